@@ -1,16 +1,17 @@
-"""Model directories: what a trained model is on the disk, for every recipe; and settings of
-a recipe out of "key=value" words.
+"""Model directories, and settings of recipes as "key=value" words.
 
-    config.json          format version, name, task, recipe, all settings; unknown keys refused
+A trained model of any recipe is a directory:
+
+    config.json          format version, name, task, recipe, all settings; no other keys
     weights.safetensors  arrays
-    vocabulary.json      the features' or the tokens' names, in the order of the arrays; recipes
-                         with a tokenizer.json have none
-    metrics.json         figures measured while it was trained
-    card.md              what it is, what it was made of, where it fails: for people
+    vocabulary.json      names of features or tokens, in the order of the arrays; recipes with a
+                         tokenizer.json have none
+    metrics.json         figures measured in training
+    card.md              for people: what the model is, what it was made of, where it fails
 
-Nothing in them is unpickled or run. Whatever is missing, cut short or not what it should be
-is a ModelFileError, a sentence with the file's name. A directory is written beside its place
-and renamed, so that nobody ever sees half of one.
+Nothing in it is unpickled or run. A file that is missing, truncated or malformed raises
+ModelFileError, whose message names the file. A directory is written under a temporary name and
+renamed, so that it is never visible in part.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -43,22 +44,24 @@ METRICS = "metrics.json"
 CARD = "card.md"
 
 LARGEST_TEXT = 64_000_000
-"""Bytes of config.json, metrics.json or vocabulary.json; what is larger is no such file."""
+"""Bytes of config.json, metrics.json or vocabulary.json; larger files are refused."""
 
 LARGEST_WEIGHTS = 4_000_000_000
-"""Bytes of weights.safetensors."""
+"""Bytes of weights.safetensors; larger files are refused."""
 
 
 class ModelFileError(ModelsError):
-    """A model directory that does not hold, or is missing; says which file, and why."""
+    """A model directory that is missing or damaged; the message names the file and the
+    reason.
+    """
 
 
 class FolderTakenError(ModelFileError):
-    """Something stands already where a model directory was to be written."""
+    """The path of a new model directory exists already."""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What config.json says."""
+    """The content of config.json."""
 
     format_version: int
     name: str
@@ -68,34 +71,79 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Of the recipe's decisions."""
     created_at: str
     parser: str | None
-    """The name of what parsed the training text; None of a recipe that needs none."""
+    """The name of the parser of the training text; None for a recipe without a parser."""
     settings: dict[str, object]
-    """The recipe's own, checked by it."""
+    """The recipe's own settings, checked by the recipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """Everything that a model directory holds.
-
-    vocabulary: None for a recipe that has none. more: further texts by their file's name.
-    """
+    """The content of a model directory."""
 
     config: ModelConfig
     arrays: Mapping[str, "Array"]
     vocabulary: Sequence[str] | None
+    """None for a recipe without one."""
     metrics: Mapping[str, object]
     card: str
     more: Mapping[str, str] = field(default_factory=dict)
+    """Further texts by file name."""
 
 
 # --- writing --------------------------------------------------------------------------------
 
 
-def write_model(folder: Path, files: ModelFiles) -> str:
-    """Write a model directory, whole or not at all; its digest.
+class About(TypedDict, total=False):
+    """What is saved with a model and does not change its decisions. All keys are optional."""
 
-    The folders above it are made. Raises FolderTakenError where something is there already,
-    ModelFileError where the one above it is no folder, OSError where it cannot be written.
+    name: str | None
+    """The folder's name by default."""
+    created_at: str
+    """UTC, ISO 8601."""
+    metrics: Mapping[str, object] | None
+    card: str
+
+
+def save_model(
+    folder: Path,
+    task: str,
+    recipe: str,
+    version: str,
+    settings: object,
+    arrays: Mapping[str, "Array"],
+    vocabulary: Sequence[str] | None = None,
+    *,
+    parser: str | None = None,
+    more: Mapping[str, str] | None = None,
+    **about: Unpack[About],
+) -> str:
+    """Write a model directory atomically; returns its digest.
+
+    settings: an object that msgspec can encode. parser: the name of the parser of the training
+    text. more: further texts by file name. Raises FolderTakenError where something exists
+    already, OSError.
+    """
+    config = ModelConfig(
+        format_version=FORMAT_VERSION,
+        name=about.get("name") or folder.name,
+        task=task,
+        recipe=recipe,
+        version=version,
+        created_at=about.get("created_at", ""),
+        parser=parser,
+        settings=msgspec.to_builtins(settings),
+    )
+    metrics, card = about.get("metrics") or {}, about.get("card", "")
+    return write_model(
+        folder, ModelFiles(config, arrays, vocabulary, metrics, card, more or {})
+    )
+
+
+def write_model(folder: Path, files: ModelFiles) -> str:
+    """Write a model directory atomically; returns its digest.
+
+    Parent folders are created. Raises FolderTakenError where something exists already,
+    ModelFileError where the parent is no folder, OSError where it cannot be written.
     """
     if os.path.lexists(folder):
         raise _taken(folder)
@@ -104,7 +152,7 @@ def write_model(folder: Path, files: ModelFiles) -> str:
             f"{folder.parent} is no folder, and models are to be kept in it. Move it away"
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = name_beside(folder)
+    beside = temporary_name(folder)
     beside.mkdir()
     try:
         for name, content in _contents(files):
@@ -118,8 +166,10 @@ def write_model(folder: Path, files: ModelFiles) -> str:
     return digest
 
 
-def name_beside(path: Path) -> Path:
-    """A new hidden name in the folder of `path`, for what gets that name when it is whole."""
+def temporary_name(path: Path) -> Path:
+    """A new hidden name beside `path`, for a file or folder that is renamed to `path` when
+    complete.
+    """
     return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}.new")
 
 
@@ -162,7 +212,7 @@ def _taken(folder: Path) -> FolderTakenError:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk once its folder is; Windows has no way to ask for that."""
+    """A rename is durable once its folder is flushed; Windows has no call for that."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -176,9 +226,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_config(folder: Path, recipe: str | None = None) -> ModelConfig:
-    """What a directory says of itself. recipe: the one it has to be of.
+    """The config of a model directory. recipe: the recipe that it must be of.
 
-    Raises ModelFileError, also for a format of a newer program.
+    Raises ModelFileError, also for the format of a newer program.
     """
     if not folder.is_dir():
         raise ModelFileError(f"{folder} is no model: there is no such folder")
@@ -202,24 +252,31 @@ def read_config(folder: Path, recipe: str | None = None) -> ModelConfig:
 
 
 class _Versioned(msgspec.Struct):
-    """The one key that tells how to read the others."""
+    """The key that tells how to read the others."""
 
     format_version: int
 
 
-Settings = TypeVar("Settings")
+Settings = TypeVar("Settings", bound=msgspec.Struct)
 
 
-def settings_of(folder: Path, config: ModelConfig, wanted: type[Settings]) -> Settings:
-    """A recipe's own settings as the type that it gives. ModelFileError for what is not so."""
+def settings_of(
+    folder: Path, config: ModelConfig, wanted: type[Settings], *, complete: bool = False
+) -> Settings:
+    """A recipe's own settings as the type `wanted`. Raises ModelFileError."""
     try:
+        for field in msgspec.structs.fields(wanted) if complete else ():
+            if field.encode_name not in config.settings:
+                raise msgspec.ValidationError(
+                    f"Object missing required field `{field.encode_name}`"
+                )
         return msgspec.convert(config.settings, wanted)
     except msgspec.ValidationError as error:
         raise damaged(folder / CONFIG, f"settings: {error}") from error
 
 
 def read_metrics(folder: Path) -> dict[str, object]:
-    """The figures measured while it was trained. Raises ModelFileError."""
+    """The figures measured in training. Raises ModelFileError."""
     path = folder / METRICS
     found = _json(path)
     if not isinstance(found, dict):
@@ -228,7 +285,7 @@ def read_metrics(folder: Path) -> dict[str, object]:
 
 
 def read_vocabulary(folder: Path) -> list[str]:
-    """The names in the order of the arrays, no two alike. Raises ModelFileError."""
+    """The names in the order of the arrays, without duplicates. Raises ModelFileError."""
     path = folder / VOCABULARY
     found = _json(path)
     if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
@@ -248,10 +305,10 @@ def read_text(folder: Path, name: str) -> str:
 
 
 def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":
-    """The arrays, finite numbers all.
+    """The arrays; all numbers are finite.
 
-    wanted: name to numpy type, as "float64"; there must be these and no others. Their shapes
-    are the recipe's to check. Raises ModelFileError.
+    wanted: name to numpy type, as "float64"; there must be these arrays and no others. The
+    recipe checks their shapes. Raises ModelFileError.
     """
     import numpy as np
     from safetensors import SafetensorError
@@ -272,6 +329,18 @@ def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":
     return dict(arrays)
 
 
+def check_summable(folder: Path, arrays: "Iterable[Array]", what: str) -> None:
+    """Raise ModelFileError for weights whose sum would overflow. what: their name in the
+    message.
+    """
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        largest = sum(np.abs(array.astype(np.float64)).sum() for array in arrays)
+    if not np.isfinite(largest):
+        raise damaged(folder / WEIGHTS, f"{what} are too large to be summed")
+
+
 def _check_names(path: Path, found: set[str], wanted: set[str]) -> None:
     """Raise ModelFileError unless these are the arrays wanted."""
     for what, names in (
@@ -284,7 +353,7 @@ def _check_names(path: Path, found: set[str], wanted: set[str]) -> None:
 
 
 def damaged(path: Path, what: object) -> ModelFileError:
-    """The error for a file of a model that does not hold; what: what is wrong with it."""
+    """The error for a damaged file of a model. what: what is wrong with it."""
     first = (str(what).strip() or type(what).__name__).splitlines()[0]
     return ModelFileError(
         f"{path} is damaged, or no model's: {first}. Train it anew, or copy the folder again"
@@ -303,7 +372,7 @@ def _no_constant(name: str) -> object:
 
 
 def _read(path: Path, largest: int) -> bytes:
-    """A whole file. ModelFileError if it is missing, too large, or no file."""
+    """A whole file. Raises ModelFileError if it is missing, too large, or no file."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -325,10 +394,10 @@ def _read(path: Path, largest: int) -> bytes:
 
 
 def digest_of(folder: Path) -> str:
-    """SHA-256 (hex) of all that a directory holds but card.md and hidden files.
+    """SHA-256 (hex) of a directory without card.md and hidden files.
 
-    Hashed are, in the order of their names, each file's path below the folder, its length,
-    and its content. Raises ModelFileError for a missing folder, and for links and the like.
+    Hashed are, in the order of their names, each file's path below the folder, its length and
+    its content. Raises ModelFileError for a missing folder, and for links and special files.
     """
     if not folder.is_dir():
         raise ModelFileError(f"{folder} is gone: there is no such folder")
@@ -347,6 +416,19 @@ def digest_of(folder: Path) -> str:
     return hashed.hexdigest()
 
 
+def digest_of_examples(examples: Iterable[object]) -> str:
+    """SHA-256 (hex) of training examples, whatever their order.
+
+    examples: JSON values. Hashed are the sorted SHA-256 of each as JSON.
+    """
+    each = sorted(
+        hashlib.sha256(json.dumps(example).encode("ascii")).digest() for example in examples
+    )
+    return hashlib.sha256(b"".join(each)).hexdigest()
+
+
+# --- settings -------------------------------------------------------------------------------
+
 LARGEST_SEED = 2**32 - 1
 
 SEED = f"a whole number from 0 to {LARGEST_SEED:,}"
@@ -354,11 +436,11 @@ SEED = f"a whole number from 0 to {LARGEST_SEED:,}"
 
 
 class SettingError(ModelsError):
-    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
+    """An unknown setting, or a value that it cannot have; the message says what is allowed."""
 
 
 def pair_of(word: str, recipe: str, wanted: Mapping[str, str]) -> tuple[str, str]:
-    """Key and value of a word. Raises SettingError for a key that the recipe has not."""
+    """Key and value of a "key=value" word. Raises SettingError for an unknown key."""
     key, equals, value = word.partition("=")
     if not equals or key not in wanted:
         raise SettingError(
@@ -376,11 +458,11 @@ def read_settings(
     defaults: Mapping[str, object],
     value_of: Callable[[str, str], object] = lambda _, value: value,
 ) -> Settings:
-    """The settings that the words say; what they leave out is as in `defaults`.
+    """The settings that the "key=value" words give; others are as in `defaults`.
 
-    wanted: each key with what it may be. value_of: what msgspec is to convert, of a key and
-    its value as given. Raises SettingError for a word that is none, or a value that its key
-    cannot have.
+    wanted: each key with a description of its values. value_of: from key and value as given to
+    what msgspec converts. Raises SettingError for a malformed word, and for a value that its
+    key cannot have.
     """
     values = dict(defaults)
     for word in given:

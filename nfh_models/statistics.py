@@ -1,5 +1,7 @@
-"""The figures of the paper's sections 4.3 and 5.4, for numbers of any source. Pure functions
-and counters over plain records, in memory that does not grow with them.
+"""The corpus figures of the paper's sections 4.3 and 5.4, for numbers of any source.
+
+Counters over plain records; memory does not grow with the number of records. The figures that
+the paper prints stand beside them.
 """
 
 from collections import Counter
@@ -17,21 +19,25 @@ from nfh_models.domain import (
 )
 
 
+def share(part: int, whole: int) -> float | None:
+    """part / whole; None where the whole is 0."""
+    return part / whole if whole else None
+
+
 @dataclass(frozen=True, slots=True)
 class PassageNumber:
     """A number in its passage."""
 
     passage_id: int
-    """The same for the numbers of one passage."""
+    """The same for all numbers of a passage."""
     document: str
     split: str | None
     passage: Passage
     anchor: Anchor
     nfh: bool | None
-    """Whether its noun is said to be missing; None where that is not said."""
+    """Whether it is a fused head; None if unknown."""
     answer: Answer | None = None
-    """What gold says; None where there is none, or where a model speaks, which says no more
-    than `nfh`."""
+    """Gold; None without gold, and for numbers identified by a model, which say only `nfh`."""
 
     @classmethod
     def of_gold(
@@ -49,36 +55,37 @@ class PassageNumber:
 
     @property
     def broken(self) -> bool:
-        """Whether gold says that nothing can be said of it."""
+        """Whether gold is BROKEN."""
         return self.answer is not None and self.answer.kind is Kind.BROKEN
 
     @property
     def text(self) -> str:
-        """The anchor's tokens in small letters, with a space between them."""
+        """The anchor's tokens in lower case, separated by spaces."""
         words = (self.passage.word(at) for at in range(self.anchor.start, self.anchor.end))
         return " ".join(words).lower()
 
 
-# What the paper reports of its own data, to stand beside ours.
+# --- the paper's figures of its own data
+# --------------------------------------------------------
 #
 # Elazar and Goldberg 2019, "Where's My Head? Definition, Data Set, and Models for Numeric
 # Fused-Head Identification and Resolution", Transactions of the ACL 7:519-535
-# (https://arxiv.org/abs/1905.10886), sections 2, 4.3 and 5.4 and table 2. Where the paper's
-# own figures contradict each other, the docstring says so.
+# (https://arxiv.org/abs/1905.10886), sections 2, 4.3 and 5.4 and table 2. Where the paper's own
+# figures contradict each other, the docstring says so.
 
 
 @dataclass(frozen=True, slots=True)
 class PaperFigure:
-    """A figure: how many of how many. printed: the share that the paper prints, where that
-    is not what its counts come to, or where it prints no counts."""
+    """A figure of the paper: a count and its total."""
 
     count: int | None
     of: int | None
     printed: float | None = None
+    """The share that the paper prints, if its counts give another one or are not printed."""
 
     @property
     def share(self) -> float:
-        """The share that the paper prints, else what its counts come to."""
+        """The share that the paper prints, else the one of its counts."""
         if self.printed is not None:
             return self.printed
         if self.count is None or not self.of:
@@ -100,17 +107,18 @@ ELSEWHERE: Mapping[str, float] = {
     "Penn Treebank": 0.222,
     "Amazon reviews": 0.375,
 }
-"""Share of numbers that are NFHs by the identifier, in other texts (section 2)."""
+"""Share of numbers that the identifier takes for NFHs, in other texts (section 2)."""
 
 IDENTIFICATION_WORDS: Mapping[str, PaperFigure] = {
     "one": PaperFigure(48_788, None, 0.610),
     "two": PaperFigure(6_263, None, 0.084),
 }
-"""The most common anchors of identification (section 4.3). 6,263 of the paper's 79,884 NFHs
-would be 7.8 %; it prints 8.4 %."""
+"""The most frequent anchors of identification (section 4.3). 6,263 of the paper's 79,884 NFHs
+are 7.8 %; it prints 8.4 %.
+"""
 
 DISTINCT = PaperFigure(1_803, None, 0.022)
-"""Different anchors of identification (section 4.3)."""
+"""Distinct anchors of identification (section 4.3)."""
 
 LENGTHS: Mapping[int, PaperFigure] = {
     1: PaperFigure(None, None, 0.974),
@@ -121,15 +129,16 @@ LENGTHS: Mapping[int, PaperFigure] = {
 LONGEST = 8
 WORDS = PaperFigure(None, None, 0.867)
 DIGITS = PaperFigure(None, None, 0.133)
-"""Longest anchor in tokens; anchors in words and in digits (section 4.3)."""
+"""Length of the longest anchor in tokens; anchors in words and in digits (section 4.3)."""
 
 EXAMPLES = 9_412
 TOKENS = 900_777
-"""Examples of resolution, and the tokens of their passages, each once an example
-(section 5.4)."""
+"""Examples of resolution, and the tokens of their passages, counted once for each example
+(section 5.4).
+"""
 
 RESOLUTION_WORDS: Mapping[str, PaperFigure] = {"one": PaperFigure(None, None, 0.490)}
-"""The most common anchor of resolution (section 5.4)."""
+"""The most frequent anchor of resolution (section 5.4)."""
 
 ONCE = PaperFigure(377, None, 0.039)
 """Anchors of resolution that occur once (section 5.4)."""
@@ -143,15 +152,16 @@ CLASSES: Mapping[Kind, PaperFigure] = {
     Kind.TIME: PaperFigure(216, EXAMPLES),
     Kind.OTHER: PaperFigure(2_208, EXAMPLES),
 }
-"""Counts from the authors' notebook; the paper draws them as a chart (figure 4)."""
+"""Counts from the authors' notebook; the paper has them as a chart (figure 4)."""
 
 HEADS: Mapping[int, PaperFigure] = {
     1: PaperFigure(3_983, 4_237),
     2: PaperFigure(238, 4_237),
     3: PaperFigure(16, 4_237),
 }
-"""References by number of different head words; 3 stands for three or more (section 5.4).
-The paper prints 3,938 for one head, which leaves 45 out: the notebook has 3,983."""
+"""References by number of distinct head words; 3 stands for three or more (section 5.4). The
+paper prints 3,938 for one head, which omits 45; the notebook has 3,983.
+"""
 
 SAME_SENTENCE = PaperFigure(2_019, 4_237)
 NEXT_SENTENCE = PaperFigure(1_747, 4_237)
@@ -165,45 +175,44 @@ BOTH = PaperFigure(None, None, 0.122)
 
 @dataclass(slots=True)
 class ValueCounts:
-    """Counts by value. Memory grows with the number of different values only."""
+    """Counts by value; memory grows only with the number of distinct values."""
 
     counts: Counter[int] = field(default_factory=Counter)
 
     def add(self, value: int) -> None:
-        """Count one value."""
         self.counts[value] += 1
 
     @property
     def n(self) -> int:
-        """How many values were counted."""
+        """The number of values counted."""
         return self.counts.total()
 
     @property
     def total(self) -> int:
-        """Their sum."""
         return sum(value * times for value, times in self.counts.items())
 
     @property
     def mean(self) -> float | None:
         """None where nothing was counted."""
-        n = self.n
-        return self.total / n if n else None
+        return share(self.total, self.n)
 
     @property
     def most(self) -> int | None:
-        """The greatest value; None where nothing was counted."""
+        """The largest value; None where nothing was counted."""
         return max(self.counts, default=None)
 
     @property
     def median(self) -> float | None:
-        """The middle value, or the mean of the two in the middle; None without any."""
+        """The middle value, or the mean of the two in the middle; None where nothing was
+        counted.
+        """
         n = self.n
         if not n:
             return None
         return (self._ranked((n - 1) // 2) + self._ranked(n // 2)) / 2
 
     def _ranked(self, place: int) -> int:
-        """The value at a place, from 0, of all of them in ascending order."""
+        """The value at an index of the sorted values."""
         passed = 0
         for value in sorted(self.counts):
             passed += self.counts[value]
@@ -212,33 +221,32 @@ class ValueCounts:
         raise IndexError(place)
 
     def within(self, limit: int) -> int:
-        """How many values are at most `limit`."""
+        """The number of values of at most `limit`."""
         return sum(times for value, times in self.counts.items() if value <= limit)
 
     def between(self, low: int, high: int) -> int:
-        """How many values are in [low, high], both ends included."""
+        """The number of values in [low, high], both included."""
         return sum(times for value, times in self.counts.items() if low <= value <= high)
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorWord:
-    """An anchor's text in small letters. nfh: how often it is one; numbers: how often it is
-    said to be one or none."""
+    """The text of an anchor in lower case."""
 
     text: str
     nfh: int
+    """Occurrences as an NFH."""
     numbers: int
+    """Occurrences that are known to be an NFH or not."""
 
 
 @dataclass(slots=True)
 class Anchors:
-    """Counts over numbers of which it is said whether they are NFHs; all but `numbers` are of
-    the NFHs among them.
-    """
+    """Counts over numbers with a known `nfh`; all but `numbers` are of the NFHs among them."""
 
     numbers: Counter[str] = field(default_factory=Counter)
     nfh: Counter[str] = field(default_factory=Counter)
-    """`numbers` and `nfh`: how often each text came up, in small letters."""
+    """`numbers` and `nfh`: occurrences by text in lower case."""
     lengths: ValueCounts = field(default_factory=ValueCounts)
     """In tokens."""
     longest: str = ""
@@ -246,9 +254,9 @@ class Anchors:
     words: int = 0
     """Without a digit."""
     digits: int = 0
-    """With one."""
+    """With a digit."""
     mixed: int = 0
-    """Those of `digits` that hold a letter, too."""
+    """Of `digits`, those that also have a letter."""
     _longest: int = 0
 
     def add(self, number: PassageNumber) -> None:
@@ -270,27 +278,27 @@ class Anchors:
 
     @property
     def n(self) -> int:
-        """How many NFHs."""
+        """The number of NFHs."""
         return self.words + self.digits
 
     @property
     def distinct(self) -> int:
-        """How many different texts, small letters and capitals taken as one."""
+        """Distinct texts in lower case."""
         return len(self.nfh)
 
     @property
     def once(self) -> int:
-        """How many texts came up once."""
+        """Texts that occur once."""
         return sum(times == 1 for times in self.nfh.values())
 
     def most_common(self, most: int) -> list[AnchorWord]:
-        """The most common texts, at most `most`, equal ones in the order of the alphabet."""
+        """The most frequent texts, at most `most`; ties in alphabetical order."""
         ranked = sorted(self.nfh.items(), key=lambda item: (-item[1], item[0]))
         return [AnchorWord(text, times, self.numbers[text]) for text, times in ranked[:most]]
 
 
 class HeadSide(StrEnum):
-    """On which side of the anchor its heads stand."""
+    """The side of the anchor on which its heads stand."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -298,7 +306,9 @@ class HeadSide(StrEnum):
 
 
 class Speaker(StrEnum):
-    """Who says the nearest head: as the anchor's turn, another, or the source does not say."""
+    """Who says the nearest head: the anchor's speaker, another one, or not stated by the
+    source.
+    """
 
     SAME = "same"
     OTHER = "other"
@@ -312,22 +322,23 @@ class HeadStatistics:
     nouns: ValueCounts = field(default_factory=ValueCounts)
     words: ValueCounts = field(default_factory=ValueCounts)
     mentions: ValueCounts = field(default_factory=ValueCounts)
-    """`nouns`, `words` and `mentions`: how many heads an anchor has, counted by noun, by
-    different words in small letters (as the paper counts), and by marked or added place."""
+    """Heads of an anchor by noun (`nouns`), by distinct words in lower case (`words`, as in the
+    paper), and by mention (`mentions`).
+    """
     distance: ValueCounts = field(default_factory=ValueCounts)
-    """In tokens, from the nearest head to the nearest token of the anchor: 1 is beside it."""
+    """Tokens from the nearest head to the nearest token of the anchor; 1 is adjacent."""
     sides: Counter[HeadSide] = field(default_factory=Counter)
     turns: ValueCounts = field(default_factory=ValueCounts)
-    """Ranks of turns between the anchor and the head whose turn is nearest, 0 is the same."""
+    """Turns from the anchor to the head whose turn is nearest, by rank; 0 is the same turn."""
     speakers: Counter[Speaker] = field(default_factory=Counter)
 
     @property
     def n(self) -> int:
-        """How many References."""
+        """The number of References."""
         return self.distance.n
 
     def add(self, number: PassageNumber) -> None:
-        """Count a number whose answer is a REFERENCE."""
+        """Count a number whose answer is REFERENCE."""
         answer, passage, anchor = number.answer, number.passage, number.anchor
         if answer is None:
             raise ValueError("a number without an answer has no heads to count")
@@ -344,14 +355,14 @@ class HeadStatistics:
 
 
 def distance(anchor: Anchor, token: int) -> int:
-    """Tokens from a head to the nearest token of the anchor; 1 where they are neighbours."""
+    """Tokens from a head to the nearest token of the anchor; 1 is adjacent, 0 inside it."""
     if token < anchor.start:
         return anchor.start - token
     return max(0, token - anchor.end + 1)
 
 
 def side(anchor: Anchor, tokens: Sequence[int]) -> HeadSide:
-    """On which side of the anchor head tokens stand, in ascending order."""
+    """The side of the anchor on which head tokens stand; they are ascending."""
     if tokens[-1] < anchor.start:
         return HeadSide.BEFORE
     return HeadSide.BOTH if tokens[0] < anchor.start else HeadSide.AFTER
@@ -368,28 +379,30 @@ def _speaker(passage: Passage, here: int, there: int) -> Speaker:
 
 @dataclass(slots=True)
 class CorpusSize:
-    """Counts over numbers of which something is said; those of one passage come together."""
+    """Counts over numbers that are NFHs, not NFHs, or BROKEN; those of one passage come
+    together.
+    """
 
     nfh: int = 0
     not_nfh: int = 0
     broken: int = 0
     """`nfh`, `not_nfh` and `broken`: what is said of them."""
     classes: Counter[Kind] = field(default_factory=Counter)
-    """Of NFHs whose answer names one of the paper's seven, UNKNOWN among OTHER."""
+    """NFHs by the paper's seven classes, UNKNOWN as OTHER."""
     unknown: int = 0
-    """How many of OTHER are UNKNOWN."""
+    """Of OTHER, those that are UNKNOWN."""
     no_class: int = 0
     """NFHs without a class."""
     tokens: ValueCounts = field(default_factory=ValueCounts)
     turns: ValueCounts = field(default_factory=ValueCounts)
-    """`tokens` and `turns`: of each passage, each once."""
+    """`tokens` and `turns` of each passage, counted once."""
     read: ValueCounts = field(default_factory=ValueCounts)
-    """Tokens of each number's passage, so that a passage counts once a number, as the paper
-    counts examples."""
+    """Tokens of the passage of each number: a passage counts once for each of its numbers, as
+    in the paper's count of examples.
+    """
     _passage: int | None = None
 
     def add(self, number: PassageNumber) -> None:
-        """Count a number that is an NFH, or none, or broken."""
         if number.broken:
             self.broken += 1
         elif number.nfh:
@@ -415,31 +428,30 @@ class CorpusSize:
 
     @property
     def numbers(self) -> int:
-        """How many numbers were counted."""
+        """All numbers counted."""
         return self.nfh + self.not_nfh + self.broken
 
     @property
     def said(self) -> int:
-        """Numbers of which it is said whether they are NFHs: what the share is of."""
+        """Numbers that are known to be NFHs or not: the denominator of `share`."""
         return self.nfh + self.not_nfh
 
     @property
     def share(self) -> float | None:
-        """NFHs among them; None where nothing is said of any.
+        """NFHs among these; None without any.
 
-        It says nothing of a text where only NFHs were labelled, as in files of the resolution
-        release: `not_nfh` is 0 there.
+        It is meaningless where only NFHs were labelled, as in the files of the resolution
+        release.
         """
-        return self.nfh / self.said if self.said else None
+        return share(self.nfh, self.said)
 
     @property
     def with_class(self) -> int:
-        """NFHs whose answer names a class."""
+        """NFHs whose answer has a class."""
         return self.nfh - self.no_class
 
     @property
     def passages(self) -> int:
-        """How many passages the numbers stand in."""
         return self.tokens.n
 
     def ranked(self) -> list[tuple[Kind, int]]:
@@ -448,32 +460,32 @@ class CorpusSize:
 
 
 GroupOf = Callable[[PassageNumber], str | None]
-"""The name of the group that a number is in; None for those that are in none."""
+"""The name of a number's group; None for a number in none."""
 
 
 @dataclass(slots=True)
 class Statistics:
-    """All the figures. unsaid: numbers of which nothing is said; they are in no other figure.
-
-    groups: sizes by group, None for the numbers in none; empty where none were asked for.
-    """
+    """All figures."""
 
     unsaid: int = 0
+    """Numbers of which nothing is known; they are in no other figure."""
     size: CorpusSize = field(default_factory=CorpusSize)
     anchors: Anchors = field(default_factory=Anchors)
     heads: HeadStatistics = field(default_factory=HeadStatistics)
     groups: dict[str | None, CorpusSize] = field(default_factory=dict)
+    """Sizes by group, None for the numbers in none; empty where no groups were requested."""
 
     @property
     def found(self) -> int:
-        """How many numbers passed by."""
+        """All numbers, `unsaid` included."""
         return self.unsaid + self.size.numbers
 
 
 def count(numbers: Iterable[PassageNumber], group_of: GroupOf | None = None) -> Statistics:
-    """The figures of numbers, those of one passage one behind the other.
+    """The figures of numbers; those of one passage must come together.
 
-    Memory grows with the number of different texts, lengths and groups, not of numbers.
+    Memory grows with the number of distinct texts, lengths and groups, not with that of
+    numbers.
     """
     found = Statistics()
     for number in numbers:

@@ -7,7 +7,6 @@ one-sided upper bound. Where none of n items is wrong, that bound is 1 - (1 - co
 / n): about 3 / n at 95 % confidence, the "rule of three".
 """
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -87,19 +86,6 @@ def draw(strata: Mapping[str, Sequence[int]], wanted: int, seed: int) -> list[tu
     ]
     source.shuffle(drawn)
     return drawn
-
-
-def size_for(rate: float, confidence: float = CONFIDENCE) -> int:
-    """The smallest sample that bounds the error rate by `rate` if no item in it is wrong.
-
-    This is the smallest n with 1 - (1 - confidence) ** (1 / n) <= rate. Raises ValueError
-    unless both arguments lie between 0 and 1, exclusive.
-    """
-    if not (0 < rate < 1 and 0 < confidence < 1):
-        raise ValueError("rate and confidence must lie between 0 and 1")
-    size = math.ceil(math.log(1 - confidence) / math.log1p(-rate))
-    # The logarithms may be off in the last digit.
-    return size if 1 - (1 - confidence) ** (1 / size) <= rate else size + 1
 
 
 def interval(wrong: int, decided: int, confidence: float = CONFIDENCE) -> tuple[float, float]:

@@ -1,9 +1,14 @@
 """Recipes `encoder` and `small`: a pretrained encoder, fine-tuned for identification and
 resolution.
 
-A number is marked in its passage, the passage is read once, and a score is given to the six
-implicit classes and to every word. `small` is such a model with its weights in 8 bits; it
-ships inside the package, and runs without `transformers`.
+The anchor is marked in its passage, the passage is encoded once, and the six implicit classes
+and every word get a score. `small` is such a model with weights of 8 and 4 bits; it is part of
+the package, and runs without `transformers`.
+
+`settings` has the settings and loads no framework; `features` makes model input; `backbone`
+loads and implements encoders; `model` has the network, its use and its files; `quantization`
+stores weights in few bits; `training` and `distillation` make models. All but `settings` load
+torch or numpy. Import `load_encoder` from here, everything else from its module.
 """
 
 from pathlib import Path
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
 def load_encoder(folder: Path) -> "EncoderModel":
     """The model in a directory of recipe `encoder` or `small`, ready to resolve and to decide.
 
-    Raises ModelFileError for a folder that does not hold.
+    Raises ModelFileError for a damaged folder.
     """
     from nfh_models.encoder.model import load
 

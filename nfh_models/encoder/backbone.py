@@ -1,8 +1,9 @@
-"""Pretrained encoders: read out of a folder or by name for training, built anew for use, run
-without `transformers`, several side by side as one, and their word pieces.
+"""Pretrained encoders: loaded from a folder or by name for training, and built for use; an own
+implementation of BERT and of several BERTs in parallel, which needs no `transformers`; and
+tokenizers.
 
-Only safetensors are read and no code of a model is run. The network is not asked unless the
-settings say so.
+Only safetensors are read and no code of a model is run. The network is used only if the
+settings allow it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,31 +19,30 @@ from torch.nn import functional
 
 from nfh_models.encoder.settings import may_be_a_name
 from nfh_models.errors import ModelsError
+from nfh_models.parsing.spacy_parser import first_line
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-# BERT's forward pass, so that a model of that kind runs without `transformers`.
-#
-# Devlin et al. (2019), "BERT: Pre-training of Deep Bidirectional Transformers"; parameters are
-# named as in Hugging Face's BertModel, and the numbers come out the same.
+# --- BERT without `transformers`
+# ---------------------------------------------------------------
 
 BERT_KIND = "bert"
-"""The `model_type` of the architectures that this can run."""
+"""The `model_type` of architectures that `Bert` can run."""
 
 
 Size = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 
 
 class States(NamedTuple):
-    """B x L x D, of the last layer."""
+    """The states of the last layer, B x L x D."""
 
     last_hidden_state: Tensor
 
 
 class BertShape(msgspec.Struct, frozen=True, kw_only=True):
-    """What an architecture says that matters here; other keys of it are passed over."""
+    """The keys of an architecture that matter here; others are ignored."""
 
     vocab_size: Size
     hidden_size: Size
@@ -58,7 +58,7 @@ class BertShape(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def can_run(self) -> bool:
-        """Whether this module knows such an architecture."""
+        """Whether `Bert` implements such an architecture."""
         return (
             self.hidden_act == "gelu"
             and self.position_embedding_type == "absolute"
@@ -68,7 +68,11 @@ class BertShape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bert(nn.Module):
-    """The encoder, for use alone: it has no dropout. words: whether it has a word table."""
+    """BERT's encoder for inference, without dropout. words: whether it has a word table.
+
+    Devlin et al. (2019), "BERT: Pre-training of Deep Bidirectional Transformers". Parameters
+    are named as in Hugging Face's BertModel, and the results are the same.
+    """
 
     def __init__(self, shape: BertShape, *, words: bool = True) -> None:
         super().__init__()
@@ -76,15 +80,13 @@ class Bert(nn.Module):
         self.encoder = _Layers(shape)
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The word table."""
         return self.embeddings.word_embeddings
 
     def set_input_embeddings(self, table: nn.Embedding) -> None:
-        """Put another word table in its place."""
         self.embeddings.word_embeddings = table
 
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
-        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at what is not read."""
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
         mask = None
         if not bool(attention_mask.all()):
             mask = attention_mask[:, None, None, :].bool()
@@ -141,7 +143,7 @@ class _Attention(nn.Module):
 
 
 class AttentionHeads(nn.Module):
-    """Attention without what closes it."""
+    """Multi-head attention without its output layer."""
 
     def __init__(self, shape: BertShape) -> None:
         super().__init__()
@@ -153,12 +155,12 @@ class AttentionHeads(nn.Module):
         self.joined: nn.Module | None = None
 
     def join(self, layer: nn.Module) -> None:
-        """Put one layer in place of the three: queries, then keys, then values."""
+        """Replace the three projections by one layer: queries, then keys, then values."""
         self.joined = layer
         del self.query, self.key, self.value
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """states: B x L x D. mask: B x 1 x 1 x L, False at what is not read."""
+        """states: B x L x D. mask: B x 1 x 1 x L, False at padding."""
         if self.joined is None:
             parts = [self.query(states), self.key(states), self.value(states)]
         else:
@@ -180,7 +182,7 @@ class _Dense(nn.Module):
 
 
 class _Closing(nn.Module):
-    """A layer's way back to the width, added to what went in."""
+    """The output layer: back to the width, with the residual and layer norm."""
 
     def __init__(self, wide: int, shape: BertShape) -> None:
         super().__init__()
@@ -191,19 +193,12 @@ class _Closing(nn.Module):
         return cast("Tensor", self.LayerNorm(self.dense(states) + before))
 
 
-# Several BERTs side by side as one encoder: all read the same word vectors, each with marks of
-# its own, and their states stand beside each other.
-#
-# So two models that were trained apart become one, whose logits are the means of
-# theirs (Hansen and Salamon 1990, "Neural Network Ensembles"); and one that can be trained
-# further like any other.
-
 COLUMNS_KIND = "bert-columns"
-"""The `model_type` of the architectures that this can run."""
+"""The `model_type` of architectures that `Columns` can run."""
 
 
 class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
-    """What an architecture says that matters here; other keys of it are passed over."""
+    """The keys of an architecture that matter here; others are ignored."""
 
     columns: Annotated[int, msgspec.Meta(ge=1, le=64)]
     vocab_size: Size
@@ -212,7 +207,7 @@ class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
     num_hidden_layers: Size
     num_attention_heads: Size
     intermediate_size: Size
-    """`num_attention_heads` and `intermediate_size`: of each."""
+    """`num_attention_heads` and `intermediate_size` are those of each column."""
     max_position_embeddings: Size
     type_vocab_size: Size = 2
     layer_norm_eps: float = 1e-12
@@ -226,17 +221,10 @@ class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def each(self) -> BertShape:
-        """Of one column."""
-        return BertShape(
-            vocab_size=self.vocab_size,
-            hidden_size=self.hidden_size // self.columns,
-            num_hidden_layers=self.num_hidden_layers,
-            num_attention_heads=self.num_attention_heads,
-            intermediate_size=self.intermediate_size,
-            max_position_embeddings=self.max_position_embeddings,
-            type_vocab_size=self.type_vocab_size,
-            layer_norm_eps=self.layer_norm_eps,
-        )
+        """The shape of one column."""
+        own = msgspec.structs.asdict(self)
+        columns = own.pop("columns")
+        return BertShape(**own | {"hidden_size": self.hidden_size // columns})
 
 
 class SharedWordTable(nn.Module):
@@ -253,13 +241,18 @@ class SharedWordTable(nn.Module):
         return self.word_embeddings.weight
 
     def forward(self, ids: Tensor) -> Tensor:
-        """ids: B x L. Gives B x L x D, the same numbers for each column."""
+        """ids: B x L. Returns B x L x D, the same numbers for each column."""
         found = cast("Tensor", self.word_embeddings(ids))
         return found.repeat(*(1 for _ in ids.shape), self._columns)
 
 
 class Columns(nn.Module):
-    """The encoder; it has no dropout."""
+    """Several BERTs in parallel as one encoder, without dropout: all read the same word
+    vectors, and their states are concatenated.
+
+    It represents an ensemble of models as one model whose logits are the means of theirs
+    (Hansen and Salamon 1990, "Neural Network Ensembles"), and which can be trained further.
+    """
 
     def __init__(self, shape: ColumnsShape) -> None:
         super().__init__()
@@ -268,11 +261,10 @@ class Columns(nn.Module):
         self.columns = nn.ModuleList(Bert(each, words=False) for _ in range(shape.columns))
 
     def get_input_embeddings(self) -> SharedWordTable:
-        """The word table."""
         return self.words
 
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
-        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at what is not read."""
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
         shares = inputs_embeds.chunk(len(self.columns), -1)
         states = [
             column(share.contiguous(), attention_mask).last_hidden_state
@@ -282,22 +274,25 @@ class Columns(nn.Module):
 
 
 MOST = 8
-"""Pieces of one word; the first one stands for the word, the rest only help to read it."""
+"""Pieces of one word. The first one represents the word, the others only inform attention."""
 
 LONGEST = 200
-"""Characters of a word that are looked at."""
+"""Characters of a word that are used."""
 
 REMEMBERED = 100_000
-"""Words whose pieces are kept in memory."""
+"""Words whose pieces are cached."""
 
 
 class TokenizerError(ModelsError):
-    """A tokenizer that cannot be used; the sentence says why."""
+    """A tokenizer that cannot be used; the message says why."""
 
 
 class Specials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The pieces that are no words. cls begins the text, sep stands between turns and ends
-    it, unk stands for what is not known. glue: put before each word ("" or a space)."""
+    """The special pieces.
+
+    cls begins the text, sep stands between turns and ends it, unk stands for unknown pieces.
+    glue: put before each word ("" or a space).
+    """
 
     cls: str
     sep: str
@@ -307,7 +302,7 @@ class Specials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Pieces:
-    """Cuts words; each word alone, so that what stands beside it changes nothing."""
+    """Splits words into pieces; each word alone, so that its neighbours do not matter."""
 
     def __init__(self, tokenizer: "Tokenizer", specials: Specials) -> None:
         tokenizer.no_truncation()
@@ -335,7 +330,7 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """One more than the largest number of a piece."""
+        """The largest number of a piece, plus 1."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values()) + 1
 
     @property
@@ -344,7 +339,7 @@ class Pieces:
         return str(self._tokenizer.to_str())
 
     def cut(self, words: Sequence[str]) -> list[tuple[int, ...]]:
-        """The pieces of each word, one at least and MOST at most."""
+        """The pieces of each word, at least one and at most MOST."""
         known = self._known
         new = list({word for word in words if word not in known})
         if new:
@@ -361,13 +356,13 @@ class Pieces:
         return [self._plain(one.ids) for one in found]
 
     def _plain(self, ids: Sequence[int]) -> tuple[int, ...]:
-        """A word that spells a special piece is no such piece; one without pieces is unk."""
+        """A word that spells a special piece gets unk for it, as does a word without pieces."""
         reserved, unk = self._reserved, self.unk
         return tuple(unk if one in reserved else one for one in ids[:MOST]) or (unk,)
 
 
 def _sound(word: str) -> str:
-    """Without halves of surrogate pairs, which no tokenizer takes."""
+    """The word with lone surrogates replaced, which no tokenizer accepts."""
     try:
         word.encode("utf-8")
     except UnicodeEncodeError:
@@ -383,7 +378,7 @@ def _place(tokenizer: "Tokenizer", piece: str) -> int:
 
 
 def _check_special(tokenizer: "Tokenizer", pieces: Sequence[str]) -> None:
-    """Raise TokenizerError for a piece that words are cut to: nothing would know those."""
+    """Raise TokenizerError for a piece that ordinary words contain, too."""
     added = tokenizer.get_added_tokens_decoder().values()
     special = {one.content for one in added if one.special}
     for piece in pieces:
@@ -402,16 +397,16 @@ TOKENIZERS = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
-"""Files of which a folder needs one, so that `transformers` can make a tokenizer."""
+"""Files of which a folder needs one, so that `transformers` can create a tokenizer."""
 
 LEFT_OUT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "auto_map")
-"""Keys of an architecture that say where it came from, or name code to be run."""
+"""Keys of an architecture that tell its origin, or name code to be run."""
 
 MOST_LAYERS = 1_000
-"""Of an encoder; the deepest that are known have some hundred."""
+"""Of an encoder; the deepest known ones have some hundred."""
 
 ROOM = 2
-"""Positions that some architectures (RoBERTa, MPNet) keep for padding."""
+"""Positions that some architectures (RoBERTa, MPNet) reserve for padding."""
 
 OWN = (Bert, Columns)
 """The encoders that run without `transformers`."""
@@ -420,7 +415,7 @@ Architecture = Mapping[str, object]
 
 
 class EncoderError(ModelsError):
-    """An encoder that cannot be used; the sentence says why."""
+    """An encoder that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,12 +434,12 @@ class Backbone:
 
     @property
     def limit(self) -> int:
-        """Pieces that it reads at most."""
+        """The largest number of pieces."""
         return limit_of(self.architecture)
 
 
 def width_of(architecture: Architecture) -> int:
-    """The width of an encoder's states. Raises EncoderError if it does not say."""
+    """The width of an encoder's states. Raises EncoderError if the config does not have it."""
     width = architecture.get("hidden_size", architecture.get("dim"))
     if not isinstance(width, int) or width < 2:
         raise EncoderError("the encoder's config names no hidden_size")
@@ -452,7 +447,7 @@ def width_of(architecture: Architecture) -> int:
 
 
 def limit_of(architecture: Architecture) -> int:
-    """Pieces that an encoder reads at most."""
+    """The largest number of pieces of an encoder."""
     most = architecture.get("max_position_embeddings")
     if not isinstance(most, int) or most < 1:
         return 512
@@ -461,10 +456,10 @@ def limit_of(architecture: Architecture) -> int:
 
 
 def pretrained(name: str, *, download: bool = False) -> Backbone:
-    """An encoder by its folder or name, as it was trained by others.
+    """A pretrained encoder by its folder or name.
 
-    Raises EncoderError or TokenizerError for what is not there, has no tokenizer, no weights
-    in safetensors, or weights of another shape.
+    Raises EncoderError or TokenizerError for one that does not exist, has no tokenizer, no
+    weights in safetensors, or weights of another shape.
     """
     if not name:
         raise EncoderError(
@@ -540,7 +535,7 @@ def _load(name: str, *, download: bool) -> tuple[nn.Module, Architecture]:
 
 
 def _check_finite(name: str, module: nn.Module) -> None:
-    """Raise EncoderError for weights that no training could do anything with."""
+    """Raise EncoderError for weights that are not finite."""
     for weight, tensor in module.named_parameters():
         if not tensor.isfinite().all():
             raise EncoderError(
@@ -550,7 +545,7 @@ def _check_finite(name: str, module: nn.Module) -> None:
 
 
 def _no_pooling(config: object) -> dict[str, object]:
-    """add_pooling_layer=False, for the architectures that know it."""
+    """add_pooling_layer=False, for the architectures that have it."""
     import inspect
 
     from transformers import AutoModel
@@ -574,7 +569,7 @@ def _pieces(name: str, *, download: bool) -> Pieces:
         content = str(found.backend_tokenizer.to_str())
     except Exception as error:
         raise TokenizerError(
-            f"{name} has no tokenizer that can be used: {_first(error)}"
+            f"{name} has no tokenizer that can be used: {first_line(error)}"
         ) from error
     marks = {
         "cls": found.cls_token or found.bos_token,
@@ -591,22 +586,18 @@ def _pieces(name: str, *, download: bool) -> Pieces:
 
 def _why(name: str, error: Exception, *, download: bool) -> str:
     if Path(name).is_dir():
-        return f"the encoder in {name} cannot be loaded: {_first(error)}"
+        return f"the encoder in {name} cannot be loaded: {first_line(error)}"
     if download:
-        return f"the encoder {name!r} cannot be had: {_first(error)}"
+        return f"the encoder {name!r} cannot be had: {first_line(error)}"
     return (
         f"there is no folder {name!r}, and no encoder of that name on this machine; "
         "download=true lets it be fetched"
     )
 
 
-def _first(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what `transformers` writes on the terminal; as it was before, afterwards."""
+    """Silence `transformers`; its log settings are restored afterwards."""
     from transformers.utils import logging as noise
 
     logging: Any = noise
@@ -627,9 +618,12 @@ def _quiet() -> Iterator[None]:
 def built(architecture: Architecture) -> nn.Module:
     """An encoder of that architecture without its weights. Raises EncoderError.
 
-    BERTs, alone and several side by side, are our own, all others those of `transformers`.
+    `Bert` and `Columns` where they can run it, else `transformers`.
     """
-    _check_layers(architecture)
+    # More layers than anybody trained would all be allocated, if only to compare their shapes.
+    for key, value in architecture.items():
+        if "layers" in key and isinstance(value, int) and value > MOST_LAYERS:
+            raise EncoderError(f"it names {value:,} {key}; wanted at most {MOST_LAYERS:,}")
     shape = own_shape(architecture)
     if isinstance(shape, ColumnsShape):
         return Columns(shape)
@@ -647,19 +641,10 @@ def built(architecture: Architecture) -> nn.Module:
             made = models.from_config(config, trust_remote_code=False, **_no_pooling(config))
     except Exception as error:
         raise EncoderError(
-            f"an encoder of kind {kind!r} cannot be built: {_first(error)}"
+            f"an encoder of kind {kind!r} cannot be built: {first_line(error)}"
         ) from (error)
     assert isinstance(made, nn.Module)  # noqa: S101 - for mypy
     return made
-
-
-def _check_layers(architecture: Architecture) -> None:
-    """Raise EncoderError for more layers than anybody trained: each is made, if only to be
-    compared with the weights.
-    """
-    for key, value in architecture.items():
-        if "layers" in key and isinstance(value, int) and value > MOST_LAYERS:
-            raise EncoderError(f"it names {value:,} {key}; wanted at most {MOST_LAYERS:,}")
 
 
 def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:

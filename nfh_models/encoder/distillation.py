@@ -1,5 +1,5 @@
-"""Distillation: what a teacher says of anchors, and models that were trained apart joined as
-one whose logits are the means of theirs.
+"""Distillation: a teacher's output for anchors, and several models merged into one whose logits
+are the means of theirs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,6 @@ from nfh_models.encoder.training import Soft
 from nfh_models.errors import ModelsError
 from nfh_models.resolution.base import Choice, Item, Resolver
 
-# joined: models that were trained apart as one whose logits are the means of theirs.
-#
-# Only its word table is not theirs but their mean, for two would be too large; those of models
-# that began with the same encoder differ little. Every other matrix of the one holds those of
-# the others as blocks along its diagonal, and nothing elsewhere; vectors stand one behind the
-# other; what gives the logits is divided by their number. That makes a network like any other,
-# on columns (`backbone`).
-
 SIZES = (
     "vocab_size",
     "num_hidden_layers",
@@ -49,7 +41,7 @@ SIZES = (
     "type_vocab_size",
     "layer_norm_eps",
 )
-"""Keys of a BERT's architecture that all columns have alike."""
+"""Keys of a BERT's architecture that all columns have in common."""
 
 WORDS = "encoder.words.word_embeddings.weight"
 """The name of the word table."""
@@ -59,24 +51,29 @@ LAST = ("out", "nfh.2", "several.2")
 
 
 class JoinError(ModelsError):
-    """Models that cannot become one."""
+    """Models that cannot be merged."""
 
 
-def joined(wholes: Sequence[ModelBundle]) -> ModelBundle:
+def joined(bundles: Sequence[ModelBundle]) -> ModelBundle:
     """One model out of several with BERTs of one size, one tokenizer and one window.
 
-    Temperature and threshold are to be fitted anew. Raises JoinError for models that do not
+    Only the word table is an average, since several would be too large; tables of models that
+    were fine-tuned from the same encoder differ little. All other matrices become blocks on the
+    diagonal, vectors are concatenated, and layers that give logits are divided by the number of
+    models. The result is an ordinary network on `Columns`.
+
+    Temperature and threshold have to be fitted again. Raises JoinError for models that do not
     fit.
     """
-    first = wholes[0]
-    _check(wholes)
-    architecture = _architecture(wholes)
-    pair = sum(one.settings.pair for one in wholes)
+    first = bundles[0]
+    _check(bundles)
+    architecture = _architecture(bundles)
+    pair = sum(one.settings.pair for one in bundles)
     settings = msgspec.structs.replace(first.settings, pair=pair)
     network = network_of(architecture, built(architecture), settings)
     with torch.no_grad():
-        _fill_encoder(cast("Columns", network.encoder), wholes)
-        _fill_scorer(network, [one.network for one in wholes])
+        _fill_encoder(cast("Columns", network.encoder), bundles)
+        _fill_scorer(network, [one.network for one in bundles])
     return replace(
         first,
         network=network,
@@ -88,11 +85,11 @@ def joined(wholes: Sequence[ModelBundle]) -> ModelBundle:
 
 
 def between(before: Mapping[str, Tensor], after: ModelBundle) -> ModelBundle:
-    """A model half way from what it was to what a training made of it; its network is changed.
+    """The average of a model before and after a training; the network of `after` is changed.
 
-    before: the state of its network. Less is lost of what it knew than by the training, and
-    most of what that taught stays (Wortsman et al. 2022, "Robust fine-tuning of zero-shot
-    models", with the alpha of 0.5 that they recommend).
+    before: the state of its network. It loses less of its former knowledge than by the
+    training, and keeps most of what that added (Wortsman et al. 2022, "Robust fine-tuning of
+    zero-shot models", with the alpha of 0.5 that they recommend).
     """
     now = after.network.state_dict()
     after.network.load_state_dict(
@@ -101,9 +98,9 @@ def between(before: Mapping[str, Tensor], after: ModelBundle) -> ModelBundle:
     return after
 
 
-def _check(wholes: Sequence[ModelBundle]) -> None:
-    first = wholes[0]
-    for one in wholes:
+def _check(bundles: Sequence[ModelBundle]) -> None:
+    first = bundles[0]
+    for one in bundles:
         if not isinstance(own_shape(one.architecture), BertShape):
             raise JoinError(f"{one.base} is no BERT: only models on BERTs can be joined")
         if one.pieces.content != first.pieces.content:
@@ -116,20 +113,20 @@ def _check(wholes: Sequence[ModelBundle]) -> None:
                 raise JoinError(f"models whose setting {key} differs cannot be joined")
 
 
-def _architecture(wholes: Sequence[ModelBundle]) -> dict[str, object]:
-    given = wholes[0].architecture
+def _architecture(bundles: Sequence[ModelBundle]) -> dict[str, object]:
+    given = bundles[0].architecture
     return {key: given[key] for key in SIZES if key in given} | {
         "model_type": COLUMNS_KIND,
-        "columns": len(wholes),
-        "hidden_size": sum(width_of(one.architecture) for one in wholes),
+        "columns": len(bundles),
+        "hidden_size": sum(width_of(one.architecture) for one in bundles),
     }
 
 
-def _fill_encoder(made: Columns, wholes: Sequence[ModelBundle]) -> None:
-    encoders: list[Any] = [one.network.encoder for one in wholes]
+def _fill_encoder(made: Columns, bundles: Sequence[ModelBundle]) -> None:
+    encoders: list[Any] = [one.network.encoder for one in bundles]
     tables = [cast("Tensor", one.get_input_embeddings().weight) for one in encoders]
     table = torch.stack(tables).mean(0)
-    if form_of(WORDS, tuple(table.shape), wholes[0].settings.weights) is ArrayEncoding.PAIRS:
+    if form_of(WORDS, tuple(table.shape), bundles[0].settings.weights) is ArrayEncoding.PAIRS:
         # Before it is trained further, so that all else learns to live with the rounding.
         table = torch.from_numpy(quantization.rounded(table.float().cpu().numpy()))
     made.words.weight.copy_(table)
@@ -148,24 +145,20 @@ def _fill_scorer(made: EncoderNetwork, networks: Sequence[EncoderNetwork]) -> No
             table.weight.copy_(torch.cat([getattr(one, name).weight for one in networks], -1))
     for name in ("nfh.0", "several.0"):
         _blocks(made, networks, name)
-    _fill_up(made.up, [one.up for one in networks])
+    # The layer over [c; a; c*a] has blocks in each of its thirds.
+    thirds = zip(*(one.up.weight.chunk(3, -1) for one in networks), strict=True)
+    made.up.weight.copy_(torch.cat([_diagonal(some) for some in thirds], -1))
+    made.up.bias.copy_(torch.cat([one.up.bias for one in networks]))
     for name in LAST:
         _mean(made, networks, name)
 
 
 def _blocks(made: EncoderNetwork, networks: Sequence[EncoderNetwork], name: str) -> None:
-    """A layer of each as blocks of one."""
+    """A layer of each network as blocks of one layer."""
     layer = cast("nn.Linear", made.get_submodule(name))
     parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
     layer.weight.copy_(_diagonal([part.weight for part in parts]))
     layer.bias.copy_(torch.cat([part.bias for part in parts]))
-
-
-def _fill_up(made: nn.Linear, parts: Sequence[nn.Linear]) -> None:
-    """The layer over [c; a; c*a]: blocks in each of its three."""
-    thirds = [part.weight.chunk(3, -1) for part in parts]
-    made.weight.copy_(torch.cat([_diagonal(some) for some in zip(*thirds, strict=True)], -1))
-    made.bias.copy_(torch.cat([part.bias for part in parts]))
 
 
 def _diagonal(blocks: Sequence[Tensor]) -> Tensor:
@@ -180,17 +173,16 @@ def _mean(made: EncoderNetwork, networks: Sequence[EncoderNetwork], name: str) -
 
 
 def taught(teacher: Resolver, items: Sequence[Item]) -> list[Soft]:
-    """Of each item the teacher's probabilities, over the six classes and all tokens of its
-    passage; 0 for what is no candidate.
-
-    ValueError for a teacher whose scores are no probabilities.
+    """For each item the teacher's probabilities, over the six classes and all tokens of its
+    passage; 0 for what is no candidate. Raises ValueError for a teacher whose scores are no
+    probabilities.
     """
     if not teacher.probabilities:
         raise ValueError("a teacher has to give probabilities")
     return [_soft(choice) for choice in teacher.resolve(items)]
 
 
-def shown(
+def teacher_output(
     teacher: EncoderModel, items: Sequence[Item]
 ) -> tuple[list[Soft], list[TeacherStates]]:
     """The same, and the teacher's states of the words that it read."""

@@ -1,9 +1,11 @@
-"""The window of words that is read for an anchor, and the numbers that the network reads of
-it.
+"""Model input: the window of words around an anchor, and its numeric features.
+
+All words of the window outside the anchor, and the six classes, are candidates.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,32 +19,27 @@ if TYPE_CHECKING:
     from nfh_models.encoder.backbone import Pieces
 
 
-# The words that are read for an anchor: a window of its passage, and what stands where.
-#
-# suggest: every word of the window but the anchor's own, and the six classes, are candidates.
-
-
 @dataclass(frozen=True, slots=True)
 class TokenWindow:
     """Words [offset, offset + len(words)) of a passage, around an anchor."""
 
     words: Sequence[str]
-    """Stand-ins for quotes and brackets made the signs."""
+    """With stand-ins for quotes and brackets replaced by the signs."""
     turns: Sequence[int]
-    """The turn of each word, counted from the anchor's (-1: the one before it)."""
+    """The turn of each word relative to the anchor's (-1: the one before)."""
     same: Sequence[bool]
     """Whether the anchor's speaker says it."""
     start: int
     end: int
-    """`start` and `end`: the anchor, counted inside the window."""
+    """`start` and `end`: the anchor, relative to the window."""
     offset: int
 
 
 def bounds(total: int, start: int, end: int, size: int, before: float) -> tuple[int, int]:
     """Words [first, last) of `total` that a window of `size` words holds.
 
-    before: the share of its room that stands before the anchor; what one side does not need
-    the other gets. Of an anchor longer than the window the first words are in it.
+    before: the share of its room before the anchor; room that one side does not need goes to
+    the other. Of an anchor longer than the window it holds the first words.
     """
     if total <= size:
         return 0, total
@@ -55,7 +52,7 @@ def bounds(total: int, start: int, end: int, size: int, before: float) -> tuple[
 def window_of(passage: Passage, anchor: Anchor, size: int, before: float) -> TokenWindow:
     """The window of an anchor. Raises PassageError for an anchor outside the passage.
 
-    Turns are ranked by their numbers: what has the same number is one turn.
+    Turns are ranked by their numbers: turns with one number are one turn.
     """
     anchor.check(passage)
     first, last = bounds(len(passage.tokens), anchor.start, anchor.end, size, before)
@@ -102,16 +99,16 @@ def window_of_case(case: SentenceNumber, size: int, before: float) -> TokenWindo
 CLASSES = len(IMPLICIT_KINDS)
 FARTHEST_TURN = 3
 TURNS = 2 * FARTHEST_TURN + 2
-"""Rows of the table of turn distances: 0 for no word, then -3 to 3."""
+"""Rows of the table of turn distances: 0 for padding, then -3 to 3."""
 
 SPEAKERS = 3
-"""Rows of the table of speakers: no word, the anchor's speaker, another."""
+"""Rows of the table of speakers: padding, the anchor's speaker, another one."""
 
 EDGES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """The least distances, in words, of the buckets on each side of the anchor."""
 
 NO_DISTANCE = 2 * (len(EDGES) + 1)
-"""The bucket of the classes, behind those of all words."""
+"""The bucket of the classes, behind those of words."""
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -120,17 +117,17 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class EncoderRow:
-    """A window in pieces. All arrays but `first` have one entry a piece."""
+    """A window in pieces. All sequences but `first` have one entry for each piece."""
 
     ids: Sequence[int]
     """Numbers of pieces."""
     mark: Sequence[int]
-    """1 at the anchor's."""
+    """1 at the anchor's pieces."""
     turns: Sequence[int]
     speakers: Sequence[int]
-    """`turns` and `speakers`: rows of the tables."""
+    """`turns` and `speakers` are rows of the tables."""
     first: Sequence[int]
-    """The place of each word's first piece."""
+    """The index of each word's first piece."""
     start: int
     end: int
     """`start` and `end`: the anchor, in words of the row."""
@@ -139,11 +136,11 @@ class EncoderRow:
 
     @property
     def words(self) -> int:
-        """How many words it holds."""
+        """The number of words."""
         return len(self.first)
 
     def candidate(self, token: int) -> int | None:
-        """The place of a passage's token among the candidates; None outside the window."""
+        """The candidate index of a passage's token; None outside the window."""
         place = token - self.offset
         return CLASSES + place if 0 <= place < len(self.first) else None
 
@@ -164,7 +161,7 @@ class EncoderFeaturiser:
     before: float
     """See `bounds`."""
     limit: int
-    """Pieces that an encoder reads at most; a window with more is cut to fit."""
+    """The largest number of pieces; a window with more is cut."""
 
     def row(self, passage: Passage, anchor: Anchor) -> EncoderRow:
         """The row of an anchor. Raises PassageError for one outside its passage."""
@@ -175,20 +172,21 @@ class EncoderFeaturiser:
         return self.of_window(window_of_case(case, self.window, self.before))
 
     def of_window(self, window: TokenWindow) -> EncoderRow:
-        """The row of a window."""
         cut = self.pieces.cut(window.words)
         low, high = self._fitting(window, [len(one) for one in cut])
         return self._row(window, cut, low, high)
 
     def _fitting(self, window: TokenWindow, sizes: Sequence[int]) -> tuple[int, int]:
-        """The words [low, high) that fit: sides are cut so as to keep their shares, and the
-        anchor last of all."""
+        """The words [low, high) that fit: both sides keep their shares, and the anchor is cut
+        last.
+        """
         low, high = 0, len(sizes)
-        spent = 2 + sum(sizes) + _turns_begun(window.turns)
+        turns = window.turns
+        spent = 2 + sum(sizes) + sum(a != b for a, b in pairwise(turns))
         if spent <= self.limit:
             return low, high
         costs = [
-            size + (place > 0 and window.turns[place] != window.turns[place - 1])
+            size + (place > 0 and turns[place] != turns[place - 1])
             for place, size in enumerate(sizes)
         ]
         while spent > self.limit and high - low > 1:
@@ -233,17 +231,13 @@ def _separate(
     speakers.append(0)
 
 
-def _turns_begun(turns: Sequence[int]) -> int:
-    return sum(turns[place] != turns[place - 1] for place in range(1, len(turns)))
-
-
 @dataclass(frozen=True, slots=True)
 class Padded:
     """Rows side by side: B rows, L pieces, W words, C = 6 + W candidates."""
 
     ids: Ints
     attention: Ints
-    """B x L, 1 at what is read."""
+    """B x L, 1 at pieces, 0 at padding."""
     mark: Floats
     """B x L, 0 or 1."""
     turns: Ints
@@ -252,7 +246,7 @@ class Padded:
     first: Ints
     """B x W."""
     anchor: Floats
-    """B x W, the anchor's words, their sum 1 in each row."""
+    """B x W, the anchor's words, with the sum 1 in each row."""
     open: Flags
     """B x C, what can be chosen."""
     distance: Ints
@@ -260,7 +254,7 @@ class Padded:
 
 
 def pad(rows: Sequence[EncoderRow], empty: int) -> Padded:
-    """One batch of some rows. empty: the number of the piece that stands for none."""
+    """One batch of rows. empty: the number of the padding piece."""
     count = len(rows)
     length = max(len(row.ids) for row in rows)
     words = max(row.words for row in rows)
@@ -291,8 +285,9 @@ def pad(rows: Sequence[EncoderRow], empty: int) -> Padded:
 
 
 def buckets(row: EncoderRow) -> Ints:
-    """The bucket of each word's distance to the nearer end of the anchor: 0 to 12 behind it
-    (0 inside it), 14 to 25 before it."""
+    """The bucket of each word's distance to the nearer end of the anchor: 0 to 12 behind it (0
+    inside it), 14 to 25 before it.
+    """
     places = np.arange(row.words)
     last = row.end - 1
     away = np.where(places > last, places - last, places - row.start)
@@ -302,6 +297,6 @@ def buckets(row: EncoderRow) -> Ints:
 
 
 def by_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
-    """Places of the rows in batches of `size` rows of about one length, the shortest first."""
+    """Row indices in batches of `size` rows of similar length, shortest first."""
     order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
     return [order[start : start + size] for start in range(0, len(order), size)]

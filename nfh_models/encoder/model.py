@@ -1,5 +1,5 @@
-"""The model of `encoder` and `small`: the network, its class priors, scoring in batches, and
-the model directory.
+"""The model of the recipes `encoder` and `small`: the network, class priors, scoring in
+batches, and the model directory.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeVar, cast
+from typing import Annotated, TypeVar, Unpack, cast
 
 import msgspec
 import numpy as np
@@ -50,34 +50,25 @@ from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.model_files import (
     CONFIG,
-    FORMAT_VERSION,
     WEIGHTS,
+    About,
     ModelConfig,
     ModelFileError,
-    ModelFiles,
     damaged,
     read_arrays,
     read_config,
     read_text,
+    save_model,
     settings_of,
-    write_model,
 )
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample, Several
 from nfh_models.training.loop import autocast, choose_device
 
-# The network: an encoder over marked words, and what scores its candidates.
-#
-# For each anchor a, and candidate c (six class vectors and each word's first piece), the score
-# is MLP([c; a; c*a]), as in the paper (section 6.1), with the bucket of the word's distance
-# added before the hidden layer's GELU. Into the encoder's word embeddings go a mark of the
-# anchor, the distance of the turn, and whether the anchor's speaker says it. From a alone come
-# the logit that the noun is missing, and those for one head, several by AND, several by OR.
-
 M = TypeVar("M", bound=nn.Module)
 
 SEVERAL = 3
-"""One head, several joined by AND, several joined by OR."""
+"""Classes of the number of heads: one, several joined by AND, several joined by OR."""
 
 SHUT = -1e4
 """The score of what is no candidate: its probability is 0 in 32 bits."""
@@ -85,19 +76,19 @@ SHUT = -1e4
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """TODO"""
+    """The output of the network."""
 
     logits: Tensor
     """B x C, SHUT where closed."""
     nfh: Tensor
-    """B, above 0 for a missing noun."""
+    """B, above 0 for a fused head."""
     several: Tensor
     """B x 3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensors:
-    """A Padded on a device; the fields are its."""
+    """A Padded on a device, with the same fields."""
 
     ids: Tensor
     attention: Tensor
@@ -111,14 +102,22 @@ class Tensors:
 
     @classmethod
     def of(cls, padded: Padded, on: torch.device | None = None) -> "Tensors":
-        """Copied there."""
         names = cls.__slots__
         return cls(*(torch.from_numpy(getattr(padded, name)).to(on) for name in names))
 
 
 class EncoderNetwork(nn.Module):
-    """encoder: takes inputs_embeds (B x L x D) and attention_mask, gives last_hidden_state;
-    knows its word table by get_input_embeddings. width: D. pair: of the hidden layer.
+    """The network: an encoder over marked words, and the scorer of its candidates.
+
+    For an anchor a and a candidate c (six class vectors and each word's first piece) the score
+    is MLP([c; a; c*a]), as in the paper (section 6.1), with an embedding of the word's distance
+    bucket added before the hidden layer's GELU. Added to the encoder's word embeddings are a
+    mark of the anchor, the turn distance, and whether the anchor's speaker says the word. From
+    a alone come the logit of being a fused head, and the logits of one head, several by AND,
+    several by OR.
+
+    encoder: maps inputs_embeds (B x L x D) and attention_mask to last_hidden_state, and has
+    get_input_embeddings. width: D. pair: width of the hidden layer.
     """
 
     def __init__(
@@ -140,11 +139,10 @@ class EncoderNetwork(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: Tensors) -> Scored:
-        """Read, then score."""
         return self.score(self.read(batch), batch)
 
     def read(self, batch: Tensors) -> Tensor:
-        """The state of each word: B x W x D. The one part that takes time."""
+        """The state of each word: B x W x D. Nearly all time is spent here."""
         table = cast("nn.Module", self.encoder.get_input_embeddings())  # type: ignore[operator]
         embedded = table(batch.ids)
         embedded = embedded + batch.mark.unsqueeze(-1) * self.mark
@@ -155,7 +153,7 @@ class EncoderNetwork(nn.Module):
         return cast("Tensor", states.gather(1, places))
 
     def score(self, words: Tensor, batch: Tensors) -> Scored:
-        """Of anchors whose words were read; `batch` says where they stand in them."""
+        """The scores of anchors whose words were read; `batch` has their positions."""
         anchor = (words * batch.anchor.unsqueeze(-1)).sum(1)
         alone = self.dropout(anchor)
         classes = self.classes.unsqueeze(0).expand(len(words), -1, -1)
@@ -196,8 +194,7 @@ def _zeros(module: M) -> M:
 
 
 def _mark(encoder: nn.Module, width: int) -> Tensor:
-    """Where an encoder tells two kinds of text apart, what makes the second kind the second;
-    else a small vector by chance."""
+    """The difference of an encoder's two token type embeddings; else a small random vector."""
     embeddings = getattr(encoder, "embeddings", None)
     kinds = getattr(embeddings, "token_type_embeddings", None)
     if kinds is None or len(kinds.weight) < 2:
@@ -205,11 +202,8 @@ def _mark(encoder: nn.Module, width: int) -> Tensor:
     return cast("Tensor", (kinds.weight[1] - kinds.weight[0]).detach().clone())
 
 
-# How much more often a class is met in use than in what was learnt from.
-#
-# A network learns the shares of its examples. Where others are met, the logits of the classes
-# are shifted by the logarithm of the ratio of shares, relative to that of the words (Saerens
-# et al. 2002, "Adjusting the Outputs of a Classifier to New a Priori Probabilities").
+# --- class priors
+# -------------------------------------------------------------------------------
 
 PAPER = {
     Kind.REFERENCE: 4_237,
@@ -220,18 +214,24 @@ PAPER = {
     Kind.TIME: 216,
     Kind.OTHER: 2_208,
 }
-"""Examples of each class in all of the paper's annotated corpus (section 5, 9,412)."""
+"""Examples of each class in the paper's whole annotated corpus (section 5, 9,412)."""
 
 
 Shift = tuple[float, float, float, float, float, float]
-"""What is added to the logits of the six classes, in the order of IMPLICIT_KINDS."""
+"""Added to the logits of the six classes, in the order of IMPLICIT_KINDS."""
 
 NO_SHIFT: Shift = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def shift_to_paper(examples: Iterable[ResolutionExample]) -> Shift:
-    """For a network that learnt from these examples; 0 for a class that none of them has, and
-    for all of them where no example is a Reference."""
+    """The shift for a network that was trained on these examples.
+
+    A network learns the class distribution of its examples. Where another one is met, the
+    logits of the classes are shifted by the logarithm of the ratio of shares, relative to that
+    of the words (Saerens et al. 2002, "Adjusting the Outputs of a Classifier to New a Priori
+    Probabilities"). It is 0 for a class without examples, and for all of them without a
+    Reference.
+    """
     counted = Counter(paper_class(example.gold.kind) for example in examples)
     words = counted[Kind.REFERENCE]
     if not words:
@@ -249,18 +249,21 @@ Floats = NDArray[np.float32]
 States = NDArray[np.float16]
 
 BATCH = 8
-"""Rows at a time for our own encoders on a CPU: what lies between two layers then still stands
-in its cache; 32 are a fifth slower."""
+"""Rows at a time for our own encoders on a CPU: the activations between two layers then stay in
+its cache; 32 rows are a fifth slower.
+"""
 
 MANY = 32
-"""Rows at a time for encoders of `transformers`, whose weights are made narrow anew for each
-batch, and elsewhere than on a CPU."""
+"""Rows at a time on other devices, and for encoders of `transformers`, whose weights are
+converted again for each batch.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TeacherStates:
     """An encoder's states of the words of a row, W x D. offset: of its first word in the
-    passage."""
+    passage.
+    """
 
     offset: int
     states: States
@@ -268,16 +271,16 @@ class TeacherStates:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Of each row, in order."""
+    """The output for each row, in order."""
 
     logits: list[Floats]
-    """One a candidate of the row, SHUT where closed."""
+    """One for each candidate of the row, SHUT where closed."""
     nfh: Floats
     """A logit."""
     several: Floats
     """Three probabilities."""
-    shown: list[TeacherStates]
-    """Where asked for."""
+    states: list[TeacherStates]
+    """Where requested."""
 
 
 def read(
@@ -291,7 +294,7 @@ def read(
     batch: int | None = None,
     states: bool = False,
 ) -> Read:
-    """Score all candidates of some rows. The network is to be in eval mode, on that device."""
+    """Score all candidates of some rows. The network must be in eval mode, on that device."""
     device = on or torch.device("cpu")
     own = isinstance(network.encoder, OWN)
     size = batch or (BATCH if own and device.type == "cpu" else MANY)
@@ -327,7 +330,7 @@ def read(
 
 
 def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
-    """Batches in threads of one core each, as many as torch has cores.
+    """Batches in as many threads as torch has, one core each.
 
     Threads that share one product wait for each other many times a batch, and spin while they
     do: beside another busy process that made a batch ten times as slow (measured on 2 cores).
@@ -347,7 +350,7 @@ def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int
 
 
 def shut(logits: torch.Tensor, candidates: Candidates) -> torch.Tensor:
-    """The scores with the candidates closed that an oracle run leaves out."""
+    """The scores without the candidates that an oracle run leaves out."""
     if candidates is Candidates.ALL:
         return logits
     words = torch.arange(logits.shape[-1], device=logits.device) >= CLASSES
@@ -356,22 +359,22 @@ def shut(logits: torch.Tensor, candidates: Candidates) -> torch.Tensor:
 
 
 VERSION = "1"
-"""Of what is made of the network's numbers; the numbers are the directory's."""
+"""Of the processing of the network's output; the weights are the directory's."""
 
 AT_ONCE = 4_096
-"""Rows that are made before they are scored; so many are sorted by length together."""
+"""Rows made before they are scored, sorted by length together."""
 
 LEAST = 1e-30
-"""The least probability of what can be chosen at all."""
+"""The least probability of an open candidate."""
 
 
 class TaskError(ModelsError):
-    """A model asked for what it was not trained for."""
+    """A model used for a task that it was not trained for."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelBundle:
-    """All that a model is."""
+    """A model with all its parts."""
 
     network: EncoderNetwork
     settings: EncoderSettings
@@ -380,20 +383,19 @@ class ModelBundle:
     base: str = ""
     """The name of its encoder."""
     temperature: float = 1.0
-    """What logits are divided by before they become probabilities."""
+    """The divisor of logits."""
     threshold: float = 0.0
     """The logit above which a number is a fused head."""
     shift: Shift = NO_SHIFT
-    """What is added to the logits of the six classes, see `priors`."""
+    """Added to the logits of the six classes; see `shift_to_paper`."""
 
     @property
     def backbone(self) -> Backbone:
-        """Its encoder, so that another model can begin with it."""
+        """Its encoder, as the start of another model."""
         return Backbone(self.network.encoder, self.architecture, self.pieces, self.base)
 
     @property
     def featuriser(self) -> EncoderFeaturiser:
-        """What makes rows for it."""
         settings = self.settings
         return EncoderFeaturiser(
             self.pieces, settings.window, settings.before, limit_of(self.architecture)
@@ -402,42 +404,27 @@ class ModelBundle:
 
 @dataclass(frozen=True, slots=True)
 class EncoderModel:
-    """A Resolver and an Identifier."""
+    """A Resolver and an Identifier. An anchor gets the same scores, up to rounding, whatever
+    batch it is in.
+    """
 
-    whole: ModelBundle
+    bundle: ModelBundle
     recipe: str
     """"encoder" or "small"."""
     on: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    """Where its network is. An anchor gets the scores that it gets alone whatever is asked
-    together with it, to within the rounding of the arithmetic."""
+    """The device of its network."""
     precision: str = "fp32"
     """See `kind_of`."""
 
-    @property
-    def version(self) -> str:
-        """Changes when its answers may."""
-        return VERSION
-
-    @property
-    def needs(self) -> frozenset[ParseLayer]:
-        """No parse."""
-        return frozenset()
-
-    @property
-    def uses(self) -> frozenset[ParseLayer]:
-        """No parse."""
-        return frozenset()
-
-    @property
-    def probabilities(self) -> bool:
-        """Its scores are probabilities."""
-        return True
+    version = VERSION
+    needs = uses = frozenset[ParseLayer]()
+    probabilities = True
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """A choice an item; None only where an oracle run leaves no candidate.
+        """A choice for each item; None only where an oracle run leaves no candidate.
 
-        Raises TaskError for a model that was trained for identification alone, PassageError
-        for an anchor outside its passage.
+        Raises TaskError for a model that was trained only for identification, PassageError for
+        an anchor outside its passage.
         """
         self._check(Task.RESOLUTION)
         made: list[Choice | None] = []
@@ -446,56 +433,58 @@ class EncoderModel:
         return made
 
     def read(self, items: Sequence[Item]) -> tuple[list[Choice | None], list[TeacherStates]]:
-        """A choice an item as from `resolve`, and the states of the words that were read."""
+        """A choice for each item as from `resolve`, and the states of the words that
+        were read.
+        """
         self._check(Task.RESOLUTION)
         return self._resolved(items, states=True)
 
     def _resolved(
         self, items: Sequence[Item], *, states: bool = False
     ) -> tuple[list[Choice | None], list[TeacherStates]]:
-        whole, featuriser = self.whole, self.whole.featuriser
+        bundle, featuriser = self.bundle, self.bundle.featuriser
         rows = [featuriser.row(item.passage, item.anchor) for item in items]
         found = read(
-            whole.network,
+            bundle.network,
             rows,
-            whole.pieces.pad,
+            bundle.pieces.pad,
             on=self.on,
             precision=self.precision,
-            candidates=whole.settings.candidates,
+            candidates=bundle.settings.candidates,
             states=states,
         )
-        both = whole.settings.task is Task.BOTH
+        both = bundle.settings.task is Task.BOTH
         choices = [
             choice_of(
                 row,
                 len(item.passage.tokens),
-                probabilities(found.logits[place], whole.temperature, whole.shift),
-                several_of(found.several[place]) if whole.settings.several else None,
-                nfh_of(found.nfh[place] - whole.threshold) if both else None,
+                probabilities(found.logits[place], bundle.temperature, bundle.shift),
+                Several(*found.several[place].tolist()) if bundle.settings.several else None,
+                nfh_of(found.nfh[place] - bundle.threshold) if both else None,
             )
             for place, (row, item) in enumerate(zip(rows, items, strict=True))
         ]
-        return choices, found.shown
+        return choices, found.states
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
-        """A decision a case; its score is the logit less the threshold.
+        """A decision for each case; its score is the logit minus the threshold.
 
-        Raises TaskError for a model that was trained for resolution alone.
+        Raises TaskError for a model that was trained only for resolution.
         """
         self._check(Task.IDENTIFICATION)
-        whole, featuriser = self.whole, self.whole.featuriser
+        bundle, featuriser = self.bundle, self.bundle.featuriser
         made: list[Decision] = []
         for start in range(0, len(cases), AT_ONCE):
             rows = [featuriser.case_row(case) for case in cases[start : start + AT_ONCE]]
             found = read(
-                whole.network, rows, whole.pieces.pad, on=self.on, precision=self.precision
+                bundle.network, rows, bundle.pieces.pad, on=self.on, precision=self.precision
             )
-            scores = (found.nfh - whole.threshold).tolist()
+            scores = (found.nfh - bundle.threshold).tolist()
             made += [Decision(score > 0, self.recipe, score) for score in scores]
         return made
 
     def _check(self, task: Task) -> None:
-        own = self.whole.settings.task
+        own = self.bundle.settings.task
         if own not in (Task.BOTH, task):
             raise TaskError(
                 f"this model was trained for {own} alone, and cannot say anything of {task}"
@@ -503,7 +492,7 @@ class EncoderModel:
 
 
 def probabilities(logits: Floats, temperature: float, shift: Shift = NO_SHIFT) -> Floats:
-    """Of all candidates of a row; 0 for those that are closed, and for no other."""
+    """Of all candidates of a row; 0 only for those that are closed."""
     open_ = logits > SHUT
     if not open_.any():
         return np.zeros(len(logits), np.float32)
@@ -537,27 +526,21 @@ def choice_of(
     return Choice(best, second, margin, tuple(laid_out), several, nfh)
 
 
-def several_of(shares: Floats) -> Several:
-    """The three probabilities by their names."""
-    one, both, either = shares.tolist()
-    return Several(one, both, either)
-
-
 def nfh_of(logit: float) -> float:
     """The probability that a logit says."""
     return float(1 / (1 + np.exp(-np.float64(logit))))
 
 
-# A model of `encoder` or `small` as a model directory, and back.
-#
-# Beside what every model directory has: tokenizer.json, as the `tokenizers` library reads it,
-# and for a model that is given away NOTICE, the licence of its base.
+# --- files
+# --------------------------------------------------------------------------------------
 
 ENCODER = "encoder"
 SMALL = "small"
 
 TOKENIZER = "tokenizer.json"
+"""As the `tokenizers` library reads it."""
 NOTICE = "NOTICE"
+"""The licence of the encoder, of a model that is distributed."""
 
 Array = NDArray[np.generic]
 
@@ -567,75 +550,56 @@ _Shift = Annotated[float, Meta(ge=-100, le=100)]
 class StoredEncoderSettings(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """The settings as config.json holds them.
-
-    architecture: the encoder's own config. tokenizer: SHA-256 (hex) of tokenizer.json, for
-    numbers of pieces mean nothing under another; None in what was saved without it.
-    """
+    """The settings as config.json holds them."""
 
     base: str
     training: EncoderSettings
     architecture: dict[str, object]
+    """The encoder's own config."""
     specials: Specials
     temperature: Annotated[float, Meta(gt=0, le=1_000)] = 1.0
     threshold: Annotated[float, Meta(ge=-1_000, le=1_000)] = 0.0
     shift: tuple[_Shift, _Shift, _Shift, _Shift, _Shift, _Shift] = NO_SHIFT
     tokenizer: str | None = None
+    """SHA-256 (hex) of tokenizer.json, since numbers of pieces depend on it; None in older
+    models.
+    """
 
 
 # --- writing --------------------------------------------------------------------------------
 
 
 def save(
-    whole: ModelBundle,
+    bundle: ModelBundle,
     folder: Path,
     *,
     recipe: str = ENCODER,
-    name: str | None = None,
-    created_at: str = "",
-    metrics: dict[str, object] | None = None,
-    card: str = "",
     notice: str = "",
+    **about: Unpack[About],
 ) -> str:
-    """Write a model directory, whole or not at all; its digest.
+    """Write a model directory; returns its digest. See `save_model`.
 
-    Weights are kept as the settings say. Raises FolderTakenError where something is there
-    already, OSError.
+    Weights are stored as the settings say.
     """
-    config = config_of(whole, recipe, name or folder.name, created_at)
-    more = {TOKENIZER: whole.pieces.content} | ({NOTICE: notice} if notice else {})
-    arrays = kept(whole.network, whole.settings.weights)
-    return write_model(folder, ModelFiles(config, arrays, None, metrics or {}, card, more))
-
-
-def config_of(whole: ModelBundle, recipe: str, name: str, created_at: str) -> ModelConfig:
-    """What config.json says of a model."""
-    # A folder's path says nothing elsewhere, and may tell more than it should.
-    training = msgspec.structs.replace(whole.settings, encoder=whole.base)
     stored = StoredEncoderSettings(
-        base=whole.base,
-        training=training,
-        architecture=dict(whole.architecture),
-        specials=whole.pieces.specials,
-        temperature=whole.temperature,
-        threshold=whole.threshold,
-        shift=whole.shift,
-        tokenizer=_digest(whole.pieces.content),
+        base=bundle.base,
+        # A folder's path says nothing elsewhere, and may tell more than it should.
+        training=msgspec.structs.replace(bundle.settings, encoder=bundle.base),
+        architecture=dict(bundle.architecture),
+        specials=bundle.pieces.specials,
+        temperature=bundle.temperature,
+        threshold=bundle.threshold,
+        shift=bundle.shift,
+        tokenizer=_digest(bundle.pieces.content),
     )
-    return ModelConfig(
-        format_version=FORMAT_VERSION,
-        name=name,
-        task=whole.settings.task.value,
-        recipe=recipe,
-        version=VERSION,
-        created_at=created_at,
-        parser=None,
-        settings=msgspec.to_builtins(stored),
-    )
+    arrays = kept(bundle.network, bundle.settings.weights)
+    more = {TOKENIZER: bundle.pieces.content} | ({NOTICE: notice} if notice else {})
+    task = bundle.settings.task.value
+    return save_model(folder, task, recipe, VERSION, stored, arrays, more=more, **about)
 
 
 def kept(network: nn.Module, weights: Weights) -> dict[str, Array]:
-    """The numbers of a network as its directory has them."""
+    """The arrays of a network as they are stored."""
     arrays = {
         name: tensor.detach().float().cpu().numpy()
         for name, tensor in network.state_dict().items()
@@ -648,11 +612,11 @@ def kept(network: nn.Module, weights: Weights) -> dict[str, Array]:
 
 
 def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> EncoderModel:
-    """A model out of its directory, ready to use.
+    """A model from its directory, ready to use.
 
-    device: as `choose_device` has it. bytes_: weights in 8 and 4 bits stay so while they run,
-    where the processor is faster so; False widens them first. Raises ModelFileError for a
-    folder that does not hold, DeviceError.
+    device: as in `choose_device`. bytes_: compute with weights in 8 and 4 bits where the CPU is
+    faster with them; False widens them first. Raises ModelFileError for a damaged folder,
+    DeviceError.
     """
     config = read_config(folder)
     if config.recipe not in (ENCODER, SMALL):
@@ -673,7 +637,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     stay = bytes_ and own and on.type == "cpu"
     _fill(network, arrays, in_bytes=stay and quantization.fast())
     network.eval().requires_grad_(requires_grad=False)
-    whole = ModelBundle(
+    bundle = ModelBundle(
         network.to(on),
         stored.training,
         stored.architecture,
@@ -683,7 +647,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
         stored.threshold,
         stored.shift,
     )
-    return EncoderModel(whole, config.recipe, on, "fp32" if own else "auto")
+    return EncoderModel(bundle, config.recipe, on, "fp32" if own else "auto")
 
 
 def _check_task(folder: Path, config: ModelConfig, stored: StoredEncoderSettings) -> None:
@@ -710,7 +674,7 @@ def _digest(content: str) -> str:
 
 
 def _network(folder: Path, stored: StoredEncoderSettings) -> EncoderNetwork:
-    """The network without its numbers."""
+    """The network without its weights."""
     own = own_shape(stored.architecture) is not None
     if not own:
         _check_size(folder, stored)
@@ -720,8 +684,8 @@ def _network(folder: Path, stored: StoredEncoderSettings) -> EncoderNetwork:
 
 
 def _check_size(folder: Path, stored: StoredEncoderSettings) -> None:
-    """Raise EncoderError where config.json describes more numbers than the weights can hold,
-    at two of them a byte, before there is memory for them.
+    """Raise EncoderError where config.json describes more numbers than the weights file can
+    hold, at two numbers a byte, before memory is allocated for them.
     """
     with torch.device("meta"):
         described = sum(one.numel() for one in built(stored.architecture).parameters())
@@ -736,7 +700,7 @@ def _check_size(folder: Path, stored: StoredEncoderSettings) -> None:
 def network_of(
     architecture: Architecture, encoder: nn.Module, settings: EncoderSettings
 ) -> EncoderNetwork:
-    """A network on an encoder; what stands on it is as chance has it."""
+    """A network on an encoder, with random initial weights of the scorer."""
     return EncoderNetwork(
         encoder,
         width_of(architecture),
@@ -772,7 +736,7 @@ def _check_pieces(folder: Path, pieces: Pieces, network: EncoderNetwork) -> None
 
 
 def _fill(network: EncoderNetwork, arrays: Mapping[str, Array], *, in_bytes: bool) -> None:
-    """Put the numbers into a network; its shapes fit."""
+    """Set the weights of a network; their shapes are checked."""
     taken = quantization.kept_in_bytes(network, arrays) if in_bytes else frozenset()
     state = {
         name: torch.from_numpy(quantization.widened_array(name, arrays))

@@ -1,4 +1,4 @@
-"""Weights kept in 16, 8 or 4 bits, and kernels that run on 8 bits."""
+"""Weights stored in 16, 8 or 4 bits, and layers that compute with 8 bits."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from nfh_models.encoder.backbone import AttentionHeads
 from nfh_models.encoder.settings import Weights
 
-# Weights in 8 bits: a whole number from -127 to 127, times a scale for each row.
+# --- 8 bits: whole numbers from -127 to 127, with a scale for each row -----------------------
 #
 # Symmetric, by the largest absolute value of the row (Jacob et al. 2018, "Quantization and
 # Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", section 2, with
@@ -37,33 +37,37 @@ def widened_bytes(whole: Bytes, scales: Floats) -> Floats:
     return whole.astype(np.float32) * scales[:, None]
 
 
-# A table of vectors in 4 bits: whole numbers from -7 to 7, with a scale for each few of a row.
+# --- 4 bits: whole numbers from -7 to 7, with a scale for each group of a row ----------------
 #
-# Small groups, as in Frantar et al. (2023), "GPTQ" (section 4, "Additional Tricks"), for a
-# scale then suits the numbers near it: with one for a row of 384, the row is an eighth further
-# from what it was.
+# Small groups as in Frantar et al. (2023), "GPTQ" (section 4, "Additional Tricks"): with one
+# scale for a row of 384, its error is an eighth larger.
 
 GROUP = 64
-"""Numbers of a row that have one scale."""
+"""Numbers of a row that share a scale."""
 
 SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
-"""Of a group's largest number, what LARGEST may stand for."""
+"""Candidates for the scale, as shares of the one that maps a group's largest number to
+LARGEST_FOUR_BIT.
+"""
 
 LARGEST_FOUR_BIT = 7
 SHIFT = 8
-"""Added to a number, so that it is kept without a sign."""
+"""Added to a number, so that it is stored without a sign."""
 Halves = NDArray[np.float16]
 Pairs = NDArray[np.uint8]
 
 
 def fits(shape: tuple[int, ...]) -> bool:
-    """Whether a table's rows can be cut into groups."""
+    """Whether the rows of a table can be split into groups."""
     return len(shape) == 2 and shape[1] > 0 and shape[1] % GROUP == 0
 
 
 def narrowed_to_pairs(values: Floats) -> tuple[Pairs, Halves]:
-    """A table, R x D, as R x D/2 pairs, the first number in the lower bits; and its scales,
-    R x D/GROUP. Rounding what was rounded changes nothing."""
+    """A table, R x D, as R x D/2 pairs, the first number in the lower bits; and its scales, R x
+    D/GROUP.
+
+    Rounding a rounded table changes nothing.
+    """
     rows, width = values.shape
     groups = values.reshape(rows, width // GROUP, GROUP)
     scales = _scales(groups)
@@ -72,8 +76,9 @@ def narrowed_to_pairs(values: Floats) -> tuple[Pairs, Halves]:
 
 
 def _scales(groups: Floats) -> Halves:
-    """Of each group the scale with the least squared error: to cut off its largest numbers a
-    little is worth finer steps for all others."""
+    """The scale of each group with the least squared error: clipping its largest numbers a
+    little pays for finer steps.
+    """
     largest = np.abs(groups).max(axis=-1) / LARGEST_FOUR_BIT
     best = np.ones(largest.shape, np.float16)
     least = np.full(largest.shape, np.inf, np.float32)
@@ -101,22 +106,23 @@ def widened_pairs(pairs: Pairs, scales: Halves) -> Floats:
 
 
 def rounded(values: Floats) -> Floats:
-    """What is left of a table."""
+    """A table rounded to 4 bits."""
     return widened_pairs(*narrowed_to_pairs(values))
 
 
 SCALE = ".scale"
-"""Behind the name of an array in 8 or 4 bits: the name of its scales."""
+"""The suffix of the array with an array's scales."""
 
 IN_PAIRS = ("word_embeddings.weight", ".intermediate.dense.weight", ".output.dense.weight")
 """How the names of a word table and of the layers behind attention end: most of all numbers,
-and the ones that lose least in 4 bits (measured; see docs/experiments.md)."""
+and those that lose least in 4 bits (measured; see docs/experiments.md).
+"""
 
 ATTENTION = ".attention."
 """In the names of attention's matrices, which stay in 8 bits."""
 
 SMALL = 10_000
-"""A matrix with fewer numbers is not worth the loss of keeping it in 8 bits."""
+"""Numbers below which a matrix is not worth storing in 8 bits."""
 
 LARGEST_HALF = 65_504.0
 """The largest number of 16 bits (IEEE 754 binary16)."""
@@ -127,8 +133,11 @@ Shapes = Mapping[str, Shape]
 
 
 class ArrayEncoding(StrEnum):
-    """How one array is kept. BYTES: whole numbers of 8 bits with a scale for each row. PAIRS:
-    two of 4 bits in a byte, with a scale for each few."""
+    """How one array is stored, as its numpy type.
+
+    BYTES: whole numbers of 8 bits with a scale for each row. PAIRS: two numbers of 4 bits in a
+    byte, with a scale for each group.
+    """
 
     FLOAT = "float32"
     HALF = "float16"
@@ -137,7 +146,7 @@ class ArrayEncoding(StrEnum):
 
 
 def form_of(name: str, shape: Shape, weights: Weights) -> ArrayEncoding:
-    """How an array is kept where weights are kept so."""
+    """How an array is stored."""
     if weights is Weights.FULL:
         return ArrayEncoding.FLOAT
     if weights is Weights.HALF:
@@ -156,7 +165,7 @@ def form_of(name: str, shape: Shape, weights: Weights) -> ArrayEncoding:
 
 
 def packed(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
-    """All arrays as they are kept."""
+    """All arrays as they are stored."""
     made: dict[str, Array] = {}
     for name, values in arrays.items():
         form = form_of(name, values.shape, weights)
@@ -172,7 +181,7 @@ def packed(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
 
 
 def wanted(shapes: Shapes, weights: Weights) -> dict[str, tuple[str, Shape]]:
-    """The numpy type and the shape of each array that is kept, scales included."""
+    """The numpy type and the shape of each stored array, scales included."""
     made: dict[str, tuple[str, Shape]] = {}
     for name, shape in shapes.items():
         form = form_of(name, shape, weights)
@@ -196,24 +205,23 @@ def widened_array(name: str, arrays: Mapping[str, Array]) -> Floats:
     return widened_bytes(values, scales)  # type: ignore[arg-type]
 
 
-# Weights that stay in 8 bits while they run.
+# --- layers that compute with 8 bits ----------------------------------------------------------
 #
-# Products of whole numbers are several times as fast as those of 32-bit floats where the
-# processor has instructions for them. What goes into a product is rounded to 8 bits as it
-# comes, each piece by its own largest number (dynamic quantisation, token by token), so that
-# what stands beside it in a batch changes nothing. Torch's own dynamic kernels round a whole
-# batch by one number: about a tenth faster, but three times as far from 32 bits, and an anchor
-# alone gets other answers than among others.
+# Products of 8-bit integers are several times as fast as those of 32-bit floats where the CPU
+# has instructions for them. Inputs are rounded to 8 bits dynamically, each piece by its own
+# largest number, so that other rows of a batch change nothing. Torch's own dynamic kernels
+# round a whole batch by one number: about a tenth faster, but with three times the error, and
+# the answer for an anchor depends on the batch.
 
 FAST = ("avx512_vnni", "avx_vnni", "amx_int8")
-"""Instructions that sum products of whole numbers of 8 bits, as torch.cpu names them."""
+"""CPU instructions for dot products of 8-bit integers, as torch.cpu names them."""
 
 LEAST = 1e-8
-"""A piece's largest number is taken to be no less, so that none is divided by 0."""
+"""Lower bound of a piece's largest number, so that nothing is divided by 0."""
 
 
 def fast() -> bool:
-    """Whether products of whole numbers are fast here; elsewhere weights are widened."""
+    """Whether products of 8-bit integers are fast here; elsewhere weights are widened."""
     backend: Any = torch.backends.mkldnn
     if not backend.is_available():
         return False
@@ -226,7 +234,7 @@ def fast() -> bool:
 
 
 class ByteLinear(nn.Module):
-    """A linear layer whose weights are whole numbers, with a scale for each output."""
+    """A linear layer whose weights are 8-bit integers, with a scale for each output."""
 
     def __init__(self, whole: Array, scales: Array, bias: Array) -> None:
         super().__init__()
@@ -245,7 +253,7 @@ class ByteLinear(nn.Module):
 
 
 class ByteTable(nn.Module):
-    """A table of vectors that are widened as they are looked up."""
+    """A table of vectors that are widened on lookup."""
 
     def __init__(self, whole: Array, scales: Array) -> None:
         super().__init__()
@@ -253,13 +261,13 @@ class ByteTable(nn.Module):
         self.register_buffer("scales", torch.from_numpy(scales), persistent=False)
 
     def forward(self, places: Tensor) -> Tensor:
-        """places: whole numbers of any shape."""
+        """places: integers of any shape."""
         whole, scales = cast("Tensor", self.whole), cast("Tensor", self.scales)
         return whole[places].float() * scales[places].unsqueeze(-1)
 
 
 class PairTable(nn.Module):
-    """The same of a table in 4 bits."""
+    """The same for a table in 4 bits."""
 
     def __init__(self, pairs: Array, scales: Array) -> None:
         super().__init__()
@@ -267,7 +275,7 @@ class PairTable(nn.Module):
         self.register_buffer("scales", torch.from_numpy(scales), persistent=False)
 
     def forward(self, places: Tensor) -> Tensor:
-        """places: whole numbers of any shape."""
+        """places: integers of any shape."""
         pairs, scales = cast("Tensor", self.pairs)[places], cast("Tensor", self.scales)[places]
         plain = torch.stack([pairs & 15, pairs >> 4], -1).float() - SHIFT
         groups = plain.reshape(*scales.shape, -1) * scales.float().unsqueeze(-1)
@@ -275,9 +283,10 @@ class PairTable(nn.Module):
 
 
 def kept_in_bytes(network: nn.Module, arrays: Mapping[str, Array]) -> frozenset[str]:
-    """Put such layers into a network's encoder in place of its own; the names that they took.
+    """Replace layers of a network's encoder by such layers; returns the names of the arrays
+    used.
 
-    What scores is widened: it takes little time, and its products spread too far for 8 bits.
+    The scorer is widened: it takes little time, and its products need more precision.
     """
     taken: set[str] = set()
     for name, module in list(network.named_modules()):
@@ -314,7 +323,7 @@ def _in_bytes(name: str, arrays: Mapping[str, Array]) -> tuple[Array, Array]:
 
 
 def _joined(name: str, heads: AttentionHeads, arrays: Mapping[str, Array]) -> set[str]:
-    """Query, key and value as one layer: their input is one, and is rounded once."""
+    """Query, key and value as one layer: they share their input, which is rounded once."""
     parts = [f"{name}.{part}" for part in ("query", "key", "value")]
     if not all(f"{part}.weight{SCALE}" in arrays for part in parts):
         return set()

@@ -1,4 +1,4 @@
-"""The settings of `encoder` as command lines and config.json have them."""
+"""Settings of the recipe `encoder`, for command lines and config.json."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,9 @@ HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
 def may_be_a_name(word: str) -> bool:
-    """True if an encoder of the hub could be called so; else it can only be a folder."""
+    """Whether an encoder of the Hugging Face hub could have this name; else it can only be a
+    folder.
+    """
     return HUB_NAME.fullmatch(word) is not None
 
 
@@ -32,8 +34,11 @@ class Task(StrEnum):
 
 
 class Candidates(StrEnum):
-    """What can be chosen. REFERENCE and IMPLICIT are the paper's oracle runs (section 6.4):
-    the words alone, or the six classes alone, in training and in use."""
+    """What can be chosen.
+
+    REFERENCE and IMPLICIT are the paper's oracle runs (section 6.4): only words, or only the
+    six classes, in training and in use.
+    """
 
     ALL = "all"
     REFERENCE = "reference"
@@ -41,17 +46,21 @@ class Candidates(StrEnum):
 
 
 class Priors(StrEnum):
-    """Which shares of the classes a model expects: those of its examples, or those of all of
-    the paper's corpus."""
+    """The class distribution that a model expects: that of its examples, or that of the paper's
+    whole corpus.
+    """
 
     EXAMPLES = "examples"
     PAPER = "paper"
 
 
 class Weights(StrEnum):
-    """How weights are kept: 32 bits, 16 bits, 8 bits with a scale for each row; or the word
-    table and the layers behind attention in 4 bits, with a scale for each few numbers, and all
-    other matrices in 8."""
+    """How weights are stored.
+
+    FULL: 32 bits. HALF: 16 bits. BYTE: 8 bits with a scale for each row. MIXED: 4 bits for the
+    word table and the layers behind attention, with a scale for each group of numbers, and 8
+    bits for all other matrices.
+    """
 
     FULL = "full"
     HALF = "half"
@@ -65,10 +74,10 @@ _Weight = Annotated[float, Meta(ge=0, le=100)]
 
 
 class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All that decides what a training makes; see WANTED for each.
+    """All settings of a training; see WANTED for each.
 
-    The first block decides what the network is and is needed to use it, the rest how it
-    learns.
+    The first block describes the network and is needed to use it, the rest describes the
+    training.
     """
 
     encoder: str = ""
@@ -106,7 +115,9 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     reference_share: Annotated[float, Meta(ge=0, lt=1)] = 0.0
 
     def plan(self, checkpoint_every: int | None = None) -> "TrainingPlan":
-        """What the training loop is told. checkpoint_every: in steps; None as by default."""
+        """The parameters of the training loop. checkpoint_every: in steps; None for the
+        default.
+        """
         from nfh_models.training.plan import TrainingPlan
 
         plan = TrainingPlan(
@@ -159,12 +170,12 @@ WANTED = {
     "rdrop": "how much two readings of an example may not differ (R-Drop), 0 to 100",
     "reference_share": "the share that References are to count; below 1; 0: as they come",
 }
-"""Each setting with what it may be."""
+"""Each setting with its possible values."""
 
 
 def settings_from(given: Iterable[str]) -> EncoderSettings:
-    """Settings out of "key=value" words; what they leave out is as by default.
+    """Settings from "key=value" words; settings not given have their defaults.
 
-    Raises SettingError for a word that is none, or a value that its key cannot have.
+    Raises SettingError for a malformed word, and for a value that its key cannot have.
     """
     return read_settings(given, EncoderSettings, "encoder", WANTED, {})

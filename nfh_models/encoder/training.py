@@ -1,5 +1,5 @@
-"""Training of the network: labelled examples, losses, number augmentation, distillation of a
-teacher's states, figures on what is kept out, and the generator that drives it.
+"""Training of the encoder's network: training examples, losses, number augmentation,
+distillation of states, evaluation on dev, and the generator that runs it.
 """
 
 import hashlib
@@ -48,7 +48,8 @@ from nfh_models.identification.base import Example, SentenceNumber
 from nfh_models.identification.scores import count
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
 from nfh_models.resolution.scoring import figures as scored
-from nfh_models.resolution.scoring import judge_one, share
+from nfh_models.resolution.scoring import judge_one
+from nfh_models.statistics import share
 from nfh_models.training.loop import (
     SCORE,
     ParameterGroup,
@@ -63,6 +64,7 @@ Soft = NDArray[np.float32]
 NO_CLASS = "gold says nothing of a head"
 OUTSIDE = "head outside the window"
 NOBODY = "neither a pattern nor a teacher says its head"
+"""Neither a pattern nor a teacher gives its head."""
 OTHER_KIND = "of the kind that is left out"
 
 
@@ -73,35 +75,38 @@ class TrainingExample:
     row: EncoderRow
     window: TokenWindow
     heads: tuple[tuple[int, ...], ...] = ()
-    """Of each different head the candidates that are right, the places of a EncoderRow; empty
-    where nobody says."""
+    """For each distinct head the correct candidates, as candidate indices of the row; empty if
+    unknown.
+    """
     nfh: bool | None = None
-    """Whether the noun is missing; None teaches nothing."""
+    """Whether it is a fused head; None if unknown."""
     several: int | None = None
-    """0 one head, 1 AND, 2 OR; `several_weight` says how much it counts."""
+    """0 for one head, 1 for AND, 2 for OR."""
     several_weight: float = 0.0
+    """The weight of `several` in the loss."""
     soft: Soft | None = None
     """A teacher's probabilities over the candidates of the row."""
     weight: float = 1.0
-    """Of the choice of heads."""
+    """Of the choice of heads in the loss."""
     states: States | None = None
-    """Its states of the row's words, W x D."""
+    """A teacher's states of the row's words, W x D."""
 
     @property
     def reference(self) -> bool | None:
-        """Whether its heads stand in the passage; None without heads."""
+        """Whether its heads are in the passage; None without heads."""
         return self.heads[0][0] >= CLASSES if self.heads else None
 
 
 @dataclass(slots=True)
 class TrainingExamples:
-    """What is learnt from. left_out: examples that teach nothing, by reason. lost: heads
-    outside the window, of `heads` in all."""
+    """All training examples."""
 
     taught: list[TrainingExample] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    """Examples without any information, by reason."""
     heads: int = 0
     lost: int = 0
+    """Of `heads`, those outside the window."""
 
     def leave(self, reason: str) -> None:
         """Count an example that is left out."""
@@ -109,7 +114,7 @@ class TrainingExamples:
 
 
 def key_of_item(item: Item) -> str:
-    """What tells an anchor in its passage from all others: the public id of both."""
+    """The public id of the anchor, which identifies the passage, too."""
     return anchor_id(item.passage.digest, item.anchor)
 
 
@@ -123,38 +128,38 @@ def key_of_case(case: SentenceNumber) -> str:
 
 
 def add_resolution(
-    lessons: TrainingExamples,
+    training_examples: TrainingExamples,
     examples: Iterable[ResolutionExample],
     featuriser: EncoderFeaturiser,
     settings: EncoderSettings,
     soft: Mapping[str, Soft] | None = None,
-    shown: Mapping[str, TeacherStates] | None = None,
+    states: Mapping[str, TeacherStates] | None = None,
 ) -> None:
-    """Add examples whose head is known. soft, shown: a teacher's, by `key_of_item`.
+    """Add examples with known heads. soft, states: of a teacher, by `key_of_item`.
 
-    Every token with the lemma of a gold head is right, for files mark only one of them. Left
-    out are examples whose heads all stand outside the window.
+    Every token with the lemma of a gold head is correct, since files mark only one of them.
+    Examples whose heads are all outside the window are left out.
     """
     for example in examples:
         item = example.item
         kind = paper_class(example.gold.kind)
         if kind is None:
-            lessons.leave(NO_CLASS)
+            training_examples.leave(NO_CLASS)
             continue
         if not allowed(kind, settings.candidates):
-            lessons.leave(OTHER_KIND)
+            training_examples.leave(OTHER_KIND)
             continue
         window = window_of(item.passage, item.anchor, featuriser.window, featuriser.before)
         row = featuriser.of_window(window)
         heads = right_candidates(item, example.gold, kind, row)
-        lessons.heads += len(heads)
-        lessons.lost += sum(not one for one in heads)
+        training_examples.heads += len(heads)
+        training_examples.lost += sum(not one for one in heads)
         kept = tuple(one for one in heads if one)
         if not kept:
-            lessons.leave(OUTSIDE)
+            training_examples.leave(OUTSIDE)
             continue
         several, weight = _several(example.gold, len(kept), settings)
-        lessons.taught.append(
+        training_examples.taught.append(
             TrainingExample(
                 row,
                 window,
@@ -163,13 +168,13 @@ def add_resolution(
                 several,
                 weight,
                 _fitting(soft, key_of_item(item), row),
-                states=_states(shown, key_of_item(item), row),
+                states=_states(states, key_of_item(item), row),
             )
         )
 
 
 def allowed(kind: Kind, candidates: Candidates) -> bool:
-    """Whether an oracle run with such candidates holds examples of that kind."""
+    """Whether an oracle run with such candidates includes examples of that kind."""
     if candidates is Candidates.ALL:
         return True
     return (kind is Kind.REFERENCE) == (candidates is Candidates.REFERENCE)
@@ -178,8 +183,11 @@ def allowed(kind: Kind, candidates: Candidates) -> bool:
 def right_candidates(
     item: Item, gold: Answer, kind: Kind, row: EncoderRow
 ) -> list[tuple[int, ...]]:
-    """Of each gold head the candidates of the row that are right, ascending; empty for a head
-    that stands nowhere in it. kind: of the paper's seven."""
+    """For each gold head the correct candidates of the row, ascending; empty for a head outside
+    the row.
+
+    kind: one of the paper's seven.
+    """
     if kind is not Kind.REFERENCE:
         return [(IMPLICIT_KINDS.index(kind),)]
     found = []
@@ -190,8 +198,11 @@ def right_candidates(
 
 
 def _several(gold: Answer, heads: int, settings: EncoderSettings) -> tuple[int | None, float]:
-    """The target of `several`, and what it counts. Most files mark one head where there are
-    two, so that "one" is worth little; of UNSTATED nobody knows what it is."""
+    """The target of `several`, and its weight.
+
+    Most files mark one head where there are two, so that "one" has a low weight; UNSTATED has
+    none.
+    """
     if len(gold.heads) > 1:
         if heads < len(gold.heads) or gold.relation is Relation.UNSTATED:
             return None, 0.0
@@ -202,23 +213,23 @@ def _several(gold: Answer, heads: int, settings: EncoderSettings) -> tuple[int |
 def _fitting(soft: Mapping[str, Soft] | None, key: str, row: EncoderRow) -> Soft | None:
     """A teacher's probabilities cut to a row; None where it has none.
 
-    The teacher's are over the six classes and all tokens of the passage; what of them lies
-    outside the row is shared out among the rest.
+    The teacher's are over the six classes and all tokens of the passage; those outside the row
+    are distributed among the rest.
     """
-    whole = soft.get(key) if soft else None
-    if whole is None:
+    found = soft.get(key) if soft else None
+    if found is None:
         return None
     first = CLASSES + row.offset
-    cut = np.concatenate([whole[:CLASSES], whole[first : first + row.words]])
+    cut = np.concatenate([found[:CLASSES], found[first : first + row.words]])
     total = float(cut.sum())
     return (cut / total).astype(np.float32) if total > 0 else None
 
 
 def _states(
-    shown: Mapping[str, TeacherStates] | None, key: str, row: EncoderRow
+    states: Mapping[str, TeacherStates] | None, key: str, row: EncoderRow
 ) -> States | None:
     """A teacher's states of the words of a row; None unless its window was the same."""
-    found = shown.get(key) if shown else None
+    found = states.get(key) if states else None
     if found is None or (found.offset, len(found.states)) != (row.offset, row.words):
         return None
     return found.states
@@ -229,25 +240,26 @@ def _states(
 
 @dataclass(frozen=True, slots=True)
 class Silver:
-    """An anchor that nobody labelled by hand. gold: where a pattern says what its head is;
-    else a teacher does. nfh: what it teaches of identification; None leaves it to the
-    setting `passages`."""
+    """An unlabelled anchor."""
 
     item: Item
     gold: Answer | None = None
+    """Where a pattern gives the head; else a teacher does."""
     nfh: bool | None = None
+    """The target of identification; None to follow the setting `passages`."""
 
 
 def add_silver(
-    lessons: TrainingExamples,
+    training_examples: TrainingExamples,
     silver: Iterable[Silver],
     featuriser: EncoderFeaturiser,
     settings: EncoderSettings,
     soft: Mapping[str, Soft],
-    shown: Mapping[str, TeacherStates] | None = None,
+    states: Mapping[str, TeacherStates] | None = None,
 ) -> None:
-    """Add such anchors; left out are those of which neither pattern nor teacher says a thing
-    that stands in the window."""
+    """Add unlabelled anchors; left out are those for which neither pattern nor teacher gives
+    anything in the window.
+    """
     for one in silver:
         item, gold = one.item, one.gold
         window = window_of(item.passage, item.anchor, featuriser.window, featuriser.before)
@@ -257,13 +269,13 @@ def add_silver(
         if gold is not None and kind is not None and allowed(kind, settings.candidates):
             heads = tuple(right for right in right_candidates(item, gold, kind, row) if right)
         taught = _fitting(soft, key_of_item(item), row)
-        states = _states(shown, key_of_item(item), row)
+        own = _states(states, key_of_item(item), row)
         nfh = True if one.nfh is None and settings.passages else one.nfh
         if not heads and taught is None and nfh is None:
-            lessons.leave(NOBODY)
+            training_examples.leave(NOBODY)
             continue
-        lessons.taught.append(
-            TrainingExample(row, window, heads, nfh, soft=taught, states=states)
+        training_examples.taught.append(
+            TrainingExample(row, window, heads, nfh, soft=taught, states=own)
         )
 
 
@@ -271,61 +283,72 @@ def add_silver(
 
 
 def add_identification(
-    lessons: TrainingExamples,
+    training_examples: TrainingExamples,
     examples: Iterable[Example],
     featuriser: EncoderFeaturiser,
     soft: Mapping[str, Soft] | None = None,
 ) -> None:
-    """Add numbers of which it is known whether they are fused heads. soft: probabilities of
-    heads by `key_of_case`, from a teacher: silver labels of resolution."""
+    """Add numbers that are known to be fused heads or not.
+
+    soft: a teacher's probabilities of heads by `key_of_case`, as silver labels of resolution.
+    """
     for example in examples:
         case = example.case
         window = window_of_case(case, featuriser.window, featuriser.before)
         row = featuriser.of_window(window)
         silver = _fitting(soft, key_of_case(case), row) if example.nfh else None
-        lessons.taught.append(TrainingExample(row, window, nfh=example.nfh, soft=silver))
+        training_examples.taught.append(
+            TrainingExample(row, window, nfh=example.nfh, soft=silver)
+        )
 
 
 # --- weights --------------------------------------------------------------------------------
 
 
-def balanced(lessons: Sequence[TrainingExample], share: float) -> list[TrainingExample]:
-    """The lessons weighted so that References count as `share` of those with heads; 0 leaves
-    them as they are. The mean weight stays 1."""
-    references = sum(one.reference is True for one in lessons)
-    others = sum(one.reference is False for one in lessons)
+def balanced(
+    training_examples: Sequence[TrainingExample], share: float
+) -> list[TrainingExample]:
+    """The examples weighted so that References have the share `share` of those with heads; 0
+    changes nothing.
+
+    The mean weight stays 1.
+    """
+    references = sum(one.reference is True for one in training_examples)
+    others = sum(one.reference is False for one in training_examples)
     if not share or not references or not others:
-        return list(lessons)
+        return list(training_examples)
     total = references + others
     weights = {True: share * total / references, False: (1 - share) * total / others}
     return [
         one if one.reference is None else replace(one, weight=weights[one.reference])
-        for one in lessons
+        for one in training_examples
     ]
 
 
 def wanted(task: Task, of: Task) -> bool:
-    """Whether a training for `task` has examples of resolution, or of identification."""
+    """Whether a training for `task` uses examples of the task `of`."""
     return task in (Task.BOTH, of)
 
 
-# Learning the states of a teacher's words, and not only what it chooses.
-#
-# As in Jiao et al. (2020), "TinyBERT: Distilling BERT for Natural Language Understanding"
-# (section 3), of the last layer alone: a projection of the student's state of each word is to
-# be near the teacher's. The teacher's dimensions are standardised first, since a few of them
-# are many times as large as the others. The projection is of use in training alone.
+# --- distillation of states
+# ---------------------------------------------------------------------
 
 SAMPLE = 2_000
-"""Lessons from which the mean and the spread of the teacher's dimensions are taken."""
+"""Examples from which mean and standard deviation of the teacher's dimensions are computed."""
 
 LEAST = 1e-6
-"""The least spread of a dimension: one that never changes is not divided by 0."""
+"""The least standard deviation of a dimension, so that nothing is divided by 0."""
 
 
 class Student(nn.Module):
-    """A network with the projection to its teacher's states. mean, spread: of the teacher's
-    dimensions, D each."""
+    """A network with a projection to its teacher's states.
+
+    As in Jiao et al. (2020), "TinyBERT: Distilling BERT for Natural Language Understanding"
+    (section 3), for the last layer alone: the projection of the student's state of each word is
+    trained to be near the teacher's. The teacher's dimensions are standardised, since a few of
+    them are much larger than the others. The projection is used only in training. mean, spread:
+    of the teacher's dimensions, D each.
+    """
 
     mean: Tensor
     spread: Tensor
@@ -340,8 +363,9 @@ class Student(nn.Module):
         self.register_buffer("spread", spread)
 
     def distance(self, words: Tensor, wanted: "StateTargets") -> Tensor:
-        """The mean squared difference of words that a teacher knows, in standard deviations
-        of its dimensions: 1 says nothing. words: B x W x D of the network's own width."""
+        """The mean squared difference to a teacher's states, in standard deviations of its
+        dimensions; 1 is chance. words: B x W x D of the network's own width.
+        """
         own = self.projection(words[wanted.known]).float()
         theirs = (wanted.states.float() - self.mean) / self.spread
         return cast("Tensor", (own - theirs).square().mean())
@@ -349,29 +373,37 @@ class Student(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class StateTargets:
-    """Of B lessons with W words: known, B x W, where a teacher's state is; states, N x D, of
-    those words in their order."""
+    """A teacher's states for B examples of W words.
+
+    known: B x W, where there is a state. states: N x D, of those words in their order.
+    """
 
     known: Tensor
     states: Tensor
 
     @classmethod
-    def of(cls, lessons: Sequence[TrainingExample], on: torch.device) -> "StateTargets | None":
-        """Of some lessons, on a device; None where no teacher knows any."""
-        found = [one.states for one in lessons if one.states is not None]
+    def of(
+        cls, training_examples: Sequence[TrainingExample], on: torch.device
+    ) -> "StateTargets | None":
+        """None where no example has any."""
+        found = [one.states for one in training_examples if one.states is not None]
         if not found:
             return None
-        known = np.zeros((len(lessons), max(one.row.words for one in lessons)), np.bool_)
-        for place, one in enumerate(lessons):
+        known = np.zeros(
+            (len(training_examples), max(one.row.words for one in training_examples)), np.bool_
+        )
+        for place, one in enumerate(training_examples):
             if one.states is not None:
                 known[place, : one.row.words] = True
         states = torch.from_numpy(np.concatenate(found))
         return cls(torch.from_numpy(known).to(on), states.to(on))
 
 
-def student_of(network: EncoderNetwork, lessons: Sequence[TrainingExample]) -> Student | None:
-    """The network with a projection to the states that lessons have; None where none has."""
-    found = [one.states for one in lessons if one.states is not None]
+def student_of(
+    network: EncoderNetwork, training_examples: Sequence[TrainingExample]
+) -> Student | None:
+    """The network with a projection to the states of its examples; None where none has any."""
+    found = [one.states for one in training_examples if one.states is not None]
     if not found:
         return None
     step = max(1, len(found) // SAMPLE)
@@ -384,12 +416,12 @@ def student_of(network: EncoderNetwork, lessons: Sequence[TrainingExample]) -> S
 Scores = NDArray[np.float32]
 
 COUNTED = ("accuracy", "accuracy_inclusive", "binary", "reference", "implicit")
-"""Those of the figures of resolution that a training tells."""
+"""The figures of resolution that a training reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An example to be judged on. lost: gold heads that stand outside the row."""
+    """A dev example of resolution. lost: gold heads outside the row."""
 
     row: EncoderRow
     example: ResolutionExample
@@ -405,13 +437,12 @@ class DevExamples:
     nfh: Sequence[bool] = ()
 
 
-def asked(
+def dev_examples_of(
     featuriser: EncoderFeaturiser,
     resolution: Iterable[ResolutionExample] = (),
     identification: Iterable[Example] = (),
     candidates: Candidates = Candidates.ALL,
 ) -> DevExamples:
-    """Dev examples made ready, once."""
     questions = [
         question(one, featuriser)
         for one in resolution
@@ -423,7 +454,6 @@ def asked(
 
 
 def question(example: ResolutionExample, featuriser: EncoderFeaturiser) -> Question:
-    """One example made ready."""
     row = featuriser.row(example.item.passage, example.item.anchor)
     lost = sum(
         all(row.candidate(mention.head) is None for mention in head.live)
@@ -433,17 +463,18 @@ def question(example: ResolutionExample, featuriser: EncoderFeaturiser) -> Quest
 
 
 def figures(
-    asked: DevExamples, scores: Sequence[Scores], nfh: Sequence[float], threshold: float = 0.0
+    dev: DevExamples, scores: Sequence[Scores], nfh: Sequence[float], threshold: float = 0.0
 ) -> dict[str, float]:
-    """Fractions, SCORE among them: of all that there are examples for.
+    """The figures on dev, fractions, SCORE among them.
 
-    scores: of the candidates of each question. nfh: a logit a row. SCORE: accuracy_inclusive,
-    or identification's F1, or the mean of both. lost: the share of gold heads outside windows.
+    scores: of the candidates of each question. nfh: a logit for each row. SCORE:
+    accuracy_inclusive, or identification's F1, or the mean of both. lost: the share of gold
+    heads outside windows.
     """
-    found = choices(asked.questions, scores) if asked.questions else {}
+    found = choices(dev.questions, scores) if dev.questions else {}
     main = [found["accuracy_inclusive"]] if found else []
-    if asked.rows:
-        counts = count(zip(asked.nfh, (logit > threshold for logit in nfh), strict=True))
+    if dev.rows:
+        counts = count(zip(dev.nfh, (logit > threshold for logit in nfh), strict=True))
         found |= {
             "identification_precision": counts.precision or 0.0,
             "identification_recall": counts.recall or 0.0,
@@ -454,7 +485,7 @@ def figures(
 
 
 def choices(questions: Sequence[Question], scores: Sequence[Scores]) -> dict[str, float]:
-    """The figures of resolution (paper section 6.3), as they are counted of any recipe."""
+    """The figures of resolution (paper section 6.3)."""
     judged = [
         judge_one(one.example, Choice(one.row.name(int(own.argmax())), None, None, ()))
         for one, own in zip(questions, scores, strict=True)
@@ -465,22 +496,18 @@ def choices(questions: Sequence[Question], scores: Sequence[Scores]) -> dict[str
     return {name: getattr(found, name) or 0.0 for name in COUNTED} | {"lost": lost or 0.0}
 
 
-# What a batch of lessons costs.
-#
-# Of the choice of a head: -log of the summed probability of the right candidates (marginal
-# over mentions), the mean over different heads; a teacher's probabilities by their divergence
-# (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network", at temperature 1).
-# R-Drop is of Liang et al. (2021), "R-Drop: Regularized Dropout for Neural Networks".
+# --- losses
+# -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What B lessons want; H: the most heads of one."""
+    """The targets of B examples; H: the largest number of heads, C: of candidates."""
 
     heads: Tensor
-    """B x H x C, True at what is right."""
+    """B x H x C, True at correct candidates."""
     headed: Tensor
-    """B x H, which heads there are."""
+    """B x H, 1 for each head."""
     weight: Tensor
     """B."""
     soft: Tensor
@@ -489,56 +516,48 @@ class Targets:
     """B, 1 where there is a teacher."""
     nfh: Tensor
     nfh_known: Tensor
-    """`nfh` and `nfh_known`: B. several, B, with several_weight."""
+    """`nfh` and `nfh_known`: B."""
     several: Tensor
     several_weight: Tensor
+    """`several` and `several_weight`: B."""
 
     @classmethod
-    def of(cls, lessons: Sequence[TrainingExample], on: torch.device) -> "Targets":
-        """Of some lessons, in their order, on a device."""
-        count = len(lessons)
-        wide = CLASSES + max(one.row.words for one in lessons)
-        most = max(1, *(len(one.heads) for one in lessons))
+    def of(cls, training_examples: Sequence[TrainingExample], on: torch.device) -> "Targets":
+        count = len(training_examples)
+        wide = CLASSES + max(one.row.words for one in training_examples)
+        most = max(1, *(len(one.heads) for one in training_examples))
         heads = np.zeros((count, most, wide), np.bool_)
         soft = np.zeros((count, wide), np.float32)
-        for place, one in enumerate(lessons):
+        for place, one in enumerate(training_examples):
             for number, right in enumerate(one.heads):
                 heads[place, number, list(right)] = True
             if one.soft is not None:
                 soft[place, : len(one.soft)] = one.soft
-        floats = np.array(
-            [
-                [
-                    one.weight,
-                    one.soft is not None,
-                    one.nfh is True,
-                    one.nfh is not None,
-                    one.several_weight,
-                ]
-                for one in lessons
-            ],
-            np.float32,
-        ).T
-        weight, taught, nfh, known, several_weight = (
-            torch.from_numpy(part.copy()).to(on) for part in floats
-        )
-        several = torch.tensor([one.several or 0 for one in lessons], device=on)
         marks = torch.from_numpy(heads).to(on)
+
+        def of(values: Iterable[float]) -> Tensor:
+            return torch.tensor([float(value) for value in values], device=on)
+
         return cls(
-            marks,
-            marks.any(-1).float(),
-            weight,
-            torch.from_numpy(soft).to(on),
-            taught,
-            nfh,
-            known,
-            several,
-            several_weight,
+            heads=marks,
+            headed=marks.any(-1).float(),
+            weight=of(one.weight for one in training_examples),
+            soft=torch.from_numpy(soft).to(on),
+            taught=of(one.soft is not None for one in training_examples),
+            nfh=of(one.nfh is True for one in training_examples),
+            nfh_known=of(one.nfh is not None for one in training_examples),
+            several=torch.tensor([one.several or 0 for one in training_examples], device=on),
+            several_weight=of(one.several_weight for one in training_examples),
         )
 
 
 def loss_of(scored: Scored, targets: Targets, settings: EncoderSettings) -> Tensor:
-    """The mean loss of a batch. What a lesson does not say costs nothing."""
+    """The mean loss of a batch. Unknown targets have no loss.
+
+    For the choice of a head: -log of the summed probability of the correct candidates (marginal
+    over mentions), the mean over distinct heads; for a teacher's probabilities their divergence
+    (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network", at temperature 1).
+    """
     logs = torch.log_softmax(scored.logits.float(), -1)
     count = len(logs)
     total = resolution(logs, targets, settings.soft).sum() / count
@@ -556,7 +575,7 @@ def loss_of(scored: Scored, targets: Targets, settings: EncoderSettings) -> Tens
 
 
 def resolution(logs: Tensor, targets: Targets, share: float) -> Tensor:
-    """The cost of each choice, B. share: the teacher's part where there is gold, too."""
+    """The loss of each choice, B. share: the teacher's weight where there is gold, too."""
     hidden = logs.unsqueeze(1).masked_fill(~targets.heads, SHUT)
     each = -torch.logsumexp(hidden, -1) * targets.headed
     heads = targets.headed.sum(-1)
@@ -569,7 +588,10 @@ def resolution(logs: Tensor, targets: Targets, share: float) -> Tensor:
 
 
 def difference(one: Scored, other: Scored) -> Tensor:
-    """How far two readings of a batch are apart: the mean divergence both ways, halved."""
+    """R-Drop: the mean of both divergences of two passes over a batch.
+
+    Liang et al. (2021), "R-Drop: Regularized Dropout for Neural Networks".
+    """
     first = torch.log_softmax(one.logits.float(), -1)
     second = torch.log_softmax(other.logits.float(), -1)
     forth = functional.kl_div(first, second, log_target=True, reduction="batchmean")
@@ -578,19 +600,20 @@ def difference(one: Scored, other: Scored) -> Tensor:
 
 
 WORDS = "two three four five six seven eight nine ten".split()
-"""Any of them may stand for another before a noun in the plural; "one" may not."""
+"""Interchangeable before a plural noun; "one" is not."""
 
 
 def swapped(
-    lesson: TrainingExample, featuriser: EncoderFeaturiser, draw: int
+    example: TrainingExample, featuriser: EncoderFeaturiser, draw: int
 ) -> TrainingExample:
-    """A Reference to a word in the passage whose number is one of WORDS, with another of
-    them; other lessons as they are. draw: which one, any whole number from 0 on."""
-    window = lesson.window
+    """A Reference to a word in the passage with its number, one of WORDS, replaced by another;
+    other examples unchanged. draw: selects the number, any integer from 0.
+    """
+    window = example.window
     word = window.words[window.start]
     alone = window.end - window.start == 1
-    if not lesson.reference or not alone or word.lower() not in WORDS:
-        return lesson
+    if not example.reference or not alone or word.lower() not in WORDS:
+        return example
     others = [one for one in WORDS if one != word.lower()]
     other = others[draw % len(others)]
     if word[0].isupper():
@@ -598,29 +621,29 @@ def swapped(
     words = [*window.words[: window.start], other, *window.words[window.start + 1 :]]
     changed = replace(window, words=words)
     row = featuriser.of_window(changed)
-    if (row.offset, row.words) != (lesson.row.offset, lesson.row.words):
-        return lesson  # more pieces than fit: the places of the heads would be others
-    return replace(lesson, row=row, window=changed)
+    if (row.offset, row.words) != (example.row.offset, example.row.words):
+        return example  # more pieces than fit: the places of the heads would be others
+    return replace(example, row=row, window=changed)
 
 
 COLUMNS = "columns"
 """Before the number of a column in a parameter's name."""
 
 POOL = 40
-"""Batches whose examples are sorted by length together, so that little is padding."""
+"""Batches whose examples are sorted by length together, so that there is little padding."""
 
 Batch = tuple[int, ...]
 
 
-class NoLessonsError(ModelsError):
+class NoTrainingExamplesError(ModelsError):
     """Nothing to learn from."""
 
 
 class EncoderLearner:
-    """A network with its lessons and dev examples.
+    """A network with its training and dev examples.
 
-    The batches of an epoch depend on seed and epoch alone. Raises NoLessonsError without a
-    lesson, or where all lessons have one answer.
+    The batches of an epoch depend on seed and epoch alone. Raises NoTrainingExamplesError
+    without an example, or where all examples have one answer.
     """
 
     def __init__(
@@ -628,27 +651,27 @@ class EncoderLearner:
         network: EncoderNetwork,
         featuriser: EncoderFeaturiser,
         settings: EncoderSettings,
-        lessons: Sequence[TrainingExample],
+        training_examples: Sequence[TrainingExample],
         dev: DevExamples,
     ) -> None:
-        _check(lessons, settings.candidates)
+        _check(training_examples, settings.candidates)
         self._network = network
         self._featuriser = featuriser
         self._settings = settings
-        self._lessons = balanced(lessons, settings.reference_share)
-        self._student = student_of(network, lessons) if settings.states else None
+        self._examples = balanced(training_examples, settings.reference_share)
+        self._student = student_of(network, training_examples) if settings.states else None
         self._dev = dev
 
     @property
     def network(self) -> EncoderNetwork | Student:
-        """What is trained: the network, with its projection where it learns states."""
+        """The network, with its projection if it learns states."""
         return self._student or self._network
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of settings and lessons: differs where the training would."""
+        """SHA-256 (hex) of settings and examples."""
         hashed = hashlib.sha256(msgspec.json.encode(self._settings))
-        for one in self._lessons:
+        for one in self._examples:
             told = (one.row.ids, one.row.mark, one.heads, one.nfh, one.several, one.weight)
             hashed.update(repr(told).encode("ascii"))
             if one.soft is not None:
@@ -658,9 +681,12 @@ class EncoderLearner:
         return hashed.hexdigest()
 
     def groups(self) -> list[ParameterGroup]:
-        """By layer and by what decays. The encoder's lowest layer learns slowest (as in
-        Howard and Ruder 2018, "Universal Language Model Fine-tuning"); what stands on the
-        encoder has a rate of its own. Vectors, biases and norms do not decay."""
+        """By layer and by weight decay.
+
+        The encoder's lowest layer has the lowest rate (as in Howard and Ruder 2018, "Universal
+        Language Model Fine-tuning"); the scorer has a rate of its own. Vectors, biases and
+        norms do not decay.
+        """
         layers = _layers(self._network.encoder)
         found: dict[tuple[float, float], list[nn.Parameter]] = {}
         for name, parameter in self.network.named_parameters():
@@ -678,26 +704,27 @@ class EncoderLearner:
         return settings.rate * settings.layer_decay ** (layers - _layer(name, layers))
 
     def batches(self, epoch: int) -> list[Batch]:
-        """Places of lessons; examples of about one length stand together."""
+        """Indices of examples; those of similar length are together."""
         rng = random.Random(f"{self._settings.seed} {epoch}")  # noqa: S311 - no secret
-        places = list(range(len(self._lessons)))
+        places = list(range(len(self._examples)))
         rng.shuffle(places)
         size = self._settings.batch
         made: list[Batch] = []
         for start in range(0, len(places), size * POOL):
-            pool = sorted(places[start : start + size * POOL], key=self._length)
+            pool = sorted(
+                places[start : start + size * POOL],
+                key=lambda place: len(self._examples[place].row.ids),
+            )
             made += [tuple(pool[at : at + size]) for at in range(0, len(pool), size)]
         rng.shuffle(made)
         return made
 
-    def _length(self, place: int) -> int:
-        return len(self._lessons[place].row.ids)
-
     def loss(self, batch: Batch, on: torch.device) -> Tensor:
-        """The mean loss of some lessons."""
-        lessons = [self._drawn(self._lessons[place]) for place in batch]
-        inputs = Tensors.of(pad([one.row for one in lessons], self._featuriser.pieces.pad), on)
-        targets = Targets.of(lessons, on)
+        training_examples = [self._drawn(self._examples[place]) for place in batch]
+        inputs = Tensors.of(
+            pad([one.row for one in training_examples], self._featuriser.pieces.pad), on
+        )
+        targets = Targets.of(training_examples, on)
         words = self._network.read(inputs)
         scored = self._scored(words, inputs)
         total = loss_of(scored, targets, self._settings)
@@ -705,7 +732,7 @@ class EncoderLearner:
             again = self._scored(self._network.read(inputs), inputs)
             total = (total + loss_of(again, targets, self._settings)) / 2
             total = total + self._settings.rdrop * difference(scored, again)
-        wanted = StateTargets.of(lessons, on) if self._student is not None else None
+        wanted = StateTargets.of(training_examples, on) if self._student is not None else None
         if self._student is not None and wanted is not None:
             total = total + self._settings.states * self._student.distance(words, wanted)
         return total
@@ -714,23 +741,16 @@ class EncoderLearner:
         scored = self._network.score(words, inputs)
         return replace(scored, logits=shut(scored.logits, self._settings.candidates))
 
-    def _drawn(self, lesson: TrainingExample) -> TrainingExample:
-        """The lesson, its number now and then another."""
+    def _drawn(self, example: TrainingExample) -> TrainingExample:
+        """The example, its number replaced at random with the probability `swap`."""
         # From torch's generator, which the loop saves and restores.
         share = self._settings.swap
         if not share or float(torch.rand(())) >= share:
-            return lesson
-        return swapped(lesson, self._featuriser, int(torch.randint(1 << 30, ())))
+            return example
+        return swapped(example, self._featuriser, int(torch.randint(1 << 30, ())))
 
     def judge(self, on: torch.device) -> Mapping[str, float]:
-        """The figures on dev."""
-        return judge(
-            self._network,
-            self._featuriser,
-            self._dev,
-            self._settings,
-            on=on,
-        )
+        return judge(self._network, self._featuriser, self._dev, self._settings, on=on)
 
 
 def judge(
@@ -741,29 +761,27 @@ def judge(
     *,
     on: torch.device | None = None,
 ) -> dict[str, float]:
-    """The figures of a network on some examples."""
+    """The figures of a network on dev examples."""
     empty = featuriser.pieces.pad
-    asked = [one.row for one in dev.questions]
-    logits = read(
-        network,
-        asked,
-        empty,
-        on=on,
-        precision=settings.precision,
-        candidates=settings.candidates,
-    ).logits
-    nfh = read(network, dev.rows, empty, on=on, precision=settings.precision).nfh
+    precision = settings.precision
+    rows = [one.row for one in dev.questions]
+    candidates = settings.candidates
+    read_rows = read(network, rows, empty, on=on, precision=precision, candidates=candidates)
+    logits = read_rows.logits
+    nfh = read(network, dev.rows, empty, on=on, precision=precision).nfh
     return figures(dev, logits, nfh.tolist())
 
 
 def _layers(encoder: nn.Module) -> int:
-    """How many layers an encoder has, one at least."""
+    """The number of layers of an encoder, at least 1."""
     numbers = [_number(name) for name, _ in encoder.named_parameters()]
     return max((number + 1 for number in numbers if number is not None), default=1)
 
 
 def _layer(name: str, layers: int) -> int:
-    """0 for the embeddings, then from 1; what is of no layer learns as the last one does."""
+    """0 for the embeddings, then from 1; parameters of no layer have the rate of the
+    last one.
+    """
     number = _number(name)
     if number is not None:
         return number + 1
@@ -771,8 +789,9 @@ def _layer(name: str, layers: int) -> int:
 
 
 def _number(name: str) -> int | None:
-    """The layer in a parameter's name: "encoder.layer.3.output.dense.weight" is of 3, whatever
-    column it stands in."""
+    """The layer in a parameter's name: "encoder.layer.3.output.dense.weight" has 3, in any
+    column.
+    """
     parts = name.split(".")
     found = [
         part
@@ -782,71 +801,76 @@ def _number(name: str) -> int | None:
     return int(found[0]) if found else None
 
 
-def _check(lessons: Sequence[TrainingExample], candidates: Candidates) -> None:
-    if not lessons:
-        raise NoLessonsError(
+def _check(training_examples: Sequence[TrainingExample], candidates: Candidates) -> None:
+    if not training_examples:
+        raise NoTrainingExamplesError(
             "there is nothing to learn from: no example has an answer that can be learnt"
         )
-    headed = [one for one in lessons if one.heads]
-    labels = {one.nfh for one in lessons if one.nfh is not None}
+    headed = [one for one in training_examples if one.heads]
+    labels = {one.nfh for one in training_examples if one.nfh is not None}
     classes = {_answer(one) for one in headed}
     # Among words alone there is a choice to learn, although all words are one class.
     alike = len(classes) < 2 and candidates is not Candidates.REFERENCE
     if headed and alike and len(labels) < 2:
-        raise NoLessonsError(
+        raise NoTrainingExamplesError(
             f"all {len(headed):,} examples have the same class; to learn to choose takes two "
             "classes at least"
         )
-    if not headed and len(labels) < 2 and not any(one.soft is not None for one in lessons):
-        raise NoLessonsError(
-            f"all {len(lessons):,} numbers have the same label; to learn to tell fused heads "
-            "takes some that are and some that are not"
+    if (
+        not headed
+        and len(labels) < 2
+        and not any(one.soft is not None for one in training_examples)
+    ):
+        raise NoTrainingExamplesError(
+            f"all {len(training_examples):,} numbers have the same label; to learn to tell "
+            "fused heads takes some that are and some that are not"
         )
 
 
-def _answer(lesson: TrainingExample) -> int:
-    """The class of an answer; all words are one."""
-    return CLASSES if lesson.reference else lesson.heads[0][0]
+def _answer(example: TrainingExample) -> int:
+    """The class of an answer; all words are one class."""
+    return CLASSES if example.reference else example.heads[0][0]
 
 
 class StartError(ModelsError):
-    """A model that another cannot begin with."""
+    """A model that cannot be the start of a training."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is learnt from, and what it is judged on."""
+    """The data of a training."""
 
     resolution: Sequence[ResolutionExample] = ()
     identification: Sequence[Example] = ()
     dev_resolution: Sequence[ResolutionExample] = ()
     dev_identification: Sequence[Example] = ()
     silver: Sequence[Silver] = ()
-    """Anchors that nobody labelled by hand."""
+    """Unlabelled anchors."""
     soft: Mapping[str, Soft] = field(default_factory=dict)
     """A teacher's probabilities, over the six classes and all tokens, by `key_of_item` or
-    `key_of_case`."""
-    shown: Mapping[str, TeacherStates] = field(default_factory=dict)
-    """Its states of words, by `key_of_item`."""
+    `key_of_case`.
+    """
+    states: Mapping[str, TeacherStates] = field(default_factory=dict)
+    """A teacher's states of words, by `key_of_item`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A network with its lessons. lessons: what is learnt from, and what is left out."""
+    """A network and its examples, ready for training."""
 
     learner: EncoderLearner
-    lessons: TrainingExamples
+    training_examples: TrainingExamples
     dev: DevExamples
-    whole: ModelBundle
+    bundle: ModelBundle
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedEncoder:
-    """What a training made. whole: with the weights of the best judgement."""
+    """The result of a training; `bundle` has the weights of the best evaluation."""
 
-    whole: ModelBundle
+    bundle: ModelBundle
     outcome: TrainingOutcome
-    lessons: TrainingExamples
+    training_examples: TrainingExamples
     dev: DevExamples
 
 
@@ -856,11 +880,12 @@ def prepare(
     backbone: Backbone | None = None,
     start: ModelBundle | None = None,
 ) -> Prepared:
-    """Load the encoder and make all rows. backbone: in place of the one that settings name.
-    start: a model of the same encoder and sizes whose weights are begun with.
+    """Load the encoder and make all rows.
 
-    Raises EncoderError, TokenizerError, NoLessonsError where nothing can be learnt, and
-    StartError for a model of other sizes.
+    backbone: in place of the one in the settings. start: a model of the same encoder and sizes
+    whose weights are the initial ones. Raises EncoderError, TokenizerError,
+    NoTrainingExamplesError where nothing can be learnt, and StartError for a model of other
+    sizes.
     """
     torch.manual_seed(settings.seed)
     own = backbone or pretrained(settings.encoder, download=settings.download)
@@ -872,22 +897,22 @@ def prepare(
         table = cast("nn.Module", own.module.get_input_embeddings())  # type: ignore[operator]
         table.requires_grad_(requires_grad=False)
     featuriser = EncoderFeaturiser(own.pieces, settings.window, settings.before, own.limit)
-    lessons = lessons_of(material, featuriser, settings)
-    dev = asked(
+    training_examples = training_examples_of(material, featuriser, settings)
+    dev = dev_examples_of(
         featuriser,
         material.dev_resolution if wanted(settings.task, Task.RESOLUTION) else (),
         material.dev_identification if wanted(settings.task, Task.IDENTIFICATION) else (),
         settings.candidates,
     )
-    learner = EncoderLearner(network, featuriser, settings, lessons.taught, dev)
-    whole = ModelBundle(network, settings, own.architecture, own.pieces, Path(own.name).name)
+    learner = EncoderLearner(network, featuriser, settings, training_examples.taught, dev)
+    bundle = ModelBundle(network, settings, own.architecture, own.pieces, Path(own.name).name)
     if settings.priors is Priors.PAPER:
-        whole = replace(whole, shift=shift_to_paper(material.resolution))
-    return Prepared(learner, lessons, dev, whole)
+        bundle = replace(bundle, shift=shift_to_paper(material.resolution))
+    return Prepared(learner, training_examples, dev, bundle)
 
 
 def begin_with(trained: EncoderNetwork, network: EncoderNetwork) -> None:
-    """Put the weights of one network into another. Raises StartError if they do not fit."""
+    """Copy the weights of one network into another. Raises StartError if they do not fit."""
     try:
         network.load_state_dict(trained.state_dict())
     except RuntimeError as error:
@@ -897,19 +922,19 @@ def begin_with(trained: EncoderNetwork, network: EncoderNetwork) -> None:
         ) from error
 
 
-def lessons_of(
+def training_examples_of(
     material: Material, featuriser: EncoderFeaturiser, settings: EncoderSettings
 ) -> TrainingExamples:
-    """What the examples teach, for the task of the settings."""
-    lessons = TrainingExamples()
+    """The training examples of the material, for the task of the settings."""
+    training_examples = TrainingExamples()
     if wanted(settings.task, Task.RESOLUTION):
-        taught = material.soft, material.shown
-        add_resolution(lessons, material.resolution, featuriser, settings, *taught)
-        add_silver(lessons, material.silver, featuriser, settings, *taught)
+        taught = material.soft, material.states
+        add_resolution(training_examples, material.resolution, featuriser, settings, *taught)
+        add_silver(training_examples, material.silver, featuriser, settings, *taught)
     if wanted(settings.task, Task.IDENTIFICATION):
         silver = material.soft if settings.task is Task.BOTH else None
-        add_identification(lessons, material.identification, featuriser, silver)
-    return lessons
+        add_identification(training_examples, material.identification, featuriser, silver)
+    return training_examples
 
 
 def training(
@@ -920,13 +945,12 @@ def training(
     checkpoint_every: int | None = None,
     judge_first: bool = False,
 ) -> Generator[StepReport, None, TrainedEncoder]:
-    """Train, and report each step; goes on from what `folder` holds of the same training.
+    """Train, with a report after each step; resumes the same training in `folder`.
 
-    judge_first: what is begun with is a trained model, and is kept where no epoch does better.
-
-    Raises what `nfh_models.training.loop.train` raises.
+    judge_first: the initial weights are those of a trained model, and are kept if no epoch is
+    better. Raises as `nfh_models.training.loop.train`.
     """
-    plan = replace(prepared.whole.settings.plan(checkpoint_every), judge_first=judge_first)
+    plan = replace(prepared.bundle.settings.plan(checkpoint_every), judge_first=judge_first)
     outcome = yield from train(prepared.learner, plan, folder, on)
-    prepared.whole.network.cpu()
-    return TrainedEncoder(prepared.whole, outcome, prepared.lessons, prepared.dev)
+    prepared.bundle.network.cpu()
+    return TrainedEncoder(prepared.bundle, outcome, prepared.training_examples, prepared.dev)

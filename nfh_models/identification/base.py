@@ -1,12 +1,12 @@
-"""What an identifier is asked and what it says: cases out of passages or plain text, and how
-they are decided in batches.
+"""Records and protocol of identification; cases from passages and from plain text; decisions in
+batches.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from nfh_models.domain import Anchor, Passage, Turn
 from nfh_models.parsing.base import Parsed, ParseLayer, Parser, ParserError, WordSpan
@@ -14,17 +14,12 @@ from nfh_models.text.numbers import find_numbers, may_hold_number
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import plain_words, spans
 
-# What an identifier is asked, what it says, and what it is.
-#
-# A case is one number in its sentence. The recipes `rules` and `svm` need a parse of the
-# sentence; an encoder needs none: whatever an identifier names in `needs` is parsed for it.
-
 
 @dataclass(frozen=True, slots=True)
 class SentenceNumber:
-    """A number in a sentence: tokens [start, end) of the stretch.
+    """A number in a sentence: tokens [start, end) of `word_span`. Called a case for short.
 
-    parsed: the sentence with the layers that were asked for; None while it has none.
+    parsed: the sentence with the layers that the recipe needs; None before it is parsed.
     """
 
     word_span: WordSpan
@@ -39,13 +34,15 @@ class Decision:
 
     nfh: bool
     rule: str
-    """The name of the rule that decided, as RULES of `rules` lists them; of a learned recipe
-    its own name."""
+    """The name of the rule that decided, as in RULES of `rules`; the recipe's own name for
+    others.
+    """
     score: float | None = None
-    """Above 0 for an NFH, the further from 0 the surer; None where a rule decided."""
+    """Above 0 for an NFH; its absolute value is the confidence. None where a rule decided."""
     weights: tuple[tuple[str, float], ...] = ()
-    """What weighed most in a learned decision, strongest first, as feature and weight; their
-    sum with all others and the bias is the score."""
+    """The largest feature weights, strongest first; the score is the sum of all weights and the
+    bias.
+    """
 
 
 class Identifier(Protocol):
@@ -53,7 +50,7 @@ class Identifier(Protocol):
 
     @property
     def recipe(self) -> str:
-        """What it was made by: "rules", "svm", "encoder", "small"."""
+        """ "rules", "svm", "encoder" or "small"."""
         ...
 
     @property
@@ -63,28 +60,31 @@ class Identifier(Protocol):
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
-        """The layers that cases must have; empty for one that needs no parser."""
+        """The layers that cases must have; empty for a recipe without a parser."""
         ...
 
     @property
     def uses(self) -> frozenset[ParseLayer]:
-        """Layers that it looks at where the parser gives them; holds those of `needs`."""
+        """The layers that it uses where the parser gives them; a superset of `needs`."""
         ...
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
-        """A decision a case, in their order. ValueError for a case without what it needs."""
+        """A decision for each case. Raises ValueError for a case without the layers it
+        needs.
+        """
         ...
 
 
 Span = tuple[int, int]
+Thing = TypeVar("Thing")
 
 
 def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[SentenceNumber]:
     """A case for each anchor of a passage, in the order given.
 
-    Anchors of one sentence share its stretch. An anchor that reaches over the end of a
-    sentence, or of a turn, gets all the sentences that it touches. Words are as they stand
-    but for the Penn Treebank's stand-ins for quotes and brackets.
+    Anchors of one sentence share its word span. An anchor that crosses the end of a sentence or
+    turn gets all sentences that it touches. The Penn Treebank's stand-ins for quotes and
+    brackets are replaced by the signs.
     """
     known: dict[Span, WordSpan] = {}
     cut: dict[int, list[int]] = {}
@@ -98,7 +98,7 @@ def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[SentenceNu
 
 
 def _around(passage: Passage, cut: dict[int, list[int]], token: int) -> Span:
-    """The sentence of a token; `cut` remembers the turns that are cut already."""
+    """The token span of the sentence of a token; `cut` caches the sentences of turns."""
     turn = passage.turn_of(token)
     if turn not in cut:
         cut[turn] = _bounds(passage, passage.turns[turn])
@@ -127,13 +127,10 @@ def _word_span(passage: Passage, start: int, end: int) -> WordSpan:
 
 
 BATCH = 512
-"""Cases that are decided together; what memory holds at a time."""
-
-LARGEST = 4 * BATCH
-"""Cases of a batch where one sentence holds so many: it is not parsed again for the rest."""
+"""Cases decided together; it bounds the memory."""
 
 LEAST_CAPITALS = 2
-"""Words of two letters or more that show a sentence to be in capitals throughout."""
+"""Words of two or more letters that show a sentence to be in capitals throughout."""
 
 
 def decide(
@@ -141,9 +138,9 @@ def decide(
 ) -> Iterator[tuple[SentenceNumber, Decision]]:
     """Each case, parsed, with its decision, in order and in bounded memory.
 
-    parser: None where the identifier needs none, or where every case is parsed already.
-    Cases that carry a parse keep it. Raises ParserError for a parser that does not give what
-    the identifier needs, and where a parser is needed and there is none.
+    parser: None where the identifier needs none, or where every case is parsed. Cases that have
+    a parse keep it. Raises ParserError for a parser that does not give what the identifier
+    needs, and where a parser is needed and there is none.
     """
     check_layers(identifier, parser)
     for given in _batches(cases):
@@ -159,17 +156,26 @@ def decide(
         yield from zip(batch, identifier.decide(batch), strict=True)
 
 
-def _batches(cases: Iterable[SentenceNumber]) -> Iterator[list[SentenceNumber]]:
-    """Cases in order; those of one sentence are in one batch."""
-    batch: list[SentenceNumber] = []
-    for case in cases:
-        ends = len(batch) >= BATCH and case.word_span is not batch[-1].word_span
-        if ends or len(batch) >= LARGEST:
+def batches_of(
+    given: Iterable[Thing], source_of: Callable[[Thing], object], size: int
+) -> Iterator[list[Thing]]:
+    """Things in order, in batches of at least `size`; consecutive ones of one source together.
+
+    A batch has at most four times `size`, for a source of so many things; its parse is reused.
+    """
+    batch: list[Thing] = []
+    for thing in given:
+        ends = len(batch) >= size and source_of(thing) is not source_of(batch[-1])
+        if ends or len(batch) >= 4 * size:
             yield batch
             batch = []
-        batch.append(case)
+        batch.append(thing)
     if batch:
         yield batch
+
+
+def _batches(cases: Iterable[SentenceNumber]) -> Iterator[list[SentenceNumber]]:
+    return batches_of(cases, lambda case: case.word_span, BATCH)
 
 
 def check_layers(identifier: Identifier, parser: Parser | None) -> None:
@@ -190,9 +196,9 @@ def parsed_cases(cases: Iterable[SentenceNumber], parser: Parser) -> Iterator[Se
 
 
 def parse_cases(cases: Sequence[SentenceNumber], parser: Parser) -> list[SentenceNumber]:
-    """The same cases with their sentences parsed; cases of one stretch share a parse.
+    """The cases with their sentences parsed; cases of one word span share its parse.
 
-    A sentence in capitals is parsed in small letters, since parsers take capitals for names.
+    A sentence in capitals is parsed in lower case, since parsers take capitals for names.
     """
     places: dict[int, int] = {}
     word_spans: list[WordSpan] = []
@@ -200,11 +206,7 @@ def parse_cases(cases: Sequence[SentenceNumber], parser: Parser) -> list[Sentenc
         if case.parsed is None and id(case.word_span) not in places:
             places[id(case.word_span)] = len(word_spans)
             word_spans.append(case.word_span)
-    readable = [in_small_letters(word_span) for word_span in word_spans]
-    parsed: list[Parsed] = [
-        given if asked is own else replace(given, words=own.words)
-        for given, asked, own in zip(parser.parse(readable), readable, word_spans, strict=True)
-    ]
+    parsed = parse_readable(word_spans, parser)
     return [
         case
         if case.parsed is not None
@@ -213,8 +215,17 @@ def parse_cases(cases: Sequence[SentenceNumber], parser: Parser) -> list[Sentenc
     ]
 
 
+def parse_readable(word_spans: Sequence[WordSpan], parser: Parser) -> list[Parsed]:
+    """The parses of word spans; those in capitals throughout are parsed in lower case."""
+    readable = [in_small_letters(word_span) for word_span in word_spans]
+    return [
+        given if asked is own else replace(given, words=own.words)
+        for given, asked, own in zip(parser.parse(readable), readable, word_spans, strict=True)
+    ]
+
+
 def in_small_letters(word_span: WordSpan) -> WordSpan:
-    """A stretch that is in capitals throughout, in small letters; any other as it is."""
+    """A sentence in capitals throughout, in lower case; any other unchanged."""
     words = word_span.words
     longer = sum(len(word) > 1 and word.isupper() for word in words)
     if longer < LEAST_CAPITALS or not "".join(words).isupper():
@@ -229,19 +240,18 @@ class Example:
     case: SentenceNumber
     nfh: bool
     where: str
-    """Its place for a person, "line 12" or "anchor 31"."""
+    """Its location for people, "line 12" or "anchor 31"."""
     group: str
-    """Examples of one group (passage, document) are never on both sides of a split."""
+    """Passage or document: examples of one group are never on both sides of a split."""
     saw_model: bool = False
-    """Whoever gave the label had a model's answer in view, so that models may look better on it
-    than they are."""
+    """Whoever gave the label saw a model's answer, so that models may look better on it."""
 
 
 def numbers_of(passage: Passage, *, spaced_out: bool) -> Iterator[Anchor]:
-    """Every number that somebody could judge, in order, not overlapping; token spans.
+    """Every number of a passage that an annotator could judge, in order, not overlapping.
 
-    spaced_out: the tokens are those of a file, which may have put white space around every
-    token; where no two of the passage touch, it is not known which hyphens join.
+    spaced_out: the tokens are from a file that may have white space around every token; if no
+    two tokens of the passage touch, it is unknown which hyphens join.
     """
     tokens = passage.tokens
     touching = [False, *(left.end == right.start for left, right in pairwise(tokens))]
@@ -253,15 +263,12 @@ def numbers_of(passage: Passage, *, spaced_out: bool) -> Iterator[Anchor]:
             yield Anchor(turn.start + start, turn.start + end)
 
 
-# Cases out of plain text: every number of it, with its sentence.
-#
-# Sentences are cut from the characters; only those that may hold a number are tokenized. This
-# is the way of `identify`, of `scan` and of statistics over text.
+# --- cases from plain text: for `identify`, `scan` and statistics over text -----------------
 
 
 @dataclass(frozen=True, slots=True)
 class TextCase:
-    """A number of a text: code points [start, end) of it, and the number as a case."""
+    """A number of a text: code points [start, end) of it, and its case."""
 
     case: SentenceNumber
     start: int
@@ -269,10 +276,10 @@ class TextCase:
 
 
 def cases_of_text(text: str, *, per_line: bool = False) -> Iterator[TextCase]:
-    """The numbers of a text, in order; those of one sentence share a stretch.
+    """The numbers of a text, in order; those of one sentence share a word span.
 
-    per_line: each line is a text of its own. Otherwise a line break inside a paragraph is
-    white space, and an empty line ends a sentence.
+    per_line: each line is a text of its own. Otherwise a line break inside a paragraph is white
+    space, and an empty line ends a sentence.
     """
     return cases_of_sentences(text, sentences_of_text(text, per_line=per_line))
 
@@ -287,7 +294,9 @@ def sentences_of_text(text: str, *, per_line: bool = False) -> Iterator[Span]:
 
 
 def cases_of_sentences(text: str, sentences: Iterable[Span]) -> Iterator[TextCase]:
-    """The numbers of some sentences of a text, in their order."""
+    """The numbers of some sentences of a text, in order. Only sentences that may hold a number
+    are tokenized.
+    """
     for start, end in sentences:
         if may_hold_number(text[start:end]):
             yield from _cases(text, start, end)

@@ -1,5 +1,5 @@
-"""Evaluation of identification: figures, breakdowns and errors of what was decided, with
-bootstrap intervals.
+"""Evaluation of identification: figures with bootstrap intervals, breakdowns, errors, and the
+comparison of two models.
 """
 
 from collections import defaultdict
@@ -19,15 +19,16 @@ LABELS = ("NFH", "NOT_NFH")
 """The labels of the confusion matrix, in the order of its rows and columns."""
 
 KINDS = ("one", "other words", "digits", "no number")
-"""What an anchor is written with. No number: the label stands at a word that is none, as in
-some rows of the release."""
+"""How an anchor is written. "no number": the labelled word is no number, as in some rows of the
+release.
+"""
 
 LENGTHS = ("1 token", "2 tokens", "3 tokens or more")
 
 
 @dataclass(frozen=True, slots=True)
 class PartCounts:
-    """The counts of the examples that have something in common."""
+    """The counts of a group of examples."""
 
     name: str
     counts: DecisionCounts
@@ -35,7 +36,7 @@ class PartCounts:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """An example that was called what it is not."""
+    """An example with a wrong decision."""
 
     example: Example
     decision: Decision
@@ -43,24 +44,23 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class IdentificationEvaluation:
-    """How good decisions are."""
+    """The quality of the decisions of one model."""
 
     counts: DecisionCounts
     groups: int
-    """How many groups of examples there are; the intervals are drawn over them."""
-    precision: "Measure"
-    recall: "Measure"
-    f1: "Measure"
-    accuracy: "Measure"
-    """`precision`, `recall`, `f1` and `accuracy`: fractions, with 95 % intervals."""
+    """Groups of examples, over which the intervals are resampled."""
+    precision: Measure
+    recall: Measure
+    f1: Measure
+    accuracy: Measure
+    """`precision`, `recall`, `f1` and `accuracy` are fractions with 95 % intervals."""
     by_rule: tuple[PartCounts, ...]
-    """By the rule, or the learned recipe, that decided, the busiest first."""
+    """By the rule, or learned recipe, that decided; most frequent first."""
     by_word: tuple[PartCounts, ...]
-    """By the anchor's words in lower case, the most frequent first."""
+    """By the anchor's words in lower case; most frequent first."""
     by_kind: tuple[PartCounts, ...]
     by_length: tuple[PartCounts, ...]
-    """`by_kind` and `by_length`: in the order of KINDS and LENGTHS, those left out that do not
-    occur."""
+    """`by_kind` and `by_length` are in the order of KINDS and LENGTHS, without empty parts."""
     errors: tuple[Error, ...]
     """In the order of the examples."""
 
@@ -68,14 +68,13 @@ class IdentificationEvaluation:
 def evaluate(
     examples: Sequence[Example],
     decisions: Sequence[Decision],
-    resampling: "Resampling | None" = None,
+    resampling: Resampling | None = None,
 ) -> IdentificationEvaluation:
-    """How far the decisions, one an example and in their order, are what the labels say.
+    """Evaluate the decisions, one for each example, in their order.
 
-    resampling: of whole groups; by default a thousand resamples. ValueError for fewer or
-    more decisions than examples.
+    resampling: of groups; by default 1,000 resamples. Raises ValueError for another number of
+    decisions than examples.
     """
-
     outcomes = list(zip(examples, decisions, strict=True))
     said = [decision.nfh for decision in decisions]
     measured = measures(examples, said, resampling)
@@ -102,12 +101,12 @@ def evaluate(
 
 
 def anchor_words(case: SentenceNumber) -> str:
-    """The words of the number in lower case, a space between two."""
+    """The words of the number in lower case, separated by spaces."""
     return " ".join(case.word_span.words[case.start : case.end]).lower()
 
 
 def kind(case: SentenceNumber) -> str:
-    """What the number is written with, of KINDS."""
+    """How the number is written, one of KINDS."""
     words = case.word_span.words[case.start : case.end]
     if not any(parts_of(word) for word in words):
         return KINDS[3]
@@ -117,7 +116,7 @@ def kind(case: SentenceNumber) -> str:
 
 
 def length(case: SentenceNumber) -> str:
-    """How many tokens the number has, of LENGTHS."""
+    """How many tokens the number has, one of LENGTHS."""
     return LENGTHS[min(case.end - case.start, len(LENGTHS)) - 1]
 
 
@@ -149,11 +148,11 @@ def _ordered(names: Sequence[str], parts: dict[str, DecisionCounts]) -> tuple[Pa
     return tuple(PartCounts(name, parts[name]) for name in names if name in parts)
 
 
-# How sure figures of identification are: whole groups of examples, drawn anew.
+# --- intervals --------------------------------------------------------------------------------
 #
-# Intervals are percentiles of the bootstrap (see `nfh_models.agreement.bootstrap`). Two models
-# are compared on the same resamples (Koehn 2004, Statistical Significance Tests for Machine
-# Translation Evaluation, section 3.3; Davison and Hinkley 1997, section 4.4.1).
+# Percentiles of the bootstrap over groups of examples (see `nfh_models.agreement.bootstrap`).
+# Two models are compared on the same resamples (Koehn 2004, Statistical Significance Tests for
+# Machine Translation Evaluation, section 3.3; Davison and Hinkley 1997, section 4.4.1).
 
 NOTHING = "There are no examples."
 NONE_SAID = "Nothing was called an NFH."
@@ -166,7 +165,7 @@ def measures(
 ) -> dict[str, Measure]:
     """Precision, recall, f1 and accuracy, each with its interval.
 
-    said: of each example, whether it was called an NFH.
+    said: for each example, whether it was decided to be an NFH.
     """
     drawing = resampling or Resampling()
     counts = count((one.nfh, it) for one, it in zip(examples, said, strict=True))
@@ -199,9 +198,7 @@ def _measure(
 
 
 def outcomes(examples: Sequence[Example], said: Sequence[bool]) -> Floats:
-    """Of each example a row with a single 1: hit, false, missed or passed, as in
-    DecisionCounts.
-    """
+    """One-hot rows (hit, false, missed, passed) as in DecisionCounts, shape (examples, 4)."""
     label = np.array([one.nfh for one in examples], dtype=bool)
     called = np.array(said, dtype=bool)
     columns = (label & called, ~label & called, label & ~called, ~label & ~called)
@@ -209,7 +206,7 @@ def outcomes(examples: Sequence[Example], said: Sequence[bool]) -> Floats:
 
 
 def group_numbers(examples: Sequence[Example]) -> Ints:
-    """The number of each example's group, as they first occur."""
+    """The group number of each example, in the order of first occurrence."""
     return numbered(one.group for one in examples)
 
 
@@ -221,13 +218,12 @@ class IdentifierComparison:
     """Two models on the same examples."""
 
     difference: Measure
-    """F1 of the first less that of the second, with its interval."""
+    """F1 of the first minus F1 of the second, with its interval."""
     p: float | None
-    """How often a difference at least as large, either way, would be seen if there were none;
-    None where none can be drawn."""
+    """Two-sided p-value of "no difference"; None where nothing can be resampled."""
     only_first: int
     only_second: int
-    """`only_first` and `only_second`: examples that only this one called right."""
+    """`only_first` and `only_second`: examples that only this model decided correctly."""
 
 
 def compare(
@@ -236,10 +232,10 @@ def compare(
     second: Sequence[bool],
     resampling: Resampling | None = None,
 ) -> IdentifierComparison:
-    """The difference of two models' F1: with its interval, and tested.
+    """The difference of two models' F1, with its interval and p-value.
 
-    The test draws groups of examples with replacement, looks at the same ones with both
-    models, and counts how far differences stray from the one observed.
+    The test resamples groups of examples, evaluates both models on the same resamples, and
+    counts how often differences deviate from the observed one by at least its size.
     """
     drawing = resampling or Resampling()
     rows = np.concatenate([outcomes(examples, first), outcomes(examples, second)], axis=1)

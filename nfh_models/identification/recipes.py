@@ -1,4 +1,4 @@
-"""The recipes of identification by name, and a model's folder made an identifier."""
+"""The recipes of identification by name."""
 
 from pathlib import Path
 
@@ -15,16 +15,15 @@ TRAINED = (SVM,)
 
 
 class IdentificationRecipeError(ModelsError):
-    """A recipe that is none, or cannot be used as asked; the sentence says what can."""
+    """An unknown recipe, or one that cannot be used as requested; the message says what can."""
 
 
 def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
-    """A recipe ready to decide.
+    """An identifier ready to decide.
 
-    folder: the model directory of one that was trained; `small` without a folder is the
-    model in the package. Raises IdentificationRecipeError for a name that is none, a trained
-    recipe without a folder, and a network where torch is not installed; ModelFileError for a
-    folder that does not hold.
+    folder: the model directory of a trained recipe; `small` without a folder is the bundled
+    model. Raises IdentificationRecipeError for an unknown name, a trained recipe without a
+    folder, and a network without torch; ModelFileError for a damaged folder.
     """
     if recipe == RULES:
         from nfh_models.identification.rules import Rules

@@ -1,4 +1,6 @@
-"""Words by which the rules go, in lower case."""
+"""Words that the identification rules use, in lower case, and the sentences that explain the
+rules.
+"""
 
 YOU_AND_US = frozenset("you us we they them".split())
 """Before a number of people: "you two"."""
@@ -18,12 +20,12 @@ TENS = frozenset("twenty thirty forty fifty sixty seventy eighty ninety".split()
 UNITS = frozenset("one two three four five six seven eight nine".split())
 
 FRACTIONS = frozenset("half quarter third".split())
-"""Behind "and a": a part of the number that its anchor leaves out."""
+"""Behind "and a": a part of the number that is not in its anchor."""
 
 QUANTITIES = frozenset(
     "dozen percent pct grand k quid bucks lb lbs oz kg km cm mm ft mph kmh".split()
 )
-"""What a number counts, whatever the parser takes them for."""
+"""What a number counts, whatever their tags."""
 
 NO_NOUNS = frozenset(
     "today tonight tomorrow yesterday right left past each am pm anywhere anyplace "
@@ -32,19 +34,19 @@ NO_NOUNS = frozenset(
 """Often tagged as nouns, but never what a number counts: "I saw one today"."""
 
 WHEN = frozenset("today tonight tomorrow yesterday past".split())
-"""Behind a number: when it was, whatever follows: "at five tomorrow morning"."""
+"""Behind a number these say when: "at five tomorrow morning"."""
 
 TIMES = frozenset(
     "night evening morning week weekend month year spring summer fall autumn winter "
     "christmas".split()
 )
-"""Behind "last" or "next": when it was, not what is counted: "I bought one last week"."""
+"""Behind "last" or "next" these say when: "I bought one last week"."""
 
 RATES = frozenset("a an per each apiece the".split())
-"""Behind a number: what it is counted by, "five a week"."""
+"""Behind a number these say per what: "five a week"."""
 
 ASIDE = frozenset(", : ; / (".split())
-"""Signs behind which what is counted does not come any more."""
+"""Signs behind which the counted noun does not follow any more."""
 
 NO_LABELS = frozenset(
     "past today tonight tomorrow yesterday couple dollar pound euro foot ft yeah yea yep hell "
@@ -52,7 +54,9 @@ NO_LABELS = frozenset(
     "gimme snag dial name hang monday tuesday wednesday thursday friday saturday sunday "
     "noon".split()
 )
-"""Often tagged as nouns, but no label before a number: "half past eight", "press two"."""
+"""Often tagged as nouns, but no label of a number behind them: "half past eight",
+"press two".
+"""
 
 LABELS = frozenset(
     "number numbers no. nos. nr volume vol. chapter chapters section sections page pages p. "
@@ -62,19 +66,54 @@ LABELS = frozenset(
     "squad player agent android option fact exhibit figure fig. entry log stardate mach "
     "warp code cloud apollo rule comment thunderbird memory bylaw".split()
 )
-"""Nouns that a number behind them names, even before "of" or "or": "chapter five of"."""
+"""Nouns that a number behind them labels, even before "of" or "or": "chapter five of"."""
 
 LOOSE_LABELS = LABELS | frozenset(
     "age year day week case murder table line size class grade type plan team group car "
     "track bus door exit area route company model question part book series version force "
     "point strike game job word reality world war".split()
 )
-"""Nouns that a number right behind them names unless a pattern says otherwise."""
+"""Nouns that a number behind them labels unless a pattern says otherwise."""
 
 GROUPS = frozenset("us you them 'em em these those my your his her its our their".split())
-"""Behind "of": something to pick from, so that no label stands before the number."""
+"""Behind "of" these are a group to choose from, so that no label stands before the number."""
 
 SIGNS_BEFORE = frozenset("$ # \u00a3 \u20ac \u00a5 us$ a$ c$ hk$ gbp usd eur".split())
 SIGNS_AFTER = frozenset("% $ \u00a3 \u20ac \u00a5 \u00a2 \u00b0".split())
 MARKS = frozenset("*_")
-"""Marks of emphasis, which rules look past: "* six * goats"."""
+"""Marks of emphasis, which rules skip: "* six * goats"."""
+
+SENTENCES = {
+    "no-number": "The marked words hold no number.",
+    "no-one": "“No one” means nobody: the missing noun is people.",
+    "one-another": "“One another” names no noun.",
+    "currency": "A sign of money, # or % stands beside the number and says what it counts.",
+    "date": "The number is the day beside the name of a month, or the year right behind it.",
+    "num-of": "“Of” follows the number: it takes a part of what is named behind.",
+    "before-or": (
+        "“Or” follows the number; a noun behind the second number is missing at the first."
+    ),
+    "after-or": (
+        "The number stands behind a noun and “or”, and no noun follows: “a week or two”."
+    ),
+    "before-s": "“'s” follows the number, and no noun stands before it.",
+    "the-one-who": "“The one who”: the missing noun is a person.",
+    "clock": "A.m. or p.m. follows: the number is an hour, and no noun says so.",
+    "height": "Feet and inches in figures, with no noun.",
+    "you-two": "A pronoun stands before the number and no noun behind it: “you two”.",
+    "one-and-only": "“One and only” stands before a noun, as an adjective does.",
+    "label": "The number names the noun before it: “chapter five”.",
+    "o-clock": "“O'clock” follows, which is what the number counts.",
+    "first-of-two": "A second number follows: both share the noun behind it, or have none.",
+    "title": "The number is written with a capital as part of a name.",
+    "noun-next": "A noun follows the number.",
+    "adjectives-and-noun": "A noun follows the number behind adjectives.",
+    "name": (
+        "A noun or a name stands right before the number, which belongs to it: “Apollo 11”."
+    ),
+    "counts-a-noun": "The parser lets the number count a noun behind it.",
+    "phrase-without-noun": "The number stands in a phrase that has no noun.",
+    "no-bare-phrase": "The parser gave phrases, and none around the number is without a noun.",
+    "not-nummod": "The parser lets the number count no noun.",
+}
+"""By the name of a rule: why it decides as it does, for people."""

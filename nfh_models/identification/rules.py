@@ -1,4 +1,7 @@
-"""Recipe `rules`: the first rule that holds decides, and gives the decision its name."""
+"""Recipe `rules`: the first rule that holds decides, and its name is the reason.
+
+The rules follow the paper's section 4.1; see the source of each in RULES.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from nfh_models.identification.rule_words import (
     QUANTITIES,
     RATES,
     SCALES,
+    SENTENCES,
     SIGNS_AFTER,
     SIGNS_BEFORE,
     TENS,
@@ -33,29 +37,28 @@ from nfh_models.text.numbers import is_ordinal, parts_of
 
 NOUNS = frozenset({"NOUN", "PROPN"})
 CLIMB = 8
-"""Arcs that are followed from a number to the larger one that it is part of."""
+"""Dependency arcs followed from a number to a larger number that contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceView:
-    """A number at tokens [start, end) of a parsed sentence.
-
-    behind: the first token behind the whole number, past marks of emphasis and past what its
-    anchor leaves out: "and a half" always, and in some files the rest of a number, as
-    "hundred" where the anchor is the *eleven* of "eleven hundred".
-    lows: the words in lower case, with straight apostrophes.
-    """
+    """A number at tokens [start, end) of a parsed sentence."""
 
     start: int
     end: int
     behind: int
+    """The first token behind the whole number: past marks of emphasis, past "and a half", and
+    in some files past the rest of a number, as "hundred" where the anchor is the *eleven* of
+    "eleven hundred".
+    """
     words: Sequence[str]
     lows: Sequence[str]
+    """The words in lower case, with straight apostrophes."""
     parsed: Parsed
 
     @classmethod
     def of(cls, case: SentenceNumber, lows: Sequence[str] | None = None) -> "SentenceView":
-        """The view of a case. lows: the words in lower case, if they are known.
+        """The view of a case. lows: the words in lower case, if known.
 
         Raises ValueError for a case without parts of speech or arcs, or outside its sentence.
         """
@@ -73,28 +76,28 @@ class SentenceView:
         return cls(case.start, case.end, _behind(known, case.end), words, known, parsed)
 
     def word(self, place: int) -> str:
-        """The token as it stands."""
+        """The token; "" outside the sentence."""
         return self.words[place] if 0 <= place < len(self.words) else ""
 
     def low(self, place: int) -> str:
-        """The token in lower case."""
+        """The token in lower case; "" outside the sentence."""
         return self.lows[place] if 0 <= place < len(self.lows) else ""
 
     def pos(self, place: int) -> str:
-        """The universal part of speech."""
+        """The universal part of speech; "" outside the sentence."""
         return self.parsed.pos[place] if 0 <= place < len(self.lows) else ""
 
     def tag(self, place: int) -> str:
-        """The Penn Treebank's tag; empty where the parser gives none."""
+        """The Penn Treebank tag; "" where the parser gives none."""
         tags = self.parsed.tags
         return tags[place] if 0 <= place < len(tags) else ""
 
     def head(self, place: int) -> int:
-        """The token that a token hangs on; itself for a root."""
+        """The head of a token; a root is its own."""
         return self.parsed.heads[place]
 
     def relation(self, place: int) -> str:
-        """What a token is to its head."""
+        """The dependency relation of a token to its head."""
         return self.parsed.relations[place] if 0 <= place < len(self.lows) else ""
 
     def noun(self, place: int) -> bool:
@@ -110,7 +113,7 @@ class SentenceView:
         return self.noun(place) and self.low(place) not in NO_NOUNS
 
     def quantity(self, place: int) -> bool:
-        """Whether a token is a word that numbers count whatever it is taken for."""
+        """Whether a token is a word that numbers count, whatever its tag."""
         word = self.low(place)
         return word in QUANTITIES or (word == "per" and self.low(place + 1) == "cent")
 
@@ -119,7 +122,7 @@ class SentenceView:
         return 0 <= place < len(self.words) and bool(parts_of(self.words[place]))
 
     def top(self) -> int:
-        """The token that the number hangs by, or that of the larger number that it is in."""
+        """The topmost token of the number, or of the larger number that contains it."""
         place = self.end - 1
         for inner in range(self.start, self.end):
             head = self.head(inner)
@@ -134,12 +137,12 @@ class SentenceView:
 
     @property
     def is_one(self) -> bool:
-        """Whether the number is the word *one*, a pronoun more often than not."""
+        """Whether the number is the word *one*, which is usually a pronoun."""
         return self.end == self.start + 1 and self.lows[self.start] == "one"
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """The phrases, where the parser gives them."""
+        """The constituents, where the parser gives them."""
         return tuple(self.parsed.trees)
 
 
@@ -149,7 +152,7 @@ def lower(words: Sequence[str]) -> list[str]:
 
 
 def _behind(lows: Sequence[str], place: int) -> int:
-    """Past what belongs to the number but not to its anchor, and past marks of emphasis."""
+    """The token behind `place` past the rest of the number and past marks of emphasis."""
     while place < len(lows):
         if _goes_on(lows[place - 1], lows[place]) or lows[place] in MARKS:
             place += 1
@@ -177,20 +180,20 @@ _GLUED = frozenset("$\u00a3\u20ac\u00a5%")
 
 
 def has_sign(view: SentenceView) -> bool:
-    """A sign of money, # or % right before the number, right behind it, or in its token."""
+    """A currency sign, # or % directly before or behind the number, or in its token."""
     if view.low(view.start - 1) in SIGNS_BEFORE or view.low(view.behind) in SIGNS_AFTER:
         return True
     first, last = view.lows[view.start], view.lows[view.end - 1]
     return not _GLUED.isdisjoint((first[0], first[-1], last[-1]))
 
 
-# Phrases that hold a number and no noun, where a parser gives phrases.
+# --- phrases without a noun, where the parser gives constituents -----------------------------
 #
-# The paper's first step (section 4.1) takes phrases of five types from a constituency parse.
-# What "no noun" means follows the authors' repository, in our own words: a phrase falls out if
-# it has a part, right under it, that could be a head or brings one along; a part that is
-# nothing but one number is let pass whatever it is tagged as. Unlike theirs, ours lets pass
-# what only points or owns ("her two", "which one", "the baker's two").
+# The paper's first step (section 4.1) selects phrases of five types from a constituency parse.
+# The definition of "no noun" follows the authors' repository: a phrase is excluded if it has a
+# direct child that could be a head or contains one; a child that is a single number is ignored
+# whatever its tag. Unlike theirs, ours also ignores pointing and possessive children ("her
+# two", "which one", "the baker's two").
 
 TYPES = frozenset({"NP", "QP", "NP-TMP", "NX", "SQ", "WHNP"})
 """The types of the paper, section 4.1, and WHNP for "which one"."""
@@ -204,19 +207,19 @@ _LONE = frozenset({"RB", "ADVP", "CC", "CONJP"})
 
 
 def without_noun(view: SentenceView) -> bool:
-    """Whether the number stands in a phrase of the five types that has no noun."""
+    """Whether the number stands in a phrase of one of TYPES that has no noun."""
     return any(
         tree.label in TYPES and _is_bare(view, tree) for tree in _around(view, view.trees)
     )
 
 
 def in_tree(view: SentenceView) -> bool:
-    """Whether the parser gave phrases for the sentence that the number is in."""
+    """Whether the parser gave constituents for the number's sentence."""
     return any(tree.start <= view.start and view.end <= tree.end for tree in view.trees)
 
 
 def _around(view: SentenceView, trees: tuple[Tree, ...]) -> Iterator[Tree]:
-    """The phrases that hold the whole number, from the outside in."""
+    """The phrases that contain the whole number, outermost first."""
     waiting = trees
     while True:
         holding = [t for t in waiting if t.start <= view.start and view.end <= t.end]
@@ -253,7 +256,7 @@ def no_number(view: SentenceView) -> bool:
 
 
 def date(view: SentenceView) -> bool:
-    """The day beside the name of a month, or the year right behind it: "June 6", "6 June"."""
+    """The day beside a month, or the year directly behind it: "June 6", "6 June"."""
     if any(_month(view, place) for place in range(view.start, view.end)):
         return True
     if not view.lows[view.start][0].isdecimal():
@@ -263,7 +266,7 @@ def date(view: SentenceView) -> bool:
 
 
 def _month(view: SentenceView, place: int) -> bool:
-    """Whether a token names a month; *may* and *march* do with a capital only."""
+    """Whether a token is the name of a month; *may* and *march* only with a capital."""
     month = view.low(place)
     return month in MONTHS and (month not in _WORDS_TOO or view.word(place)[0].isupper())
 
@@ -275,7 +278,7 @@ def one_and_only(view: SentenceView) -> bool:
 
 
 def labelled(view: SentenceView) -> bool:
-    """A noun stands before the number that numbers name, in any company: "volume one of"."""
+    """A noun of LABELS before the number, or an abbreviation of "number": "volume one of"."""
     if view.low(view.start - 1) not in LABELS and not _abbreviated(view):
         return False
     return view.low(view.behind) != "of" or view.low(view.behind + 1) not in GROUPS
@@ -289,7 +292,7 @@ def _abbreviated(view: SentenceView) -> bool:
 
 
 def title(view: SentenceView) -> bool:
-    """A number written as part of a name: "the Chosen One", "the Furious Five"."""
+    """A number as part of a name, by its capital: "the Chosen One", "the Furious Five"."""
     word, before = view.words[view.start], view.word(view.start - 1)
     capitals = word[0].isupper() and word[1:].islower() and before[:1].isupper()
     kinds = _IN_NAMES if view.start > 1 else NOUNS
@@ -297,7 +300,7 @@ def title(view: SentenceView) -> bool:
 
 
 def name(view: SentenceView) -> bool:
-    """A noun or a name stands right before the number, which numbers it: "Apollo 11"."""
+    """A noun or name directly before the number, which labels it: "Apollo 11"."""
     place = view.start - 1
     before = view.low(place)
     if before in LOOSE_LABELS:
@@ -314,26 +317,25 @@ def name(view: SentenceView) -> bool:
     return not (view.is_one and relation.startswith("nsubj"))
 
 
-# Text patterns: what the words around a number say, whatever the parser makes of them.
+# --- text patterns, independent of the parse --------------------------------------------------
 #
-# The ten patterns of the paper (section 4.1), as its authors' repository has them and as we
-# tell them here, make nine of these functions: "you two" is two of theirs, by what follows.
-# "One another" and the first of two numbers are ours, after section 3 of the paper.
+# The ten patterns of the paper (section 4.1), as in its authors' repository, are nine of these
+# functions: "you two" covers two of theirs. "One another" and the first of two numbers are
+# ours, after section 3 of the paper.
 
 FARTHEST = 8
-"""Adjectives that are looked past on the way to a noun."""
+"""Adjectives that are skipped on the way to a noun."""
 _BETWEEN = frozenset({"ADJ", "NUM"})
 _BETWEEN_WORDS = frozenset({"*", "more", "most"})
 _RANGE_WORDS = frozenset({"to", "-", "\u2013", ",", "but"})
 
 
 def no_one(view: SentenceView) -> bool:
-    """The words "no one"."""
     return view.is_one and view.low(view.start - 1) == "no"
 
 
 def one_another(view: SentenceView) -> bool:
-    """The words "one another", with no noun behind."""
+    """ "One another" without a noun behind."""
     return view.is_one and view.low(view.end) == "another" and not view.noun(view.end + 1)
 
 
@@ -343,26 +345,23 @@ def num_of(view: SentenceView) -> bool:
 
 
 def before_or(view: SentenceView) -> bool:
-    """A number before "or": "eight or nine clubs" lacks the clubs at the eight."""
+    """A number before "or": the *eight* of "eight or nine clubs" has no noun of its own."""
     return view.low(view.behind) == "or" and not labelled(view)
 
 
 def after_or(view: SentenceView) -> bool:
-    """A number behind "or" with no noun of its own: "a week or two"."""
-    if view.low(view.start - 1) != "or" or not (view.noun(view.start - 2)):
-        return False
-    return not has_noun_behind(view)
+    """A number behind "or" without a noun of its own: "a week or two"."""
+    behind_noun = view.low(view.start - 1) == "or" and view.noun(view.start - 2)
+    return behind_noun and not has_noun_behind(view)
 
 
 def before_s(view: SentenceView) -> bool:
-    """A number before 's, with no noun before the number: "one's own", "the 50's"."""
-    if view.low(view.end) != "'s":
-        return False
-    return not view.noun(view.start - 1)
+    """A number before 's, without a noun before it: "one's own", "the 50's"."""
+    return view.low(view.end) == "'s" and not view.noun(view.start - 1)
 
 
 def the_one_who(view: SentenceView) -> bool:
-    """The words "the one who", or another number in it."""
+    """ "The one who", or another number in its place."""
     return view.low(view.start - 1) == "the" and view.low(view.end) in ("who", "whom")
 
 
@@ -377,10 +376,9 @@ def height(view: SentenceView) -> bool:
 
 
 def you_two(view: SentenceView) -> bool:
-    """A pronoun before the number, and no noun of its own behind: "you two", "us three"."""
-    if view.low(view.start - 1) not in YOU_AND_US or view.is_one:
-        return False
-    return not has_noun_behind(view)
+    """A pronoun before the number, and no noun behind: "you two", "us three"."""
+    behind_pronoun = view.low(view.start - 1) in YOU_AND_US and not view.is_one
+    return behind_pronoun and not has_noun_behind(view)
 
 
 def first_of_two(view: SentenceView) -> bool:
@@ -391,7 +389,7 @@ def first_of_two(view: SentenceView) -> bool:
 
 
 def has_noun_behind(view: SentenceView) -> bool:
-    """Whether a noun follows at once or behind adjectives."""
+    """Whether a noun follows directly or behind adjectives."""
     place = view.behind
     limit = place + FARTHEST
     while place < limit and (view.pos(place) in _BETWEEN or view.low(place) in _BETWEEN_WORDS):
@@ -401,17 +399,18 @@ def has_noun_behind(view: SentenceView) -> bool:
 
 _COUNTS = frozenset({"nummod", "compound", "amod", "quantmod", "nmod", "det"})
 _OUTSIDE = frozenset({"ADP", "SCONJ"})
-"""They begin a phrase whose noun the number does not count: "nine out of ten men"."""
+"""These begin a phrase whose noun the number does not count: "nine out of ten men"."""
 _POINTERS = frozenset("this that the same which any every each another other only".split())
 
 
 def o_clock(view: SentenceView) -> bool:
-    """The word "o'clock" follows, which is what the number counts."""
     return view.low(view.behind) in O_CLOCK
 
 
 def noun_next(view: SentenceView) -> bool:
-    """The next token is a noun or a name; behind a year in figures a name may begin anew."""
+    """The next token is a noun or a name; behind a year in digits a name may begin a new
+    phrase.
+    """
     if view.quantity(view.behind):
         return True
     if view.pos(view.behind) == "PROPN" and view.low(view.behind) not in NO_NOUNS:
@@ -431,7 +430,7 @@ def adjectives_and_noun(view: SentenceView) -> bool:
 
 
 def _is_when(view: SentenceView) -> bool:
-    """Whether "last week" or the like follows as a time: only one of them could be counted."""
+    """Whether "last week" or the like follows as a time expression."""
     if view.low(view.behind) not in ("last", "next"):
         return False
     if view.low(view.behind + 1) not in TIMES:
@@ -440,12 +439,14 @@ def _is_when(view: SentenceView) -> bool:
 
 
 def _pointed(view: SentenceView) -> bool:
-    """Whether it is a *one* that something points at: "this one", "the only one"."""
+    """Whether it is *one* behind a pointing word: "this one", "the only one"."""
     return view.is_one and view.low(view.start - 1) in _POINTERS
 
 
 def counts_a_noun(view: SentenceView) -> bool:
-    """The number, or the larger one that it is part of, hangs on a noun as what counts it."""
+    """The number, or the larger one that contains it, modifies a noun behind it in the
+    parse.
+    """
     top = view.top()
     head = view.head(top)
     if view.relation(top).partition(":")[0] not in _COUNTS or head < view.behind:
@@ -459,10 +460,7 @@ def counts_a_noun(view: SentenceView) -> bool:
 
 
 def _is_plural(view: SentenceView, head: int) -> bool:
-    """Whether a token looks like a plural that the tagger took for something else.
-
-    The parser lets the number count it; "pierogis" may still be tagged as a determiner.
-    """
+    """Whether a token looks like a plural that was tagged as something else, as "pierogis"."""
     return head == view.behind and not view.is_one and view.low(head)[2:].endswith("s")
 
 
@@ -470,7 +468,7 @@ Test = Callable[[SentenceView], bool]
 
 
 class RuleGroup(StrEnum):
-    """Which part of the method a rule belongs to; a group can be left out as a whole."""
+    """The part of the method that a rule belongs to; a group can be left out as a whole."""
 
     PATTERNS = "patterns"
     NAMES = "names"
@@ -482,22 +480,22 @@ class RuleGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IdentificationRule:
-    """One rule: where its test holds, and that of no rule before it, it decides."""
+    """One rule: it decides where its test holds and that of no rule before it."""
 
     name: str
-    """Stays the same for good, since stored decisions carry it."""
+    """Permanent, since stored decisions have it."""
     nfh: bool
-    """What it decides."""
+    """The decision."""
     group: RuleGroup
     sentence: str
-    """For a person, why."""
+    """The reason, for people."""
     source: str
-    """Where it is from."""
+    """Where the rule comes from."""
     test: Test
 
 
 VERSION = "rules 2"
-"""Changes with any decision; a test ties it to what is decided of a list of sentences."""
+"""Changes with any decision; a test ties it to the decisions on a list of sentences."""
 
 PATTERN = "paper, section 4.1, text patterns"
 FILTER = "paper, section 4.1, filters"
@@ -509,207 +507,47 @@ def _always(view: SentenceView) -> bool:
     return view.start < view.end
 
 
-RULES: tuple[IdentificationRule, ...] = (
-    IdentificationRule(
-        "no-number",
-        False,
-        RuleGroup.NAMES,
-        "The marked words hold no number.",
-        OURS,
-        no_number,
-    ),
-    IdentificationRule(
-        "no-one",
-        True,
-        RuleGroup.PATTERNS,
-        "“No one” means nobody: the missing noun is people.",
-        PATTERN,
-        no_one,
-    ),
-    IdentificationRule(
-        "one-another",
-        True,
-        RuleGroup.PATTERNS,
-        "“One another” names no noun.",
-        OURS,
-        one_another,
-    ),
-    IdentificationRule(
-        "currency",
-        False,
-        RuleGroup.CURRENCY,
-        "A sign of money, # or % stands beside the number and says what it counts.",
-        FILTER,
-        has_sign,
-    ),
-    IdentificationRule(
-        "date",
-        False,
-        RuleGroup.NAMES,
-        "The number is the day beside the name of a month, or the year right behind it.",
-        SCOPE,
-        date,
-    ),
-    IdentificationRule(
-        "num-of",
-        True,
-        RuleGroup.PATTERNS,
-        "“Of” follows the number: it takes a part of what is named behind.",
-        PATTERN,
-        num_of,
-    ),
-    IdentificationRule(
-        "before-or",
-        True,
-        RuleGroup.PATTERNS,
-        "“Or” follows the number; a noun behind the second number is missing at the first.",
-        PATTERN,
-        before_or,
-    ),
-    IdentificationRule(
-        "after-or",
-        True,
-        RuleGroup.PATTERNS,
-        "The number stands behind a noun and “or”, and no noun follows: “a week or two”.",
-        PATTERN,
-        after_or,
-    ),
-    IdentificationRule(
-        "before-s",
-        True,
-        RuleGroup.PATTERNS,
-        "“'s” follows the number, and no noun stands before it.",
-        PATTERN,
-        before_s,
-    ),
-    IdentificationRule(
-        "the-one-who",
-        True,
-        RuleGroup.PATTERNS,
-        "“The one who”: the missing noun is a person.",
-        PATTERN,
-        the_one_who,
-    ),
-    IdentificationRule(
-        "clock",
-        True,
-        RuleGroup.PATTERNS,
-        "A.m. or p.m. follows: the number is an hour, and no noun says so.",
-        PATTERN,
-        clock,
-    ),
-    IdentificationRule(
-        "height",
-        True,
-        RuleGroup.PATTERNS,
-        "Feet and inches in figures, with no noun.",
-        PATTERN,
-        height,
-    ),
-    IdentificationRule(
-        "you-two",
-        True,
-        RuleGroup.PATTERNS,
-        "A pronoun stands before the number and no noun behind it: “you two”.",
-        PATTERN,
-        you_two,
-    ),
-    IdentificationRule(
-        "one-and-only",
-        False,
-        RuleGroup.NAMES,
-        "“One and only” stands before a noun, as an adjective does.",
-        OURS,
-        one_and_only,
-    ),
-    IdentificationRule(
-        "label",
-        False,
-        RuleGroup.NAMES,
-        "The number names the noun before it: “chapter five”.",
-        SCOPE,
-        labelled,
-    ),
-    IdentificationRule(
-        "o-clock",
-        False,
-        RuleGroup.DEPENDENCY,
-        "“O'clock” follows, which is what the number counts.",
-        OURS,
-        o_clock,
-    ),
-    IdentificationRule(
-        "first-of-two",
-        True,
-        RuleGroup.PATTERNS,
-        "A second number follows: both share the noun behind it, or have none.",
-        "paper, section 3, approximate numbers",
-        first_of_two,
-    ),
-    IdentificationRule(
-        "title",
-        False,
-        RuleGroup.NAMES,
-        "The number is written with a capital as part of a name.",
-        SCOPE,
-        title,
-    ),
-    IdentificationRule(
-        "noun-next",
-        False,
-        RuleGroup.DEPENDENCY,
-        "A noun follows the number.",
-        FILTER,
-        noun_next,
-    ),
-    IdentificationRule(
-        "adjectives-and-noun",
-        False,
-        RuleGroup.DEPENDENCY,
-        "A noun follows the number behind adjectives.",
-        OURS,
-        adjectives_and_noun,
-    ),
-    IdentificationRule(
-        "name",
-        False,
-        RuleGroup.NAMES,
-        "A noun or a name stands right before the number, which belongs to it: “Apollo 11”.",
-        FILTER,
-        name,
-    ),
-    IdentificationRule(
-        "counts-a-noun",
-        False,
-        RuleGroup.DEPENDENCY,
-        "The parser lets the number count a noun behind it.",
-        FILTER,
-        counts_a_noun,
-    ),
-    IdentificationRule(
-        "phrase-without-noun",
-        True,
-        RuleGroup.PHRASES,
-        "The number stands in a phrase that has no noun.",
-        "paper, section 4.1, phrases",
-        without_noun,
-    ),
-    IdentificationRule(
-        "no-bare-phrase",
-        False,
-        RuleGroup.PHRASES,
-        "The parser gave phrases, and none around the number is without a noun.",
-        "paper, section 4.1, phrases",
-        in_tree,
-    ),
-    IdentificationRule(
-        "not-nummod",
-        True,
-        RuleGroup.REST,
-        "The parser lets the number count no noun.",
-        FILTER,
-        _always,
-    ),
+RULES: tuple[IdentificationRule, ...] = tuple(
+    IdentificationRule(name, nfh, group, SENTENCES[name], source, test)
+    for name, nfh, group, source, test in (
+        ("no-number", False, RuleGroup.NAMES, OURS, no_number),
+        ("no-one", True, RuleGroup.PATTERNS, PATTERN, no_one),
+        ("one-another", True, RuleGroup.PATTERNS, OURS, one_another),
+        ("currency", False, RuleGroup.CURRENCY, FILTER, has_sign),
+        ("date", False, RuleGroup.NAMES, SCOPE, date),
+        ("num-of", True, RuleGroup.PATTERNS, PATTERN, num_of),
+        ("before-or", True, RuleGroup.PATTERNS, PATTERN, before_or),
+        ("after-or", True, RuleGroup.PATTERNS, PATTERN, after_or),
+        ("before-s", True, RuleGroup.PATTERNS, PATTERN, before_s),
+        ("the-one-who", True, RuleGroup.PATTERNS, PATTERN, the_one_who),
+        ("clock", True, RuleGroup.PATTERNS, PATTERN, clock),
+        ("height", True, RuleGroup.PATTERNS, PATTERN, height),
+        ("you-two", True, RuleGroup.PATTERNS, PATTERN, you_two),
+        ("one-and-only", False, RuleGroup.NAMES, OURS, one_and_only),
+        ("label", False, RuleGroup.NAMES, SCOPE, labelled),
+        ("o-clock", False, RuleGroup.DEPENDENCY, OURS, o_clock),
+        (
+            "first-of-two",
+            True,
+            RuleGroup.PATTERNS,
+            "paper, section 3, approximate numbers",
+            first_of_two,
+        ),
+        ("title", False, RuleGroup.NAMES, SCOPE, title),
+        ("noun-next", False, RuleGroup.DEPENDENCY, FILTER, noun_next),
+        ("adjectives-and-noun", False, RuleGroup.DEPENDENCY, OURS, adjectives_and_noun),
+        ("name", False, RuleGroup.NAMES, FILTER, name),
+        ("counts-a-noun", False, RuleGroup.DEPENDENCY, FILTER, counts_a_noun),
+        (
+            "phrase-without-noun",
+            True,
+            RuleGroup.PHRASES,
+            "paper, section 4.1, phrases",
+            without_noun,
+        ),
+        ("no-bare-phrase", False, RuleGroup.PHRASES, "paper, section 4.1, phrases", in_tree),
+        ("not-nummod", True, RuleGroup.REST, FILTER, _always),
+    )
 )
 """The rules in the order in which they are tried; the last one always holds."""
 
@@ -717,14 +555,13 @@ _BY_NAME = {rule.name: rule for rule in RULES}
 
 
 def rule_named(name: str) -> IdentificationRule:
-    """The rule of that name. Raises KeyError for a name that is none."""
+    """Raises KeyError for an unknown name."""
     return _BY_NAME[name]
 
 
 class Rules:
-    """The recipe `rules`, ready to decide.
-
-    without: groups of rules that are left out, to see what they do.
+    """The recipe `rules`, ready to decide. without: groups of rules to leave out, for
+    ablation.
     """
 
     recipe = "rules"
@@ -739,7 +576,7 @@ class Rules:
         self.version = f"{VERSION}{left_out}"
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
-        """A decision a case, in order. Raises ValueError for a case without a parse."""
+        """A decision for each case. Raises ValueError for a case without a parse."""
         decisions = []
         word_span: WordSpan | None = None
         lows: list[str] = []

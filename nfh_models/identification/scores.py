@@ -1,11 +1,13 @@
-"""Precision, recall, F1 and accuracy from counts, and what the paper reports of
-identification (section 4.2, table 3).
+"""Precision, recall, F1 and accuracy of identification, and the figures of the paper (section
+4.2, table 3).
 
-Precision, recall and F1 are those of "is an NFH" (paper section 4.2, Table 3).
+Precision, recall and F1 are those of the label NFH.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from nfh_models.statistics import share
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,16 @@ WITHOUT_BOTH = PublishedIdentification("svm without both", "its dev set", 95.6, 
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """How many were called what: hit, an NFH called one; false, another number called one;
-    missed, an NFH called none; passed, another number called none."""
+    """Decisions by label."""
 
     hit: int = 0
+    """NFHs decided to be NFHs."""
     false: int = 0
+    """Other numbers decided to be NFHs."""
     missed: int = 0
+    """NFHs decided to be none."""
     passed: int = 0
+    """Other numbers decided to be none."""
 
     def __add__(self, other: "DecisionCounts") -> "DecisionCounts":
         return DecisionCounts(
@@ -53,57 +58,48 @@ class DecisionCounts:
 
     @property
     def n(self) -> int:
-        """All of them."""
         return self.hit + self.false + self.missed + self.passed
 
     @property
     def nfh(self) -> int:
-        """Those that are NFHs."""
         return self.hit + self.missed
 
     @property
     def right(self) -> int:
-        """Those called what they are."""
         return self.hit + self.passed
 
     @property
     def wrong(self) -> int:
-        """Those called what they are not."""
         return self.false + self.missed
 
     @property
     def precision(self) -> float | None:
-        """Of those called an NFH, the share that is one; None if none was called so."""
+        """None if nothing was decided to be an NFH."""
         return share(self.hit, self.hit + self.false)
 
     @property
     def recall(self) -> float | None:
-        """Of the NFHs, the share called so; None if there is none."""
+        """None without NFHs."""
         return share(self.hit, self.nfh)
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of both; None if nothing is an NFH and nothing was called one."""
+        """None without NFHs and decisions for NFH."""
         return share(2 * self.hit, 2 * self.hit + self.wrong)
 
     @property
     def accuracy(self) -> float | None:
-        """The share called what they are; None if there are none."""
+        """None without examples."""
         return share(self.right, self.n)
 
     @property
     def rows(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The confusion matrix: a row a label, a column a decision; NFH first, then not."""
+        """The confusion matrix: rows are labels, columns are decisions; NFH first."""
         return (self.hit, self.missed), (self.false, self.passed)
 
 
-def share(part: int, whole: int) -> float | None:
-    """part / whole; None where there is no whole."""
-    return part / whole if whole else None
-
-
 def count(pairs: Iterable[tuple[bool, bool]]) -> DecisionCounts:
-    """The counts of pairs of label and decision, both: is it an NFH?"""
+    """The counts of pairs of label and decision; True is NFH."""
     found = [0, 0, 0, 0]
     for label, said in pairs:
         found[(0 if said else 2) if label else (1 if said else 3)] += 1

@@ -1,8 +1,8 @@
 """Recipe `svm`: the paper's linear support vector machine (section 4.2): features, settings,
 training, cross-validation, files and card.
 
-Fitted by scikit-learn, decided without it: a decision is the bias and the weights of the
-features that a case has, summed. Importing this module, and deciding, loads no framework.
+It is fitted by scikit-learn and decides without it: a score is the bias plus the weights of the
+features that a case has. Importing this module, and deciding, loads no framework but numpy.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import msgspec
 import numpy as np
@@ -27,40 +27,39 @@ from nfh_models.identification.base import Decision, Example, SentenceNumber, pa
 from nfh_models.identification.recipes import SVM
 from nfh_models.identification.scores import DecisionCounts, count
 from nfh_models.model_files import (
-    FORMAT_VERSION,
     SEED,
     VOCABULARY,
     WEIGHTS,
-    ModelConfig,
-    ModelFiles,
+    About,
+    check_summable,
     damaged,
+    digest_of_examples,
     read_arrays,
     read_config,
     read_settings,
     read_vocabulary,
+    save_model,
     settings_of,
-    write_model,
 )
-from nfh_models.parsing.base import Parsed, ParseLayer, Parser
+from nfh_models.parsing.base import ParseLayer, Parser
+from nfh_models.training.plan import PhaseProgress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-# The four features of the paper's learned identifier (section 4.2), as words.
+# --- features: the four of the paper's learned identifier (section 4.2) -----------------------
 #
-# A feature is one string, "window:-1=the": what it is and where, and its value. Each is there
-# or not, so that a case is the list of those it has. The words and parts of speech of the
-# window are told apart by their distance from the anchor, as -1 just before it and 1 just
-# behind.
+# A feature is one string, "window:-1=the": its name, its place and its value. A case is the
+# list of its features. Places in the window are distances from the anchor: -1 directly before
+# it, 1 directly behind.
 #
 # What the paper leaves open was chosen by cross-validation on the release's development rows:
-# the anchor as it is written, universal parts of speech, and the sentence's ends in the
-# window.
+# the anchor as it is written, universal parts of speech, and the sentence's ends in the window.
 
 
 class Feature(StrEnum):
-    """What the paper's identifier looks at."""
+    """The features of the paper's identifier."""
 
     ANCHOR = "anchor"
     WINDOW = "window"
@@ -69,7 +68,7 @@ class Feature(StrEnum):
 
 
 class PartOfSpeech(StrEnum):
-    """Which inventory of parts of speech: universal ("NOUN") or Penn Treebank ("NNS")."""
+    """The inventory of parts of speech: universal ("NOUN") or Penn Treebank ("NNS")."""
 
     UNIVERSAL = "universal"
     PENN = "penn"
@@ -77,11 +76,12 @@ class PartOfSpeech(StrEnum):
 
 BEFORE_SENTENCE = "<s>"
 BEHIND_SENTENCE = "</s>"
-"""What stands in the window where the sentence does not: the first and the last place beyond
-its ends; places further out have no feature."""
+"""Window words beyond the ends of the sentence: only the first place before and behind it has a
+feature.
+"""
 
 ROOT = "ROOT"
-"""What an anchor hangs on that hangs on nothing."""
+"""The head of an anchor without a head."""
 
 LAYERS = {
     Feature.ANCHOR: frozenset[ParseLayer](),
@@ -92,45 +92,54 @@ LAYERS = {
 """The layers of a parse that each feature needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureSettings:
-    """Which features, and how."""
+WIDEST = 20
+LARGEST_C = 1e6
+MOST_FOLDS = 50
 
-    features: tuple[Feature, ...] = tuple(Feature)
-    """At least one."""
-    window: int = 3
-    """Words on each side, as in the paper 3."""
+
+class SvmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings of a support vector machine, also as config.json holds them."""
+
+    features: Annotated[tuple[Feature, ...], msgspec.Meta(min_length=1)] = tuple(Feature)
+    window: Annotated[int, msgspec.Meta(ge=0, le=WIDEST)] = 3
+    """Words on each side; 3 in the paper."""
     pos: PartOfSpeech = PartOfSpeech.UNIVERSAL
-    """The inventory of both features that have one."""
+    """The inventory of both features with parts of speech."""
     ends: bool = True
-    """Whether the window sees the sentence's ends."""
+    """Whether the window includes the ends of the sentence."""
+    c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)] = 1.0
+    """The weight of errors relative to the size of the weights; scikit-learn's default is 1."""
+    seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 1
 
     def __post_init__(self) -> None:
         if not self.features:
             raise ValueError("no feature is left to decide by")
+        if len(set(self.features)) < len(self.features):
+            raise ValueError("a feature is named twice")
 
     @property
     def layers(self) -> frozenset[ParseLayer]:
-        """The layers of a parse that these features need."""
+        """The layers of a parse that the features need."""
         return frozenset[ParseLayer]().union(*(LAYERS[feature] for feature in self.features))
 
 
 class Extractor:
-    """Tells the features of cases. Raises ValueError for a case without the parse it needs."""
+    """Extracts the features of cases. Raises ValueError for a case without the parse
+    it needs.
+    """
 
-    def __init__(self, settings: FeatureSettings) -> None:
+    def __init__(self, settings: SvmSettings) -> None:
         self.settings = settings
         chosen = set(settings.features)
         self._anchor = Feature.ANCHOR in chosen
         self._words = Feature.WINDOW in chosen
         self._tags = Feature.WINDOW_POS in chosen
         self._head = Feature.HEAD_POS in chosen
-        self._tags_of: Callable[[Parsed], Sequence[str]] = (
-            _penn if settings.pos is PartOfSpeech.PENN else _universal
-        )
 
     def features(self, case: SentenceNumber) -> list[str]:
-        """The features of a case, the anchor's own first, then by distance to the left."""
+        """The features of a case: the anchor's, then those of the window from left to right,
+        then the head's.
+        """
         words = case.word_span.words
         start, end = case.start, case.end
         found = []
@@ -152,7 +161,7 @@ class Extractor:
         return found
 
     def _places(self, case: SentenceNumber) -> list[tuple[int, int]]:
-        """Distance and place of the words of the window, from left to right."""
+        """Distance and token index of the words of the window, from left to right."""
         width = self.settings.window
         before = [(-far, case.start - far) for far in range(width, 0, -1)]
         return before + [(far, case.end + far - 1) for far in range(1, width + 1)]
@@ -168,13 +177,16 @@ class Extractor:
         return ""
 
     def _parsed_tags(self, case: SentenceNumber) -> Sequence[str]:
-        tags = () if case.parsed is None else self._tags_of(case.parsed)
+        tags: Sequence[str] = ()
+        if case.parsed is not None:
+            penn = self.settings.pos is PartOfSpeech.PENN
+            tags = case.parsed.tags if penn else case.parsed.pos
         if len(tags) != len(case.word_span.words):
             raise ValueError("a case without the parts of speech that the features need")
         return tags
 
     def _head_tag(self, case: SentenceNumber, tags: Sequence[str]) -> str:
-        """The part of speech of the word that the anchor hangs on."""
+        """The part of speech of the anchor's head."""
         heads = () if case.parsed is None else case.parsed.heads
         if len(heads) != len(tags):
             raise ValueError("a case without the dependencies that the features need")
@@ -183,8 +195,7 @@ class Extractor:
 
 
 def head_of(heads: Sequence[int], start: int, end: int) -> int | None:
-    """The token outside tokens [start, end) that the first of them hangs on which hangs on
-    any; None if none does."""
+    """The first head of tokens [start, end) that lies outside of them; None without one."""
     for token in range(start, end):
         head = heads[token]
         if not start <= head < end:
@@ -192,47 +203,27 @@ def head_of(heads: Sequence[int], start: int, end: int) -> int | None:
     return None
 
 
-def _penn(parsed: Parsed) -> Sequence[str]:
-    return parsed.tags
-
-
-def _universal(parsed: Parsed) -> Sequence[str]:
-    return parsed.pos
-
-
 VERSION = "svm/2"
 """Changes when the same model would decide otherwise."""
 
 STRONGEST = 6
-"""Weights that a decision names, the bias not among them."""
+"""Weights that a decision reports, the bias not included."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class SvmSettings:
-    """How a support vector machine is made: which features, C, and the fitting's seed.
-
-    c: the weight of errors against the size of the weights; scikit-learn's default is 1.
-    """
-
-    features: FeatureSettings = field(default_factory=FeatureSettings)
-    c: float = 1.0
-    seed: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class FeatureRows:
-    """The features of cases, as a sparse matrix of ones in rows.
-
-    Case i has the features indices[starts[i]:starts[i + 1]], each once. 32-bit: LinearSVC
-    refuses others. words: of each feature that is there, in the same order.
-    """
+    """The features of cases, as the rows of a sparse matrix of ones."""
 
     starts: Integers
     indices: Integers
+    """Case i has the features indices[starts[i]:starts[i + 1]], each once. LinearSVC accepts
+    only 32-bit indices.
+    """
     words: list[str]
+    """The feature of each index."""
 
     def matrix(self, columns: int) -> "csr_matrix":
         """The same for scikit-learn, as 64-bit floats."""
@@ -243,7 +234,7 @@ class FeatureRows:
 
 
 def rows_of(found: Sequence[Sequence[str]], places: Mapping[str, int]) -> FeatureRows:
-    """The features of each case as rows; those without a place are left out."""
+    """The features of each case as rows; features without a place are left out."""
     indices: list[int] = []
     words: list[str] = []
     starts = np.zeros(len(found) + 1, np.int32)
@@ -260,9 +251,9 @@ def rows_of(found: Sequence[Sequence[str]], places: Mapping[str, int]) -> Featur
 class Svm:
     """A fitted machine, ready to decide.
 
-    vocabulary: the features, no two alike. weights: one a feature. parser: the name of the
-    one that parsed what it was fitted on; another may tag otherwise, and then it decides worse.
-    converged: whether the fitting came to its end, rather than to its last allowed step.
+    vocabulary: the distinct features. weights: one for each feature. parser: the name of the
+    parser of the training sentences; with another one, decisions may be worse. converged:
+    whether fitting converged before its last allowed iteration.
     """
 
     recipe = SVM
@@ -285,39 +276,43 @@ class Svm:
         self.bias = bias
         self.parser = parser
         self.converged = converged
-        self.needs: frozenset[ParseLayer] = settings.features.layers
+        self.needs: frozenset[ParseLayer] = settings.layers
         self.uses: frozenset[ParseLayer] = self.needs
         self.version = f"{VERSION} {self._fingerprint()}"
-        self._extractor = Extractor(settings.features)
+        self._extractor = Extractor(settings)
         self._places = {word: place for place, word in enumerate(self.vocabulary)}
 
     def _fingerprint(self) -> str:
-        """Twelve hexadecimal digits of what decisions depend on."""
-        features = self.settings.features
-        settings = [features.features, features.window, features.pos, features.ends]
-        spelled = json.dumps([*settings, self.bias, self.vocabulary], separators=(",", ":"))
+        """Twelve hexadecimal digits of everything that decisions depend on."""
+        own = self.settings
+        said = [own.features, own.window, own.pos, own.ends, self.bias, self.vocabulary]
+        spelled = json.dumps(said, separators=(",", ":"))
         hashed = hashlib.sha256(spelled.encode("ascii"))
         hashed.update(np.ascontiguousarray(self.weights, "<f8").tobytes())
         return hashed.hexdigest()[:12]
 
     def featurise(self, cases: Sequence[SentenceNumber]) -> FeatureRows:
-        """The features of cases that have a weight. ValueError for one without its parse."""
+        """The features of cases that have a weight. Raises ValueError for a case without its
+        parse.
+        """
         return rows_of([self._extractor.features(case) for case in cases], self._places)
 
     def score(self, rows: FeatureRows) -> Floats:
-        """One score a case, above 0 for a fused head: the distance from the plane, unscaled."""
+        """One score for each case, above 0 for a fused head: the unscaled distance from the
+        hyperplane.
+        """
         case_of = np.repeat(np.arange(len(rows.starts) - 1), np.diff(rows.starts))
         weights = self.weights[rows.indices]
         sums = np.bincount(case_of, weights=weights, minlength=len(rows.starts) - 1)
         return np.asarray(sums + self.bias, dtype=np.float64)
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
-        """A decision a case, with its score and its strongest weights."""
+        """A decision for each case, with its score and its largest weights."""
         return decisions(self.featurise(cases), self)
 
 
 def decisions(rows: FeatureRows, svm: Svm) -> list[Decision]:
-    """What a machine says of cases whose features are told already."""
+    """The decisions of a machine on cases whose features are extracted already."""
     weights = svm.weights[rows.indices].tolist()
     bounds = rows.starts.tolist()
     made = []
@@ -328,7 +323,7 @@ def decisions(rows: FeatureRows, svm: Svm) -> list[Decision]:
 
 
 def strongest(words: Sequence[str], weights: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """The features that weigh most, in either direction, strongest first."""
+    """The features with the largest absolute weights, largest first."""
     order = sorted(range(len(words)), key=lambda place: -abs(weights[place]))
     return tuple((words[place], weights[place]) for place in order[:STRONGEST])
 
@@ -338,9 +333,9 @@ def strongest(words: Sequence[str], weights: Sequence[float]) -> tuple[tuple[str
 
 @dataclass(frozen=True, slots=True)
 class SvmTable:
-    """Examples with their features, told once for all fits.
+    """Examples with their features, extracted once for all fits.
 
-    rows[i] is of labels[i] and groups[i]; the matrix has a column for each of the vocabulary.
+    rows[i], labels[i] and groups[i] belong together; the matrix has a column for each feature.
     """
 
     settings: SvmSettings
@@ -355,8 +350,8 @@ class SvmTable:
 def table_of(
     examples: Sequence[Example], settings: SvmSettings, parser: str | None = None
 ) -> SvmTable:
-    """The features of parsed examples. ValueError for one without the parse that it needs."""
-    extractor = Extractor(settings.features)
+    """The features of parsed examples. Raises ValueError for an example without its parse."""
+    extractor = Extractor(settings)
     found = [extractor.features(example.case) for example in examples]
     labels = [example.nfh for example in examples]
     groups = [example.group for example in examples]
@@ -370,7 +365,7 @@ def table_from(
     settings: SvmSettings,
     parser: str | None = None,
 ) -> SvmTable:
-    """A table of features that are told already, a list for each example."""
+    """A table of extracted features, a list for each example."""
     vocabulary = sorted(set().union(*found))
     rows = rows_of(found, {word: place for place, word in enumerate(vocabulary)})
     return SvmTable(
@@ -385,10 +380,10 @@ def table_from(
 
 
 def fit(table: SvmTable, chosen: Integers | None = None) -> Svm:
-    """A machine fitted on the chosen rows of a table; on all of them by default.
+    """A machine fitted on the chosen rows of a table, by default all.
 
-    LinearSVC as the paper has it, with scikit-learn's defaults but for C and the seed. Both
-    labels must be there: ValueError otherwise.
+    LinearSVC as in the paper, with scikit-learn's defaults except C and the seed. Raises
+    ValueError if one of the labels is missing.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
@@ -410,30 +405,30 @@ def fit(table: SvmTable, chosen: Integers | None = None) -> Svm:
 
 
 def train_svm(
-    examples: Sequence[Example],
-    settings: SvmSettings | None = None,
-    parser: str | None = None,
+    examples: Sequence[Example], settings: SvmSettings | None = None, parser: str | None = None
 ) -> Svm:
-    """A machine fitted on parsed examples. parser: the name of what parsed them.
+    """A machine fitted on parsed examples. parser: the name of the parser.
 
-    The same examples in the same order give the same machine. ValueError where a parse or
-    one of the two labels is missing.
+    The same examples in the same order give the same machine. Raises ValueError where a parse
+    or one of the two labels is missing.
     """
     return fit(table_of(examples, settings or SvmSettings(), parser))
 
 
-# Cross-validation: each example decided by a machine that has not seen its group.
+# --- cross-validation: each example is decided by a machine that has not seen its group -----
 #
-# Groups are dealt to the folds by chance, those of each label apart, so that every fold has
-# both labels in about the same shares (stratified grouped k-fold, as in scikit-learn).
+# Groups are assigned to the folds at random, those of each label separately, so that every fold
+# has both labels in similar shares (stratified grouped k-fold, as in scikit-learn).
 
 FOLDS = 5
 LEAST_GROUPS = 2
-"""Of each label: with one, some fold would be decided by what has never seen that label."""
+"""Of each label; with one group, some fold would be decided by a machine that never saw that
+label.
+"""
 
 
 class TooFewError(ModelsError):
-    """Too few examples to learn from; the sentence says of what."""
+    """Too few examples to learn from; the message says of what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,17 +440,19 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> "Spread":
-        """The deviation is that of a sample (n - 1), None of fewer than two."""
+        """The deviation is that of a sample (n - 1); None for fewer than two values."""
         there = [value for value in values if value is not None]
         return cls(fmean(there) if there else None, stdev(there) if len(there) > 1 else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """What cross-validation found. said: of each example, in order. folds: counts of each."""
+    """The result of cross-validation."""
 
     said: tuple[bool, ...]
+    """The decision on each example, in order."""
     folds: tuple[DecisionCounts, ...]
+    """The counts of each fold."""
 
     @property
     def counts(self) -> DecisionCounts:
@@ -463,13 +460,13 @@ class Crossed:
         return sum(self.folds, DecisionCounts())
 
     def spread(self, figure: Callable[[DecisionCounts], float | None]) -> Spread:
-        """How far a figure differs from fold to fold."""
+        """The spread of a figure over the folds."""
         return Spread.of([figure(counts) for counts in self.folds])
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One fold: places of its examples, in order, and the decisions on them."""
+    """One fold: indices of its examples, in order, and the decisions on them."""
 
     number: int
     places: tuple[int, ...]
@@ -479,10 +476,11 @@ class Fold:
 def folds_of(
     labels: Sequence[bool], groups: Sequence[str], folds: int = FOLDS, seed: int = 1
 ) -> list[int]:
-    """The fold of each example, from 0; no group is in two, every fold has both labels.
+    """The fold of each example, from 0: stratified grouped k-fold.
 
-    There are as many folds as asked, or as groups of the rarer label where those are fewer.
-    Raises TooFewError where a label has fewer than two groups.
+    The examples of one group are in one fold, and every fold has both labels. There are at most
+    as many folds as groups of the rarer label. Raises TooFewError where a label has fewer than
+    two groups.
     """
     seen: dict[str, set[bool]] = {}
     for group, label in zip(groups, labels, strict=True):
@@ -501,7 +499,7 @@ def folds_of(
 
 
 def check_enough(examples: Sequence[Example]) -> None:
-    """Raise TooFewError unless each label has two groups: there is something to learn."""
+    """Raise TooFewError unless each label has two groups."""
     folds_of([one.nfh for one in examples], [one.group for one in examples])
 
 
@@ -549,10 +547,10 @@ def cross_validate(
     folds: int = FOLDS,
     seed: int = 1,
 ) -> list[Decision]:
-    """A decision on each parsed example, in their order, by what has not seen its group.
+    """A decision on each parsed example by a machine that has not seen its group.
 
     Raises TooFewError where a label has fewer than two groups, ValueError for an example
-    without the parse that it needs.
+    without its parse.
     """
     table = table_of(examples, settings or SvmSettings())
     made: dict[int, Decision] = {}
@@ -561,56 +559,18 @@ def cross_validate(
     return [made[place] for place in range(len(examples))]
 
 
-WIDEST = 20
-LARGEST_C = 1e6
-MOST_FOLDS = 50
-
-
-class StoredSvmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The settings as config.json holds them."""
-
-    features: Annotated[tuple[Feature, ...], msgspec.Meta(min_length=1)]
-    window: Annotated[int, msgspec.Meta(ge=0, le=WIDEST)]
-    pos: PartOfSpeech
-    ends: bool
-    c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)]
-    seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
-
-    def __post_init__(self) -> None:
-        if len(set(self.features)) < len(self.features):
-            raise ValueError("a feature is named twice")
-
-    @classmethod
-    def of(cls, settings: SvmSettings) -> "StoredSvmSettings":
-        """As it is to be stored."""
-        features = settings.features
-        return cls(
-            features=features.features,
-            window=features.window,
-            pos=features.pos,
-            ends=features.ends,
-            c=settings.c,
-            seed=settings.seed,
-        )
-
-    def settings(self) -> SvmSettings:
-        """As the machine takes them."""
-        features = FeatureSettings(self.features, self.window, self.pos, self.ends)
-        return SvmSettings(features, self.c, self.seed)
-
-
 @dataclass(frozen=True, slots=True)
 class SvmPlan:
-    """How to train: the settings, and in how many folds to try them before."""
+    """How to train: the settings, and the number of folds of the cross-validation before."""
 
     settings: SvmSettings = field(default_factory=SvmSettings)
-    folds: int = 5
+    folds: int = FOLDS
 
 
-class _Given(StoredSvmSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The settings and the folds, as a command line gives them."""
+class _Given(SvmSettings, frozen=True, forbid_unknown_fields=True):
+    """Settings and folds, as a command line gives them."""
 
-    folds: Annotated[int, msgspec.Meta(ge=2, le=MOST_FOLDS)]
+    folds: Annotated[int, msgspec.Meta(ge=2, le=MOST_FOLDS)] = FOLDS
 
 
 WANTED = {
@@ -622,19 +582,17 @@ WANTED = {
     "seed": SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}",
 }
-"""Each setting with what it may be."""
+"""Each setting with its possible values."""
 
 
 def plan_of(given: Iterable[str]) -> SvmPlan:
-    """A plan out of "key=value" words; what they leave out is as by default.
+    """A plan from "key=value" words; settings not given have their defaults.
 
-    Raises SettingError for a word that is none, or a value that its key cannot have.
+    Raises SettingError for a malformed word, and for a value that its key cannot have.
     """
-    defaults = msgspec.to_builtins(StoredSvmSettings.of(SvmSettings())) | {
-        "folds": SvmPlan().folds
-    }
-    made = read_settings(given, _Given, "svm", WANTED, defaults, _value)
-    return SvmPlan(made.settings(), made.folds)
+    made = msgspec.structs.asdict(read_settings(given, _Given, SVM, WANTED, {}, _value))
+    folds = made.pop("folds")
+    return SvmPlan(SvmSettings(**made), folds)
 
 
 def _value(key: str, value: str) -> object:
@@ -645,7 +603,7 @@ def _value(key: str, value: str) -> object:
 
 
 def _place(name: str) -> int:
-    """The place of a feature among all, so that their order given makes no difference."""
+    """The rank of a feature name, so that the order given makes no difference."""
     names = [feature.value for feature in Feature]
     return names.index(name) if name in names else len(names)
 
@@ -653,47 +611,29 @@ def _place(name: str) -> int:
 TASK = "identification"
 
 ARRAYS = {"weights": "float64", "bias": "float64"}
-"""weights: one a feature. bias: one number."""
+"""weights: one for each feature. bias: one number."""
 
 
-def save_svm(
-    svm: Svm,
-    folder: Path,
-    *,
-    name: str | None = None,
-    created_at: str = "",
-    metrics: dict[str, object] | None = None,
-    card: str = "",
-) -> str:
-    """Write a machine as a model directory; its digest. name: the folder's by default.
-
-    Raises FolderTakenError where something is there already, OSError.
-    """
-    config = config_of(svm, name or folder.name, created_at)
+def save_svm(svm: Svm, folder: Path, **about: Unpack[About]) -> str:
+    """Write a machine as a model directory; returns its digest. See `save_model`."""
     arrays = {"weights": svm.weights, "bias": np.array([svm.bias], np.float64)}
-    files = ModelFiles(config, arrays, svm.vocabulary, metrics or {}, card)
-    return write_model(folder, files)
-
-
-def config_of(svm: Svm, name: str, created_at: str) -> ModelConfig:
-    """What config.json says of a machine."""
-    settings = msgspec.to_builtins(StoredSvmSettings.of(svm.settings))
-    return ModelConfig(
-        format_version=FORMAT_VERSION,
-        name=name,
-        task=TASK,
-        recipe=SVM,
-        version=svm.version,
-        created_at=created_at,
+    return save_model(
+        folder,
+        TASK,
+        SVM,
+        svm.version,
+        svm.settings,
+        arrays,
+        svm.vocabulary,
         parser=svm.parser,
-        settings=settings,
+        **about,
     )
 
 
 def load_svm(folder: Path) -> Svm:
-    """A machine out of its directory, without scikit-learn. Raises ModelFileError."""
+    """A machine from its directory, without scikit-learn. Raises ModelFileError."""
     config = read_config(folder, SVM)
-    stored = settings_of(folder, config, StoredSvmSettings)
+    settings = settings_of(folder, config, SvmSettings, complete=True)
     vocabulary = read_vocabulary(folder)
     arrays = read_arrays(folder, ARRAYS)
     weights, bias = arrays["weights"], arrays["bias"]
@@ -705,12 +645,9 @@ def load_svm(folder: Path) -> Svm:
         )
     if bias.shape != (1,):
         raise damaged(folder / WEIGHTS, f"the bias has the shape {bias.shape}, wanted (1,)")
-    with np.errstate(over="ignore"):
-        largest = np.abs(weights).sum() + abs(bias[0])
-    if not np.isfinite(largest):
-        raise damaged(folder / WEIGHTS, "the weights are too large to be summed")
+    check_summable(folder, (weights, bias), "the weights")
     return Svm(
-        stored.settings(),
+        settings,
         vocabulary,
         weights.astype(np.float64, copy=False),
         float(bias[0]),
@@ -723,35 +660,24 @@ BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class SvmProgress:
-    """How far training is. phase: "parsing", "features", "fold 2", "fitting"."""
-
-    phase: str
-    done: int
-    total: int
-    metrics: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class FittedSvm:
-    """A machine fitted on all examples, and how well machines like it did in the folds.
-
-    groups: passages that the examples are of. snapshot: see `snapshot_of`.
-    """
+    """A machine fitted on all examples, and the result of cross-validation."""
 
     svm: Svm
     plan: SvmPlan
     crossed: Crossed
     groups: int
+    """Passages of the examples."""
     snapshot: str
+    """See `snapshot_of`."""
 
 
 def training(
     examples: Sequence[Example], plan: SvmPlan, parser: Parser | None
-) -> Generator[SvmProgress, None, FittedSvm]:
-    """Parse, tell the features, try fold by fold, and fit on all; a report after each part.
+) -> Generator[PhaseProgress, None, FittedSvm]:
+    """Parse, extract features, cross-validate, and fit on all; a report after each part.
 
-    parser: None where the features need none. Examples that carry a parse keep it. The same
+    parser: None where the features need none. Examples that have a parse keep it. The same
     examples in the same order give the same machine. Raises TooFewError before anything is
     parsed, ParserError, and ValueError where a parse is missing.
     """
@@ -759,34 +685,27 @@ def training(
     groups = [example.group for example in examples]
     folds_of(labels, groups, plan.folds, plan.settings.seed)
     found: list[list[str]] = []
-    extractor = Extractor(plan.settings.features)
+    extractor = Extractor(plan.settings)
+    name = parser.name if parser is not None and plan.settings.layers else None
     for start in range(0, len(examples), BATCH):
         batch = [example.case for example in examples[start : start + BATCH]]
-        cases = _parsed(batch, plan, parser)
-        found.extend(extractor.features(case) for case in cases)
-        yield SvmProgress("parsing", len(found), len(examples))
-    yield SvmProgress("features", 0, len(found))
-    name = parser.name if parser is not None and plan.settings.features.layers else None
+        if name is not None and parser is not None:
+            batch = parse_cases(batch, parser)
+        found.extend(extractor.features(case) for case in batch)
+        yield PhaseProgress("parsing", len(found), len(examples))
+    yield PhaseProgress("features", 0, len(found))
     table = table_from(found, labels, groups, plan.settings, name)
-    yield SvmProgress("features", len(found), len(found))
+    yield PhaseProgress("features", len(found), len(found))
     tried = yield from _folds(examples, table, plan)
-    yield SvmProgress("fitting", 0, 1)
+    yield PhaseProgress("fitting", 0, 1)
     svm = fit(table)
-    yield SvmProgress("fitting", 1, 1)
+    yield PhaseProgress("fitting", 1, 1)
     return FittedSvm(svm, plan, tried, len(set(groups)), snapshot_of(examples))
-
-
-def _parsed(
-    cases: list[SentenceNumber], plan: SvmPlan, parser: Parser | None
-) -> list[SentenceNumber]:
-    if parser is None or not plan.settings.features.layers:
-        return cases
-    return parse_cases(cases, parser)
 
 
 def _folds(
     examples: Sequence[Example], table: SvmTable, plan: SvmPlan
-) -> Generator[SvmProgress, None, Crossed]:
+) -> Generator[PhaseProgress, None, Crossed]:
     said = [False] * len(examples)
     counts = []
     total = max(folds_of(table.labels.tolist(), table.groups, plan.folds, plan.settings.seed))
@@ -798,31 +717,25 @@ def _folds(
         counts.append(count(zip(labels, own, strict=True)))
         f1 = counts[-1].f1
         metrics = {} if f1 is None else {"f1": f1}
-        yield SvmProgress(f"fold {fold.number + 1}", fold.number + 1, total + 1, metrics)
+        yield PhaseProgress(f"fold {fold.number + 1}", fold.number + 1, total + 1, metrics)
     return Crossed(tuple(said), tuple(counts))
 
 
 def snapshot_of(examples: Sequence[Example]) -> str:
-    """SHA-256 (hex) of sentences, spans and labels, whatever their order: what was learnt from.
-
-    Hashed are the sorted SHA-256 of each as JSON, [words, start, end, label].
-    """
-    each = sorted(
-        hashlib.sha256(
-            json.dumps([list(case.word_span.words), case.start, case.end, nfh]).encode("ascii")
-        ).digest()
+    """The digest of sentences, spans and labels, whatever their order."""
+    return digest_of_examples(
+        [list(case.word_span.words), case.start, case.end, nfh]
         for case, nfh in ((example.case, example.nfh) for example in examples)
     )
-    return hashlib.sha256(b"".join(each)).hexdigest()
 
 
 LABELS = ("NFH", "NOT_NFH")
 
 WORST = 15
-"""Anchor words that figures and card list."""
+"""Anchor words listed in figures and card."""
 
 MOST_PLAIN = 60
-"""Characters that are kept of a word out of the data."""
+"""Characters kept of a word from the data."""
 
 MARKUP = re.compile(r"[<&`|*\[\]\\~]|(?<!\w)_|_(?!\w)|\A\s*(?:>|[#+-]+(?=\s))")
 """What Markdown or HTML takes for markup; an underscore within a word is none."""
@@ -836,7 +749,7 @@ FIGURES: dict[str, Callable[[DecisionCounts], float | None]] = {
 
 
 def metrics_of(trained: FittedSvm, examples: Sequence[Example]) -> dict[str, object]:
-    """The figures of cross-validation as JSON has them: fractions, null where there is none.
+    """The figures of cross-validation for JSON: fractions, null where undefined.
 
     Figures are those of all folds together; per_fold has mean and standard deviation.
     """
@@ -866,7 +779,7 @@ def _spread(spread: Spread) -> dict[str, float | None]:
 def worst_words(
     trained: FittedSvm, examples: Sequence[Example]
 ) -> list[tuple[str, DecisionCounts]]:
-    """The anchor words, in lower case, with most errors in the folds; only those with any."""
+    """The anchor words, in lower case, with most errors in the folds."""
     pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for example, said in zip(examples, trained.crossed.said, strict=True):
         case = example.case
@@ -921,7 +834,7 @@ The anchors with most errors in the folds.
 
 
 def card_of(trained: FittedSvm, examples: Sequence[Example], name: str, at: str) -> str:
-    """The card, in Markdown; no word out of the data is markup in it."""
+    """The model card in Markdown; no word from the data is markup in it."""
     counts = trained.crossed.counts
     hit, missed = counts.rows[0]
     false, passed = counts.rows[1]
@@ -930,7 +843,7 @@ def card_of(trained: FittedSvm, examples: Sequence[Example], name: str, at: str)
     return CARD.format(
         name=name,
         at=at,
-        features=", ".join(features.features),
+        features=", ".join(features),
         n=counts.n,
         groups=trained.groups,
         nfh=counts.nfh,
@@ -949,7 +862,7 @@ def card_of(trained: FittedSvm, examples: Sequence[Example], name: str, at: str)
 
 
 def _settings(trained: FittedSvm) -> list[str]:
-    stored = msgspec.to_builtins(StoredSvmSettings.of(trained.svm.settings))
+    stored = msgspec.to_builtins(trained.svm.settings)
     return [f"{key} {_said(value)}" for key, value in stored.items() if key != "features"]
 
 
@@ -970,11 +883,10 @@ def _worst(word: str, counts: DecisionCounts) -> str:
 
 
 def plain(text: str, most: int | None = MOST_PLAIN) -> str:
-    """Words out of the data as Markdown shows them.
+    """Text from the data, escaped for Markdown.
 
-    What would be markup, or cannot be printed, is given by number. All else stays as it is,
-    for whoever reads the card as text. most: characters that are kept, to the end of a word
-    where one ends; None for all.
+    Markup and unprintable characters become numeric character references. most: characters
+    kept, cut at the end of a word where possible; None for all.
     """
     cut = text if most is None or len(text) <= most else _cut(text, most)
     safe = MARKUP.sub(lambda found: "".join(map(_by_number, found[0])), cut)

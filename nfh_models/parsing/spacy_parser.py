@@ -243,9 +243,7 @@ class SpacyParser:
         inside = getattr(vocabulary, "in_memory_zone", True)
         with nullcontext() if inside else self._language.memory_zone():
             docs = [
-                self._doc(
-                    piece.words, word_spans[piece.span].spaces[piece.start : piece.end]
-                )
+                self._doc(piece.words, word_spans[piece.span].spaces[piece.start : piece.end])
                 for piece in pieces
             ]
             try:

@@ -1,133 +1,130 @@
-"""What a resolver is asked and what it says; items parsed in batches, and the noun that is
-nearest to a number.
+"""Records and protocol of resolution; items parsed in batches; and the recipe `nearest-noun` in
+its default form.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, Passage
-from nfh_models.identification.base import in_small_letters
+from nfh_models.identification.base import batches_of, parse_readable
 from nfh_models.parsing.base import Parsed, ParseLayer, Parser, ParserError, WordSpan
-
-# What a resolver is asked, what it says, and what it is.
-#
-# An item is one fused head in its passage. Recipes that need parts of speech or a dependency
-# parse name the layers in `needs`; whatever they name is parsed for them, once a passage.
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An anchor in its passage.
-
-    parsed: the tokens [parsed_from, parsed_from + len(parsed.words)) of the passage with the
-    layers that were asked for; None while it has none.
-    """
+    """An anchor in its passage."""
 
     passage: Passage
     anchor: Anchor
     parsed: Parsed | None = None
     parsed_from: int = 0
+    """`parsed` holds the tokens [parsed_from, parsed_from + len(parsed.words)) of the passage,
+    with the layers that the recipe needs; None before it is parsed.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """How surely a number has one head or several: probabilities, their sum is 1.
-
-    both: several heads joined by AND, the sum of them. either: joined by OR.
-    """
+    """Probabilities that a number has one head or several; their sum is 1."""
 
     one: float
     both: float
+    """Several heads joined by AND: their sum."""
     either: float
+    """Several heads joined by OR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a recipe says of an anchor."""
+    """The result of a recipe for an anchor."""
 
     choice: str
     second: str | None
-    """`choice` and `second`: a token index in digits, or a class name."""
+    """`choice` and `second`, the best and second-best candidate: a token index in digits, or a
+    class name.
+    """
     margin: float | None
-    """Score of the choice less that of the second; None without a second."""
+    """Score of the choice minus that of the second; None without a second."""
     scores: tuple[float | None, ...]
-    """The six classes in the order of IMPLICIT_KINDS, then one a token of the passage; None for
-    what is no candidate: the anchor itself, and tokens outside the window of a recipe that has
-    one."""
+    """Of the six classes in the order of IMPLICIT_KINDS, then of each token of the passage.
+    None for what is no candidate: the anchor itself, and tokens outside the recipe's window.
+    """
     several: Several | None = None
-    """Where the recipe says how many heads there are."""
+    """None where the recipe does not predict the number of heads."""
     nfh: float | None = None
-    """The probability that the number's noun is missing at all, where the recipe says that,
-    too."""
+    """The probability that the number is a fused head; None where the recipe does not predict
+    it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ResolutionExample:
-    """An item whose answer is known: what recipes learn from and are judged on."""
+    """An item with a known answer."""
 
     item: Item
     gold: Answer
     """Of kind REFERENCE or one of the six implicit classes."""
     where: str
-    """Its place for a person, "line 12" or "anchor 31"."""
+    """Its location for people, "line 12" or "anchor 31"."""
     group: str
-    """Examples of one group (passage, document) are never on both sides of a split."""
+    """Passage or document: examples of one group are never on both sides of a split."""
     saw_model: bool = False
-    """Whoever gave the label had a model's answer in view."""
+    """Whoever gave the label saw a model's answer."""
 
 
 class Resolver(Protocol):
-    """A recipe of resolution, ready to answer."""
+    """A recipe of resolution, ready to choose."""
 
     @property
     def recipe(self) -> str:
-        """What it was made by: "nearest-noun", "linear", "bilstm", "encoder", "small"."""
+        """ "nearest-noun", "linear", "bilstm", "encoder", "small" and so on."""
         ...
 
     @property
     def version(self) -> str:
-        """Changes when its answers may."""
+        """Changes when its choices may."""
         ...
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
-        """The layers that items must have; empty for one that needs no parser."""
+        """The layers that items must have; empty for a recipe without a parser."""
         ...
 
     @property
     def probabilities(self) -> bool:
-        """Whether the scores are probabilities over all candidates, and sum to 1."""
+        """Whether the scores are probabilities over all candidates, which sum to 1."""
         ...
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """A choice an item, in their order; None where the recipe has nothing to say.
+        """A choice for each item, in their order; None where the recipe abstains.
 
-        Only `deterministic` ever has nothing to say. ValueError for an item without what it
+        Only `deterministic` abstains. Raises ValueError for an item without the layers it
         needs.
         """
         ...
 
 
-# Recipe `nearest-noun`: the closest noun before the anchor, else the closest behind it.
+# --- recipe `nearest-noun`: the closest noun before the anchor, else the closest behind it ---
 #
-# suggest -> featurise -> score -> decide. It always says Reference and never chooses a class,
-# but where the passage holds neither noun nor name: then OTHER, the most frequent class.
-# Names come behind all nouns: they are seldom the head, and taken for nouns they cost three
-# points, but a tagger also takes nouns for names, and those must be there to be picked.
-# Measured on the release's development split, Reference examples, any gold mention: 59.1 %.
+# suggest -> featurise -> score -> decide. It always chooses Reference, except in passages
+# without nouns and names: then OTHER, the most frequent class. Names rank behind all nouns:
+# they are seldom the head, and counting them as nouns costs three points, but taggers take some
+# nouns for names. On the release's development split, Reference examples, any gold mention:
+# 59.1 %.
 #
-# The scores are ranks made visible, not probabilities: the closest noun before the anchor has
-# 1, the second closest 1/2, the third 1/3; behind the anchor half of that: 1/2, 1/4, 1/6.
-# Names are scored so among themselves, times half the least score of a noun.
+# The scores are ranks, not probabilities: the closest noun before the anchor has 1, the second
+# closest 1/2, the third 1/3; behind the anchor half of that: 1/2, 1/4, 1/6. Names are scored in
+# the same way, times half the lowest score of a noun.
 
 NAME = "nearest-noun"
 TASK = "resolution"
 VERSION = "2"
 
 REACH = 1_000
-"""Tokens on either side of the anchor that are looked at. A passage may be a whole film,
-and the farthest head that the releases mark is 151 tokens away."""
+"""Tokens on either side of the anchor that are considered. A passage may be a whole film, and
+the farthest head that the releases mark is 151 tokens away.
+"""
 
 
 def reach(passage: Passage, anchor: Anchor) -> tuple[int, int]:
@@ -136,12 +133,12 @@ def reach(passage: Passage, anchor: Anchor) -> tuple[int, int]:
 
 
 def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
-    """The words of `reach`, ready for a tagger."""
+    """The words of `reach`, for a tagger."""
     return WordSpan.of(passage, *reach(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
-    """The whole recipe. tags: a universal part of speech for each token of `reach`."""
+    """The recipe `nearest-noun`. tags: a universal part of speech for each token of `reach`."""
     start, end = reach(passage, anchor)
     if len(tags) != end - start:
         raise ValueError(f"{len(tags)} tags for the {end - start} tokens around an anchor")
@@ -170,7 +167,9 @@ def suggest(tags: Sequence[str], start: int, anchor: Anchor) -> list[list[int]]:
 
 
 def featurise(candidates: Sequence[int], anchor: Anchor) -> list[int]:
-    """The rank by nearness of each candidate: -1, -2 ... before the anchor, 1, 2 ... behind."""
+    """The rank of each candidate by nearness: -1, -2, ... before the anchor, 1, 2, ... behind
+    it.
+    """
     before = sum(token < anchor.start for token in candidates)
     return [
         place - before if place < before else place - before + 1
@@ -179,14 +178,14 @@ def featurise(candidates: Sequence[int], anchor: Anchor) -> list[int]:
 
 
 def score(ranks: Sequence[int]) -> list[float]:
-    """1/rank before the anchor, half of that behind it."""
+    """1 / rank before the anchor, half of that behind it."""
     return [-1.0 / rank if rank < 0 else 0.5 / rank for rank in ranks]
 
 
 def decide(candidates: Sequence[int], scores: Sequence[float], tokens: int) -> Choice:
     """The best candidate, the second best, and the scores of all.
 
-    Two candidates are equal only on different sides of the anchor: the one before it wins.
+    Candidates have equal scores only on different sides of the anchor; the one before it wins.
     """
     laid_out: list[float | None] = [None] * (len(IMPLICIT_KINDS) + tokens)
     for token, value in zip(candidates, scores, strict=True):
@@ -204,7 +203,7 @@ def decide(candidates: Sequence[int], scores: Sequence[float], tokens: int) -> C
 
 
 def parse_of(item: Item, *, dependency: bool = False) -> Parsed:
-    """The item's parse. ValueError without one that holds the anchor and has its layers."""
+    """The item's parse. Raises ValueError unless it holds the anchor and has the layers."""
     parsed = item.parsed
     if parsed is None:
         raise ValueError("an item without a parse, for a recipe that needs one")
@@ -219,8 +218,9 @@ def parse_of(item: Item, *, dependency: bool = False) -> Parsed:
 
 
 def tags_within(item: Item) -> tuple[int, Sequence[str]]:
-    """The parts of speech in reach of the anchor that the parse gives, and the token of the
-    first of them."""
+    """The index of the first tagged token in reach of the anchor, and the tags from
+    there on.
+    """
     parsed = parse_of(item)
     start, end = reach(item.passage, item.anchor)
     start = max(start, item.parsed_from)
@@ -229,21 +229,16 @@ def tags_within(item: Item) -> tuple[int, Sequence[str]]:
 
 
 BATCH = 128
-"""Items that are parsed together; what memory holds at a time."""
-
-LARGEST = 4 * BATCH
-"""Items of a batch where one passage holds so many: it is not parsed again for the rest."""
-
-
-Thing = TypeVar("Thing")
+"""Items parsed together; it bounds the memory."""
 
 
 def resolved(
     items: Iterable[Item], resolver: Resolver, parser: Parser | None
 ) -> Iterator[tuple[Item, Choice | None]]:
-    """Each item, parsed where the recipe needs it, with its choice; in order, bounded memory.
+    """Each item, parsed where the recipe needs it, with its choice; in order and in bounded
+    memory.
 
-    parser: None where the resolver needs none, or where every item is parsed already. Raises
+    parser: None where the resolver needs none, or where every item is parsed. Raises
     ParserError where a parser is needed and is missing, or gives too little.
     """
     for batch in batches(items):
@@ -254,10 +249,10 @@ def resolved(
 def parsing_items(
     items: Iterable[Item], needs: frozenset[ParseLayer], parser: Parser | None
 ) -> Iterator[Item]:
-    """The same items in order, with parses where they had none and `needs` names layers.
+    """The items in order, parsed where `needs` names layers and they have no parse.
 
-    A passage is parsed once for all of its items that stand in a row. Raises ParserError as
-    `parse_items` does.
+    A passage is parsed once for all its consecutive items. Raises ParserError as `parse_items`
+    does.
     """
     for batch in batches(items):
         yield from parse_items(batch, needs, parser)
@@ -266,17 +261,21 @@ def parsing_items(
 def parse_items(
     items: Sequence[Item], needs: frozenset[ParseLayer], parser: Parser | None
 ) -> list[Item]:
-    """The same items, parsed together; items of one passage share a parse.
+    """The items, parsed together; items of one passage share a parse.
 
-    Of a long passage only the words in reach of its anchors are parsed (`reach`).
-    Items that carry a parse keep it. Words in capitals throughout are parsed in small letters.
-    Raises ParserError where a parser is needed and is missing, or gives too little.
+    Of a long passage only the words in reach of its anchors are parsed (`reach`). Items that
+    have a parse keep it. Words in capitals throughout are parsed in lower case. Raises
+    ParserError where a parser is needed and is missing, or gives too little.
     """
     waiting = [item for item in items if item.parsed is None]
     if not needs or not waiting:
         return list(items)
     checked = _checked(needs, parser)
-    windows = _windows(waiting)
+    reached: Windows = {}
+    for item in waiting:
+        span = reach(item.passage, item.anchor)
+        reached.setdefault(item.passage.digest, []).append(span)
+    windows = {digest: _merged(sorted(found)) for digest, found in reached.items()}
     spans = [(digest, start) for digest, found in windows.items() for start, _ in found]
     passages = {item.passage.digest: item.passage for item in waiting}
     word_spans = [
@@ -284,7 +283,7 @@ def parse_items(
         for digest, found in windows.items()
         for start, end in found
     ]
-    parses = dict(zip(spans, _parse(word_spans, checked), strict=True))
+    parses = dict(zip(spans, parse_readable(word_spans, checked), strict=True))
     return [item if item.parsed is not None else _with(item, windows, parses) for item in items]
 
 
@@ -308,38 +307,16 @@ def _checked(needs: frozenset[ParseLayer], parser: Parser | None) -> Parser:
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Items in order; those of one passage that stand in a row are in one batch."""
-    return batches_of(items, lambda item: item.passage)
-
-
-def batches_of(
-    given: Iterable[Thing], passage_of: Callable[[Thing], Passage]
-) -> Iterator[list[Thing]]:
-    """The same of anything that has a passage, as examples have."""
-    batch: list[Thing] = []
-    for item in given:
-        ends = len(batch) >= BATCH and passage_of(item) is not passage_of(batch[-1])
-        if ends or len(batch) >= LARGEST:
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
+    """Items in order; consecutive ones of one passage are in one batch."""
+    return batches_of(items, lambda item: item.passage, BATCH)
 
 
 Windows = dict[str, list[tuple[int, int]]]
-"""By passage: the token spans to be parsed, ascending, none touching another."""
-
-
-def _windows(items: Sequence[Item]) -> Windows:
-    wanted: Windows = {}
-    for item in items:
-        wanted.setdefault(item.passage.digest, []).append(reach(item.passage, item.anchor))
-    return {digest: _merged(sorted(spans)) for digest, spans in wanted.items()}
+"""By passage digest: the token spans to be parsed, ascending, not touching each other."""
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ascending spans, those that touch or overlap made one."""
+    """Ascending spans, with those that touch or overlap merged."""
     merged = [spans[0]]
     for start, end in spans[1:]:
         last_start, last_end = merged[-1]
@@ -348,14 +325,6 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
-
-
-def _parse(word_spans: Sequence[WordSpan], parser: Parser) -> list[Parsed]:
-    readable = [in_small_letters(word_span) for word_span in word_spans]
-    return [
-        parsed if asked is own else replace(parsed, words=own.words)
-        for parsed, asked, own in zip(parser.parse(readable), readable, word_spans, strict=True)
-    ]
 
 
 def _with(item: Item, windows: Windows, parses: dict[tuple[str, int], Parsed]) -> Item:

@@ -1,19 +1,19 @@
-"""Recipes `deterministic` and `nearest-noun`: the paper's four patterns (section 5.1) and
-its baselines (section 6.3), as resolvers.
+"""Recipes `deterministic`, the paper's four patterns (section 5.1), and `nearest-noun`, the
+paper's noun baselines (section 6.3), as resolvers.
 
-The kinds of `nearest-noun`, as the paper's baselines have them (section 6.3), as resolvers.
+`nearest-noun` has four kinds:
 
     first            the first noun of the passage
     last             the last one
     closest          the one with the fewest tokens between it and the anchor, on either side
     closest-before   the closest before the anchor, else the closest behind it
 
-Nouns come before names, which are candidates of a second rank; with "+names" behind the kind
-("closest+names") names count as nouns do, which fits the paper's figures best. All of them
-always say Reference, but where there is neither noun nor name: then OTHER.
+Names are candidates after all nouns; with "+names" behind the kind ("closest+names") they count
+as nouns, which is closest to the paper's figures. All kinds always choose Reference, except in
+passages without nouns and names: then OTHER.
 
-The scores are ranks made visible, not probabilities: 1, 1/2, 1/3 for `first`, `last` and
-`closest`, names half the least noun; those of `closest-before` stand in `base`.
+The scores are ranks, not probabilities: 1, 1/2, 1/3 for `first`, `last` and `closest`, names
+half of the lowest noun; those of `closest-before` are described in `base`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,14 +24,15 @@ from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind
 from nfh_models.parsing.base import Parsed, ParseLayer
 from nfh_models.resolution import base
 from nfh_models.resolution.base import Choice, Item, Several, parse_of, tags_within
+from nfh_models.statistics import distance
 
 # Recipe `deterministic`: the paper's four patterns, whose heads need no model (section 5.1,
 # table 4): *no one*, *you two*, NUM *of* NP, X *be the one*.
 #
-# The first two are words; the other two follow the arcs of a dependency parse, with the labels
-# of spaCy's English models (ClearNLP) or of Universal Dependencies alike. They are meant for
-# free text: of the release's resolution data the paper took such cases out, and the few that
-# are left there contradict the patterns.
+# The first two are words; the other two follow the arcs of a dependency parse, labelled as in
+# spaCy's English models (ClearNLP) or in Universal Dependencies. They are meant for free text:
+# the paper removed such cases from the release's resolution data, and the few left there
+# contradict the patterns.
 
 NAME = "deterministic"
 TASK = "resolution"
@@ -57,14 +58,15 @@ _FORMS_OF_BE = frozenset(
     "be am is are was were been being 'm 's 're ai \u2019m \u2019s \u2019re".split()
 )
 REACH = 200
-"""Tokens on either side in which what hangs on a token is looked for, so that a sentence
-without end takes time in proportion."""
+"""Tokens on either side in which the dependents of a token are looked for, so that the time is
+linear in the length of a sentence.
+"""
 
 _NO_SUBJECTS = frozenset({"there", "who", "what", "which", "one"})
-"""Subjects that name nothing: questions, the empty subject, and another number."""
+"""Subjects that name nothing: questions, the expletive, and another number."""
 
 _CLIMB = 4
-"""How far *of* may hang above its number: "one or two of the eggs"."""
+"""Arcs that *of* may be above its number: "one or two of the eggs"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,9 @@ class Pattern:
     name: str
     """One of PATTERNS."""
     kind: Kind | None
-    """REFERENCE, PEOPLE, or None where the object of *of* is a pronoun that stands for a noun
-    elsewhere."""
+    """REFERENCE, PEOPLE, or None where the object of *of* is a pronoun for a noun elsewhere."""
     heads: tuple[int, ...] = ()
-    """The tokens that are the head, in order, for REFERENCE: several where the object is
-    "knives and forks"."""
+    """The head tokens of a REFERENCE, in order; several for "knives and forks"."""
     pronoun: int | None = None
     """The token of the pronoun behind *of*."""
 
@@ -86,7 +86,7 @@ class Pattern:
 def find(parsed: Parsed, start: int, end: int) -> Pattern | None:
     """The pattern of the number at tokens [start, end); None for most numbers.
 
-    parsed: with parts of speech and dependencies. Raises ValueError for a parse without.
+    parsed: with parts of speech and dependencies; raises ValueError for a parse without them.
     """
     size = len(parsed.words)
     if not len(parsed.heads) == len(parsed.relations) == len(parsed.pos) == size:
@@ -107,7 +107,7 @@ def find(parsed: Parsed, start: int, end: int) -> Pattern | None:
 
 
 def _has_noun(parsed: Parsed, place: int) -> bool:
-    """Whether a noun phrase's noun follows: "you two idiots" has its own."""
+    """Whether a noun follows, adjectives skipped: "you two idiots" has a noun of its own."""
     while place < len(parsed.pos) and parsed.pos[place] == "ADJ":
         place += 1
     return place < len(parsed.pos) and parsed.pos[place] in ("NOUN", "PROPN")
@@ -117,7 +117,7 @@ def _has_noun(parsed: Parsed, place: int) -> bool:
 
 
 def _num_of(parsed: Parsed, start: int, of: int) -> Pattern | None:
-    """`of`: the token *of*, right behind the number."""
+    """of: the token *of*, directly behind the number."""
     governed = _governed_by_of(parsed, start, of)
     if governed is None:
         return None
@@ -130,8 +130,9 @@ def _num_of(parsed: Parsed, start: int, of: int) -> Pattern | None:
 
 
 def _governed_by_of(parsed: Parsed, start: int, of: int) -> int | None:
-    """The noun that *of* governs: its child (ClearNLP) or its head (UD); None if it has none,
-    or hangs on something else than the number."""
+    """The noun that *of* governs: its child (ClearNLP) or its head (UD); None if it governs
+    none, or if its head is not the number.
+    """
     nominal = [
         at
         for at in _children(parsed, of)
@@ -146,7 +147,7 @@ def _governed_by_of(parsed: Parsed, start: int, of: int) -> int | None:
 
 
 def _hangs_on(parsed: Parsed, token: int, start: int, end: int) -> bool:
-    """Whether a token hangs on the number, or on what the number hangs on."""
+    """Whether the head of a token is the number, or an ancestor of it."""
     above = parsed.heads[token]
     if start <= above < end:
         return True
@@ -188,7 +189,7 @@ def _subjects(parsed: Parsed, verb: int) -> Iterator[int]:
 
 
 def _children(parsed: Parsed, token: int) -> Iterator[int]:
-    """The tokens that hang on one, in order, at most REACH away."""
+    """The dependents of a token, in order, at most REACH away."""
     heads = parsed.heads
     for at in range(max(0, token - REACH), min(len(heads), token + REACH)):
         if heads[at] == token != at:
@@ -196,7 +197,7 @@ def _children(parsed: Parsed, token: int) -> Iterator[int]:
 
 
 def _conjuncts(parsed: Parsed, token: int) -> Iterator[int]:
-    """The nouns joined to one by *and* or *or*, in order; those joined to them, too."""
+    """The nouns joined to a noun by *and* or *or*, in order, recursively."""
     waiting = [token]
     while waiting:
         noun = waiting.pop()
@@ -212,14 +213,12 @@ def _conjuncts(parsed: Parsed, token: int) -> Iterator[int]:
         waiting += reversed(joined)
 
 
-# `deterministic` as a resolver: it answers where a pattern names the head, and else not.
-#
-# A pattern with *them*, *these* and the like behind *of* names no head: the pronoun stands for
-# a noun elsewhere, which another recipe has to find. *Us* and *you* are PEOPLE.
-
-
 class DeterministicResolver:
-    """The paper's four patterns, for free text."""
+    """The paper's four patterns, for free text.
+
+    A pattern with *them*, *these* and the like behind *of* names no head: the pronoun stands
+    for a noun elsewhere, which another recipe has to find. *Us* and *you* are PEOPLE.
+    """
 
     recipe = NAME
     version = VERSION
@@ -227,9 +226,9 @@ class DeterministicResolver:
     probabilities = False
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """A choice for each item in a pattern that names a head; None for any other.
+        """A choice for each item in a pattern that names a head; None for all others.
 
-        ValueError for an item without parts of speech and dependencies.
+        Raises ValueError for an item without parts of speech and dependencies.
         """
         return [_resolve(item) for item in items]
 
@@ -270,7 +269,7 @@ NAMES = "+names"
 
 
 class NounKind(StrEnum):
-    """Which noun is taken."""
+    """Which noun is chosen."""
 
     FIRST = "first"
     LAST = "last"
@@ -280,16 +279,16 @@ class NounKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NounChoice:
-    """Which noun is taken, and whether names are nouns like others."""
+    """Which noun is chosen, and whether names count as nouns."""
 
     kind: NounKind = NounKind.CLOSEST_BEFORE
     names: bool = False
 
     @classmethod
     def of(cls, spelled: str | None) -> "NounChoice":
-        """As it is written: "first", "closest+names"; None for the default.
+        """From its spelling: "first", "closest+names"; None for the default.
 
-        Raises ValueError for what is no kind, which says what can be.
+        Raises ValueError for an unknown kind; the message lists the known ones.
         """
         if spelled is None:
             return cls()
@@ -317,7 +316,7 @@ class NearestResolver:
         self.version = f"{base.VERSION} {self.choice}"
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """The noun of each item. ValueError for one without parts of speech."""
+        """The noun of each item. Raises ValueError for an item without parts of speech."""
         return [self._resolve(item) for item in items]
 
     def _resolve(self, item: Item) -> Choice:
@@ -343,19 +342,12 @@ class NearestResolver:
 
 
 def ordered(candidates: Sequence[int], anchor: Anchor, kind: NounKind) -> list[int]:
-    """Candidates, given ascending, with the best first; for CLOSEST_BEFORE as they are.
+    """Candidates, given ascending, with the best first; unchanged for CLOSEST_BEFORE.
 
-    Of two that are equally close the one before the anchor is the first.
+    Of two equally close ones the one before the anchor comes first.
     """
     if kind is NounKind.LAST:
         return list(reversed(candidates))
     if kind is NounKind.CLOSEST:
-        return sorted(candidates, key=lambda token: (distance(token, anchor), token))
+        return sorted(candidates, key=lambda token: (distance(anchor, token), token))
     return list(candidates)
-
-
-def distance(token: int, anchor: Anchor) -> int:
-    """How many steps a token is from the nearest token of the anchor; 0 inside it."""
-    if token < anchor.start:
-        return anchor.start - token
-    return max(0, token - anchor.end + 1)

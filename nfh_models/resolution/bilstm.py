@@ -1,31 +1,32 @@
-"""Recipe `bilstm`: the paper's network (section 6.1): features, network, training, use as a
-resolver, and files. Importing this loads torch.
+"""Recipe `bilstm`: the paper's network (section 6.1): features, network, training, resolver and
+files.
 
     settings = settings_of(["preset=paper", "vectors=file:vectors.txt", "epochs=30"])
     vectors = vectors_of(settings, train_examples)
     learner = learner_of(train_examples, dev_examples, settings, vectors)
-    learner.notes                                     sentences about the examples, for a person
+    learner.notes                                     sentences about the examples, for people
     outcome = yield from train(learner, plan_of(settings), folder, choose_device("cpu"))
     model = make_model(learner)                       a Resolver
     save_bilstm(model, folder, created_at=at, metrics=metrics, card=card)
     model = load_bilstm(folder)
 
-`settings_of` and `plan_of` are in `bilstm_settings`, `vectors_of` in `word_vectors`: importing
-these loads no framework.
+`settings_of` and `plan_of` are in `bilstm_settings`, which loads no framework, `vectors_of` is
+in `word_vectors`. Importing this module loads torch.
 """
 
 import hashlib
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import msgspec
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -33,17 +34,15 @@ from nfh_models.domain import IMPLICIT_KINDS, paper_class
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import (
     CONFIG,
-    FORMAT_VERSION,
     VOCABULARY,
     WEIGHTS,
-    ModelConfig,
-    ModelFiles,
+    About,
     damaged,
     read_arrays,
     read_config,
     read_vocabulary,
+    save_model,
     settings_of,
-    write_model,
 )
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
@@ -64,27 +63,23 @@ from nfh_models.training.loop import (
     right_tokens,
 )
 
-
-def load_bilstm(folder: Path) -> "BiLstmResolver":
-    """A network out of its model directory; loads torch. Raises ModelFileError."""
-
-    return load(folder)
-
-
-# featurise: items and examples as the numbers that the network reads, and those as batches.
+# --- features
+# ----------------------------------------------------------------------------------
 #
-# A candidate's place is that of the six classes in the order of IMPLICIT_KINDS, then one a
-# word of the row. A row is a stretch of the passage, as a rule all of it.
+# Candidates are the six classes in the order of IMPLICIT_KINDS, then the words of the row. A
+# row is a part of the passage, usually all of it.
 
 CLASSES = len(IMPLICIT_KINDS)
 
 REACH = 1_000
 """Words on either side of the anchor that are read. A passage may be a whole film, and the
-farthest head that the releases mark is 151 tokens away."""
+farthest head that the releases mark is 151 tokens away.
+"""
 
 LONGEST_SPELLING = 40
-"""Characters of a word that are read: the last LSTM state tells of its end, so the first
-ones are left out of a longer word."""
+"""Characters of a word that are read, from its end: the last LSTM state depends most
+on them.
+"""
 
 UNKNOWN_WORD = -1
 NO_LETTER, UNKNOWN_LETTER = 0, 1
@@ -94,21 +89,23 @@ FIRST_LETTER = 2
 
 @dataclass(frozen=True, slots=True)
 class BilstmRow:
-    """An item for the network."""
+    """The words around an anchor."""
 
     words: tuple[str, ...]
     """As they stand."""
     start: int
     end: int
-    """`start` and `end`: the anchor among them."""
+    """`start` and `end`: the anchor, as word indices of the row."""
     offset: int
     """Of the first word in the passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A row with what is right: for each different head, or the class, the places of
-    candidates of which any will do."""
+    """A row with the correct candidates: for each distinct head, or the class, the indices of
+    which any one is correct. Indices are those of the six classes, then those of the row's
+    words.
+    """
 
     row: BilstmRow
     right: tuple[tuple[int, ...], ...]
@@ -125,7 +122,7 @@ def row_of(item: Item) -> BilstmRow:
 
 
 def answered(example: ResolutionExample, target: BilstmTarget) -> Answered | None:
-    """An example for training; None where no head lies in reach of its anchor."""
+    """An example for training; None where no head is in reach of its anchor."""
     row = row_of(example.item)
     place = right_class(example)
     if place is not None:
@@ -148,33 +145,27 @@ def answered(example: ResolutionExample, target: BilstmTarget) -> Answered | Non
 
 @dataclass(frozen=True, slots=True)
 class BilstmBatch:
-    """Rows side by side; B rows of at most W words, U different words."""
+    """Rows side by side: B rows of at most W words, U distinct words, L characters."""
 
     words: Tensor
-    """(B, W), places among the different ones, 0 where there is no word."""
+    """(B, W), indices of the distinct words, 0 for padding."""
     vectors: Tensor
-    """(U,), rows of the table, UNKNOWN_WORD of a word that has none."""
+    """(U,), rows of the table, UNKNOWN_WORD for a word without a vector."""
     letters: Tensor
-    """(U, L), the characters of each word, and letter_counts: (U,)."""
+    """(U, L), the characters of each word."""
     letter_counts: Tensor
+    """(U,)."""
     counts: Tensor
     """(B,), words of each row."""
     anchors: Tensor
-    """(B, W), 1 over the anchor's size at its words, else 0."""
+    """(B, W), 1 / length of the anchor at its words, else 0."""
     candidates: Tensor
-    """(B, 6 + W), true for a class and a word outside the anchor."""
+    """(B, 6 + W), true for a class and for a word outside the anchor."""
 
     def to(self, on: torch.device) -> "BilstmBatch":
-        """The same on a device, but for the counts, which packing wants in main memory."""
-        return BilstmBatch(
-            self.words.to(on),
-            self.vectors.to(on),
-            self.letters.to(on),
-            self.letter_counts,
-            self.counts,
-            self.anchors.to(on),
-            self.candidates.to(on),
-        )
+        """The batch on a device, except the counts, which packing needs in main memory."""
+        moved = ("words", "vectors", "letters", "anchors", "candidates")
+        return replace(self, **{name: getattr(self, name).to(on) for name in moved})
 
 
 class BilstmFeaturiser:
@@ -186,7 +177,7 @@ class BilstmFeaturiser:
         self._letters = {one: place for place, one in enumerate(alphabet, FIRST_LETTER)}
 
     def batch(self, rows: Sequence[BilstmRow]) -> BilstmBatch:
-        """Rows as tensors. ValueError for none."""
+        """Rows as tensors. Raises ValueError for none."""
         if not rows:
             raise ValueError("no rows")
         different = {
@@ -225,10 +216,10 @@ class BilstmFeaturiser:
 
 
 def right_of(rows: Sequence[Answered], width: int) -> tuple[Tensor, Tensor, Tensor]:
-    """What is right in a batch of `width` candidates a row.
+    """What is correct in a batch of `width` candidates a row.
 
-    (H, width) masks, one a head; (H,) the row of each; (H,) its weight, so that the heads of a
-    row weigh 1 together.
+    Returns masks (H, width), one for each head; the row of each, (H,); and its weight, (H,), so
+    that the heads of a row have the weight 1 together.
     """
     flat = [(place, head) for place, one in enumerate(rows) for head in one.right]
     masks = torch.zeros(len(flat), width, dtype=torch.bool)
@@ -240,22 +231,22 @@ def right_of(rows: Sequence[Answered], width: int) -> tuple[Tensor, Tensor, Tens
 
 
 MASKED = -1e4
-"""The score of what is no candidate: its probability is 0 in 32 bits, and nothing overflows
-in 16."""
+"""The score of what is no candidate: its probability is 0 in 32 bits, and nothing overflows in
+16.
+"""
 
 
 class BiLstm(nn.Module):
     """Scores of the six classes and of each word, for one anchor a row.
 
-    A word is its vector, which stays as it is, and the last state of an LSTM over its
-    characters. An anchor is the mean of its words' states, the last one included. A pair of
-    candidate c and anchor a is [c; a; c*a].
+    A word is its fixed vector and the last state of an LSTM over its characters. An anchor is
+    the mean of its words' states. A pair of candidate c and anchor a is [c; a; c*a].
     """
 
     table: Tensor
 
     def __init__(self, sizes: BilstmNetworkSettings, table: Tensor, letters: int) -> None:
-        """table: (words, width), of the word vectors. letters: in the alphabet."""
+        """table: (words, width), of the word vectors. letters: size of the alphabet."""
         super().__init__()
         # Not among the weights that checkpoints hold: it is no secret of the training, and
         # may be larger than all of them.
@@ -277,7 +268,7 @@ class BiLstm(nn.Module):
         self.drop_scores = nn.Dropout(sizes.drop_scores)
 
     def forward(self, batch: BilstmBatch) -> Tensor:
-        """(B, 6 + W) scores; MASKED where there is no candidate."""
+        """Scores (B, 6 + W); MASKED where there is no candidate."""
         states = self.drop_states(self._states(self.drop_tokens(self._words(batch)), batch))
         anchor = (states * batch.anchors.unsqueeze(-1)).sum(1)
         classes = self.classes.expand(len(states), *self.classes.shape)
@@ -295,7 +286,7 @@ class BiLstm(nn.Module):
         return torch.cat([vectors, last[0]], -1)[batch.words]
 
     def _states(self, words: Tensor, batch: BilstmBatch) -> Tensor:
-        """(B, W, 2 states)."""
+        """(B, W, 2 * state)."""
         packed = pack_padded_sequence(words, batch.counts, True, enforce_sorted=False)
         states, _ = pad_packed_sequence(
             self.reading(packed)[0], True, total_length=words.shape[1]
@@ -303,8 +294,9 @@ class BiLstm(nn.Module):
         return states
 
     def _scores(self, candidates: Tensor, anchor: Tensor) -> Tensor:
-        """(B, C). [c; a; c*a] W = c W1 + a W2 + (c*a) W3, and the middle is the same for all
-        candidates of a row, so that it is made once."""
+        """(B, C). [c; a; c*a] W = c W1 + a W2 + (c*a) W3; the second term is computed once a
+        row.
+        """
         first, second, third = self.hidden.weight.chunk(3, 1)
         product = candidates * anchor.unsqueeze(1)
         own = nn.functional.linear(anchor, second, self.hidden.bias)
@@ -319,17 +311,17 @@ class BiLstm(nn.Module):
 
 
 VERSION = "bilstm/1"
-"""Changes when the same weights would answer otherwise."""
+"""Changes when the same weights would choose otherwise."""
 
 MOST_ROWS = 64
 MOST_WORDS = 8_192
-"""Of a batch, padding included, so that memory stays bounded."""
+"""Of a batch, padding included, so that memory is bounded."""
 
 
 class BiLstmResolver:
-    """A network with its words and its alphabet, ready to answer; it needs no parser.
+    """A trained network with its words and alphabet; it needs no parser.
 
-    Words farther from the anchor than featurising.REACH are no candidates.
+    Words farther from the anchor than REACH are no candidates.
     """
 
     recipe = BILSTM
@@ -345,11 +337,11 @@ class BiLstmResolver:
 
     @cached_property
     def version(self) -> str:
-        """Changes when its answers may: asked of a network that is trained no more."""
+        """Computed once: valid for a network that is not trained any more."""
         return f"{VERSION} {self._fingerprint()}"
 
     def _fingerprint(self) -> str:
-        """Twelve hexadecimal digits of what answers depend on."""
+        """Twelve hexadecimal digits of everything that choices depend on."""
         vectors = self.featuriser.vectors
         spelled = [msgspec.to_builtins(self.settings), vectors.words, self.featuriser.alphabet]
         hashed = hashlib.sha256(msgspec.json.encode(spelled))
@@ -360,7 +352,7 @@ class BiLstmResolver:
         return hashed.hexdigest()[:12]
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """A choice an item, in their order. Raises PassageError for an anchor outside."""
+        """A choice for each item. Raises PassageError for an anchor outside its passage."""
         rows = [row_of(item) for item in items]
         choices: list[Choice | None] = [None] * len(items)
         for places in batches_by_size([len(row.words) for row in rows]):
@@ -379,7 +371,7 @@ class BiLstmResolver:
 
 
 def batches_by_size(sizes: Sequence[int]) -> list[list[int]]:
-    """Places in groups of about one size, so that little is padded."""
+    """Indices in groups of similar size, so that there is little padding."""
     order = sorted(range(len(sizes)), key=lambda place: sizes[place])
     groups: list[list[int]] = []
     for place in order:
@@ -393,8 +385,8 @@ def batches_by_size(sizes: Sequence[int]) -> list[list[int]]:
 def decide(shares: Sequence[float], row: BilstmRow, tokens: int) -> Choice:
     """The most probable candidate, the second, and the probabilities of all.
 
-    shares: of the classes and the row's words. tokens: in the passage. Of two candidates that
-    are equal the first counts.
+    shares: of the classes and the row's words. tokens: of the passage. Of equals the first
+    wins.
     """
     laid_out: list[float | None] = [None] * (CLASSES + tokens)
     for place, share in enumerate(shares):
@@ -415,13 +407,14 @@ def _name(place: int) -> str:
     return IMPLICIT_KINDS[place].value if place < CLASSES else str(place - CLASSES)
 
 
-# A trained network as a model directory, and back.
+# --- files
+# -------------------------------------------------------------------------------------
 #
-# The word vectors lie in the weights, so that loading needs no file of vectors; in 16 bits,
-# which is what the network was trained with.
+# The word vectors are stored with the weights, so that loading needs no file of vectors; in 16
+# bits, with which the network was trained.
 
 TABLE = "vectors"
-"""The array of word vectors, a row for each word of the vocabulary."""
+"""The array of word vectors, one row for each word of the vocabulary."""
 
 WIDEST = 4_096
 
@@ -429,61 +422,38 @@ WIDEST = 4_096
 class StoredBilstmSettings(
     BilstmSettings, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """The settings as config.json holds them. width: of a word vector. alphabet: the
-    characters that have a vector of their own."""
+    """The settings as config.json holds them."""
 
     width: Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
+    """Of a word vector."""
     alphabet: Annotated[str, msgspec.Meta(max_length=100_000)]
+    """The characters that have a vector."""
 
     def __post_init__(self) -> None:
         if len(set(self.alphabet)) < len(self.alphabet):
             raise ValueError("a character stands twice in the alphabet")
 
 
-def save_bilstm(
-    model: BiLstmResolver,
-    folder: Path,
-    *,
-    name: str | None = None,
-    created_at: str = "",
-    metrics: dict[str, object] | None = None,
-    card: str = "",
-) -> str:
-    """Write a model directory; its digest. name: the folder's by default.
-
-    Raises FolderTakenError where something is there already, OSError.
-    """
+def save_bilstm(model: BiLstmResolver, folder: Path, **about: Unpack[About]) -> str:
+    """Write a model directory; returns its digest. See `save_model`."""
     vectors = model.featuriser.vectors
-    arrays = {
+    arrays: dict[str, NDArray[np.generic]] = {
         f"network.{key}": np.ascontiguousarray(tensor.detach().cpu().numpy())
         for key, tensor in model.network.state_dict().items()
     }
     arrays[TABLE] = vectors.table.astype(np.float16)
-    config = config_of(model, name or folder.name, created_at)
-    return write_model(folder, ModelFiles(config, arrays, vectors.words, metrics or {}, card))
-
-
-def config_of(model: BiLstmResolver, name: str, created_at: str) -> ModelConfig:
-    """What config.json says of a model."""
-    stored = {
+    settings = {
         **msgspec.to_builtins(model.settings),
-        "width": model.featuriser.vectors.width,
+        "width": vectors.width,
         "alphabet": model.featuriser.alphabet,
     }
-    return ModelConfig(
-        format_version=FORMAT_VERSION,
-        name=name,
-        task=TASK,
-        recipe=BILSTM,
-        version=model.version,
-        created_at=created_at,
-        parser=None,
-        settings=stored,
+    return save_model(
+        folder, TASK, BILSTM, model.version, settings, arrays, vectors.words, **about
     )
 
 
-def load(folder: Path) -> BiLstmResolver:
-    """A network out of its directory. Raises ModelFileError."""
+def load_bilstm(folder: Path) -> BiLstmResolver:
+    """A network from its model directory. Raises ModelFileError."""
     config = read_config(folder, BILSTM)
     stored = settings_of(folder, config, StoredBilstmSettings)
     words = read_vocabulary(folder)
@@ -513,18 +483,20 @@ def load(folder: Path) -> BiLstmResolver:
 
 
 NEIGHBOURS = 20
-"""Batches whose rows are sorted by length together: batches of about one length, in an order
-that is still by chance (the release sorts all rows of an epoch in buckets)."""
+"""Batches whose rows are sorted by length together: similar lengths in a batch, in an order
+that is still random (the release sorts all rows of an epoch in buckets).
+"""
 
 
 class NoExamplesError(ModelsError):
-    """There is nothing to learn from, or nothing to be judged on."""
+    """Nothing to learn from, or nothing to evaluate on."""
 
 
 class BiLstmLearner:
-    """The network with its examples. notes: sentences about the examples, for a person.
+    """The network with its examples.
 
-    fingerprint: differs where settings, vectors or examples do.
+    notes: sentences about the examples, for people. fingerprint: differs where settings,
+    vectors or examples do.
     """
 
     def __init__(
@@ -556,21 +528,15 @@ class BiLstmLearner:
         return hashed.hexdigest()
 
     @property
-    def train_count(self) -> int:
-        """Examples that are learnt from."""
-        return len(self._train)
-
-    @property
     def network(self) -> nn.Module:
-        """What is trained."""
         return self._network
 
     def groups(self) -> Sequence[ParameterGroup]:
-        """All parameters alike: Adam has no decay."""
+        """All parameters in one group: Adam has no weight decay."""
         return [ParameterGroup(list(self._network.parameters()), self.settings.rate, 0.0)]
 
     def batches(self, epoch: int) -> Sequence[list[Answered]]:
-        """The examples in a new order, those of about one length together."""
+        """The examples in a new order, those of similar length together."""
         order = list(range(len(self._train)))
         chance = random.Random(f"{self.settings.seed} {epoch}")  # noqa: S311 - no secret
         chance.shuffle(order)
@@ -585,9 +551,9 @@ class BiLstmLearner:
         return found
 
     def loss(self, batch: Sequence[Answered], on: torch.device) -> Tensor:
-        """Minus the logarithm of what the right candidates have together.
+        """-log of the summed probability of the correct candidates.
 
-        Of several heads, the mean over them; then the mean over the rows.
+        It is the mean over the heads of a row, then over the rows.
         """
         scores = self._network(self.featuriser.batch([one.row for one in batch]).to(on))
         shares = torch.log_softmax(scores.float(), -1)
@@ -596,7 +562,7 @@ class BiLstmLearner:
         return -(torch.logsumexp(right, -1) * weights).sum() / len(batch)
 
     def judge(self, on: torch.device) -> Mapping[str, float]:  # noqa: ARG002 - the network is there
-        """The figures on dev; those of which there is no example are left out."""
+        """The figures on dev; those without examples are left out."""
         choices = self.resolver().resolve([one.item for one in self._dev])
         found = figures(judge(self._dev, choices))
         named = {
@@ -612,7 +578,7 @@ class BiLstmLearner:
         return {name: figure for name, figure in named.items() if figure is not None}
 
     def resolver(self) -> BiLstmResolver:
-        """The network as it is now."""
+        """The network in its current state."""
         return BiLstmResolver(self.settings, self.featuriser, self._network)
 
 
@@ -622,11 +588,11 @@ def learner_of(
     settings: BilstmSettings,
     vectors: Vectors,
 ) -> BiLstmLearner:
-    """A network to be trained, with its first weights, which the seed alone decides.
+    """A network with its initial weights, which depend only on the seed, ready for training.
 
     Examples whose gold names no class (NOT_NFH, BROKEN, NFH) are left out, and those whose
-    heads are all out of reach; the notes say how many, and where all are of one class.
-    Raises NoExamplesError.
+    heads are all out of reach; the notes give their numbers, and say where all examples are of
+    one class. Raises NoExamplesError.
     """
     said = [one for one in train_examples if learnable(one)]
     made = [answered(one, settings.target) for one in said]

@@ -1,8 +1,8 @@
-"""The settings of `bilstm` as code, files and command lines have them.
+"""Settings of the recipe `bilstm`.
 
-Two presets stand for two descriptions of one network: `paper` is what the paper says (section
-6.2), `release` what the authors' code does. Where they differ, the code is twice as wide or
-more, and drops out values inside the scorer only.
+Two presets are two descriptions of one network: `paper` is the text (section 6.2), `release`
+the authors' code. Where they differ, the code is at least twice as wide, and has dropout inside
+the scorer only.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class Preset(StrEnum):
 
 
 class BilstmTarget(StrEnum):
-    """What counts as right in training."""
+    """What counts as correct in training."""
 
     ALL = "all"
     NEAREST = "nearest"
@@ -41,18 +41,20 @@ class BilstmTarget(StrEnum):
 class BilstmNetworkSettings(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """What the network is."""
+    """The sizes of the network, and its dropout."""
 
     state: Size
     """Of the word LSTM, in each direction; class vectors are twice as wide."""
     letters: Size
+    """The width of a character vector."""
     letter_state: Size
-    """`letters` and `letter_state`: the vector of a character, and the state of the character
-    LSTM."""
+    """The state of the character LSTM."""
     hidden: Size
-    """Of the scorer. drop_*: the share of values dropped out in training: of token vectors, of
-    LSTM states, of the scorer's hidden layer, of the scores."""
+    """The hidden layer of the scorer."""
     drop_tokens: Share
+    """Dropout of word vectors, and below of LSTM states, of the scorer's hidden layer, of the
+    scores.
+    """
     drop_states: Share
     drop_hidden: Share
     drop_scores: Share
@@ -61,26 +63,26 @@ class BilstmNetworkSettings(
 class BilstmSettings(
     BilstmNetworkSettings, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """The network, and how it is trained.
-
-    vectors: where word vectors come from, as "file:PATH", "spacy:NAME" or "encoder:FOLDER".
-    extra: how many of the source's first words are kept beside those of the training text.
-    target: all mentions of the right nouns, or the nearest only. rate: of Adam. averaging: of
-    the weights, 0 for none. clip: the largest norm of the gradient, 0 for any. seed: of the
-    first weights, the order of examples and dropout.
-    """
+    """The settings of the network and of its training."""
 
     preset: Preset
     vectors: Annotated[str, msgspec.Meta(max_length=LONGEST_SOURCE)]
+    """The source of word vectors: "file:PATH", "spacy:NAME" or "encoder:FOLDER"."""
     extra: Annotated[int, msgspec.Meta(ge=0, le=MOST_EXTRA)]
+    """Words kept from the begin of the source, besides those of the training text."""
     target: BilstmTarget
+    """All mentions of the correct nouns, or the nearest only."""
     rate: Annotated[float, msgspec.Meta(gt=0, le=1)]
+    """Of Adam."""
     batch: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
     epochs: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
     patience: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
     averaging: Annotated[float, msgspec.Meta(ge=0, lt=1)]
+    """Decay of the averaged weights; 0 for no averaging."""
     clip: Annotated[float, msgspec.Meta(ge=0, le=1e6)]
+    """The largest norm of the gradient; 0 for no limit."""
     seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+    """Of the initial weights, the order of examples and dropout."""
 
 
 _COMMON: dict[str, object] = {
@@ -121,9 +123,10 @@ PRESETS: dict[Preset, dict[str, object]] = {
         "clip": 1.0,
     },
 }
-"""The paper gives no number of epochs and no clipping, and stops early on dev; the release
-trains 20 epochs at most, with patience 5 and the gradient's norm kept to 1. Both have batches
-of 64. The release also halves its rate after two epochs without gain, which is not done here.
+"""The paper has no number of epochs and no clipping, and stops early on dev; the release trains
+at most 20 epochs, with patience 5 and the gradient's norm clipped to 1. Both have batches of
+64. The release also halves its rate after two epochs without improvement, which is not
+implemented here.
 """
 
 SHARE = "a share from 0 to less than 1"
@@ -150,14 +153,14 @@ WANTED: dict[str, str] = {
     "clip": "a number from 0 on, 0 for no clipping",
     "seed": SEED,
 }
-"""Each setting with what it may be."""
+"""Each setting with its possible values."""
 
 
 def settings_of(given: Iterable[str]) -> BilstmSettings:
-    """Settings out of "key=value" words; what they leave out is as the preset has it.
+    """Settings from "key=value" words; settings not given are as in the preset.
 
-    Raises SettingError for a word that is none, a value that its key cannot have, and where
-    no word says where the vectors come from.
+    Raises SettingError for a malformed word, for a value that its key cannot have, and without
+    a source of word vectors.
     """
     words = list(given)
     preset = Preset.PAPER
@@ -179,7 +182,7 @@ def settings_of(given: Iterable[str]) -> BilstmSettings:
 
 
 def plan_of(settings: BilstmSettings) -> "TrainingPlan":
-    """How the loop trains it: with a rate that stays, as the paper does, in 32 bits."""
+    """The parameters of the training loop: a constant rate, as in the paper, in 32 bits."""
     from nfh_models.training.plan import TrainingPlan
 
     return TrainingPlan(

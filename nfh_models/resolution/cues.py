@@ -1,12 +1,11 @@
-"""Recipe `cues`: a class where a stated cue names one, else the noun that fits best before
-the number.
+"""Recipe `cues`: the class that a cue in the context indicates, else the best noun before the
+number.
 
-suggest -> featurise -> score -> decide, as for `nearest-noun`. It needs words with universal
-parts of speech and no parse. The classes are those of the paper (section 3).
+It needs words with universal parts of speech and no parse. The classes are those of the paper
+(section 3).
 
-The scores are ranks made visible, not probabilities. A class has 1 for the first cue that
-holds, 1/2 for the second, and so on. The nouns have their worth, the best one 1, and half of
-that for each cue that holds.
+The scores are ranks, not probabilities. A class has 1 for the first cue that holds, 1/2 for the
+second, and so on. Nouns are scaled to 1 for the best one, halved for each cue that holds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +18,10 @@ from nfh_models.resolution.base import Choice, Item, reach, tags_within
 from nfh_models.text.numbers import NumberPart, Shape, parts_of
 
 QUESTION_REACH = 30
-"""Words back in which a question may still wait for its answer."""
+"""Words before the number within which a question may still wait for its answer."""
 
 NEAR = 12
-"""Words on either side in which a word of money, of age or of the clock speaks for a number."""
+"""Words on either side in which a word of money, age or the clock is a cue."""
 
 _SENTENCE_ENDS = frozenset(".!?\u2026")
 _OPENERS = frozenset(
@@ -31,11 +30,10 @@ _OPENERS = frozenset(
 
 
 class CueContext:
-    """Words in a row, one or more turns of them, ready to be asked about many numbers.
+    """Consecutive words of one or more turns, prepared for queries about many numbers.
 
-    words: as they stand. tags: a universal part of speech each. turns: the number of its turn
-    for each word; None where all are one turn. Making one takes time in proportion to the
-    words; asking it does not.
+    tags: universal parts of speech. turns: the turn number of each word; None where all words
+    are one turn. Construction is linear in the number of words, queries are not.
     """
 
     def __init__(
@@ -52,47 +50,47 @@ class CueContext:
         return len(self.words)
 
     def word(self, place: int) -> str:
-        """The word at a place in lower case; "" outside the scene."""
+        """The word in lower case; "" outside the context."""
         return self.low[place] if 0 <= place < len(self.low) else ""
 
     def tag(self, place: int) -> str:
-        """The tag at a place; "" outside the scene."""
+        """The tag; "" outside the context."""
         return self.tags[place] if 0 <= place < len(self.tags) else ""
 
     def same_turn(self, left: int, right: int) -> bool:
-        """Whether two places inside the scene belong to one turn."""
+        """Whether two places inside the context belong to one turn."""
         return self.turns is None or self.turns[left] == self.turns[right]
 
 
 @dataclass(frozen=True)
 class CueNumber:
-    """A number in a scene: tokens [start, end)."""
+    """A number in its context: tokens [start, end)."""
 
-    scene: CueContext
+    context: CueContext
     start: int
     end: int
 
     def before(self, back: int = 1) -> str:
         """The word `back` places before the number, in its turn; "" if there is none."""
         place = self.start - back
-        if place < 0 or not self.scene.same_turn(place, self.start):
+        if place < 0 or not self.context.same_turn(place, self.start):
             return ""
-        return self.scene.low[place]
+        return self.context.low[place]
 
     def after(self, on: int = 1) -> str:
         """The word `on` places behind the number, in its turn; "" if there is none."""
         place = self.end - 1 + on
-        if place >= len(self.scene) or not self.scene.same_turn(place, self.end - 1):
+        if place >= len(self.context) or not self.context.same_turn(place, self.end - 1):
             return ""
-        return self.scene.low[place]
+        return self.context.low[place]
 
     def tag_after(self, on: int = 1) -> str:
         """The tag `on` places behind the number, in its turn; "" if there is none."""
-        return self.scene.tags[self.end - 1 + on] if self.after(on) else ""
+        return self.context.tags[self.end - 1 + on] if self.after(on) else ""
 
     def tag_before(self, back: int = 1) -> str:
         """The tag `back` places before the number, in its turn; "" if there is none."""
-        return self.scene.tags[self.start - back] if self.before(back) else ""
+        return self.context.tags[self.start - back] if self.before(back) else ""
 
     def words_before(self, reach: int) -> list[str]:
         """Up to `reach` words before the number, in its sentence and turn, nearest last."""
@@ -115,31 +113,31 @@ class CueNumber:
         return found
 
     def near(self, words: frozenset[str], on: int = NEAR) -> bool:
-        """Whether one of some words stands within NEAR before or `on` behind, in any turn."""
-        low = self.scene.low
+        """Whether one of `words` stands within NEAR before or `on` behind, in any turn."""
+        low = self.context.low
         before = low[max(0, self.start - NEAR) : self.start]
         return not (
             words.isdisjoint(before) and words.isdisjoint(low[self.end : self.end + on])
         )
 
     def within(self, least: float, most: float) -> bool:
-        """Whether the number has a value from `least` to `most`, both included."""
+        """Whether the number has a value in [least, most]."""
         return self.value is not None and least <= self.value <= most
 
     def asked_at(self, first: str, second: str) -> Iterator[int]:
-        """Where two words stand in a row before the number, nearest first, in any turn."""
-        low = self.scene.low
+        """Places before the number of the two words in sequence, nearest first, in any turn."""
+        low = self.context.low
         for at in range(self.start - 2, max(-1, self.start - QUESTION_REACH), -1):
             if low[at] == first and low[at + 1] == second:
                 yield at
 
     def asked(self, first: str, second: str) -> bool:
-        """Whether a question with these two words in a row stands before."""
+        """Whether a question with these two words in sequence stands before."""
         return any(True for _ in self.asked_at(first, second))
 
     def question(self) -> list[str]:
         """The words of the question that the number answers as its first word; else none."""
-        low = self.scene.low
+        low = self.context.low
         at = self.start - 1
         while at >= 0 and self.start - at < 5 and low[at] in _OPENERS:
             at -= 1
@@ -155,33 +153,33 @@ class CueNumber:
     @cached_property
     def words(self) -> list[str]:
         """The number's own words in lower case."""
-        return self.scene.low[self.start : self.end]
+        return self.context.low[self.start : self.end]
 
     @cached_property
     def parts(self) -> list[NumberPart]:
-        """What the number's words say, one by one."""
+        """The number parts of these words."""
         return [part for word in self.words for part in parts_of(word)]
 
     @cached_property
     def value(self) -> float | None:
-        """The number's value; None for what is no single one ("seven thirty", "911-4")."""
+        """The number's value; None if it is not a single number ("seven thirty", "911-4")."""
         return value_of(self.parts)
 
     @property
     def figures(self) -> str:
-        """The digits of a number that is one token of nothing else; else ""."""
+        """The digits of a number that is one token of digits; else ""."""
         return self.words[0] if len(self.words) == 1 and self.words[0].isdecimal() else ""
 
     @property
     def is_one(self) -> bool:
-        """Whether it is the word *one*, which is mostly a pronoun."""
+        """Whether it is the word *one*, which is usually a pronoun."""
         return self.words == ["one"]
 
 
 def value_of(parts: Sequence[NumberPart]) -> float | None:
-    """The value of the parts of one number in a row: 205.0 for two, hundred, and, five.
+    """The value of consecutive number parts: 205.0 for two, hundred, and, five.
 
-    None where they make no single number: "seven thirty", codes, nothing at all.
+    None where they are no single number: "seven thirty", codes, no parts at all.
     """
     total = current = 0.0
     room = float("inf")
@@ -237,10 +235,10 @@ REACHING = _words(
 AGE_SIGNS = _words("old older birthday age aged teenager")
 AGE_LEADS = _words("at by over under past until between")
 MOVING = _words("arrive arrived going drove doing driving")
-"""Before "at 60": a speed or a time."""
+"""Before "at 60" these indicate a speed or a time."""
 
 COUNTED = _words("of to percent % for - against degrees with by times")
-"""Behind a number: it is a measure or a share, and no age or hour."""
+"""Behind a number these indicate a measure or a share, not an age or hour."""
 
 # --- money --------------------------------------------------------------------------------
 
@@ -263,7 +261,7 @@ MONEY = _words(
 RATES = _words("a per each apiece")
 PERIODS = _words("week month year night day hour head piece ticket cheek shot pop")
 NOT_PRICED = _words("time longer further younger older more")
-"""Behind "how much" where it asks no price."""
+"""Behind "how much" these show that no price is asked for."""
 
 # --- calendar and clock -------------------------------------------------------------------
 
@@ -275,7 +273,7 @@ YEAR_LEADS = _words(
 )
 CLOCK = _words("am pm a.m. p.m. a.m p.m o'clock oclock")
 HOURS = _words("noon midnight clock alarm appointment curfew bedtime tonight")
-"""Words that speak of an hour without saying which."""
+"""Words that indicate an hour without naming it."""
 
 DAY_PARTS = _words("morning afternoon evening night")
 DAY_PHRASES = frozenset(
@@ -298,7 +296,7 @@ CLAUSE_LEADS = _words(
     'if when where as because than and but or , . ; : - -- ... ? ! " so what how before why '
     "then while whether think know imagine suppose oh well yes no"
 )
-"""What opens a clause whose subject *one* is anybody."""
+"""Openers of a clause whose subject *one* is generic."""
 
 SUBORDINATORS = _words("if when where as than")
 GENERIC_VERBS = _words(
@@ -329,13 +327,13 @@ SELDOM_COUNTED = _words(
     "kind sort minute second place side ones half help * ma'am lady gentlemen point o'clock "
     "cause gon outta rest end matter course fact stuff bit dude pal darling 'cause"
 )
-"""Nouns that are seldom what a number counts: asides, adverbs of time, forms of address."""
+"""Nouns that a number seldom counts: fillers, adverbs of time, forms of address."""
 
 DEFINITE = _words("the my your his her our their this that its 's every of")
-"""What opens a phrase that speaks of one known thing: a number seldom asks for more of it."""
+"""Openers of a phrase for one known thing: a number seldom asks for more of it."""
 
 PREPOSITIONS = _words("in for on at to with from by like into about")
-"""Right before a noun: it tells where or how, and is seldom what is counted."""
+"""Directly before a noun these indicate place or manner, and the noun is seldom counted."""
 
 
 _CENTURIES = (17.0, 18.0, 19.0, 20.0)
@@ -343,169 +341,170 @@ _BETWEEN = ("between", "from")
 _SAID = {Shape.UNIT, Shape.TEEN, Shape.TENS}
 
 
-def short_year(place: CueNumber) -> bool:
+def short_year(number: CueNumber) -> bool:
     """ "since '96", the apostrophe in the token or before it."""
-    if len(place.words) != 1:
+    if len(number.words) != 1:
         return False
-    word = place.words[0]
+    word = number.words[0]
     if word[0] in APOSTROPHES:
         return len(word) == 3
-    return place.before() in APOSTROPHES and len(place.figures) == 2
+    return number.before() in APOSTROPHES and len(number.figures) == 2
 
 
-def decade(place: CueNumber) -> bool:
+def decade(number: CueNumber) -> bool:
     """ "the 80 's" """
     return (
-        place.after() in ("'s", "\u2019s")
-        and place.figures.endswith("0")
-        and place.before() in DECADE_LEADS
+        number.after() in ("'s", "\u2019s")
+        and number.figures.endswith("0")
+        and number.before() in DECADE_LEADS
     )
 
 
-def four_digits(place: CueNumber) -> bool:
+def four_digits(number: CueNumber) -> bool:
     """ "1984" """
-    return len(place.figures) == 4 and 1000 <= int(place.figures) <= 2199
+    return len(number.figures) == 4 and 1000 <= int(number.figures) <= 2199
 
 
-def spoken_year(place: CueNumber) -> bool:
+def spoken_year(number: CueNumber) -> bool:
     """ "nineteen eighty-four" """
-    values = [part.value for part in place.parts]
+    values = [part.value for part in number.parts]
     return (
         len(values) > 1
         and values[0] in _CENTURIES
-        and all(part.shape in _SAID for part in place.parts)
+        and all(part.shape in _SAID for part in number.parts)
         and 10 <= sum(values[1:]) < 100
-        and place.value is None
+        and number.value is None
     )
 
 
-def since_year(place: CueNumber) -> bool:
+def since_year(number: CueNumber) -> bool:
     """ "since 72", "in the spring of 72", "the year 3", "4000 B.C." """
-    if place.before() == "year" or place.after() in ERAS:
-        return place.after() not in ("old", "of")
-    if not place.within(40, 99) or place.after() in COUNTED:
+    if number.before() == "year" or number.after() in ERAS:
+        return number.after() not in ("old", "of")
+    if not number.within(40, 99) or number.after() in COUNTED:
         return False
-    return place.before() == "since" or (
-        place.before() in ("in", "of") and place.before(2) in YEAR_LEADS
+    return number.before() == "since" or (
+        number.before() in ("in", "of") and number.before(2) in YEAR_LEADS
     )
 
 
-def is_hour(place: CueNumber) -> bool:
-    """An hour by its value, 7.3 among them (as the releases' files have 7:30), or an hour with
-    minutes ("seven thirty")."""
-    if place.value is not None:
-        return 1 <= place.value < 13
-    values = [part.value for part in place.parts]
+def is_hour(number: CueNumber) -> bool:
+    """An hour by its value, 7.3 included (the releases' files have it for 7:30), or an hour
+    with minutes ("seven thirty").
+    """
+    if number.value is not None:
+        return 1 <= number.value < 13
+    values = [part.value for part in number.parts]
     return len(values) > 1 and 1 <= values[0] <= 12 and 5 <= sum(values[1:]) < 60
 
 
-def clock_behind(place: CueNumber) -> bool:
+def clock_behind(number: CueNumber) -> bool:
     """ "7 a.m.", "4am", "5 in the morning", "two at night" """
-    if place.after() in CLOCK or place.words[-1].endswith(("am", "pm", "a.m.", "p.m.")):
+    if number.after() in CLOCK or number.words[-1].endswith(("am", "pm", "a.m.", "p.m.")):
         return True
-    behind = place.words_after(3)
-    if not is_hour(place) or len(behind) < 2:
+    behind = number.words_after(3)
+    if not is_hour(number) or len(behind) < 2:
         return False
     if behind[:2] == ["in", "the"]:
         return behind[-1] in DAY_PARTS
     return tuple(behind[:2]) in DAY_PHRASES
 
 
-def past_the_hour(place: CueNumber) -> bool:
+def past_the_hour(number: CueNumber) -> bool:
     """ "half past nine", "a quarter to six", "five after seven" """
-    lead, before = place.before(), place.before(2)
-    if not is_hour(place) or lead not in MINUTES_LEADS:
+    lead, before = number.before(), number.before(2)
+    if not is_hour(number) or lead not in MINUTES_LEADS:
         return False
     if before in MINUTES:
         return True
     return bool(parts_of(before)) and lead not in ("of", "to")
 
 
-def at_hour(place: CueNumber) -> bool:
-    """ "see you at nine", "by ten", "until two"; at one only where a clock is spoken of."""
-    if not is_hour(place) or place.after() in COUNTED:
+def at_hour(number: CueNumber) -> bool:
+    """ "see you at nine", "by ten", "until two"; at one only where a clock is mentioned."""
+    if not is_hour(number) or number.after() in COUNTED:
         return False
-    lead = place.before()
-    if place.is_one:
-        return lead in HOUR_LEADS and (_clock_in_sight(place) or place.near(HOURS))
-    if lead == "by" and parts_of(place.before(2)):  # "four by eight" is a size
+    lead = number.before()
+    if number.is_one:
+        return lead in HOUR_LEADS and (_clock_in_sight(number) or number.near(HOURS))
+    if lead == "by" and parts_of(number.before(2)):  # "four by eight" is a size
         return False
-    if lead in ("around", "about", "exactly") and place.before(2) in HOUR_LEADS:
+    if lead in ("around", "about", "exactly") and number.before(2) in HOUR_LEADS:
         return True
     return lead in HOUR_LEADS or lead in ("around", "strikes", "struck")
 
 
-def between_hours(place: CueNumber) -> bool:
+def between_hours(number: CueNumber) -> bool:
     """ "between nine and eleven", "from eight to six", "between 11 and midnight" """
-    if not is_hour(place) or place.is_one:
+    if not is_hour(number) or number.is_one:
         return False
-    if place.before() in _BETWEEN and place.after() in RANGES:
-        other = place.after(2)
-    elif place.before() in RANGES and place.before(3) in _BETWEEN:
-        other = place.before(2)
+    if number.before() in _BETWEEN and number.after() in RANGES:
+        other = number.after(2)
+    elif number.before() in RANGES and number.before(3) in _BETWEEN:
+        other = number.before(2)
     else:
         return False
     parts = parts_of(other)
     return other in CLOCK | HOURS or (bool(parts) and 1 <= parts[0].value <= 12)
 
 
-def what_time(place: CueNumber) -> bool:
+def what_time(number: CueNumber) -> bool:
     """ "What time is it? Six." """
-    return is_hour(place) and place.asked("what", "time")
+    return is_hour(number) and number.asked("what", "time")
 
 
-def hour_and_minutes(place: CueNumber) -> bool:
+def hour_and_minutes(number: CueNumber) -> bool:
     """ "seven thirty" """
-    return place.value is None and len(place.parts) == 2 and is_hour(place)
+    return number.value is None and len(number.parts) == 2 and is_hour(number)
 
 
-def clock_near(place: CueNumber) -> bool:
+def clock_near(number: CueNumber) -> bool:
     """ "The nine o'clock train? No, the ten." """
-    return is_hour(place) and not place.is_one and _clock_in_sight(place)
+    return is_hour(number) and not number.is_one and _clock_in_sight(number)
 
 
-def _clock_in_sight(place: CueNumber) -> bool:
-    """Whether a sign of the clock is near; *am* is one behind a number, and else a verb."""
-    if place.near(CLOCK - {"am"}):
+def _clock_in_sight(number: CueNumber) -> bool:
+    """Whether a clock word is near; *am* is one behind a number, and otherwise a verb."""
+    if number.near(CLOCK - {"am"}):
         return True
-    scene = place.scene
-    near = range(max(0, place.start - NEAR), min(len(scene), place.end + NEAR))
-    return any(scene.low[at] == "am" and parts_of(scene.word(at - 1)) for at in near)
+    context = number.context
+    near = range(max(0, number.start - NEAR), min(len(context), number.end + NEAR))
+    return any(context.low[at] == "am" and parts_of(context.word(at - 1)) for at in near)
 
 
 OLDEST = 120.0
 CLAUSE = 5
-"""Words back in which a verb of paying still governs its number."""
+"""Words before a number within which a verb of paying governs it."""
 
 
-def _verb(place: CueNumber) -> tuple[str, str]:
+def _verb(number: CueNumber) -> tuple[str, str]:
     """The nearest word before that is no hedge, and the word before that one."""
     for back in range(1, 6):
-        word = place.before(back)
+        word = number.before(back)
         if word not in HEDGES:
-            return word, place.before(back + 1)
+            return word, number.before(back + 1)
     return "", ""
 
 
-def turned(place: CueNumber) -> bool:
+def turned(number: CueNumber) -> bool:
     """ "turned 50", "aged nine", "at the age of six", "pushing forty", "look thirty" """
-    verb, before = _verb(place)
+    verb, before = _verb(number)
     if verb == "of":
         return before in AGED
     if verb in TURNING | AGED:
         return True
-    return verb in REACHING and place.within(13, 100)
+    return verb in REACHING and number.within(13, 100)
 
 
-def is_aged(place: CueNumber) -> bool:
+def is_aged(number: CueNumber) -> bool:
     """ "she 's 42", "when I was ten", "what are you, five", "it is hard being six" """
-    if place.is_one or not place.within(1, OLDEST) or place.after() in COUNTED:
+    if number.is_one or not number.within(1, OLDEST) or number.after() in COUNTED:
         return False
-    verb, subject = _verb(place)
+    verb, subject = _verb(number)
     if verb == "being":
         return True
     if subject == "are" and verb == "you":
-        return "what" in place.words_before(4)
+        return "what" in number.words_before(4)
     if verb in ("she", "he") and subject in BE:
         return True
     if verb not in BE or subject in THINGS or not subject:
@@ -513,134 +512,139 @@ def is_aged(place: CueNumber) -> bool:
     if subject in PERSONS:
         return True
     if verb == "be":
-        return subject in ("to", "na", "'ll") and place.within(13, OLDEST)
+        return subject in ("to", "na", "'ll") and number.within(13, OLDEST)
     return verb in ("was", "were", "is", "'s") and subject.isalpha()
 
 
-def how_old(place: CueNumber) -> bool:
+def how_old(number: CueNumber) -> bool:
     """ "How old are you? Seven." """
-    return place.within(0, OLDEST) and (place.asked("how", "old") or place.asked("what", "age"))
-
-
-def at_age(place: CueNumber) -> bool:
-    """ "at 16", "over forty", from thirteen up: below that it is mostly an hour."""
-    return (
-        place.before() in AGE_LEADS
-        and place.after() not in ("to", "past", "of")
-        and place.within(13, 100)
-        and place.before(2) not in MOVING
+    return number.within(0, OLDEST) and (
+        number.asked("how", "old") or number.asked("what", "age")
     )
 
 
-def named_age(place: CueNumber) -> bool:
+def at_age(number: CueNumber) -> bool:
+    """ "at 16", "over forty", from thirteen up: lower numbers are mostly hours."""
+    return (
+        number.before() in AGE_LEADS
+        and number.after() not in ("to", "past", "of")
+        and number.within(13, 100)
+        and number.before(2) not in MOVING
+    )
+
+
+def named_age(number: CueNumber) -> bool:
     """ "Ilse Brandt, 61, keeps the ferry" """
     return (
-        place.before() == ","
-        and place.tag_before(2) == "PROPN"
-        and place.after() in (",", ".")
-        and place.within(2, 110)
-        and not place.is_one
+        number.before() == ","
+        and number.tag_before(2) == "PROPN"
+        and number.after() in (",", ".")
+        and number.within(2, 110)
+        and not number.is_one
     )
 
 
-def of_age(place: CueNumber) -> bool:
+def of_age(number: CueNumber) -> bool:
     """ "Do I look twelve years old? Fourteen?" """
-    return not place.is_one and place.within(1, 110) and place.near(AGE_SIGNS, on=6)
+    return not number.is_one and number.within(1, 110) and number.near(AGE_SIGNS, on=6)
 
 
-def _how_much(place: CueNumber) -> bool:
-    scene = place.scene
-    for at in place.asked_at("how", "much"):
-        return scene.word(at + 2) not in NOT_PRICED
+def _how_much(number: CueNumber) -> bool:
+    context = number.context
+    for at in number.asked_at("how", "much"):
+        return context.word(at + 2) not in NOT_PRICED
     return False
 
 
-def how_much(place: CueNumber) -> bool:
+def how_much(number: CueNumber) -> bool:
     """ "How much is the rug? Two hundred.", "What did you pay for it? Ninety." """
-    if place.is_one:
+    if number.is_one:
         return False
-    return _how_much(place) or not PRICE_VERBS.isdisjoint(place.question())
+    return _how_much(number) or not PRICE_VERBS.isdisjoint(number.question())
 
 
-def priced(place: CueNumber) -> bool:
+def priced(number: CueNumber) -> bool:
     """ "paid five", "cost me 1.2 million", "worth about two million" """
-    return not place.is_one and not PRICE_VERBS.isdisjoint(place.words_before(CLAUSE))
+    return not number.is_one and not PRICE_VERBS.isdisjoint(number.words_before(CLAUSE))
 
 
-def given(place: CueNumber) -> bool:
+def given(number: CueNumber) -> bool:
     """ "I'll give you four" """
     return (
-        not place.is_one
-        and place.before() in ("you", "him", "her", "them")
-        and place.before(2) in GIVING
+        not number.is_one
+        and number.before() in ("you", "him", "her", "them")
+        and number.before(2) in GIVING
     )
 
 
-def large_sum(place: CueNumber) -> bool:
+def large_sum(number: CueNumber) -> bool:
     """ "made a million", "get three thousand" """
-    return _scaled(place) and not DEAL_VERBS.isdisjoint(place.words_before(4))
+    return _scaled(number) and not DEAL_VERBS.isdisjoint(number.words_before(4))
 
 
-def bare_sum(place: CueNumber) -> bool:
+def bare_sum(number: CueNumber) -> bool:
     """ "That's two hundred and thirty thousand." """
-    if not _scaled(place) or place.before() in ("in", "of", "to", "year"):
+    if not _scaled(number) or number.before() in ("in", "of", "to", "year"):
         return False
-    largest = max(part.value for part in place.parts)
-    if len(place.words) == 1 and (largest < 1e6 or place.before(2) in ("in", "of")):
+    largest = max(part.value for part in number.parts)
+    if len(number.words) == 1 and (largest < 1e6 or number.before(2) in ("in", "of")):
         return False
-    return place.after() not in ("of", "to", "years") and place.after() not in ERAS
+    return number.after() not in ("of", "to", "years") and number.after() not in ERAS
 
 
-def rated(place: CueNumber) -> bool:
+def rated(number: CueNumber) -> bool:
     """ "thirty a week", "five hundred each" """
-    if place.is_one or not place.within(5, float("inf")) or place.after() not in RATES:
+    if number.is_one or not number.within(5, float("inf")) or number.after() not in RATES:
         return False
-    return place.after() in ("each", "apiece") or place.after(2) in PERIODS
+    return number.after() in ("each", "apiece") or number.after(2) in PERIODS
 
 
-def money_near(place: CueNumber) -> bool:
+def money_near(number: CueNumber) -> bool:
     """ "Ten dollars for the rug? I paid twelve." """
-    return not place.is_one and place.near(MONEY)
+    return not number.is_one and number.near(MONEY)
 
 
-def _scaled(place: CueNumber) -> bool:
-    return any(part.shape is Shape.SCALE for part in place.parts)
+def _scaled(number: CueNumber) -> bool:
+    return any(part.shape is Shape.SCALE for part in number.parts)
 
 
-# Which noun a number counts, where no cue names a class: the nearest before it, weighed.
+# --- the noun that a number counts, where no cue indicates a class ---------------------------
 #
-# A noun nearby is worth less where it seldom is the head: a form of address, an adverb of
-# time, behind a preposition, spoken of already ("the boat", "my boat" against "a boat"), the
-# first part of a compound. The weights were searched for on 2,371 Reference examples of the
-# release's training part, one by one; there they take the share of right heads from 54.6 %
-# (the nearest noun before, else behind) to 62.0 %, on the development part from 60.1 to 65.5
-# %.
+# The nearest noun before the number, weighted. A noun is worth less where it is seldom the
+# head: a form of address, an adverb of time, a noun behind a preposition, one that was
+# mentioned before ("the boat", "my boat" against "a boat"), the first part of a compound. The
+# weights were tuned one by one on 2,371 Reference examples of the release's training part,
+# where they raise the share of correct heads from 54.6 % (the nearest noun before, else behind)
+# to 62.0 %; on the development part from 60.1 to 65.5 %.
 
 REACH = 1_000
-"""Tokens on either side of a number that are looked at, as in the recipe nearest-noun."""
+"""Tokens on either side of a number that are considered, as in the recipe nearest-noun."""
 
 DECAY = 0.6
-"""What each noun is worth, times that of the next nearer one on its side."""
+"""The factor from each noun to the next one on its side, nearest first."""
 
 BEHIND = 0.02
-"""For a noun behind the number; and only where it is not shared with a second number."""
+"""For a noun behind the number, unless it is shared with a second number."""
 
 NAME_SCORE = 0.03
-"""For a name: it comes behind all nouns."""
+"""For a name, so that it ranks below all nouns."""
 
 FLOOR = 0.04
-"""What a noun must be worth more than, else the number counts nothing in the text (OTHER):
-of 367 such numbers of the training part OTHER is right for 187, the best noun for 53."""
+"""The least worth of a head; below it the number refers to nothing in the text (OTHER): of 367
+such numbers of the training part OTHER is correct for 187, the best noun for 53.
+"""
 
 SELDOM = 0.05
 KNOWN_ALREADY = 0.6
 AFTER_PREPOSITION = 0.3
 IN_ADJUNCT = 0.5
-"""For "in the hall", on top of KNOWN_ALREADY."""
+"""For "in the hall", in addition to KNOWN_ALREADY."""
 
 IN_COMPOUND = 0.3
 IN_PHRASE = 0.5
-"""For a noun up to three tokens before the number with no mark between: its clause's own."""
+"""For a noun up to three tokens before the number without a mark between: part of its own
+clause.
+"""
 
 _PHRASE = 3
 _STOPS = frozenset(".?!,;")
@@ -649,94 +653,95 @@ _INSIDE = frozenset({"ADJ", "NUM", "DET", "NOUN", "PROPN"})
 _EITHER = frozenset({"or", "to", "-", "\u2013"})
 
 
-def candidates(place: CueNumber, tag: str, step: int) -> Iterator[int]:
-    """Tokens with a tag ("NOUN", "PROPN") on one side, nearest first; numbers left out.
+def candidates(number: CueNumber, tag: str, step: int) -> Iterator[int]:
+    """Tokens with a tag ("NOUN", "PROPN") on one side, nearest first, without numbers.
 
-    step: -1 before the number, 1 behind it. At most REACH tokens are looked at.
+    step: -1 before the number, 1 behind it. At most REACH tokens are examined.
     """
-    scene = place.scene
-    first = place.start - 1 if step < 0 else place.end
+    context = number.context
+    first = number.start - 1 if step < 0 else number.end
     for at in range(first, first + step * REACH, step):
-        if not 0 <= at < len(scene):
+        if not 0 <= at < len(context):
             break
-        if scene.tags[at] == tag and not parts_of(scene.words[at]):
+        if context.tags[at] == tag and not parts_of(context.words[at]):
             yield at
 
 
-def worth(place: CueNumber, token: int, rank: int) -> float:
-    """What a noun or name is worth, between 0 and 1. rank: 0 for the nearest on its side."""
-    scene = place.scene
+def worth(number: CueNumber, token: int, rank: int) -> float:
+    """The worth of a noun or name as head, between 0 and 1. rank: 0 for the nearest on its
+    side.
+    """
+    context = number.context
     value = DECAY**rank
-    if token >= place.end:
+    if token >= number.end:
         value *= BEHIND
-    if scene.tags[token] == "PROPN":
+    if context.tags[token] == "PROPN":
         value *= NAME_SCORE
-    if scene.low[token] in SELDOM_COUNTED:
+    if context.low[token] in SELDOM_COUNTED:
         value *= SELDOM
-    opener = _opener(scene, token)
-    if scene.word(opener) in DEFINITE:
+    opener = _opener(context, token)
+    if context.word(opener) in DEFINITE:
         value *= KNOWN_ALREADY
-        if scene.word(opener - 1) in PREPOSITIONS:
+        if context.word(opener - 1) in PREPOSITIONS:
             value *= IN_ADJUNCT
-    if scene.word(token - 1) in PREPOSITIONS:
+    if context.word(token - 1) in PREPOSITIONS:
         value *= AFTER_PREPOSITION
-    if scene.tag(token + 1) == "NOUN":
+    if context.tag(token + 1) == "NOUN":
         value *= IN_COMPOUND
-    if 0 < place.start - token <= _PHRASE and _in_phrase(place, token):
+    if 0 < number.start - token <= _PHRASE and _in_phrase(number, token):
         value *= IN_PHRASE
     return value
 
 
-def best(place: CueNumber) -> int | None:
-    """The noun worth most, the nearest of equals; None if none is worth more than FLOOR.
+def best(number: CueNumber) -> int | None:
+    """The noun of highest worth, the nearest of equals; None if none is above FLOOR.
 
-    It stops looking once no noun further off could be worth more. What stands behind the
-    number, and a name, is always worth less than FLOOR.
+    The search stops when no farther noun can have a higher worth. Nouns behind the number, and
+    names, are always below FLOOR.
     """
     most, found = FLOOR, None
-    for rank, token in enumerate(candidates(place, "NOUN", -1)):
+    for rank, token in enumerate(candidates(number, "NOUN", -1)):
         if DECAY**rank <= most:
             break
-        value = worth(place, token, rank)
+        value = worth(number, token, rank)
         if value > most:
             most, found = value, token
     return found
 
 
-def shared_noun(place: CueNumber) -> int | None:
+def shared_noun(number: CueNumber) -> int | None:
     """The noun behind "2 or 3 apples", "2 or 3 of the apples" or "two, two owls": the head of
-    the first number.
+    the first number; None without one.
 
-    It ends the phrase that the second number opens: adjectives may stand between. None
-    without one.
+    It ends the phrase that the second number opens; adjectives may stand between.
     """
-    again = place.after() == "," and [place.after(2)] == place.words
-    if not (again or (place.after() in _EITHER and parts_of(place.after(2)))):
+    again = number.after() == "," and [number.after(2)] == number.words
+    if not (again or (number.after() in _EITHER and parts_of(number.after(2)))):
         return None
-    first = 4 if not again and place.after(3) == "of" else 3
+    first = 4 if not again and number.after(3) == "of" else 3
     last = None
     for on in range(first, first + 6):
-        if place.tag_after(on) not in _INSIDE:
+        if number.tag_after(on) not in _INSIDE:
             break
-        if place.tag_after(on) == "NOUN" and not parts_of(place.after(on)):
+        if number.tag_after(on) == "NOUN" and not parts_of(number.after(on)):
             last = on
-    if last is None or place.after(last) in SELDOM_COUNTED:
+    if last is None or number.after(last) in SELDOM_COUNTED:
         return None
-    return place.end - 1 + last
+    return number.end - 1 + last
 
 
-def _opener(scene: CueContext, token: int) -> int:
-    """Where the phrase of a noun opens: at most three modifiers are passed over."""
+def _opener(context: CueContext, token: int) -> int:
+    """The place before the phrase of a noun; at most three modifiers are skipped."""
     at = token - 1
-    while at > max(0, token - 4) and scene.tags[at] in _MODIFIERS:
+    while at > max(0, token - 4) and context.tags[at] in _MODIFIERS:
         at -= 1
     return at
 
 
-def _in_phrase(place: CueNumber, token: int) -> bool:
-    scene = place.scene
-    return scene.same_turn(token, place.start) and _STOPS.isdisjoint(
-        scene.low[token : place.start]
+def _in_phrase(number: CueNumber, token: int) -> bool:
+    context = number.context
+    return context.same_turn(token, number.start) and _STOPS.isdisjoint(
+        context.low[token : number.start]
     )
 
 
@@ -745,47 +750,47 @@ _MARKS = (",", "...", "\u2026", "-", "and", *_ENDS)
 _ROUND = {Shape.SCALE, Shape.HUNDRED}
 
 
-def you_two(place: CueNumber) -> bool:
+def you_two(number: CueNumber) -> bool:
     """ "you three", "the arrest of those two"; not "give you four" """
-    if place.is_one or not place.within(2, 12) or place.before() not in POINTING:
+    if number.is_one or not number.within(2, 12) or number.before() not in POINTING:
         return False
-    return place.before(2) not in DEAL_VERBS | PRICE_VERBS
+    return number.before(2) not in DEAL_VERBS | PRICE_VERBS
 
 
-def of_us(place: CueNumber) -> bool:
+def of_us(number: CueNumber) -> bool:
     """ "the two of us", "one of you" """
-    return place.after() == "of" and place.after(2) in US
+    return number.after() == "of" and number.after(2) in US
 
 
-def generic_one(place: CueNumber) -> bool:
+def generic_one(number: CueNumber) -> bool:
     """ "one does not ask", "if one sings" """
-    lead = place.before()
-    if not place.is_one or (lead and lead not in CLAUSE_LEADS):
+    lead = number.before()
+    if not number.is_one or (lead and lead not in CLAUSE_LEADS):
         return False
-    if place.after() in GENERIC_VERBS:
+    if number.after() in GENERIC_VERBS:
         return True
-    return place.tag_after() in ("VERB", "AUX") and lead in SUBORDINATORS
+    return number.tag_after() in ("VERB", "AUX") and lead in SUBORDINATORS
 
 
-def one_another(place: CueNumber) -> bool:
+def one_another(number: CueNumber) -> bool:
     """ "they help one another" """
-    return place.is_one and place.after() == "another"
+    return number.is_one and number.after() == "another"
 
 
-def named_one(place: CueNumber) -> bool:
+def named_one(number: CueNumber) -> bool:
     """ "a loved one", "Come here, little one." """
-    if not place.is_one:
+    if not number.is_one:
         return False
-    if place.before() in BELOVED:
+    if number.before() in BELOVED:
         return True
-    alone = place.before(2) in ADDRESS_LEADS and place.after() in ADDRESS_ENDS
-    return alone and place.before() in ADDRESSED
+    alone = number.before(2) in ADDRESS_LEADS and number.after() in ADDRESS_ENDS
+    return alone and number.before() in ADDRESSED
 
 
-def person_is_the_one(place: CueNumber) -> bool:
+def person_is_the_one(number: CueNumber) -> bool:
     """ "I am the lucky one", "you're not the only one" """
-    words = place.words_before(7)
-    if not place.is_one or "the" not in words:
+    words = number.words_before(7)
+    if not number.is_one or "the" not in words:
         return False
     lead = words[: len(words) - 1 - words[::-1].index("the")]
     while lead and lead[-1] in BE_ADVERBS:
@@ -793,32 +798,32 @@ def person_is_the_one(place: CueNumber) -> bool:
     return len(lead) > 1 and lead[-1] in BE and lead[-2] in SPEAKERS
 
 
-def company(place: CueNumber) -> bool:
+def company(number: CueNumber) -> bool:
     """ "a table for four", "a family of six" """
     return (
-        place.tag_after() != "NOUN"
-        and place.within(1, 50)
-        and place.before() in ("of", "for", "to")
-        and place.before(2) in GROUPS
+        number.tag_after() != "NOUN"
+        and number.within(1, 50)
+        and number.before() in ("of", "for", "to")
+        and number.before(2) in GROUPS
     )
 
 
-def code(place: CueNumber) -> bool:
+def code(number: CueNumber) -> bool:
     """ "911", "9/11", "007", "555-0199" """
-    if any(part.shape is Shape.CODE for part in place.parts):
+    if any(part.shape is Shape.CODE for part in number.parts):
         return True
-    if any(len(part.plain) > 1 and part.plain.startswith("0") for part in place.parts):
+    if any(len(part.plain) > 1 and part.plain.startswith("0") for part in number.parts):
         return True
-    return len(place.words) == 1 and place.words[0] in CODES
+    return len(number.words) == 1 and number.words[0] in CODES
 
 
-def counting(place: CueNumber) -> bool:
+def counting(number: CueNumber) -> bool:
     """ "one, two, three", "five ... four ... three" """
-    value = place.value
-    if value is None or place.after() == "of":
+    value = number.value
+    if value is None or number.after() == "of":
         return False
-    before = (place.before(), place.before(2), place.before(3))
-    after = (place.after(), place.after(2), place.after(3))
+    before = (number.before(), number.before(2), number.before(3))
+    after = (number.after(), number.after(2), number.after(3))
     for mark, word, beyond in (before, after):
         parts = parts_of(word)
         alone = mark not in _ENDS or beyond in ("", *_MARKS)
@@ -827,66 +832,66 @@ def counting(place: CueNumber) -> bool:
     return False
 
 
-def digits_in_a_row(place: CueNumber) -> bool:
+def digits_in_a_row(number: CueNumber) -> bool:
     """ "five five five oh one" """
-    return len(place.parts) > 2 and place.value is None
+    return len(number.parts) > 2 and number.value is None
 
 
-def summed(place: CueNumber) -> bool:
+def summed(number: CueNumber) -> bool:
     """ "plus two equals six", "four by eight" """
-    if place.after() == "by" and parts_of(place.after(2)):
+    if number.after() == "by" and parts_of(number.after(2)):
         return True
-    if place.before() == "by" and parts_of(place.before(2)):
+    if number.before() == "by" and parts_of(number.before(2)):
         return True
-    return place.before() in SUMS or place.after() in SUMS
+    return number.before() in SUMS or number.after() in SUMS
 
 
-def a_ten(place: CueNumber) -> bool:
+def a_ten(number: CueNumber) -> bool:
     """ "a perfect 10", "an eight" """
-    if place.is_one or any(part.shape in _ROUND for part in place.parts):
+    if number.is_one or any(part.shape in _ROUND for part in number.parts):
         return False
     back = 1
-    while place.tag_before(back) == "ADJ" and back < 4:
+    while number.tag_before(back) == "ADJ" and back < 4:
         back += 1
-    return place.before(back) in ("a", "an")
+    return number.before(back) in ("a", "an")
 
 
-def set_phrase(place: CueNumber) -> bool:
+def set_phrase(number: CueNumber) -> bool:
     """ "high five", "in two", "one by one", "two out of ten", "channel 4" """
-    if place.before() in LABELS or (place.before(), *place.words) in SET_PHRASES:
+    if number.before() in LABELS or (number.before(), *number.words) in SET_PHRASES:
         return True
-    behind = (place.after(), place.after(2))
-    return behind == ("out", "of") or (place.is_one and behind in (("by", "one"), ("at", "a")))
+    behind = (number.after(), number.after(2))
+    return behind == ("out", "of") or (number.is_one and behind in (("by", "one"), ("at", "a")))
 
 
-def pointed_one(place: CueNumber) -> bool:
+def pointed_one(number: CueNumber) -> bool:
     """ "I've heard that one", "let me think on this one" """
     return (
-        place.is_one
-        and place.before() in ("this", "that")
-        and place.before(2) in ONE_TALK
-        and place.after() != "of"
+        number.is_one
+        and number.before() in ("this", "that")
+        and number.before(2) in ONE_TALK
+        and number.after() != "of"
     )
 
 
-def counts_persons(place: CueNumber) -> bool:
-    """ "the one who", "three of them": persons, where no noun before says which things."""
-    if place.after() == "of":
-        return place.after(2) in THEM
-    return place.is_one and place.after() in ("who", "whom")
+def counts_persons(number: CueNumber) -> bool:
+    """ "the one who", "three of them": persons, where no noun before names the things."""
+    if number.after() == "of":
+        return number.after(2) in THEM
+    return number.is_one and number.after() in ("who", "whom")
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A stated cue of an implicit class."""
+    """A cue of an implicit class."""
 
     name: str
-    """What an answer carries as its reason."""
+    """The reason that an answer has."""
     kind: Kind
     what: str
-    """The cue in plain words."""
+    """The cue in words."""
     test: Callable[[CueNumber], bool]
-    """Whether a number has it."""
+    """Whether it holds for a number."""
 
 
 _YEAR, _AGE, _MONEY = Kind.YEAR, Kind.AGE, Kind.CURRENCY
@@ -951,39 +956,40 @@ NOTHING = "nothing-near"
 
 @dataclass(frozen=True, slots=True)
 class CueResult:
-    """What a number counts, and why.
-
-    token: the head, for REFERENCE; else None. cue: the name of a cue, or NEAREST for the
-    noun that fits best, SHARED for the noun behind "2 or 3 apples", NOTHING for a
-    number that has neither cue nor noun: OTHER, or PEOPLE for "the one who" and "two of them".
-    """
+    """The choice of `resolve`, and why."""
 
     kind: Kind
     token: int | None
+    """The head of a REFERENCE; else None."""
     cue: str
-
-
-def resolve(scene: CueContext, start: int, end: int) -> CueResult:
-    """The head of the number at tokens [start, end) of a scene; the choice of `predict`.
-
-    Only the words around it are looked at, so that a long text takes time in proportion.
+    """The name of a cue; NEAREST for the best noun, SHARED for the noun behind "2 or 3 apples",
+    NOTHING for a number with neither cue nor noun: OTHER, or PEOPLE for "the one who" and "two
+    of them".
     """
-    place = CueNumber(scene, start, end)
-    shared = shared_noun(place)
+
+
+def resolve(context: CueContext, start: int, end: int) -> CueResult:
+    """The head of the number at tokens [start, end) of a context; equal to the choice of
+    `predict`.
+
+    Only words near the number are examined, so that long texts take linear time.
+    """
+    number = CueNumber(context, start, end)
+    shared = shared_noun(number)
     if shared is not None:
         return CueResult(Kind.REFERENCE, shared, SHARED)
     for cue in CUES:
-        if cue.test(place):
+        if cue.test(number):
             return CueResult(cue.kind, None, cue.name)
-    token = best(place)
+    token = best(number)
     if token is None:
-        return CueResult(_without_noun(place), None, NOTHING)
+        return CueResult(_without_noun(number), None, NOTHING)
     return CueResult(Kind.REFERENCE, token, NEAREST)
 
 
-def _without_noun(place: CueNumber) -> Kind:
-    """The class of a number that has neither cue nor noun."""
-    return Kind.PEOPLE if counts_persons(place) else Kind.OTHER
+def _without_noun(number: CueNumber) -> Kind:
+    """The class of a number with neither cue nor noun."""
+    return Kind.PEOPLE if counts_persons(number) else Kind.OTHER
 
 
 def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
@@ -992,54 +998,54 @@ def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
-    """The whole recipe. tags: a universal part of speech for each token of `reach`.
+    """The recipe. tags: a universal part of speech for each token of `reach`.
 
     Raises ValueError for another number of tags.
     """
     start, end = reach(passage, anchor)
     if len(tags) != end - start:
         raise ValueError(f"{len(tags)} tags for the {end - start} tokens around an anchor")
-    place = _place(passage, anchor, start, tags)
-    cues, ranks = suggest(place)
-    classes, heads = score(place, cues, featurise(place, ranks))
+    number = _number(passage, anchor, start, tags)
+    cues, ranks = suggest(number)
+    classes, heads = score(number, cues, featurise(number, ranks))
     shifted = {token + start: value for token, value in heads.items()}
     return decide(classes, shifted, len(passage.tokens))
 
 
-def suggest(place: CueNumber) -> tuple[list[Cue], dict[int, int]]:
-    """The cues that hold, in the order of CUES; and the candidates with their ranks.
+def suggest(number: CueNumber) -> tuple[list[Cue], dict[int, int]]:
+    """The cues that hold, in the order of CUES, and the ranks of the candidates.
 
-    Candidates are the nouns and names in reach; a rank is 0 for the nearest on its side.
+    Candidates are the nouns and names in reach; rank 0 is the nearest on its side.
     """
     ranks = {
         token: rank
         for tag in ("NOUN", "PROPN")
         for step in (-1, 1)
-        for rank, token in enumerate(candidates(place, tag, step))
+        for rank, token in enumerate(candidates(number, tag, step))
     }
-    return [cue for cue in CUES if cue.test(place)], ranks
+    return [cue for cue in CUES if cue.test(number)], ranks
 
 
-def featurise(place: CueNumber, ranks: dict[int, int]) -> dict[int, float]:
-    """What each candidate is worth by itself (`worth`)."""
-    return {token: worth(place, token, rank) for token, rank in ranks.items()}
+def featurise(number: CueNumber, ranks: dict[int, int]) -> dict[int, float]:
+    """The worth of each candidate by itself."""
+    return {token: worth(number, token, rank) for token, rank in ranks.items()}
 
 
 def score(
-    place: CueNumber, cues: Sequence[Cue], worths: dict[int, float]
+    number: CueNumber, cues: Sequence[Cue], worths: dict[int, float]
 ) -> tuple[dict[Kind, float], dict[int, float]]:
     """The scores of classes and of tokens.
 
-    The class of a number without cue and noun has the score of a noun worth FLOOR. A noun that
-    is shared with the next number has 1, and all else half of what it would have.
+    The class of a number with neither cue nor noun has the score of a noun worth FLOOR. A noun
+    shared with the next number has 1, and all other scores are halved.
     """
     classes: dict[Kind, float] = {}
     for rank, cue in enumerate(cues):
         classes.setdefault(cue.kind, 0.5**rank)
     factor = 0.5 ** len(cues) / max(FLOOR, *worths.values(), 0.0)
-    classes.setdefault(_without_noun(place), FLOOR * factor)
+    classes.setdefault(_without_noun(number), FLOOR * factor)
     heads = {token: worth * factor for token, worth in worths.items()}
-    shared = shared_noun(place)
+    shared = shared_noun(number)
     if shared is not None:
         classes = {kind: value / 2 for kind, value in classes.items()}
         heads = {token: value / 2 for token, value in heads.items()} | {shared: 1.0}
@@ -1049,8 +1055,8 @@ def score(
 def decide(classes: dict[Kind, float], heads: dict[int, float], tokens: int) -> Choice:
     """The best of classes and heads, the second best, and the scores of all.
 
-    tokens: how many the passage has. Of equals the first wins: classes in their order, then
-    the nearest noun.
+    tokens: of the passage. Of equals the first wins: classes in their order, then the nearest
+    noun.
     """
     laid_out: list[float | None] = [None] * (len(IMPLICIT_KINDS) + tokens)
     ranked: list[tuple[float, str]] = []
@@ -1069,16 +1075,16 @@ def decide(classes: dict[Kind, float], heads: dict[int, float], tokens: int) -> 
     return Choice(choice, second, best - runner_up, tuple(laid_out))
 
 
-def _place(passage: Passage, anchor: Anchor, start: int, tags: Sequence[str]) -> CueNumber:
+def _number(passage: Passage, anchor: Anchor, start: int, tags: Sequence[str]) -> CueNumber:
     places = range(start, start + len(tags))
-    scene = CueContext(
+    context = CueContext(
         [passage.word(at) for at in places], tags, turns_of(passage, start, len(tags))
     )
-    return CueNumber(scene, anchor.start - start, anchor.end - start)
+    return CueNumber(context, anchor.start - start, anchor.end - start)
 
 
 def turns_of(passage: Passage, start: int, size: int) -> list[int]:
-    """The rank of its turn for each of `size` tokens from `start` on."""
+    """The rank of the turn of each of `size` tokens from `start` on."""
     turns: list[int] = []
     rank = passage.turn_of(start)
     while len(turns) < size:
@@ -1093,15 +1099,13 @@ UNTAGGED = ""
 
 
 class CuesResolver:
-    """A class where a stated cue names one, else the noun that fits best before."""
-
     recipe = NAME
     version = VERSION
     needs = frozenset({ParseLayer.POS})
     probabilities = False
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """A choice an item. ValueError for one without parts of speech."""
+        """A choice for each item. Raises ValueError for an item without parts of speech."""
         return [predict(item.passage, item.anchor, _tags(item)) for item in items]
 
 

@@ -1,5 +1,5 @@
 """Evaluation of resolution: all figures of one recipe, bootstrap intervals, calibration, and
-two recipes compared on the same examples.
+the comparison of two recipes.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ from nfh_models.resolution.scoring import (
     oracle,
 )
 
-# Whether a recipe is right as often as its probabilities say, and what mends it.
+# --- calibration ------------------------------------------------------------------------------
 #
 # Expected calibration error over bins of equal width, and temperature scaling: Guo, Pleiss,
 # Sun and Weinberger 2017, On Calibration of Modern Neural Networks, sections 2 and 4.2
@@ -52,61 +52,66 @@ from nfh_models.resolution.scoring import (
 # serve as logits: they differ from the network's own by a constant, which softmax ignores.
 
 BINS = 15
-"""As in the paper's tables."""
+"""As in the tables of Guo et al."""
 
 COLDEST, HOTTEST = 0.05, 20.0
-"""Temperatures are looked for between these."""
+"""Bounds of the search for the temperature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The examples whose confidence is in (low, high]; the first bin holds 0, too.
-
-    confidence, accuracy: their means; None where n is 0.
-    """
+    """The examples whose confidence is in (low, high]; the first bin includes 0."""
 
     low: float
     high: float
     n: int
     confidence: float | None
     accuracy: float | None
+    """`confidence` and `accuracy` are means; None where n is 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Confidences against what is right. ece: the mean gap between the two, each bin
-    weighted by its examples. nll: the mean of -log of the probability of what is right, in
-    nats; over the examples that have a right candidate, None if none has."""
+    """Confidences compared with correctness."""
 
     ece: float
+    """Expected calibration error: the mean gap of confidence and accuracy, weighted by
+    examples.
+    """
     nll: float | None
+    """The mean of -log of the probability of the correct candidates, in nats, over the examples
+    that have any; None if none has.
+    """
     bins: tuple[Bin, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """TODO"""
+    """Calibration before and after temperature scaling."""
 
     n: int
-    """Examples with a choice that has a probability."""
+    """Examples whose choice has a probability."""
     before: Reliability
-    """As the recipe says it."""
+    """With the recipe's own probabilities."""
     temperature: float | None
-    """The best over all examples."""
+    """The best over all examples. It and the next two fields are None where a half has no
+    example to fit on.
+    """
     halves: tuple[float, float] | None
     """The best of either half of the groups."""
     after: Reliability | None
-    """Each half by the temperature of the other, so that none is judged on what it was fitted
-    on. These three are None where a half has no example to fit on."""
+    """Each half with the temperature of the other one, so that none is evaluated on its own
+    fit.
+    """
 
 
 def calibrate(judged: Iterable[ScoredExample], *, by_noun: bool = False) -> Calibration | None:
-    """How well the probabilities of choices fit; None if there is no choice with one.
+    """Calibration of the choices' probabilities; None if no choice has one.
 
-    A confidence is the probability of the candidate chosen and, by_noun, that of all tokens
-    of its lemma together: with several mentions of a noun a recipe need not settle which it
-    means. Right is any gold mention and, by_noun, any token of its lemma. ValueError for
-    scores that are no probabilities.
+    The confidence is the probability of the chosen candidate and, by_noun, that of all tokens
+    of its lemma together: a recipe need not decide between the mentions of a noun. Correct is
+    any gold mention and, by_noun, any token of its lemma. Raises ValueError for scores that are
+    no probabilities.
     """
     some = [one for one in judged if one.choice is not None]
     laid_out = candidates(some, by_noun=by_noun)
@@ -138,14 +143,15 @@ def _crossed(
 
 
 def nll(laid_out: CandidateScores, temperature: float) -> float | None:
-    """The mean of -log of the probability of what is right; None if nothing has a right
-    candidate."""
+    """The mean of -log of the probability of the correct candidates; None if no example has
+    any.
+    """
     losses = laid_out.losses(temperature)
     return float(losses.mean()) if len(losses) else None
 
 
 def best_temperature(laid_out: CandidateScores) -> float | None:
-    """The temperature with the least `nll`; None if nothing has a right candidate."""
+    """The temperature with the least `nll`; None if no example has a correct candidate."""
     from scipy.optimize import minimize_scalar
 
     if nll(laid_out, 1.0) is None:
@@ -159,14 +165,14 @@ def best_temperature(laid_out: CandidateScores) -> float | None:
 
 
 def in_second_half(groups: Sequence[str]) -> Bools:
-    """Of each group, by a hash of its name, on which side of the split it is."""
+    """For each group, whether the hash of its name puts it into the second half."""
     return np.array([sha256(group.encode()).digest()[0] % 2 == 1 for group in groups], bool)
 
 
 def reliability(
     confidences: Floats, right: Floats, loss: float | None = None, bins: int = BINS
 ) -> Reliability:
-    """Confidences in [0, 1] against what is right (0 or 1), in bins of equal width."""
+    """Confidences in [0, 1] compared with correctness (0 or 1), in bins of equal width."""
     places = np.clip(np.ceil(confidences * bins).astype(int) - 1, 0, bins - 1)
     filled = []
     gap = 0.0
@@ -183,10 +189,10 @@ def reliability(
     return Reliability(gap / len(confidences) if len(confidences) else 0.0, loss, tuple(filled))
 
 
-# How sure figures of resolution are: whole groups of examples, drawn anew.
+# --- intervals --------------------------------------------------------------------------------
 #
-# Percentiles of the bootstrap over groups (`nfh_models.agreement.bootstrap`): examples of one
-# passage are no independent draws.
+# Percentiles of the bootstrap over groups (`nfh_models.agreement.bootstrap`), since examples of
+# one passage are not independent.
 
 Part = Callable[[ScoredExample], bool]
 
@@ -206,7 +212,7 @@ MEASURES: Mapping[str, tuple[Part, Part]] = MappingProxyType(
         "implicit": (lambda one: one.right, lambda one: not one.reference),
     }
 )
-"""By the name of a figure: what counts as right, and of which examples."""
+"""By the name of a figure: what counts as correct, and among which examples."""
 
 HEAD_MEASURES: tuple[str, ...] = ("heads_exact", "heads_f1", "mentions_f1")
 NOTHING = "There are no such examples."
@@ -217,9 +223,10 @@ def intervals(
     heads: Sequence[HeadsJudged] = (),
     resampling: Resampling | None = None,
 ) -> dict[str, Measure]:
-    """Each of MEASURES with its 95 % interval and, where there are heads, HEAD_MEASURES.
+    """Each of MEASURES with its 95 % interval and, with heads, HEAD_MEASURES; n counts
+    examples.
 
-    n counts examples. resampling: by default a thousand resamples.
+    resampling: by default 1,000 resamples of groups.
     """
     drawing = resampling or Resampling()
     found = {name: _share(judged, *parts, drawing) for name, parts in MEASURES.items()}
@@ -258,17 +265,18 @@ def _measure(rows: Sequence[tuple[int, int]], groups: Ints, drawing: Resampling)
 
 
 def groups_of(judged: Sequence[ScoredExample] | Sequence[HeadsJudged]) -> Ints:
-    """The number of each example's group, as they first occur."""
+    """The group number of each example, in the order of first occurrence."""
     return numbered(one.example.group for one in judged)
 
 
-# Two recipes on the same examples: is one better, or is it luck?
+# --- comparison of two recipes on the same examples ------------------------------------------
 #
-# The paired bootstrap draws groups of examples and looks at the same ones with both recipes
-# (Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation, section 3.3);
-# McNemar's exact test looks only at the examples on which one is right and the other wrong
-# (McNemar 1947, Psychometrika 12:153-157; exact as in Dietterich 1998, Neural Computation
-# 10:1895-1923), and takes examples for independent, which those of one passage are not.
+# The paired bootstrap resamples groups of examples and evaluates both recipes on the same
+# resamples (Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation,
+# section 3.3). McNemar's exact test uses only the examples on which exactly one recipe is
+# correct (McNemar 1947, Psychometrika 12:153-157; exact as in Dietterich 1998, Neural
+# Computation 10:1895-1923), and assumes independent examples, which those of one passage are
+# not.
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,23 +287,22 @@ class Paired:
     """Its name in MEASURES."""
     first: float | None
     second: float | None
-    """`first` and `second`: the measure of each."""
+    """`first` and `second`: the value of each recipe."""
     difference: Measure
-    """That of the first less that of the second, with its interval."""
+    """The first minus the second, with its interval."""
     sign_flips: float | None
-    """The share of resamples in which the difference has not the sign it has over all examples;
-    1 where it is 0 there."""
+    """The share of resamples in which the difference does not have the sign that it has over
+    all examples; 1 where it is 0. None, like `p`, where nothing can be resampled.
+    """
     p: float | None
-    """How often a difference at least as large, either way, would be drawn if there were none.
-    Both None where none can be drawn."""
+    """Two-sided p-value of "no difference"."""
     both: int
     only_first: int
     only_second: int
     neither: int
-    """`both`, `only_first`, `only_second` and `neither`: how many examples are right by them,
-    of those that the measure counts."""
+    """Examples by which recipes are correct, among those that the measure counts."""
     mcnemar_p: float
-    """Two-sided and exact; 1 where they differ on no example."""
+    """Two-sided and exact; 1 where the recipes differ on no example."""
 
 
 def compare(
@@ -304,9 +311,9 @@ def compare(
     resampling: Resampling | None = None,
     measure: str = "accuracy",
 ) -> Paired:
-    """The difference of two recipes, with its interval, and tested.
+    """The difference of two recipes, with its interval and p-values.
 
-    measure: of MEASURES. ValueError for another one, or if the examples are not the same.
+    Raises ValueError for a measure that is not in MEASURES, and if the examples differ.
     """
     if measure not in MEASURES:
         raise ValueError(f"{measure!r} is no measure; there are {', '.join(MEASURES)}")
@@ -340,7 +347,7 @@ def compare(
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """The two-sided exact p: how often chance alone parts the differing examples so."""
+    """The two-sided exact p-value of McNemar's test."""
     from scipy.stats import binomtest
 
     differing = only_first + only_second
@@ -368,19 +375,19 @@ def _statistic(sums: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionEvaluation:
-    """How good choices are."""
+    """The quality of the choices of one recipe."""
 
     judged: tuple[ScoredExample, ...]
-    """Every example, in order."""
+    """All examples, in order."""
     groups: int
-    """How many groups there are; intervals are drawn over them."""
+    """Groups of examples, over which the intervals are resampled."""
     saw_model: int
     """Examples whose label was given with a model's answer in view."""
     lost: int
-    """References none of whose heads is a candidate."""
+    """References without a head among the candidates."""
     figures: ResolutionFigures
     ci95: Mapping[str, Measure]
-    """By name of figure (MEASURES and HEAD_MEASURES of `intervals`)."""
+    """By name of figure (MEASURES and HEAD_MEASURES)."""
     confusion: Confusion
     by_class: tuple[ClassPart, ...]
     by_word: tuple[PartFigures, ...]
@@ -392,15 +399,17 @@ class ResolutionEvaluation:
     by_mistake: tuple[MistakeCount, ...]
     heads: HeadFigures | None
     heads_several: HeadFigures | None
-    """`heads` and `heads_several`: over all gold References, and over those with two or more
-    different nouns; None without answers."""
+    """`heads` are over all gold References, `heads_several` over those with two or more
+    distinct nouns; None without answers.
+    """
     heads_judged: tuple[HeadsJudged, ...]
     oracle: ResolutionFigures | None
     """None where no choice has scores."""
     calibration: Calibration | None
     noun_calibration: Calibration | None
-    """`calibration` and `noun_calibration`: by the candidate chosen, and by all its mentions
-    together; None where scores are no probabilities."""
+    """`calibration` is by the chosen candidate, `noun_calibration` by all its mentions
+    together; None where scores are no probabilities.
+    """
 
 
 def evaluate(
@@ -411,12 +420,12 @@ def evaluate(
     probabilities: bool = False,
     resampling: Resampling | None = None,
 ) -> ResolutionEvaluation:
-    """All figures of the choices, one an example and in their order.
+    """All figures of the choices, one for each example, in their order.
 
-    answers: the decoded answers, one an example, for the figures of heads. probabilities:
-    whether scores are (`Resolver.probabilities`), for calibration. resampling: of whole
-    groups, by default a thousand resamples. ValueError for fewer or more choices or answers
-    than examples, and for gold or choices that `judge_one` refuses.
+    answers: the decoded answers, one for each example, for the figures of heads. probabilities:
+    whether scores are (`Resolver.probabilities`), for calibration. resampling: of groups, by
+    default 1,000 resamples. Raises ValueError for another number of choices or answers than
+    examples, and for gold or choices that `judge_one` refuses.
     """
     judged = judge(examples, choices)
     heads = () if answers is None else judge_heads(examples, answers)

@@ -1,4 +1,5 @@
-"""Reads the passages about several heads that lie in the folder `several`, as examples.
+"""Reader of the training passages about several heads, in the package folder
+training_data/several.
 
     = AND held                    what the number is; "held": kept out of training
     Ada: I have a {dog}.          {noun}: a head; the last word is its head token
@@ -6,9 +7,9 @@
     Ada: Do the [two] get along?  [number]: the anchor, one a passage
     Ben: They ~dog each other.    ~word: a word like a head's that is none
 
-The first line says AND or OR for several heads, ONE for one, else one of the six implicit
-classes. As in all gold, what has the lemma of a marked word is a mention of the same head.
-Empty lines part nothing, and lines that start with # are skipped.
+The first line has AND or OR for several heads, ONE for one head, else one of the six implicit
+classes. As in all gold, tokens with the lemma of a marked word are mentions of the same head.
+Empty lines and lines that begin with # are skipped.
 """
 
 import re
@@ -48,12 +49,12 @@ _MARK = re.compile(
 
 
 class PassageFileError(ModelsError):
-    """A passage that does not follow the format; the sentence has its file and line."""
+    """A malformed passage; the message has its file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A marked stretch: code points [start, end) of the text. label: "" if it has none."""
+    """A marked span: code points [start, end) of the text. label: "" without one."""
 
     sort: str
     label: str
@@ -63,7 +64,7 @@ class _Mark:
 
 @dataclass(slots=True)
 class _Source:
-    """A passage as it is read. said: the speaker and the code points of each turn's words."""
+    """A passage while it is read. said: speaker and code points of each turn's words."""
 
     where: str
     kind: str
@@ -74,10 +75,10 @@ class _Source:
 
 
 def several_heads_examples(*, held_out: bool = False) -> list[ResolutionExample]:
-    """The examples for training, or those kept out of it, which are for reporting only.
+    """The examples for training, or those held out for reporting.
 
-    Their order is always the same. About three quarters are for training, and about two
-    thirds of each part have several heads. `group` is the passage's own.
+    Their order is fixed. About three quarters are for training, and about two thirds of each
+    part have several heads. `group` is the passage.
     """
     return list(_packaged(held_out))
 
@@ -95,7 +96,7 @@ def _packaged(held_out: bool) -> tuple[ResolutionExample, ...]:
 def read(name: str, lines: Iterable[str], *, held_out: bool) -> Iterator[ResolutionExample]:
     """The examples of one file that are held out, or those that are not.
 
-    Raises PassageFileError for the first line that does not follow the format.
+    Raises PassageFileError for the first malformed line.
     """
     for source in _sources(name, lines):
         if source.held is held_out:
@@ -213,7 +214,7 @@ def _marked_heads(source: _Source, passage: Passage) -> dict[str, list[Mention]]
 
 
 def _with_likes(passage: Passage, marked: list[Mention], barred: set[int]) -> list[Mention]:
-    """The marked mentions, then all other tokens that have one of their lemmas."""
+    """The marked mentions, then all other tokens with one of their lemmas."""
     known = {passage.tokens[mention.head].lemma for mention in marked}
     places = {mention.head for mention in marked} | barred
     added = [

@@ -1,5 +1,5 @@
-"""From a recipe's choice to a whole answer: heads with all their mentions, phrase bounds,
-coordinated nouns, and AND or OR.
+"""From a recipe's choice to a complete answer: heads with all mentions, phrase boundaries,
+coordinated nouns, and the relation AND or OR.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +18,11 @@ from nfh_models.parsing.base import Parsed, Tree
 from nfh_models.parsing.span_heads import BOUNDARIES, DETERMINERS, STOPS, may_be_head
 from nfh_models.resolution.base import Choice, Item, Several
 
-# Where the phrase of a head begins and ends, from the item's parse.
+# --- the phrase of a head, from the item's parse ---------------------------------------------
 #
-# The noun with what stands before it and with its prepositional phrases; no relative clause,
-# no apposition, no second member of a coordination. Never the anchor, and never another turn.
-# Without a parse it is the noun alone.
+# The noun with its premodifiers and prepositional phrases; without relative clauses,
+# appositions and further members of a coordination. It never includes the anchor or another
+# turn. Without a parse it is the noun alone.
 
 REACH = 30
 """Tokens on either side of a noun in which its phrase is looked for."""
@@ -31,15 +31,15 @@ _BEFORE = frozenset(
     "det amod compound nummod poss nmod nmod:poss quantmod predet det:predet nounmod flat "
     "nn nmod:npmod advmod".split()
 )
-"""What may hang on a noun before it; the names of ClearNLP and of Universal Dependencies."""
+"""Relations of dependents before a noun, as in ClearNLP and in Universal Dependencies."""
 
 _BEHIND = frozenset("prep nmod nmod:of flat fixed compound nummod case".split())
-"""What may hang on it behind it."""
+"""Relations of dependents behind it."""
 
 _LEFT_OUT = frozenset(
     "relcl acl acl:relcl advcl cc conj appos punct parataxis discourse list dep".split()
 )
-"""What is left out at any depth."""
+"""Relations that are left out at any depth."""
 
 _NOUN_PHRASES = frozenset({"NP", "NP-TMP", "NX", "NML", "NAC"})
 _CLAUSES = frozenset({"SBAR", "S", "SINV", "SQ", "SBARQ", "VP", "PRN"})
@@ -66,7 +66,7 @@ def _in_parse(parsed: Parsed, head: int) -> tuple[int, int]:
 
 
 def _within(item: Item, head: int, start: int, end: int) -> tuple[int, int]:
-    """The part of a phrase that is in the head's turn and on its side of the anchor."""
+    """The part of a phrase in the head's turn and on its side of the anchor."""
     turn = item.passage.turns[item.passage.turn_of(head)]
     start, end = max(start, turn.start), min(end, turn.end)
     if head < item.anchor.start:
@@ -78,7 +78,7 @@ def _within(item: Item, head: int, start: int, end: int) -> tuple[int, int]:
 
 
 def _hanging(parsed: Parsed, head: int) -> set[int]:
-    """The head and all that belongs to its phrase, not all of it in one stretch."""
+    """The head and all tokens of its phrase, not necessarily contiguous."""
     first, last = max(0, head - REACH), min(len(parsed.words), head + REACH + 1)
     children: dict[int, list[int]] = {}
     for token in range(first, last):
@@ -104,7 +104,7 @@ def _hanging(parsed: Parsed, head: int) -> set[int]:
 
 
 def _run(tokens: set[int], head: int) -> tuple[int, int]:
-    """The longest stretch without a gap around the head."""
+    """The contiguous tokens around the head."""
     start, end = head, head + 1
     while start - 1 in tokens:
         start -= 1
@@ -117,7 +117,7 @@ def _run(tokens: set[int], head: int) -> tuple[int, int]:
 
 
 def _noun_phrase(sentence: Tree, head: int) -> tuple[int, int]:
-    """The largest phrase of nouns whose last noun, clauses and so on aside, is the head."""
+    """The largest noun phrase with this head, without clauses."""
     path = _path(sentence, head)
     start, end = head, head + 1
     for tree in reversed(path):
@@ -128,7 +128,7 @@ def _noun_phrase(sentence: Tree, head: int) -> tuple[int, int]:
 
 
 def _path(tree: Tree, head: int) -> list[Tree]:
-    """The phrases that hold a token, from the outside in; the leaf is not one of them."""
+    """The phrases that contain a token, outermost first, without the leaf."""
     path: list[Tree] = []
     while tree.children:
         path.append(tree)
@@ -140,7 +140,7 @@ def _path(tree: Tree, head: int) -> list[Tree]:
 
 
 def _last_noun(tree: Tree) -> int | None:
-    """The head of a phrase of nouns; None where it coordinates, or has none of its own."""
+    """The head of a noun phrase; None where it is coordinated, or has none of its own."""
     while tree.children:
         labels = [child.label for child in tree.children]
         if "CC" in labels or "CONJP" in labels or labels.count("NP") > 1:
@@ -157,7 +157,7 @@ def _last_noun(tree: Tree) -> int | None:
 
 
 def _end(tree: Tree, head: int) -> int:
-    """Where a phrase ends if clauses and marks behind its head are left out."""
+    """The end of a phrase without clauses and marks behind its head."""
     end = head + 1
     for child in tree.children:
         if child.end <= end:
@@ -168,35 +168,37 @@ def _end(tree: Tree, head: int) -> int:
     return end
 
 
-# Candidates that are one head: all tokens of a noun, singular or plural.
+# --- mentions: all tokens of a noun, singular or plural ---------------------------------------
 #
-# The release marks every mention of a head's word, and found them by comparing words. Of the
-# 453 development References with one noun, the nearest mention given: all tokens of its lemma
-# are 91.6 % right and hold every marked one; without other words' verb forms they are 92.2 %
-# right, and without what a parser says is no noun, 92.6 %, still with every marked one. The
-# rest is singular beside plural, which the release marks at times and this tool always.
+# The release marks every mention of a head's word, found by comparing words. Of the 453
+# development References with one noun, given the nearest mention, all tokens of its lemma have
+# a precision of 91.6 % and include every marked one; without verb forms of other words 92.2 %,
+# and without tokens that a parser takes for no noun 92.6 %, still with every marked one. The
+# rest is singular beside plural, which the release marks sometimes and this program always.
 
 VERB_ENDINGS = ("ed", "ing")
 """Of a form that is a verb beside another form of its lemma: "kissed" beside "a kiss"."""
 
 NO_NOUNS = frozenset("VERB AUX ADV PRON DET ADP SCONJ CCONJ INTJ PART PUNCT".split())
-"""Universal parts of speech of a token that is no mention of a noun of another form."""
+"""Universal parts of speech of tokens that are no mention of a noun in another form."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadGroup:
-    """One head that is possible."""
+    """A possible head: all mentions of one noun."""
 
     best: int
     """The token with the highest score, which is marked."""
     tokens: tuple[int, ...]
     """All mentions, ascending, `best` among them."""
     score: float
-    """The sum over those that have one."""
+    """The sum of their scores."""
 
 
 class HeadGroups:
-    """The groups of one item's candidates. scores: one a token; None for no candidate."""
+    """The groups of one item's candidates. scores: one for each token; None for no
+    candidate.
+    """
 
     def __init__(self, item: Item, choice: Choice) -> None:
         self._item = item
@@ -204,13 +206,12 @@ class HeadGroups:
         self._lemmas = [token.lemma.lower() for token in item.passage.tokens]
 
     def lemma(self, token: int) -> str:
-        """What makes tokens one group."""
         return self._lemmas[token]
 
     def of(self, token: int) -> HeadGroup:
-        """The group of a token, candidate or not; it is the one that is marked.
+        """The group of a token, candidate or not; it is the marked one.
 
-        ValueError for what is no token of the passage outside the anchor.
+        Raises ValueError for a token outside the passage or in the anchor.
         """
         anchor = self._item.anchor
         inside = anchor.start <= token < anchor.end
@@ -220,8 +221,11 @@ class HeadGroups:
         return HeadGroup(token, tokens, sum(self.scores[one] or 0.0 for one in tokens))
 
     def others(self, known: HeadGroup, most: int) -> list[HeadGroup]:
-        """The groups of other nouns with the highest sums, at most `most`; of equals the
-        earlier. Those whose sum is 0 are left out."""
+        """The groups of other nouns with the highest scores, at most `most`; of equals the
+        earlier.
+
+        Groups with the score 0 are left out.
+        """
         sums: dict[str, float] = {}
         best: dict[str, tuple[float, int]] = {}
         for token, (lemma, score) in enumerate(zip(self._lemmas, self.scores, strict=True)):
@@ -252,7 +256,7 @@ def _is_mention(item: Item, token: int, own: str) -> bool:
 
 
 def tag_of(item: Item, token: int) -> str:
-    """The universal part of speech that the item's parse gives a token; "" without one."""
+    """The universal part of speech of a token in the item's parse; "" without one."""
     if item.parsed is None:
         return ""
     place = token - item.parsed_from
@@ -260,7 +264,7 @@ def tag_of(item: Item, token: int) -> str:
 
 
 def _scores(item: Item, choice: Choice) -> list[float | None]:
-    """One entry a token; None for what is no candidate, the anchor among it."""
+    """One entry for each token; None for what is no candidate, the anchor included."""
     size = len(item.passage.tokens)
     scores = list(choice.scores[len(IMPLICIT_KINDS) :][:size])
     scores += [None] * (size - len(scores))
@@ -269,16 +273,17 @@ def _scores(item: Item, choice: Choice) -> list[float | None]:
     return scores
 
 
-# Nouns named side by side: "the wine or the beer", "a fox, a goose and a sack".
+# --- coordination: "the wine or the beer", "a fox, a goose and a sack"
+# -------------------------
 #
-# No parse is needed. A noun may have an article or the like and two more words before it; its
-# neighbour is directly behind a comma or a coordinator, and has an article where it has one.
-# Of the words behind a coordinator the noun is the one with the highest score, the last of
+# No parse is needed. A noun may have a determiner and two more words before it; its neighbour
+# is directly behind a comma or a coordinator, and has a determiner if and only if the noun has
+# one. Of the words behind a coordinator the noun is the one with the highest score, the last of
 # equals.
 
 COORDINATORS = frozenset({"and", "or", "nor", "&"})
 LONGEST = 6
-"""Members of one coordination at most."""
+"""The largest number of members of one coordination."""
 
 _MODIFIERS = 2
 """Words between an article and its noun."""
@@ -298,18 +303,19 @@ Scores = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """Nouns side by side. members: their tokens, ascending, two or more. links: the
-    coordinators between them, in lower case, as they come."""
+    """Coordinated nouns."""
 
     members: tuple[int, ...]
+    """Their tokens, ascending, two or more."""
     links: frozenset[str]
+    """The coordinators between them, in lower case."""
 
 
 def coordination_of(item: Item, scores: Scores, noun: int) -> Coordination | None:
-    """The coordination that a noun stands in; None where it stands alone.
+    """The coordination that a noun is part of; None where it stands alone.
 
-    scores: of a recipe, one a token; None for what is no candidate. Commas alone make none:
-    there is a coordinator between two of its members.
+    scores: of a recipe, one for each token; None for no candidate. Commas alone do not
+    coordinate: there is a coordinator between two of the members.
     """
     words = _Words(item, scores)
     before = list(_chain(words, noun, -1))
@@ -323,17 +329,17 @@ def coordination_of(item: Item, scores: Scores, noun: int) -> Coordination | Non
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of an item's passage, in lower case, its anchor barred."""
+    """The words of an item's passage, in lower case, without its anchor."""
 
     item: Item
     scores: Scores
 
     def score(self, token: int) -> float:
-        """What a recipe thinks of a token; 0 for what is no candidate."""
+        """The recipe's score; 0 for no candidate."""
         return self.scores[token] or 0.0
 
     def low(self, token: int) -> str:
-        """ "" outside the passage, and for the anchor."""
+        """The word; "" outside the passage and in the anchor."""
         item = self.item
         if not 0 <= token < len(item.passage.tokens):
             return ""
@@ -347,14 +353,14 @@ class _Words:
         return anchor.start <= token < anchor.end or self.low(token) in ("one", "ones")
 
     def may_be_member(self, token: int) -> bool:
-        """Whether a word may stand in the phrase of a member, or be one."""
+        """Whether a word may be a member, or stand in the phrase of one."""
         word = self.low(token)
         if not word or word in _NO_MEMBERS or word in DETERMINERS or word in STOPS:
             return False
         return may_be_head(word)
 
     def noun(self, token: int) -> bool:
-        """The same, and the parse, if there is one, does not say that it is no noun."""
+        """The same, and the parse, if there is one, does not contradict."""
         return self.may_be_member(token) and tag_of(self.item, token) not in NO_NOUNS
 
 
@@ -390,7 +396,7 @@ def _behind(words: _Words, noun: int) -> tuple[str, int] | None:
 
 
 def _noun_from(words: _Words, start: int) -> int | None:
-    """The noun of a phrase that opens at a token, articles passed over; None for no noun."""
+    """The noun of a phrase that begins at a token; None without one."""
     end = start
     while end - start <= _MODIFIERS and words.may_be_member(end):
         end += 1
@@ -406,7 +412,7 @@ def _noun_from(words: _Words, start: int) -> int | None:
 
 
 def _opening(words: _Words, noun: int) -> tuple[int, bool]:
-    """Where the phrase of a noun opens, and whether with an article or the like."""
+    """The begin of a noun's phrase, and whether it has a determiner."""
     for start in range(noun, noun - _MODIFIERS - 1, -1):
         if words.low(start - 1) in DETERMINERS:
             return start - 1, True
@@ -416,7 +422,7 @@ def _opening(words: _Words, noun: int) -> tuple[int, bool]:
 
 
 def _link(words: _Words, at: int, step: int) -> tuple[str, int]:
-    """A coordinator, a comma, or both; and the token on its other side. "" for neither."""
+    """A coordinator, a comma, or both, and the token on the other side; "" for neither."""
     link = ""
     for sign in (",", *COORDINATORS) if step > 0 else (*COORDINATORS, ","):
         if words.low(at) == sign:
@@ -425,10 +431,9 @@ def _link(words: _Words, at: int, step: int) -> tuple[str, int]:
     return link, at
 
 
-# Whether a number has several heads, by words: for recipes that do not say it themselves.
+# --- several heads by words, for recipes that do not predict their number ---------------------
 #
-# Each rule is named. All ask that the chosen noun stands in a coordination, and that the
-# recipe thinks something of its other nouns.
+# All rules require that the chosen noun is coordinated, and that the other nouns have a score.
 
 COUNTED = "counted"
 EITHER = "either"
@@ -446,7 +451,7 @@ _NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class MatchedRule:
-    """A rule that holds: its name, the nouns, and how they belong together."""
+    """A rule that holds: its name, the nouns, and their relation."""
 
     rule: str
     members: tuple[int, ...]
@@ -454,7 +459,7 @@ class MatchedRule:
 
 
 def several_by_words(item: Item, found: Coordination) -> MatchedRule | None:
-    """The first rule that holds; None where the number has one head, for all the words say."""
+    """The first rule that holds; None where the words suggest a single head."""
     for rule, relation, holds in RULES:
         if holds(item, found):
             return MatchedRule(rule, found.members, relation)
@@ -462,7 +467,7 @@ def several_by_words(item: Item, found: Coordination) -> MatchedRule | None:
 
 
 def value_of(item: Item) -> int | None:
-    """What a number of one token up to six is; None for any other."""
+    """The value of a number of one token up to six; None for any other."""
     anchor = item.anchor
     if anchor.end - anchor.start > 1:
         return None
@@ -477,8 +482,9 @@ def _counted(item: Item, found: Coordination) -> bool:
 
 
 def _either(item: Item, found: Coordination) -> bool:  # noqa: ARG001
-    """One of what is named side by side, whatever joins it: "the hat and the coat ... just
-    one", "either one"."""
+    """One of the coordinated nouns, whatever joins them: "the hat and the coat ... just one",
+    "either one".
+    """
     return value_of(item) == 1 and _near(item, _EITHER)
 
 
@@ -508,48 +514,52 @@ RULES: Sequence[tuple[str, Relation, Callable[[Item, Coordination], bool]]] = (
 
 
 SURE = 0.7
-"""A number has several heads where the recipe gives more than this to AND and OR together.
+"""A number has several heads where AND and OR together have a higher probability than this.
 
-The set of heads by the small model of 2026-11-28 was right, at 0.5, 0.7 and 0.9, in 340, 341
-and 341 of dev's 464 References, with 7, 6 and 2 heads too many; in 62, 63 and 63 of the 122
-held-out passages, where of 84 with several heads 51, 49 and 42 were right."""
+With the small model of 2026-11-28 and 0.5, 0.7 and 0.9 the set of heads was correct in 340, 341
+and 341 of dev's 464 References, with 7, 6 and 2 superfluous heads; in 62, 63 and 63 of the 122
+held-out passages, where 51, 49 and 42 of the 84 with several heads were correct.
+"""
 
 THIRD = 0.5
-"""A third head and any further one have at least this share of the second one's score.
+"""The least score of a third or further head, relative to the second one.
 
-Of 166 passages where a base-size encoder, trained without any such passage and told that there
-are several heads, chose a right first one, the set was right in 77 % for 0.02, 79 % for 0.1,
-80 % for 0.5 and 1; of the ten with three heads in 6, 6, 4 and 3."""
+In 166 passages where a base-size encoder, trained without such passages and told that there are
+several heads, chose a correct first one, the set was correct in 77 % for 0.02, 79 % for 0.1, 80
+% for 0.5 and 1; of the ten with three heads in 6, 6, 4 and 3.
+"""
 
 PARTNER = 0.0001
-"""Nouns that stand side by side with the first head are heads only if each has this share of
-the score of the best other noun, or, by words, of the first head's: what a recipe thinks
-nothing at all of is a verb, mostly.
+"""Nouns coordinated with the first head are heads only if each has this share of the score of
+the best other noun or, by words, of the first head: a candidate without any score is usually a
+verb.
 
-On the passages above the set was right in 79 % for 0, 80 % for 0.0001, 78 % for 0.01, 75 % for
-0.05; by words, in 17, 11, 3 and 2 % of all 309 with several heads, with 7, 4, 3 and 1 heads too
-many in 181 References with one."""
+On the passages above the set was correct in 79 % for 0, 80 % for 0.0001, 78 % for 0.01, 75 %
+for 0.05; by words, in 17, 11, 3 and 2 % of all 309 with several heads, with 7, 4, 3 and 1
+superfluous heads in 181 References with one.
+"""
 
 SECOND = 0.2
-"""A second head has at least this share of the first one's score: what has less is often no
-noun at all, and a recipe without parts of speech cannot see that.
+"""The least score of a second head, relative to the first one: candidates below are often no
+nouns, which a recipe without parts of speech cannot see.
 
-By the same model, at 0, 0.1, 0.2 and 0.5: dev 334, 338, 340 and 342 of 464, with 15, 9, 7 and 2
-heads too many; held-out passages 61, 62, 62 and 52 of 122."""
+With the same model and 0, 0.1, 0.2 and 0.5: dev 334, 338, 340 and 342 of 464, with 15, 9, 7 and
+2 superfluous heads; held-out passages 61, 62, 62 and 52 of 122.
+"""
 
 MOST = 6
-"""Heads of one answer."""
+"""The largest number of heads of one answer."""
 
 _CLASSES = {kind.value: kind for kind in IMPLICIT_KINDS}
 
 
 def decode(item: Item, choice: Choice) -> Answer:
-    """The whole answer that a choice amounts to.
+    """The complete answer for a choice.
 
-    A class is an answer without heads. A token is a head with all its mentions, that token
-    marked and the others added; and there are further heads where the recipe says that there
-    are several, or, where it says nothing of that, the words do. ValueError where the choice
-    is neither a class nor a token of the passage outside the anchor.
+    A class gives an answer without heads. A token gives a head with all its mentions, that
+    token marked and the others added. There are further heads where the recipe predicts several
+    or, if it does not predict that, where the words suggest it. Raises ValueError where the
+    choice is neither a class nor a token of the passage outside the anchor.
     """
     kind = _CLASSES.get(choice.choice)
     if kind is not None:
@@ -566,7 +576,7 @@ def decode(item: Item, choice: Choice) -> Answer:
 
 
 Heads = tuple[list[HeadGroup], Relation | None]
-"""One or more, and how they belong together; None for one."""
+"""One or more heads, and their relation; None for one."""
 
 
 def _by_probability(
@@ -592,7 +602,7 @@ def _by_probability(
 
 
 def _beside(item: Item, groups: HeadGroups, first: HeadGroup) -> list[HeadGroup]:
-    """The other nouns that stand side by side with the first, in their order."""
+    """The other nouns coordinated with the first head, in their order."""
     found = coordination_of(item, groups.scores, first.best)
     heads: dict[str, HeadGroup] = {}
     for token in found.members if found is not None else ():
@@ -602,7 +612,7 @@ def _beside(item: Item, groups: HeadGroups, first: HeadGroup) -> list[HeadGroup]
 
 
 def _hold(heads: Sequence[HeadGroup], against: HeadGroup) -> bool:
-    """Whether the recipe thinks something of all these heads."""
+    """Whether all these heads have enough score."""
     return all(0 < head.score >= PARTNER * against.score for head in heads)
 
 

@@ -1,10 +1,10 @@
 """Recipe `linear`: a linear model over pairs of anchor and candidate (paper, appendix):
 features, settings, fitting, training and files.
 
-Candidates are the six classes and the tokens around the anchor. A class has the sum of the
-weights of the anchor's features, which are its own; a token the sum of the weights of its
-features as a head. A softmax over all candidates makes probabilities of the scores. A weight
-for tokens as such needs no place: it is what all classes have too little.
+Candidates are the six classes and the tokens around the anchor. The score of a class is the sum
+of its weights for the anchor's features; that of a token is the sum of the weights of its
+features as a head. A softmax over all candidates gives probabilities. A bias of tokens is not
+needed: it is the negative of the classes' common bias.
 
 Choosing needs numpy and no other framework.
 """
@@ -19,7 +19,7 @@ from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import msgspec
 import numpy as np
@@ -27,34 +27,36 @@ from numpy.typing import NDArray
 
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Passage, paper_class
 from nfh_models.errors import ModelsError
+from nfh_models.identification.base import batches_of
 from nfh_models.model_files import (
-    FORMAT_VERSION,
     SEED,
     VOCABULARY,
     WEIGHTS,
-    ModelConfig,
-    ModelFiles,
+    About,
+    check_summable,
     damaged,
+    digest_of_examples,
     read_arrays,
     read_config,
     read_settings,
     read_vocabulary,
-    write_model,
+    save_model,
 )
 from nfh_models.model_files import settings_of as stored_settings
 from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution import cues
 from nfh_models.resolution.base import (
+    BATCH,
     Choice,
     Item,
     ResolutionExample,
-    batches_of,
     check_layers,
     parse_items,
     parse_of,
 )
 from nfh_models.resolution.cues import CUES, CueContext, CueNumber, turns_of
 from nfh_models.resolution.recipes import LINEAR, TASK
+from nfh_models.training.plan import PhaseProgress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -86,44 +88,55 @@ PAPER = (
 OWN = (FeatureGroup.PLACE, FeatureGroup.NOUN, FeatureGroup.CUES, FeatureGroup.WORDS)
 
 
-@dataclass(frozen=True, slots=True)
-class LinearFeatures:
-    """Which groups, at least one, in the order of FeatureGroup; and whether they are crossed.
+LARGEST_C = 1e6
+MOST_FOLDS = 50
 
-    crossed: features of the anchor have a weight for each class. Without it a feature is told
-    once for the pair; then features of the anchor are the same for all of its candidates, so
-    that they cannot tell them apart, and are left out.
-    """
 
-    groups: tuple[FeatureGroup, ...] = tuple(FeatureGroup)
+class LinearSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings of a linear model, also as config.json holds them."""
+
+    features: Annotated[tuple[FeatureGroup, ...], msgspec.Meta(min_length=1)] = tuple(
+        FeatureGroup
+    )
+    """Groups of features, in the order of FeatureGroup."""
     crossed: bool = True
+    """Features of the anchor have a weight for each class. Otherwise they would be the same for
+    all candidates of an anchor, and they are left out.
+    """
+    c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)] = 0.1
+    """The weight of errors relative to the size of the weights."""
+    seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 1
+    """Of the folds; fitting is deterministic."""
 
     def __post_init__(self) -> None:
-        if not self.groups:
+        if not self.features:
             raise ValueError("no feature is left to choose by")
+        if list(self.features) != [group for group in FeatureGroup if group in self.features]:
+            raise ValueError("a group of features is named twice, or out of order")
 
 
 REACH = 200
-"""Tokens on either side of the anchor that are candidates. The farthest head that the
-releases mark is 151 tokens away."""
+"""Tokens on either side of the anchor that are candidates. The farthest head that the releases
+mark is 151 tokens away.
+"""
 
 SENTENCE_ENDS = frozenset(".!?\u2026")
 
 
 @dataclass(frozen=True)
 class TokenView:
-    """Tokens [first, first + len(words)) of a passage, as lists with an entry each."""
+    """Tokens [first, first + len(words)) of a passage, as lists with one entry each."""
 
     first: int
     words: Sequence[str]
     lemmas: Sequence[str]
-    """`words` and `lemmas`: in lower case."""
+    """`words` and `lemmas` are in lower case."""
     pos: Sequence[str]
     tags: Sequence[str]
     heads: Sequence[int | None]
-    """Places in the view; None for a token that hangs on nothing, or on one outside."""
+    """Places in the view; None for a root, and for a token whose head is outside the view."""
     relations: Sequence[str]
-    """`pos`, `tags` and `relations`: the parser's."""
+    """`pos`, `tags` and `relations` are the parser's."""
     turns: Sequence[int]
     """Ranks of turns."""
     speakers: Sequence[str | None]
@@ -135,18 +148,18 @@ class TokenView:
         return len(self.words)
 
     @cached_property
-    def place(self) -> CueNumber:
+    def number(self) -> CueNumber:
         """The same for the cues."""
         return CueNumber(CueContext(self.words, self.pos, self.turns), self.start, self.end)
 
     @cached_property
     def candidates(self) -> list[int]:
-        """The places of the tokens that may be the head: all but the anchor's."""
+        """The places of all tokens outside the anchor."""
         return [*range(self.start), *range(self.end, len(self))]
 
     @cached_property
     def top(self) -> int:
-        """The anchor's token that hangs on nothing inside the anchor."""
+        """The anchor's token whose head is outside the anchor."""
         for at in range(self.end - 1, self.start - 1, -1):
             head = self.heads[at]
             if head is None or not self.start <= head < self.end:
@@ -155,7 +168,7 @@ class TokenView:
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """What hangs on each place, in order."""
+        """The dependents of each place, in order."""
         found: dict[int, list[int]] = {}
         for at, head in enumerate(self.heads):
             if head is not None:
@@ -164,7 +177,7 @@ class TokenView:
 
     @cached_property
     def sentence(self) -> tuple[int, int]:
-        """The places [begin, end) of the anchor's sentence, in its turn; its mark included."""
+        """The places [begin, end) of the anchor's sentence in its turn, with its final mark."""
         begin, end = self.start, self.end
         while begin and self._joined(begin - 1, begin):
             begin -= 1
@@ -177,7 +190,7 @@ class TokenView:
         return same and self.words[left] not in SENTENCE_ENDS
 
     def speaker(self, place: int) -> str | None:
-        """Who says the token at a place; None where nobody is named."""
+        """The speaker of the token at a place; None where the source names none."""
         return self.speakers[self.turns[place] - self.turns[0]]
 
 
@@ -212,10 +225,10 @@ def _heads(heads: Sequence[int], start: int, size: int) -> list[int | None]:
     return [head if head != at and 0 <= head < size else None for at, head in enumerate(moved)]
 
 
-# Features of `linear` that describe the anchor; their weights are one for each class.
+# --- features of the anchor, with a weight for each class ------------------------------------
 #
-# A feature is a string, "labels:lemma-1=be": its group, what it is and where, its value.
-# Labels, structure, match and other are those of the paper's table 8. It took entities and
+# A feature is a string, "labels:lemma-1=be": its group, name and place, and its value. Labels,
+# structure, match and other are those of the paper's table 8. The paper took entities and
 # expressions of money and time from a recogniser; here a name is a proper noun, and the
 # expressions are words of `cues`.
 
@@ -226,13 +239,13 @@ NOTHING = "-"
 LENGTHS = (5, 10)
 MAGNITUDES = (1, 10, 100, 1600, 2100)
 BEFORE, BEHIND = 10, 5
-"""Words on either side that `words` takes as a bag."""
+"""Words on either side that the group `words` takes as a bag."""
 
 _TIMES = cues.CLOCK | cues.HOURS | cues.DAY_PARTS
 
 
 def anchor_features(view: TokenView, groups: tuple[FeatureGroup, ...]) -> list[str]:
-    """The features of an anchor, each once."""
+    """The features of an anchor, without duplicates."""
     found = (
         f"{group}:{feature}"
         for group in groups
@@ -243,23 +256,24 @@ def anchor_features(view: TokenView, groups: tuple[FeatureGroup, ...]) -> list[s
 
 
 def number_kind(view: TokenView) -> str:
-    """What the anchor looks like: "one", "letters" or "digits"."""
-    if view.place.is_one:
+    """How the anchor is written: "one", "letters" or "digits"."""
+    if view.number.is_one:
         return "one"
     return "digits" if any(c.isdigit() for c in view.words[view.start]) else "letters"
 
 
 def magnitude(view: TokenView) -> str:
-    """The least of MAGNITUDES that the anchor's value is below; "more", or "none"."""
-    value = view.place.value
+    """The first of MAGNITUDES above the anchor's value; "more", or "none" without a value."""
+    value = view.number.value
     if value is None:
         return "none"
     return next((f"<{bound}" for bound in MAGNITUDES if value < bound), "more")
 
 
 def around(view: TokenView, start: int, end: int) -> Iterator[tuple[str, int | None]]:
-    """Places up to WINDOW before and behind a span, named by their distance; None beyond the
-    ends of its turn."""
+    """Places up to WINDOW before and behind a span, named by their distance; None beyond its
+    turn.
+    """
     turn = view.turns[start]
     for step in range(1, WINDOW + 1):
         for name, at in ((f"-{step}", start - step), (f"+{step}", end - 1 + step)):
@@ -291,14 +305,15 @@ def _structure(view: TokenView) -> Iterator[str]:
     if "?" in view.words[view.end :]:
         yield "question-behind"
     begin, end = view.sentence
-    yield f"sentence-length={_bin(end - begin)}"
+    length = next((f"<{bound}" for bound in LENGTHS if end - begin < bound), "more")
+    yield f"sentence-length={length}"
     yield f"span-length={min(view.end - view.start, 3)}"
     span = "".join(view.words[view.start : view.end])
     if "-" in span:
         yield "hyphen"
     if "/" in span:
         yield "slash"
-    before, after = view.place.before(), view.place.after()
+    before, after = view.number.before(), view.number.after()
     if before in cues.APOSTROPHES or span[0] in cues.APOSTROPHES:
         yield "apostrophe-before"
     if after[:1] in cues.APOSTROPHES:
@@ -307,10 +322,6 @@ def _structure(view: TokenView) -> Iterator[str]:
         yield "s-behind"
     if not any(word[0].isalnum() for word in view.words[view.end : end]):
         yield "ends-sentence"
-
-
-def _bin(length: int) -> str:
-    return next((f"<{bound}" for bound in LENGTHS if length < bound), "more")
 
 
 def _match(view: TokenView) -> Iterator[str]:
@@ -332,20 +343,20 @@ def _other(view: TokenView) -> Iterator[str]:
 
 
 def _anchor_cues(view: TokenView) -> Iterator[str]:
-    holding = [cue.name for cue in CUES if cue.test(view.place)]
+    holding = [cue.name for cue in CUES if cue.test(view.number)]
     if holding:
         yield f"first={holding[0]}"
     yield from holding
 
 
 def _words(view: TokenView) -> Iterator[str]:
-    shape = number_kind(view) if view.place.is_one else magnitude(view)
-    place = view.place
+    shape = number_kind(view) if view.number.is_one else magnitude(view)
+    number = view.number
     yield f"shape={shape}"
-    yield f"shape-1={shape} {place.before() or NOTHING}"
-    yield f"shape+1={shape} {place.after() or NOTHING}"
-    yield f"between={place.before() or NOTHING} {place.after() or NOTHING}"
-    yield f"two-before={place.before(2) or NOTHING} {place.before() or NOTHING}"
+    yield f"shape-1={shape} {number.before() or NOTHING}"
+    yield f"shape+1={shape} {number.after() or NOTHING}"
+    yield f"between={number.before() or NOTHING} {number.after() or NOTHING}"
+    yield f"two-before={number.before(2) or NOTHING} {number.before() or NOTHING}"
     for lemma in view.lemmas[max(0, view.start - BEFORE) : view.start]:
         yield f"before={lemma}"
     for lemma in view.lemmas[view.end : view.end + BEHIND]:
@@ -366,11 +377,11 @@ ANCHOR_FEATURES: dict[FeatureGroup, Callable[[TokenView], Iterator[str]]] = {
     FeatureGroup.CUES: _anchor_cues,
     FeatureGroup.WORDS: _words,
 }
-"""The groups that say something of the anchor."""
+"""The groups with features of the anchor."""
 
 
 NEAREST = 5
-"""Ranks of nouns that are told apart."""
+"""Ranks of nouns that are distinguished."""
 
 DISTANCES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 TURNS = 3
@@ -381,8 +392,8 @@ _PLURAL_DETERMINERS = frozenset({"these", "those", "many", "some", "few", "sever
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all tokens of a view share: told once an anchor."""
+class AnchorContext:
+    """What all tokens of a view share, computed once for each anchor."""
 
     view: TokenView
 
@@ -398,7 +409,9 @@ class Setting:
 
     @cached_property
     def ranks(self) -> dict[int, int]:
-        """Nouns by nearness on their side: -1 the closest before the anchor, 1 behind."""
+        """Nouns by nearness on their side: -1 the closest before the anchor, 1 the closest
+        behind it.
+        """
         view = self.view
         nouns = [at for at in view.candidates if view.pos[at] == "NOUN"]
         before = sum(at < view.start for at in nouns)
@@ -415,32 +428,32 @@ class Setting:
 
     @cached_property
     def mentions(self) -> Counter[str]:
-        """How often each lemma stands in the view."""
+        """Occurrences of each lemma in the view."""
         return Counter(self.view.lemmas)
 
     @cached_property
     def best(self) -> int | None:
-        """The noun that `cues` would take."""
-        return cues.best(self.view.place)
+        """The noun that `cues` would choose."""
+        return cues.best(self.view.number)
 
     @cached_property
     def shared(self) -> int | None:
         """The noun of "2 or 3 apples" for the 2."""
-        return cues.shared_noun(self.view.place)
+        return cues.shared_noun(self.view.number)
 
 
-Tell = Callable[[Setting, int], Iterator[str]]
+Extract = Callable[[AnchorContext, int], Iterator[str]]
 
 
 def candidate_features(
-    setting: Setting, at: int, groups: tuple[FeatureGroup, ...]
+    context: AnchorContext, at: int, groups: tuple[FeatureGroup, ...]
 ) -> list[str]:
-    """The features of the token at a place of the view, each once."""
+    """The features of the token at a place of the view, without duplicates."""
     found = (
         f"{group}:{feature}"
         for group in groups
         if group in CANDIDATE_FEATURES
-        for feature in CANDIDATE_FEATURES[group](setting, at)
+        for feature in CANDIDATE_FEATURES[group](context, at)
     )
     return list(dict.fromkeys(found))
 
@@ -448,8 +461,8 @@ def candidate_features(
 # --- the paper's ----------------------------------------------------------------------------
 
 
-def _candidate_labels(setting: Setting, at: int) -> Iterator[str]:
-    view = setting.view
+def _candidate_labels(context: AnchorContext, at: int) -> Iterator[str]:
+    view = context.view
     yield f"lemma={view.lemmas[at]}"
     yield f"pos={view.pos[at]}"
     for name, near in around(view, at, at + 1):
@@ -461,16 +474,16 @@ def _candidate_labels(setting: Setting, at: int) -> Iterator[str]:
     yield f"head-pos={NOTHING if head is None else view.pos[head]}"
 
 
-def _closest(setting: Setting, at: int) -> Iterator[str]:
-    if at == setting.closest:
+def _closest(context: AnchorContext, at: int) -> Iterator[str]:
+    if at == context.closest:
         yield "closest-noun"
 
 
 # --- our own --------------------------------------------------------------------------------
 
 
-def _place(setting: Setting, at: int) -> Iterator[str]:
-    view, kind, pos = setting.view, setting.kind, setting.view.pos[at]
+def _place(context: AnchorContext, at: int) -> Iterator[str]:
+    view, kind, pos = context.view, context.kind, context.view.pos[at]
     away = view.start - at if at < view.start else view.end - 1 - at
     side = "before" if away > 0 else "behind"
     turns = max(-TURNS, min(TURNS, view.turns[at] - view.turns[view.start]))
@@ -481,7 +494,7 @@ def _place(setting: Setting, at: int) -> Iterator[str]:
     yield f"sentence={begin <= at < end} {side} {pos in NOUNS}"
     if view.speaker(at) != view.speaker(view.start):
         yield f"other-speaker={pos in NOUNS}"
-    rank = setting.ranks.get(at)
+    rank = context.ranks.get(at)
     if rank is not None:
         shown = max(-NEAREST, min(NEAREST, rank))
         yield f"rank={shown}"
@@ -493,23 +506,23 @@ def _distance(away: int) -> str:
     return next((f"<={bound}" for bound in DISTANCES if away <= bound), "more")
 
 
-def _noun(setting: Setting, at: int) -> Iterator[str]:
-    view = setting.view
+def _noun(context: AnchorContext, at: int) -> Iterator[str]:
+    view = context.view
     pos = view.pos[at]
-    yield f"anchor+lemma={setting.lemma} {view.lemmas[at]}"
+    yield f"anchor+lemma={context.lemma} {view.lemmas[at]}"
     if pos not in NOUNS:
-        yield f"kind+pos={setting.kind} {pos}"
+        yield f"kind+pos={context.kind} {pos}"
         return
     plural = view.tags[at] in _PLURALS
-    yield f"plural={plural} {setting.kind}"
-    if view.place.before() in _PLURAL_DETERMINERS:
+    yield f"plural={plural} {context.kind}"
+    if view.number.before() in _PLURAL_DETERMINERS:
         yield f"plural={plural} after-these"
-    yield f"mentions={min(setting.mentions[view.lemmas[at]], 4)}"
-    yield f"opened={_opened(view, at)} {setting.kind}"
+    yield f"mentions={min(context.mentions[view.lemmas[at]], 4)}"
+    yield f"opened={_opened(view, at)} {context.kind}"
     yield f"relation={view.relations[at]} {view.relations[view.top]}"
     yield from _verbs(view, at)
     if any(view.relations[child] == "nummod" for child in view.children.get(at, ())):
-        yield f"counted={setting.kind}"
+        yield f"counted={context.kind}"
     if view.words[at] in cues.SELDOM_COUNTED:
         yield "seldom"
     if at + 1 < len(view) and view.pos[at + 1] in NOUNS:
@@ -517,7 +530,7 @@ def _noun(setting: Setting, at: int) -> Iterator[str]:
 
 
 def _opened(view: TokenView, at: int) -> str:
-    """What opens the phrase of a noun: the word, where it is a small one, else its tag."""
+    """What opens the phrase of a noun: a function word itself, else its part of speech."""
     left = at - 1
     while left > max(0, at - 4) and view.pos[left] in ("ADJ", "NOUN", "PROPN", "ADV"):
         left -= 1
@@ -527,7 +540,7 @@ def _opened(view: TokenView, at: int) -> str:
 
 
 def _verbs(view: TokenView, at: int) -> Iterator[str]:
-    """How what the noun hangs on goes with what the anchor hangs on."""
+    """How the heads of the noun and of the anchor are related."""
     own, other = view.heads[at], view.heads[view.top]
     if own is None or other is None:
         return
@@ -539,26 +552,26 @@ def _verbs(view: TokenView, at: int) -> Iterator[str]:
         yield f"on-anchor {view.relations[at]}"
 
 
-def _candidate_cues(setting: Setting, at: int) -> Iterator[str]:
-    if at == setting.best:
+def _candidate_cues(context: AnchorContext, at: int) -> Iterator[str]:
+    if at == context.best:
         yield "best"
-        yield f"best {setting.kind}"
-    if at == setting.shared:
+        yield f"best {context.kind}"
+    if at == context.shared:
         yield "shared"
-    rank = setting.ranks.get(at)
+    rank = context.ranks.get(at)
     if rank is not None and -8 <= rank < 0:
-        worth = cues.worth(setting.view.place, at, -rank - 1)
+        worth = cues.worth(context.view.number, at, -rank - 1)
         yield f"worth={round(worth * 10) / 10}"
 
 
-CANDIDATE_FEATURES: dict[FeatureGroup, Tell] = {
+CANDIDATE_FEATURES: dict[FeatureGroup, Extract] = {
     FeatureGroup.LABELS: _candidate_labels,
     FeatureGroup.CLOSEST: _closest,
     FeatureGroup.PLACE: _place,
     FeatureGroup.NOUN: _noun,
     FeatureGroup.CUES: _candidate_cues,
 }
-"""The groups that say something of a token."""
+"""The groups with features of a token."""
 
 
 VERSION = "linear/1"
@@ -567,25 +580,12 @@ VERSION = "linear/1"
 NEEDS = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
 BIAS = "bias"
-"""The feature that every anchor has."""
+"""A feature of every anchor."""
 
 CLASSES = len(IMPLICIT_KINDS)
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class LinearSettings:
-    """How a linear model is made.
-
-    c: the weight of errors against the size of the weights. seed: of the folds; the fitting
-    itself leaves nothing to chance.
-    """
-
-    features: LinearFeatures = field(default_factory=LinearFeatures)
-    c: float = 0.1
-    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -597,22 +597,24 @@ class ItemFeatures:
     tokens: Sequence[Sequence[str]]
 
 
-def tell(item: Item, features: LinearFeatures) -> ItemFeatures:
-    """All features of an item. ValueError for one without the parse that it needs."""
+def extract(item: Item, settings: LinearSettings) -> ItemFeatures:
+    """All features of an item. Raises ValueError for an item without the parse that it
+    needs.
+    """
     view = view_of(item)
-    setting = Setting(view)
-    own = anchor_features(view, features.groups) if features.crossed else []
-    tokens = [candidate_features(setting, at, features.groups) for at in view.candidates]
+    context = AnchorContext(view)
+    own = anchor_features(view, settings.features) if settings.crossed else []
+    tokens = [candidate_features(context, at, settings.features) for at in view.candidates]
     return ItemFeatures(view, [BIAS, *own], tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class LinearWeights:
-    """What was learnt."""
+    """The weights of a model."""
 
     anchors: tuple[str, ...]
     tokens: tuple[str, ...]
-    """`anchors` and `tokens`: features, no two of a list alike."""
+    """`anchors` and `tokens`: distinct features."""
     classes: Floats
     """[anchor features, 6], in the order of IMPLICIT_KINDS."""
     heads: Floats
@@ -628,7 +630,7 @@ class LinearWeights:
 class Linear:
     """A fitted model, ready to choose.
 
-    parser: the name of the one that parsed what it was fitted on; another may tag otherwise.
+    parser: the name of the parser of the training passages; another one may tag differently.
     """
 
     recipe = LINEAR
@@ -646,36 +648,40 @@ class Linear:
         self._tokens = {name: place for place, name in enumerate(weights.tokens)}
 
     def _fingerprint(self) -> str:
-        """Twelve hexadecimal digits of what choices depend on."""
-        features, weights = self.settings.features, self.weights
-        said = [features.groups, features.crossed, weights.anchors, weights.tokens]
+        """Twelve hexadecimal digits of everything that choices depend on."""
+        settings, weights = self.settings, self.weights
+        said = [settings.features, settings.crossed, weights.anchors, weights.tokens]
         hashed = hashlib.sha256(json.dumps(said, separators=(",", ":")).encode("ascii"))
         hashed.update(np.ascontiguousarray(weights.classes, "<f8").tobytes())
         hashed.update(np.ascontiguousarray(weights.heads, "<f8").tobytes())
         return hashed.hexdigest()[:12]
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
-        """A choice an item. ValueError for one without parts of speech and dependencies."""
+        """A choice for each item. Raises ValueError for one without parts of speech and
+        dependencies.
+        """
         return [self._resolve(item) for item in items]
 
     def _resolve(self, item: Item) -> Choice:
-        told = tell(item, self.settings.features)
-        probabilities = softmax(self.score(told))
-        return decide(told.view, probabilities, len(item.passage.tokens))
+        features = extract(item, self.settings)
+        probabilities = softmax(self.score(features))
+        return decide(features.view, probabilities, len(item.passage.tokens))
 
-    def score(self, told: ItemFeatures) -> Floats:
+    def score(self, features: ItemFeatures) -> Floats:
         """The scores of the six classes, then of the candidate tokens, in their order."""
-        own = list(_known(told.anchor, self._anchors))
+        own = list(_known(features.anchor, self._anchors))
         classes = self.weights.classes[own].sum(axis=0)
         places: list[int] = []
         rows: list[int] = []
-        for row, names in enumerate(told.tokens):
+        for row, names in enumerate(features.tokens):
             found = list(_known(names, self._tokens))
             places += found
             rows += [row] * len(found)
         chosen = self.weights.heads[places] if places else np.zeros(0)
         heads = (
-            np.bincount(rows, chosen, len(told.tokens)) if rows else np.zeros(len(told.tokens))
+            np.bincount(rows, chosen, len(features.tokens))
+            if rows
+            else np.zeros(len(features.tokens))
         )
         return np.concatenate([classes, heads])
 
@@ -685,13 +691,12 @@ def _known(names: Iterable[str], places: Mapping[str, int]) -> Iterable[int]:
 
 
 def softmax(scores: Floats) -> Floats:
-    """Probabilities in the proportions of the scores' exponentials."""
     powers = np.exp(scores - scores.max())
     return np.asarray(powers / powers.sum(), np.float64)
 
 
 def decide(view: TokenView, probabilities: Floats, tokens: int) -> Choice:
-    """The likeliest candidate, the second, and the probabilities of all.
+    """The most probable candidate, the second, and the probabilities of all.
 
     probabilities: of the classes, then of the view's candidates. tokens: of the passage. Of
     equals the first wins: classes in their order, then tokens in theirs.
@@ -713,55 +718,24 @@ def _name(view: TokenView, place: int) -> str:
     return str(view.first + view.candidates[place - CLASSES])
 
 
-LARGEST_C = 1e6
-MOST_FOLDS = 50
-
 SHORTHAND = {"paper": PAPER, "all": tuple(FeatureGroup)}
 """Names for several groups."""
 
 
-class StoredLinearSettings(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
-):
-    """The settings as config.json holds them."""
-
-    features: Annotated[tuple[FeatureGroup, ...], msgspec.Meta(min_length=1)]
-    crossed: bool
-    c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)]
-    seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
-
-    def __post_init__(self) -> None:
-        if list(self.features) != [group for group in FeatureGroup if group in self.features]:
-            raise ValueError("a group of features is named twice, or out of order")
-
-    @classmethod
-    def of(cls, settings: LinearSettings) -> "StoredLinearSettings":
-        """As it is to be stored."""
-        features = settings.features
-        return cls(
-            features=features.groups,
-            crossed=features.crossed,
-            c=settings.c,
-            seed=settings.seed,
-        )
-
-    def settings(self) -> LinearSettings:
-        """As the model takes them."""
-        return LinearSettings(LinearFeatures(self.features, self.crossed), self.c, self.seed)
-
-
 @dataclass(frozen=True, slots=True)
 class LinearPlan:
-    """How to train: the settings, and in how many folds to try them before; 0 for none."""
+    """How to train: the settings, and the number of folds of the trial before; 0 for
+    no trial.
+    """
 
     settings: LinearSettings = field(default_factory=LinearSettings)
     folds: int = 5
 
 
-class _Given(StoredLinearSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The settings and the folds, as a command line gives them."""
+class _Given(LinearSettings, frozen=True, forbid_unknown_fields=True):
+    """Settings and folds, as a command line gives them."""
 
-    folds: Annotated[int, msgspec.Meta(ge=0, le=MOST_FOLDS)]
+    folds: Annotated[int, msgspec.Meta(ge=0, le=MOST_FOLDS)] = LinearPlan().folds
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -776,28 +750,23 @@ WANTED = {
     "seed": SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}, or 0 for no trial",
 }
-"""Each setting with what it may be."""
+"""Each setting with its possible values."""
 
 
 def settings_of(given: Iterable[str]) -> LinearPlan:
-    """A plan out of "key=value" words; what they leave out is as by default.
+    """A plan from "key=value" words; settings not given have their defaults.
 
-    Raises SettingError for a word that is none, or a value that its key cannot have.
+    Raises SettingError for a malformed word, and for a value that its key cannot have.
     """
-    defaults = msgspec.to_builtins(StoredLinearSettings.of(LinearSettings())) | {
-        "folds": LinearPlan().folds
-    }
-    made = read_settings(given, _Given, "linear", WANTED, defaults, _value)
-    return LinearPlan(made.settings(), made.folds)
-
-
-def _value(key: str, value: str) -> object:
-    return _groups(value) if key == "features" else value
+    value_of = lambda key, value: _groups(value) if key == "features" else value  # noqa: E731
+    made = msgspec.structs.asdict(read_settings(given, _Given, LINEAR, WANTED, {}, value_of))
+    folds = made.pop("folds")
+    return LinearPlan(LinearSettings(**made), folds)
 
 
 def _groups(value: str) -> list[str]:
-    """The groups that are named, each once, in the order of FeatureGroup; unknown names
-    behind.
+    """The named groups, without duplicates, in the order of FeatureGroup; unknown names at the
+    end.
     """
     named: dict[str, None] = {}
     for part in value.split(","):
@@ -808,50 +777,40 @@ def _groups(value: str) -> list[str]:
 
 
 ARRAYS = {"classes": "float64", "heads": "float64"}
-"""classes: [anchor features, 6]. heads: one a token feature. The vocabulary has the names of
-the former, then those of the latter."""
+"""classes: [anchor features, 6]. heads: one for each token feature. The vocabulary has the
+names of the former, then those of the latter.
+"""
 
 OF_ANCHOR = "anchor "
 OF_TOKEN = "token "  # noqa: S105 # no password: the kind of token that text has
-"""What stands before a feature's name in the vocabulary."""
+"""Prefixes of features in the vocabulary."""
 
 
-def save_linear(
-    model: Linear,
-    folder: Path,
-    *,
-    name: str | None = None,
-    created_at: str = "",
-    metrics: Mapping[str, object] | None = None,
-    card: str = "",
-) -> str:
-    """Write a model as a model directory; its digest. name: the folder's by default.
-
-    Raises FolderTakenError where something is there already, OSError.
-    """
-    config = ModelConfig(
-        format_version=FORMAT_VERSION,
-        name=name or folder.name,
-        task=TASK,
-        recipe=LINEAR,
-        version=model.version,
-        created_at=created_at,
-        parser=model.parser,
-        settings=msgspec.to_builtins(StoredLinearSettings.of(model.settings)),
-    )
+def save_linear(model: Linear, folder: Path, **about: Unpack[About]) -> str:
+    """Write a model as a model directory; returns its digest. See `save_model`."""
     weights = model.weights
     arrays = {"classes": weights.classes, "heads": weights.heads}
     vocabulary = [
         *(OF_ANCHOR + feature for feature in weights.anchors),
         *(OF_TOKEN + feature for feature in weights.tokens),
     ]
-    return write_model(folder, ModelFiles(config, arrays, vocabulary, metrics or {}, card))
+    return save_model(
+        folder,
+        TASK,
+        LINEAR,
+        model.version,
+        model.settings,
+        arrays,
+        vocabulary,
+        parser=model.parser,
+        **about,
+    )
 
 
 def load_linear(folder: Path) -> Linear:
-    """A model out of its directory, without scikit-learn. Raises ModelFileError."""
+    """A model from its directory, without scikit-learn. Raises ModelFileError."""
     config = read_config(folder, LINEAR)
-    stored = stored_settings(folder, config, StoredLinearSettings)
+    settings = stored_settings(folder, config, LinearSettings, complete=True)
     vocabulary = read_vocabulary(folder)
     arrays = read_arrays(folder, ARRAYS)
     anchors = [word for word in vocabulary if word.startswith(OF_ANCHOR)]
@@ -868,55 +827,53 @@ def load_linear(folder: Path) -> Linear:
         arrays["classes"].astype(np.float64, copy=False),
         arrays["heads"].astype(np.float64, copy=False),
     )
-    return Linear(stored.settings(), weights, config.parser)
+    return Linear(settings, weights, config.parser)
 
 
 def _check_shape(folder: Path, name: str, array: "Array", wanted: tuple[int, ...]) -> None:
     if array.shape != wanted:
         raise damaged(
-            folder / WEIGHTS,
-            f"{name} has the shape {array.shape}, {VOCABULARY} wants {wanted}",
+            folder / WEIGHTS, f"{name} has the shape {array.shape}, {VOCABULARY} wants {wanted}"
         )
-    with np.errstate(over="ignore"):
-        largest = np.abs(array.astype(np.float64)).sum()
-    if not np.isfinite(largest):
-        raise damaged(folder / WEIGHTS, f"the weights of {name} are too large to be summed")
+    check_summable(folder, (array,), f"the weights of {name}")
 
 
-# Examples as sparse matrices, for the fitting of `linear`.
+# --- examples as sparse matrices --------------------------------------------------------------
 #
-# Features are numbered as they come, so that no string is held twice; memory grows with the
-# number of features that all candidates have together, eight bytes each.
+# Features are numbered in the order of appearance, so that no string is stored twice; memory is
+# eight bytes for each feature of each candidate.
 
 LEAST = 2
-"""Examples that a feature must be told of: what stands in one only is learnt by heart."""
+"""Examples that a feature must occur in: with one, it is learnt by heart."""
 
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class LinearTable:
-    """Examples with their features and answers."""
+    """Examples with their features and answers, as sparse matrices."""
 
     settings: LinearSettings
     anchor_names: tuple[str, ...]
     token_names: tuple[str, ...]
     anchors: "csr_matrix"
-    """A row an example, a column an anchor feature."""
+    """A row for each example, a column for each anchor feature."""
     tokens: "csr_matrix"
-    """A row a candidate token of all examples in order, a column a token feature."""
+    """A row for each candidate token of all examples in order, a column for each token
+    feature.
+    """
     example_of: Places
-    """The example of each such row."""
+    """The example of each row of `tokens`."""
     right_classes: Flags
     """[examples, 6]."""
     right_tokens: Flags
-    """One a row of tokens."""
+    """One for each row of `tokens`."""
 
     def __len__(self) -> int:
         return len(self.right_classes)
 
     def part(self, chosen: Places) -> "LinearTable":
-        """The chosen examples alone, with all columns. chosen: ascending, each once."""
+        """The chosen examples, with all columns. chosen: ascending indices."""
         kept = np.isin(self.example_of, chosen)
         return LinearTable(
             self.settings,
@@ -931,7 +888,7 @@ class LinearTable:
 
 
 class _Matrix:
-    """Rows of named features that grow one by one."""
+    """Rows of named features, appended one by one."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -944,7 +901,8 @@ class _Matrix:
         self._starts.append(len(self._indices))
 
     def frozen(self, example_of: Places, examples: int) -> "tuple[tuple[str, ...], csr_matrix]":
-        """The names of the features told of LEAST examples or more, and the matrix of ones.
+        """The names of the features that occur in LEAST or more examples, and the matrix of
+        ones.
 
         example_of: the example of each row.
         """
@@ -962,8 +920,8 @@ class _Matrix:
         return names, matrix[:, np.flatnonzero(kept)]
 
 
-class Collector:
-    """Tells the features of parsed examples, one after the other."""
+class ExampleCollector:
+    """Collects the features of parsed examples."""
 
     def __init__(self, settings: LinearSettings) -> None:
         self._settings = settings
@@ -974,28 +932,27 @@ class Collector:
         self._heads = array("b")
 
     def add(self, item: Item, gold: Answer) -> bool:
-        """Take an example in; False where none of its candidates is right.
+        """Add an example; False where none of its candidates is correct.
 
-        ValueError for an item without the parse that it needs.
+        Raises ValueError for an item without the parse that it needs.
         """
-        told = tell(item, self._settings.features)
+        features = extract(item, self._settings)
         classes = [kind is paper_class(gold.kind) for kind in IMPLICIT_KINDS]
-        heads = right_tokens(told.view, gold, item.passage)
+        heads = right_tokens(features.view, gold, item.passage)
         if not any(classes) and not any(heads):
             return False
-        self._take(told)
+        self._take(features)
         self._classes.append(classes)
         self._heads.extend(heads)
         return True
 
-    def _take(self, told: ItemFeatures) -> None:
-        self._anchors.add(told.anchor)
-        for names in told.tokens:
+    def _take(self, features: ItemFeatures) -> None:
+        self._anchors.add(features.anchor)
+        for names in features.tokens:
             self._tokens.add(names)
-        self._sizes.append(len(told.tokens))
+        self._sizes.append(len(features.tokens))
 
     def table(self) -> LinearTable:
-        """All that was taken in."""
         count = len(self._sizes)
         own = np.arange(count)
         example_of = np.repeat(own, self._sizes)
@@ -1014,7 +971,7 @@ class Collector:
 
 
 def right_tokens(view: TokenView, gold: Answer, passage: Passage) -> list[bool]:
-    """Whether each candidate is right: it has the lemma of a head token, or is one."""
+    """Whether each candidate is correct: it is a head token, or has the lemma of one."""
     if gold.kind is not Kind.REFERENCE:
         return [False] * len(view.candidates)
     heads = set(gold.head_tokens())
@@ -1022,17 +979,17 @@ def right_tokens(view: TokenView, gold: Answer, passage: Passage) -> list[bool]:
     return [view.first + at in heads or view.lemmas[at] in lemmas for at in view.candidates]
 
 
-# The fitting of `linear`: conditional likelihood, found by L-BFGS.
+# --- fitting: maximum conditional likelihood by L-BFGS ---------------------------------------
 #
-# The loss of an example is -log of the summed probability of its right candidates; to the sum
-# over the examples comes half the squared weights, divided by C. L-BFGS is as in Nocedal and
-# Wright, Numerical Optimization (2006), algorithm 7.5, with steps halved until the loss falls
-# enough (Armijo's rule).
+# The loss of an example is -log of the summed probability of its correct candidates; half the
+# sum of squared weights, divided by C, is added to the sum over the examples. L-BFGS is as in
+# Nocedal and Wright, Numerical Optimization (2006), algorithm 7.5, with steps halved until the
+# loss falls enough (Armijo's rule).
 
 ITERATIONS = 150
 REMEMBERED = 10
 FLAT = 1e-5
-"""The largest slope, in units of the mean loss, that counts as the bottom."""
+"""The largest slope, in units of the mean loss, that counts as converged."""
 
 ARMIJO = 1e-4
 HALVINGS = 20
@@ -1042,7 +999,7 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Weights, the mean loss there, and whether the bottom was reached before the last step."""
+    """Weights, the mean loss there, and whether the fitting converged within ITERATIONS."""
 
     weights: LinearWeights
     loss: float
@@ -1050,9 +1007,9 @@ class Fitted:
 
 
 def fitting(table: LinearTable) -> Generator[tuple[int, float], None, Fitted]:
-    """Weights for a table; after each step its number and the mean loss.
+    """Fit weights to a table; after each step its number and the mean loss.
 
-    The same table gives the same weights. ValueError for a table without examples.
+    The same table gives the same weights. Raises ValueError for a table without examples.
     """
     if not len(table):
         raise ValueError("no example to fit to")
@@ -1064,8 +1021,9 @@ def fitting(table: LinearTable) -> Generator[tuple[int, float], None, Fitted]:
 
 
 def objective_of(table: LinearTable) -> Objective:
-    """The mean loss and its gradient as a function of all weights in a row: those of the
-    classes, then those of the tokens."""
+    """The mean loss and its gradient as a function of all weights: those of the classes, then
+    those of the tokens.
+    """
     border = len(table.anchor_names) * CLASSES
     strength = 1.0 / (table.settings.c * len(table))
     turned_anchors, turned_tokens = table.anchors.T.tocsr(), table.tokens.T.tocsr()
@@ -1084,9 +1042,9 @@ def objective_of(table: LinearTable) -> Objective:
 
 
 def losses(table: LinearTable, classes: Floats, heads: Floats) -> tuple[float, Floats, Floats]:
-    """The mean loss of scores, and its slope by each of them.
+    """The mean loss of scores, and its derivative by each of them.
 
-    classes: [examples, 6]. heads: one a row of the table's tokens.
+    classes: [examples, 6]. heads: one for each row of the table's tokens.
     """
     count, owner = len(table), table.example_of
     highest = classes.max(axis=1)
@@ -1107,7 +1065,7 @@ def losses(table: LinearTable, classes: Floats, heads: Floats) -> tuple[float, F
 def minimise(
     objective: Objective, start: Floats
 ) -> Generator[tuple[int, float], None, tuple[Floats, float, bool]]:
-    """The lowest point of a smooth function by L-BFGS, its value, whether it is the bottom."""
+    """Minimise a smooth function by L-BFGS: the point, its value, and whether it converged."""
     point = start
     value, slope = objective(point)
     steps: deque[tuple[Floats, Floats]] = deque(maxlen=REMEMBERED)
@@ -1128,7 +1086,7 @@ def minimise(
 
 
 def _direction(slope: Floats, steps: "deque[tuple[Floats, Floats]]") -> Floats:
-    """Downwards, bent by what the last steps told of the curvature."""
+    """The descent direction, from the curvature of the last steps."""
     direction = -slope
     shares = []
     for moved, turned in reversed(steps):
@@ -1152,7 +1110,9 @@ def _step(
     direction: Floats,
     length: float,
 ) -> tuple[Floats, float, Floats] | None:
-    """The first point, halving the length, that is low enough; with its value and slope."""
+    """The first point, halving the step length, that is low enough; with its value and
+    gradient.
+    """
     for _ in range(HALVINGS):
         moved = point + length * direction
         lower, slope = objective(moved)
@@ -1164,16 +1124,14 @@ def _step(
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """Counts over examples; tallies can be added.
-
-    right: the choice is a right candidate. binary: token or class as it should be.
-    """
+    """Counts over examples; they can be added."""
 
     references: int = 0
     right_references: int = 0
     implicits: int = 0
     right_implicits: int = 0
     binary: int = 0
+    """Token or class as in gold. `right_*`: the choice is a correct candidate."""
 
     def __add__(self, other: "TrialCounts") -> "TrialCounts":
         pairs = zip(astuple(self), astuple(other), strict=True)
@@ -1181,11 +1139,10 @@ class TrialCounts:
 
     @property
     def n(self) -> int:
-        """All examples."""
         return self.references + self.implicits
 
     def figures(self) -> dict[str, float]:
-        """Fractions; those that have no examples are left out."""
+        """Fractions; those without examples are left out."""
         right = self.right_references + self.right_implicits
         parts = {
             "accuracy": (right, self.n),
@@ -1197,9 +1154,9 @@ class TrialCounts:
 
 
 def tally(table: LinearTable, weights: LinearWeights) -> TrialCounts:
-    """What a model of the same features chooses for the examples of a table.
+    """The counts of a model's choices for the examples of a table.
 
-    A token is right where the training would have it so: with the lemma of a gold head.
+    A token is correct as in training: if it has the lemma of a gold head.
     """
     classes = table.anchors @ weights.classes
     heads = table.tokens @ weights.heads
@@ -1221,59 +1178,49 @@ def tally(table: LinearTable, weights: LinearWeights) -> TrialCounts:
 
 NO_ANSWER = "no class or head"
 OUT_OF_REACH = "no head among the candidates"
-"""Why examples are not learnt from."""
+"""Why examples are left out."""
 
 
 class NoLinearExamplesError(ModelsError):
-    """No example to learn from; the sentence says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinearProgress:
-    """How far training is. phase: "features", "fold 2", "fitting"."""
-
-    phase: str
-    done: int
-    total: int
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    """No example to learn from; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedLinear:
-    """A model fitted on all examples, and how well models like it did in the folds."""
+    """A model fitted on all examples, and the counts of the trial folds."""
 
     model: Linear
     plan: LinearPlan
     folds: tuple[TrialCounts, ...]
-    """A tally each; none where they were not tried."""
+    """One for each fold; none without a trial."""
     loss: float
     converged: bool
     kinds: Mapping[str, int]
-    """Learnt from, by class."""
+    """Examples learnt from, by class."""
     left_out: Mapping[str, int]
-    """Not learnt from, by reason."""
+    """Examples left out, by reason."""
     warnings: tuple[str, ...]
-    """What makes the model worth less, as sentences."""
+    """Sentences about what makes the model less reliable."""
     groups: int
-    """Passages."""
+    """Passages of the examples."""
     snapshot: str
     """See `snapshot_of`."""
 
 
 def training(
     examples: Sequence[ResolutionExample], plan: LinearPlan, parser: Parser | None
-) -> Generator[LinearProgress, None, FittedLinear]:
-    """Parse and tell the features, try fold by fold, and fit on all; a report after each part.
+) -> Generator[PhaseProgress, None, FittedLinear]:
+    """Parse and extract features, try fold by fold, and fit on all; a report after each part.
 
-    parser: None where all examples carry a parse; those that do keep it. The same examples in
-    the same order give the same model. Raises NoLinearExamplesError, ParserError.
+    parser: None where all examples have a parse; those that have one keep it. The same examples
+    in the same order give the same model. Raises NoLinearExamplesError, ParserError.
     """
     answered = [one for one in examples if paper_class(one.gold.kind) is not None]
     if not answered:
         raise NoLinearExamplesError(
             _nothing(len(examples), "no class and no head is said of any")
         )
-    collector = Collector(plan.settings)
+    collector = ExampleCollector(plan.settings)
     used = yield from _collect(answered, collector, parser)
     if not used:
         raise NoLinearExamplesError(_nothing(len(examples), OUT_OF_REACH))
@@ -1313,57 +1260,56 @@ def _warnings(kinds: Mapping[str, int], folds: int, wanted: int) -> Generator[st
 
 
 def _collect(
-    examples: Sequence[ResolutionExample], collector: Collector, parser: Parser | None
-) -> Generator[LinearProgress, None, list[ResolutionExample]]:
-    """Take in what has a right candidate, in order; the parses are dropped batch by batch."""
+    examples: Sequence[ResolutionExample], collector: ExampleCollector, parser: Parser | None
+) -> Generator[PhaseProgress, None, list[ResolutionExample]]:
+    """Add the examples with a correct candidate, in order; parses are dropped batch by
+    batch.
+    """
     if any(one.item.parsed is None for one in examples):
         check_layers(NEEDS, parser)
     used: list[ResolutionExample] = []
     done = 0
-    for batch in batches_of(examples, lambda one: one.item.passage):
+    for batch in batches_of(examples, lambda one: one.item.passage, BATCH):
         items = parse_items([one.item for one in batch], NEEDS, parser)
         used += [
             one for one, item in zip(batch, items, strict=True) if collector.add(item, one.gold)
         ]
         done += len(batch)
-        yield LinearProgress("features", done, len(examples))
+        yield PhaseProgress("features", done, len(examples))
     return used
 
 
-def _fit(table: LinearTable, phase: str) -> Generator[LinearProgress, None, Fitted]:
+def _fit(table: LinearTable, phase: str) -> Generator[PhaseProgress, None, Fitted]:
     steps = fitting(table)
     while True:
         try:
             done, loss = next(steps)
         except StopIteration as ended:
-            yield LinearProgress(phase, ITERATIONS, ITERATIONS)
+            yield PhaseProgress(phase, ITERATIONS, ITERATIONS)
             fitted: Fitted = ended.value
             return fitted
-        yield LinearProgress(phase, done, ITERATIONS, {"loss": loss})
+        yield PhaseProgress(phase, done, ITERATIONS, {"loss": loss})
 
 
 def _folds(
     table: LinearTable, groups: Sequence[str], plan: LinearPlan
-) -> Generator[LinearProgress, None, tuple[TrialCounts, ...]]:
-    """Each part judged by a model fitted on the others; no parts for a single group."""
+) -> Generator[PhaseProgress, None, tuple[TrialCounts, ...]]:
+    """Each fold evaluated with a model fitted on the others; no folds for a single group."""
     fold_of = folds_of(groups, plan.folds, plan.settings.seed)
     tried: list[TrialCounts] = []
     for number in range(max(fold_of, default=-1) + 1):
-        fitted = yield from _fit(table.part(np.flatnonzero(fold_of != number)), _named(number))
+        phase = f"fold {number + 1}"
+        fitted = yield from _fit(table.part(np.flatnonzero(fold_of != number)), phase)
         tried.append(tally(table.part(np.flatnonzero(fold_of == number)), fitted.weights))
-        yield LinearProgress(_named(number), ITERATIONS, ITERATIONS, tried[-1].figures())
+        yield PhaseProgress(phase, ITERATIONS, ITERATIONS, tried[-1].figures())
     return tuple(tried)
 
 
-def _named(number: int) -> str:
-    return f"fold {number + 1}"
-
-
 def folds_of(groups: Sequence[str], folds: int, seed: int) -> Places:
-    """The fold of each example, from 0 on; the examples of one group are in one fold.
+    """The fold of each example, from 0; the examples of one group are in one fold.
 
-    Groups are dealt by chance, in turn. Fewer groups than folds give as many folds as groups;
-    one group, or no folds wanted, give none: all are -1.
+    Groups are shuffled and dealt in turn. Fewer groups than folds give as many folds as groups;
+    one group, or no folds, give -1 for all.
     """
     names = sorted(set(groups))
     count = min(folds, len(names))
@@ -1375,22 +1321,14 @@ def folds_of(groups: Sequence[str], folds: int, seed: int) -> Places:
 
 
 def snapshot_of(examples: Sequence[ResolutionExample]) -> str:
-    """SHA-256 (hex) of passages, spans and answers, whatever their order: what was learnt from.
-
-    Hashed are the sorted SHA-256 of each as JSON, [passage digest, start, end, class, heads].
-    """
-    each = sorted(
-        hashlib.sha256(
-            json.dumps(
-                [
-                    one.item.passage.digest,
-                    one.item.anchor.start,
-                    one.item.anchor.end,
-                    one.gold.kind.value,
-                    list(one.gold.head_tokens()),
-                ]
-            ).encode("ascii")
-        ).digest()
+    """The digest of passages, spans and answers, whatever their order."""
+    return digest_of_examples(
+        [
+            one.item.passage.digest,
+            one.item.anchor.start,
+            one.item.anchor.end,
+            one.gold.kind.value,
+            list(one.gold.head_tokens()),
+        ]
         for one in examples
     )
-    return hashlib.sha256(b"".join(each)).hexdigest()

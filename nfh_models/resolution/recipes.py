@@ -1,22 +1,21 @@
-"""The recipes of resolution by name, a model's folder made a resolver, and which patterns
-answer in place of another recipe.
+"""The recipes of resolution by name, and which patterns answer in place of another recipe.
 
 A recipe may be followed by a colon and its kind: "nearest-noun:first". Importing this module
-loads no framework; a recipe that needs one loads it when it is made.
+loads no framework; a recipe loads its own when it is created.
 
-The patterns (`deterministic`) are for free text. The paper took their cases out of the
-resolution data (section 5.1), so that a recipe that learnt from those data has seen hardly any
-of them: there the patterns that are sure go first. Of the cases that are left in our training
-file and in the development file, those that the authors' own patterns missed, this is right:
+The patterns (`baselines`) are for free text. The paper removed their cases from the resolution
+data (section 5.1), so that a recipe trained on those data has seen hardly any of them: there
+the reliable patterns take precedence. Of the cases left in our training file and in the
+development file, which the authors' own patterns missed, these are correct:
 
     no one, you two           no case left; PEOPLE wherever a reader judged them
     NUM of a noun or name     7 of 12, and the object is the noun wherever a reader judged it
     NUM of us, you (PEOPLE)   4 of 5, and too few to say: the model has seen *of us*
     X be the one (X)          13 of 48: the labels name what *one* stands for
 
-A recipe that learnt nothing (cues, nearest noun) leaves all of them to the patterns. The small
-model has learnt from patterns' cases, too; of 159 unseen ones with NUM of a noun it differs
-from the pattern in 19, of which, read one by one, the pattern is right in 11, wrong in 4.
+A recipe without training (cues, nearest noun) leaves all of them to the patterns. The small
+model was trained on patterns' cases, too; on 159 unseen cases of NUM of a noun it differs from
+the pattern in 19, of which the pattern is correct in 11 and wrong in 4.
 """
 
 from collections.abc import Sequence
@@ -49,14 +48,14 @@ NETWORKS = (BILSTM, ENCODER, SMALL)
 
 
 class ResolutionRecipeError(ModelsError):
-    """A recipe that is none, or cannot be used as asked; the sentence says what can."""
+    """An unknown recipe, or one that cannot be used as requested; the message says what can."""
 
 
 def split_spec(spec: str) -> tuple[str, str | None]:
-    """A recipe and its kind: "nearest-noun:first" -> ("nearest-noun", "first").
+    """A recipe and its kind: "nearest-noun:first" gives ("nearest-noun", "first").
 
-    None for the kind where the words name none. Raises ResolutionRecipeError for a recipe that
-    is none, and for a kind behind a recipe that has none.
+    The kind is None where none is named. Raises ResolutionRecipeError for an unknown recipe,
+    and for a kind of a recipe that has none.
     """
     recipe, colon, kind = spec.partition(":")
     if recipe not in RECIPES:
@@ -74,18 +73,21 @@ def split_spec(spec: str) -> tuple[str, str | None]:
 def load_resolver(
     recipe: str, folder: Path | None = None, *, spec: str | None = None
 ) -> Resolver:
-    """A recipe ready to answer.
+    """A resolver ready to choose.
 
-    recipe: one of RECIPES, or with its kind as `split_spec` reads it. folder: the model
-    directory of one that was trained; `small` without a folder is the model in the package.
-    spec: the kind, where `recipe` does not say it: "first". Raises ResolutionRecipeError for a
-    name that is none, for a trained recipe without a folder, a folder with a recipe that has no
-    model, and a network where torch is not installed; ModelFileError for a folder that does
-    not hold.
+    recipe: one of RECIPES, or with its kind, as in `split_spec`. folder: the model directory of
+    a trained recipe; `small` without a folder is the bundled model. spec: the kind, where
+    `recipe` does not have it: "first". Raises ResolutionRecipeError for an unknown name, a
+    trained recipe without a folder, a folder with a recipe that has no model, and a network
+    without torch; ModelFileError for a damaged folder.
     """
     name, kind = split_spec(f"{recipe}:{spec}" if spec is not None else recipe)
-    if name in TRAINED or name == SMALL:
-        return _network(name, folder) if name in NETWORKS else _linear(folder)
+    if name in NETWORKS:
+        return _network(name, folder)
+    if name == LINEAR:
+        from nfh_models.resolution.linear import load_linear
+
+        return load_linear(_needed(LINEAR, folder))
     if folder is not None:
         raise ResolutionRecipeError(
             f"the recipe {name} is not trained, and has no model in {folder}"
@@ -94,10 +96,10 @@ def load_resolver(
 
 
 def load_folder(folder: Path) -> Resolver:
-    """The resolver in a model directory, whichever recipe made it.
+    """The resolver in a model directory of any recipe.
 
-    Raises ModelFileError for a folder that does not hold, ResolutionRecipeError for a model
-    that does not resolve.
+    Raises ModelFileError for a damaged folder, ResolutionRecipeError for a model that does not
+    resolve.
     """
     from nfh_models.model_files import read_config
 
@@ -126,12 +128,6 @@ def _plain(name: str, kind: str | None) -> Resolver:
         return NearestResolver(NounChoice.of(kind))
     except ValueError as error:
         raise ResolutionRecipeError(f"{NEAREST}:{kind}: {error}") from error
-
-
-def _linear(folder: Path | None) -> Resolver:
-    from nfh_models.resolution.linear import load_linear
-
-    return load_linear(_needed(LINEAR, folder))
 
 
 def _network(name: str, folder: Path | None) -> Resolver:
@@ -164,13 +160,13 @@ def _needed(name: str, folder: Path | None) -> Path:
 
 
 LEARNT = frozenset({LINEAR, BILSTM, ENCODER, SMALL})
-"""Recipes that learn from resolution data, whose cases of the patterns were taken out."""
+"""Recipes trained on resolution data, from which the patterns' cases were removed."""
 
 
 def goes_first(pattern: Pattern, recipe: str) -> bool:
     """Whether a pattern answers before a recipe is asked.
 
-    False for one that names no head of its own ("two of them").
+    False for a pattern that names no head ("two of them").
     """
     if pattern.kind is None:
         return False
@@ -180,7 +176,7 @@ def goes_first(pattern: Pattern, recipe: str) -> bool:
 
 
 def may_match(words: Sequence[str], start: int, end: int) -> bool:
-    """False only where the number at [start, end) is in no pattern, whatever a parse says."""
+    """False only where the number at [start, end) is in no pattern, whatever its parse."""
     before = words[start - 1].lower() if start else ""
     if end < len(words) and words[end].lower() == "of":
         return True
@@ -191,9 +187,9 @@ def may_match(words: Sequence[str], start: int, end: int) -> bool:
 
 
 def by_words(words: Sequence[str], start: int, end: int) -> Pattern | None:
-    """The pattern that words alone show, of a number whose noun is known to be missing.
+    """The pattern that words alone show, of a number that is known to be a fused head.
 
-    A parse shows more: `deterministic.find`.
+    With a parse, `baselines.find` finds more.
     """
     if end - start != 1 or not start:
         return None
@@ -204,10 +200,10 @@ def by_words(words: Sequence[str], start: int, end: int) -> Pattern | None:
 
 
 def find(words: Sequence[str], parsed: Parsed | None, start: int, end: int) -> Pattern | None:
-    """The pattern of a number whose noun is known to be missing: tokens [start, end) of words.
+    """The pattern of a fused head at tokens [start, end) of `words`.
 
     parsed: the same words, with parts of speech and dependencies; without it only the patterns
-    are found that are words.
+    of words are found.
     """
     if not may_match(words, start, end):
         return None

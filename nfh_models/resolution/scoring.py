@@ -1,6 +1,7 @@
-"""How good choices of resolution are: figures from examples with gold and what was chosen,
-by class, distance and kind of mistake. Fractions throughout, None for a share of nothing;
-the paper's own figures are in percent.
+"""Scores of resolution: figures from examples with gold and their choices, by class, distance
+and kind of mistake, and the figures that the paper prints.
+
+Fractions throughout, None for a share of nothing; the paper's own figures are in percent.
 """
 
 import re
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from nfh_models.agreement.bootstrap import Floats, Ints
 from nfh_models.domain import (
     IMPLICIT_KINDS,
+    PAPER_CLASSES,
     Answer,
     Head,
     Kind,
@@ -24,7 +26,7 @@ from nfh_models.domain import (
     same_head,
 )
 from nfh_models.resolution.base import Choice, ResolutionExample
-from nfh_models.statistics import HeadSide, distance, side
+from nfh_models.statistics import HeadSide, distance, share, side
 from nfh_models.text.numbers import parts_of
 
 LABELS: tuple[str, ...] = (*(kind.value for kind in IMPLICIT_KINDS), Kind.REFERENCE.value)
@@ -34,67 +36,65 @@ REF_WRONG = "REF-WRONG"
 """A token was chosen for a Reference, and it is no gold mention (paper section 6.4)."""
 
 COLUMNS: tuple[str, ...] = (*LABELS, REF_WRONG)
-"""What may be predicted, in the order of the columns of the confusion matrix."""
+"""The predictions, in the order of the columns of the confusion matrix."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredExample:
-    """An example with a choice, and how good it is."""
+    """An example with its choice, scored."""
 
     example: ResolutionExample
     choice: Choice | None
-    """None where the recipe had nothing to say; nothing is right then."""
+    """None where the recipe abstained; then nothing is correct."""
     gold: str
     """One of LABELS."""
     predicted: str | None
     """One of COLUMNS, None without a choice. A token chosen for an implicit gold is REFERENCE:
-    there is no gold token that it could miss."""
+    there is no gold token that it could miss.
+    """
     token: int | None
-    """The token chosen, None for a class."""
+    """The chosen token, None for a class."""
     right: bool
-    """The class, or the head token of any gold mention."""
+    """The class is correct, or the token is the head token of any gold mention."""
     inclusive: bool
-    """Also any token whose lower-cased form is that of a gold head token."""
+    """Also for any token whose lower-case form is that of a gold head token."""
     nearest: bool
     """Of the mentions, only the one nearest to the anchor."""
     class_right: bool
-    """Over seven classes, any token is REFERENCE."""
+    """Over seven classes, where any token is REFERENCE."""
     binary_right: bool
-    """A token for a Reference, a class for an implicit one."""
+    """A token for a Reference, a class for an implicit gold."""
     head: int | None = None
-    """The gold head token nearest to the anchor, the earlier of two equally near."""
+    """The gold head token nearest to the anchor, the earlier of two. None for implicit gold,
+    like the fields below.
+    """
     distance: int | None = None
-    """From the anchor to it in tokens, 1 is beside it."""
+    """From the anchor to `head` in tokens; 1 is adjacent."""
     turns: int | None = None
-    """Ranks of turns between the anchor and the gold head whose turn is nearest, 0 is the same
-    turn; that may be another head."""
+    """Turns, by rank, between the anchor and the gold head whose turn is nearest (which may be
+    another head); 0 is the same turn.
+    """
     side: HeadSide | None = None
-    """Where all gold heads stand. These four are None for implicit gold."""
+    """Where all gold heads stand."""
 
     @property
     def reference(self) -> bool:
-        """Whether the gold is a Reference."""
         return self.gold == Kind.REFERENCE
-
-    @property
-    def ref_wrong(self) -> bool:
-        """Whether a token was chosen for a Reference, and it is no gold mention."""
-        return self.predicted == REF_WRONG
 
 
 def judge(
     examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]
 ) -> tuple[ScoredExample, ...]:
-    """Each example with its choice. ValueError if there are not as many of both."""
+    """Score each choice. Raises ValueError if the numbers of examples and choices differ."""
     return tuple(
         judge_one(example, choice) for example, choice in zip(examples, choices, strict=True)
     )
 
 
 def judge_one(example: ResolutionExample, choice: Choice | None) -> ScoredExample:
-    """How good a choice is.
+    """Score a choice.
 
-    ValueError for gold that names no class (NOT_NFH, BROKEN, NFH), and for a choice that is
+    Raises ValueError for gold without a class (NOT_NFH, BROKEN, NFH), and for a choice that is
     neither one of the six classes nor a token of the passage outside the anchor.
     """
     gold = gold_label(example.gold)
@@ -143,9 +143,9 @@ def _judge_reference(
 
 
 def gold_label(answer: Answer) -> str:
-    """The label of LABELS that an answer has; UNKNOWN is OTHER, as in the release's form.
+    """The label of an answer, one of LABELS; UNKNOWN is OTHER, as in the release's form.
 
-    ValueError for NOT_NFH, BROKEN and NFH, on which resolution is not scored.
+    Raises ValueError for NOT_NFH, BROKEN and NFH, on which resolution is not scored.
     """
     kind = paper_class(answer.kind)
     if kind is None:
@@ -154,9 +154,9 @@ def gold_label(answer: Answer) -> str:
 
 
 def chosen_token(example: ResolutionExample, choice: Choice) -> int | None:
-    """The token that a choice names; None where it names a class.
+    """The chosen token; None for a class.
 
-    ValueError where it is neither a class nor a token outside the anchor.
+    Raises ValueError for what is neither a class nor a token outside the anchor.
     """
     said = choice.choice
     if not said.isdecimal():
@@ -180,45 +180,48 @@ def score_of(choice: Choice, said: str) -> float | None:
 Bools = npt.NDArray[np.bool_]
 
 SMALLEST = 1e-30
-"""A probability of 0 has no logarithm; networks write one where theirs is too small."""
+"""Replaces a probability of 0, which networks give where it is too small for 32 bits, in
+logarithms.
+"""
 SLACK = 0.02
-"""How far probabilities of one example may sum to something else than 1: rounding."""
+"""How far the probabilities of one example may deviate from the sum 1 by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateScores:
-    """Ragged rows, one an example."""
+    """The candidates of examples, as ragged rows."""
 
     logs: Floats
-    """Of all probabilities, shape (candidates,)."""
+    """Log probabilities, shape (candidates,)."""
     starts: Ints
-    """Where each example's begin, shape (n,)."""
+    """The first candidate of each example, shape (n,)."""
     chosen: Bools
     gold: Bools
-    """`chosen` and `gold`: which candidates were chosen, are right; shape (candidates,)."""
+    """`chosen` and `gold`: which candidates were chosen, and which are correct; shape
+    (candidates,).
+    """
     right: Floats
-    """Of each example, 1.0 or 0.0."""
+    """1.0 or 0.0 for each example, shape (n,)."""
     groups: tuple[str, ...]
-    """Their names."""
+    """The name of each example's group."""
 
     @property
     def n(self) -> int:
-        """How many examples."""
+        """The number of examples."""
         return len(self.starts)
 
     def confidences(self, temperature: float) -> Floats:
-        """Of each example, the probability of what was chosen."""
+        """The probability of each choice, shape (n,)."""
         return self._sums(self._probabilities(temperature) * self.chosen)
 
     def losses(self, temperature: float) -> Floats:
-        """-log of the probability of what is right, of the examples that have a right
-        candidate."""
+        """-log of the probability of the correct candidates, of the examples that have any."""
         told = self._sums(self._probabilities(temperature) * self.gold)
         known = self._sums(self.gold.astype(np.float64)) > 0
         return -np.log(np.maximum(told[known], SMALLEST))
 
     def only(self, kept: Bools) -> "CandidateScores":
-        """Those examples, shape (n,), for which `kept` is true."""
+        """The examples for which `kept`, shape (n,), is true."""
         sizes = np.diff(np.append(self.starts, len(self.logs)))
         inside = np.repeat(kept, sizes)
         ends = np.cumsum(sizes[kept])
@@ -244,10 +247,10 @@ class CandidateScores:
 
 
 def candidates(judged: Sequence[ScoredExample], *, by_noun: bool = False) -> CandidateScores:
-    """The candidates of those examples whose choice has a score.
+    """The candidates of the examples whose choice has a score.
 
-    by_noun: all tokens of the chosen token's lemma count as chosen, and all of a gold
-    token's as right. ValueError for scores that are negative or do not sum to 1.
+    by_noun: all tokens of the chosen token's lemma count as chosen, and all of a gold token's
+    as correct. Raises ValueError for scores that are negative or do not sum to 1.
     """
     kept = [
         (one, one.choice)
@@ -269,7 +272,7 @@ def candidates(judged: Sequence[ScoredExample], *, by_noun: bool = False) -> Can
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One example's candidates, as in CandidateScores."""
+    """The candidates of one example, as in CandidateScores."""
 
     logs: Floats
     chosen: Bools
@@ -310,33 +313,32 @@ def _places(one: ScoredExample, tokens: set[int], *, by_noun: bool) -> set[int]:
     return {len(IMPLICIT_KINDS) + token for token in tokens}
 
 
-# The confusion matrix of the paper's figure 5: seven gold labels, eight columns.
+# --- the confusion matrix of the paper's figure 5: seven gold labels, eight columns ----------
 #
-# The REFERENCE column holds two things. In the REFERENCE row it is a token that is a gold
-# mention; a token that is none stands beside it, under REF-WRONG. In the rows of the six
-# classes it is any token at all: there no token could be right, so REF-WRONG stays empty.
-# Accuracy is then the sum of the diagonal, class accuracy that sum and the REFERENCE row's
-# REF-WRONG, and binary accuracy the two squares of classes and of tokens. The authors' matrix
-# of their ELMo model on dev agrees with it: its diagonal is 44, 105, 32, 68, 30, 154, 338
-# (771 of 1,000), with the 48 REF-WRONG it comes to 819, the printed class accuracy of 81.9.
+# In the REFERENCE row, the column REFERENCE counts tokens that are gold mentions, and REF-WRONG
+# the others. In the rows of the six classes it counts all tokens: none could be correct, so
+# that REF-WRONG is empty. Accuracy is then the sum of the diagonal, class accuracy that sum
+# plus the REFERENCE row's REF-WRONG, and binary accuracy the sum of the two blocks of classes
+# and of tokens. The authors' matrix of their ELMo model on dev agrees with this: its diagonal
+# is 44, 105, 32, 68, 30, 154, 338 (771 of 1,000), and with the 48 REF-WRONG it is 819, the
+# printed class accuracy of 81.9.
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Counts: a row a gold label, a column a prediction."""
+    """The confusion matrix: rows are gold labels, columns are predictions."""
 
     labels: tuple[str, ...]
     """Of the rows."""
     columns: tuple[str, ...]
-    """The same and REF-WRONG."""
+    """The labels and REF-WRONG."""
     rows: tuple[tuple[int, ...], ...]
-    """One a label, each as long as columns."""
+    """One for each label, as long as `columns`."""
     unanswered: tuple[int, ...]
-    """Of each label, the examples of which nothing was said; they are in no column."""
+    """Examples of each label without a choice; they are in no column."""
 
 
 def confusion(judged: Iterable[ScoredExample]) -> Confusion:
-    """Gold labels against predictions."""
     cells = Counter((one.gold, one.predicted) for one in judged)
     return Confusion(
         LABELS,
@@ -348,45 +350,45 @@ def confusion(judged: Iterable[ScoredExample]) -> Confusion:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionFigures:
-    """Counts over examples; the shares are fractions, None where they are of none."""
+    """Counts over examples, and their shares; None for a share of nothing."""
 
     n: int = 0
-    """All examples. answered: those of which the recipe said something; what it said nothing of
-    counts as wrong in all others."""
+    """All examples."""
     answered_n: int = 0
+    """Examples with a choice; those without one count as wrong everywhere else."""
     right: int = 0
     right_inclusive: int = 0
     right_nearest: int = 0
     right_class: int = 0
     right_binary: int = 0
-    """`right`, `right_inclusive`, `right_nearest`, `right_class` and `right_binary`: see
-    `ScoredExample`. reference, implicit: examples whose gold is a Reference, a class; *_right
-    and *_inclusive: those of them that are right."""
+    """`right` and `right_*`: see `ScoredExample`."""
     reference_n: int = 0
+    """Examples whose gold is a Reference; `reference_right*` are the correct ones of them."""
     reference_right: int = 0
     reference_right_inclusive: int = 0
     reference_right_nearest: int = 0
     implicit_n: int = 0
+    """Examples whose gold is one of the six classes."""
     implicit_right: int = 0
 
     @property
     def accuracy(self) -> float | None:
-        """Any gold mention, or the class."""
+        """By any gold mention, or the class."""
         return share(self.right, self.n)
 
     @property
     def accuracy_inclusive(self) -> float | None:
-        """Also any token with the form of a gold head: the figure that the paper prints."""
+        """Also by any token with the form of a gold head: the figure that the paper prints."""
         return share(self.right_inclusive, self.n)
 
     @property
     def accuracy_nearest(self) -> float | None:
-        """Of the gold mentions the nearest only, or the class."""
+        """By the nearest gold mention only, or the class."""
         return share(self.right_nearest, self.n)
 
     @property
     def class_accuracy(self) -> float | None:
-        """Over seven classes: any token is REFERENCE."""
+        """Over seven classes, where any token is REFERENCE."""
         return share(self.right_class, self.n)
 
     @property
@@ -396,42 +398,37 @@ class ResolutionFigures:
 
     @property
     def reference(self) -> float | None:
-        """Accuracy within gold Reference."""
+        """Accuracy on gold References."""
         return share(self.reference_right, self.reference_n)
 
     @property
     def reference_inclusive(self) -> float | None:
-        """Inclusive accuracy within gold Reference."""
+        """Inclusive accuracy on gold References."""
         return share(self.reference_right_inclusive, self.reference_n)
 
     @property
     def reference_nearest(self) -> float | None:
-        """Accuracy by the nearest mention within gold Reference."""
+        """Accuracy by the nearest mention on gold References."""
         return share(self.reference_right_nearest, self.reference_n)
 
     @property
     def implicit(self) -> float | None:
-        """Accuracy within gold of the six classes."""
+        """Accuracy on implicit gold."""
         return share(self.implicit_right, self.implicit_n)
 
     @property
     def answered(self) -> float | None:
-        """The share of which the recipe said something."""
+        """The share of examples with a choice."""
         return share(self.answered_n, self.n)
 
     @property
     def accuracy_answered(self) -> float | None:
-        """Accuracy within what the recipe said something of."""
+        """Accuracy on the examples with a choice."""
         return share(self.right, self.answered_n)
 
 
-def share(part: int, whole: int) -> float | None:
-    """part / whole; None where there is no whole."""
-    return part / whole if whole else None
-
-
 def figures(judged: Iterable[ScoredExample]) -> ResolutionFigures:
-    """The counts of judged examples."""
+    """The counts of scored examples."""
     some = list(judged)
     references = [one for one in some if one.reference]
     implicit = [one for one in some if not one.reference]
@@ -457,7 +454,7 @@ def figures(judged: Iterable[ScoredExample]) -> ResolutionFigures:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSystem:
-    """A recipe, by the name it is printed with, and its figures."""
+    """A recipe, by its printed name, and its figures."""
 
     name: str
     figures: ResolutionFigures
@@ -466,10 +463,10 @@ class ScoredSystem:
 def on_references(
     examples: Sequence[ResolutionExample], by_name: Mapping[str, Sequence[Choice | None]]
 ) -> tuple[ScoredSystem, ...]:
-    """The figures of several recipes within gold Reference, as noun baselines are scored.
+    """The figures of several recipes on gold References, as noun baselines are scored.
 
-    by_name: of each recipe the choices, one an example; their order is kept. ValueError if a
-    recipe has fewer or more choices than there are examples.
+    by_name: the choices of each recipe, one for each example; their order is kept. Raises
+    ValueError for another number of choices.
     """
     return tuple(
         ScoredSystem(name, figures(one for one in judge(examples, choices) if one.reference))
@@ -477,17 +474,17 @@ def on_references(
     )
 
 
-# How well the heads of References are found: as sets of nouns, and as mentions.
+# --- heads of References: as sets of nouns, and as mentions
+# ------------------------------------
 #
-# Looked at are the examples whose gold is a Reference. A predicted head is a gold head if the
-# two share a mention's head token or a lemma of one (`same_head`), each used at most once;
-# heads of one answer that are the same by that are taken as one. Figures are pooled over
-# examples: hits by what was predicted (precision), by what gold holds (recall).
+# Over the examples whose gold is a Reference. A predicted head is correct if a gold head is the
+# same (`same_head`), each gold head used at most once; heads of one answer that are the same
+# are joined. Figures are pooled over examples.
 
 
 @dataclass(frozen=True, slots=True)
 class HeadCounts:
-    """What was predicted, what gold holds, and how much of it is the same."""
+    """Predicted, gold and common heads."""
 
     predicted: int = 0
     gold: int = 0
@@ -500,45 +497,44 @@ class HeadCounts:
 
     @property
     def precision(self) -> float | None:
-        """Of the predicted ones, the share that is in gold; None if nothing was predicted."""
+        """None if nothing was predicted."""
         return share(self.hit, self.predicted)
 
     @property
     def recall(self) -> float | None:
-        """Of the gold ones, the share that was predicted; None if there are none."""
+        """None without gold."""
         return share(self.hit, self.gold)
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of both; None if there is neither gold nor prediction."""
+        """None with neither gold nor prediction."""
         return share(2 * self.hit, self.predicted + self.gold)
 
 
 @dataclass(frozen=True, slots=True)
 class HeadsJudged:
-    """A gold Reference with the answer to it."""
+    """A gold Reference with the answer to it, scored."""
 
     example: ResolutionExample
     answer: Answer | None
-    """None where the recipe had nothing to say."""
+    """None where the recipe abstained."""
     heads: HeadCounts
-    """By noun."""
+    """Counts by noun."""
     mentions: HeadCounts
-    """By head token."""
+    """Counts by head token."""
     exact: bool
-    """The predicted heads are the gold heads, none more, none less; relation aside."""
+    """The predicted heads are exactly the gold heads; the relation is ignored."""
     exact_mentions: bool
-    """The same tokens."""
+    """The head tokens are exactly those of gold."""
     several: bool
-    """Gold has two or more different nouns."""
+    """Gold has two or more distinct nouns."""
     relation: bool | None
-    """Whether it is gold's; None where gold states none."""
+    """Whether the relation is gold's; None where gold states none."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadFigures:
-    """Figures over gold References. n: how many there are. relation_n: those of them whose
-    gold states AND or OR."""
+    """Figures over gold References."""
 
     n: int
     exact_right: int
@@ -546,6 +542,7 @@ class HeadFigures:
     exact_mentions_right: int
     mentions: HeadCounts
     relation_n: int
+    """References whose gold states AND or OR."""
     relation_right: int
 
     @property
@@ -575,16 +572,16 @@ class HeadFigures:
 
     @property
     def relation(self) -> float | None:
-        """Where gold states AND or OR, the share with the same."""
+        """Where gold states AND or OR, the share with the same relation."""
         return share(self.relation_right, self.relation_n)
 
 
 def judge_heads(
     examples: Sequence[ResolutionExample], answers: Sequence[Answer | None]
 ) -> tuple[HeadsJudged, ...]:
-    """Of the examples whose gold is a Reference, how good the answers are.
+    """Score the answers to examples whose gold is a Reference.
 
-    ValueError if there are not as many answers as examples.
+    Raises ValueError if the numbers of answers and examples differ.
     """
     return tuple(
         judge_heads_one(example, answer)
@@ -594,7 +591,7 @@ def judge_heads(
 
 
 def judge_heads_one(example: ResolutionExample, answer: Answer | None) -> HeadsJudged:
-    """How good an answer is. ValueError unless the gold is a Reference."""
+    """Score an answer. Raises ValueError unless the gold is a Reference."""
     gold = example.gold
     if gold.kind is not Kind.REFERENCE:
         raise ValueError(f"{example.where}: gold {gold.kind} has no heads")
@@ -616,7 +613,6 @@ def judge_heads_one(example: ResolutionExample, answer: Answer | None) -> HeadsJ
 
 
 def head_figures(judged: Iterable[HeadsJudged]) -> HeadFigures:
-    """The figures of judged References."""
     some = list(judged)
     return HeadFigures(
         n=len(some),
@@ -633,7 +629,7 @@ def head_figures(judged: Iterable[HeadsJudged]) -> HeadFigures:
 
 
 def merged(heads: Iterable[Head], lemmas: Sequence[str]) -> tuple[Head, ...]:
-    """The different heads: those that are the same as another are joined with it."""
+    """The distinct heads: heads that are the same are joined."""
     kept: list[Head] = []
     for head in heads:
         same = [other for other in kept if same_head(other, head, lemmas)]
@@ -643,7 +639,7 @@ def merged(heads: Iterable[Head], lemmas: Sequence[str]) -> tuple[Head, ...]:
 
 
 def _matched(given: Sequence[Head], wanted: Sequence[Head], lemmas: Sequence[str]) -> int:
-    """How many pairs of the same head there are at most, each head in one pair."""
+    """The largest number of pairs of the same head, each head in one pair."""
     same = [[same_head(mine, gold, lemmas) for gold in wanted] for mine in given]
     if len(given) < 2 or len(wanted) < 2:
         return int(any(map(any, same)))
@@ -660,7 +656,7 @@ def _relation(gold: Answer, answer: Answer | None, nouns: int) -> bool | None:
 
 
 class Mistake(StrEnum):
-    """The kinds of wrong choices. The first that holds is said, in this order."""
+    """The kinds of wrong choices. The first one that holds applies, in this order."""
 
     NOTHING = "nothing said"
     CLASS_FOR_CLASS = "another class"
@@ -684,15 +680,15 @@ PRONOUNS = frozenset(
         "everyone everything nobody nothing somebody anybody everybody"
     ).split()
 )
-"""Words that stand for a noun instead of being one, in lower case."""
+"""Words that stand for a noun, in lower case."""
 
 REACH = 3
-"""A token so near to a gold head is beside it: most often a word of its phrase."""
+"""Tokens within which a token is beside a gold head: usually it is a word of its phrase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistaken:
-    """An example that was judged wrong (no gold mention was chosen), and how."""
+    """A wrong example (no gold mention was chosen), and its kind of mistake."""
 
     judged: ScoredExample
     mistake: Mistake
@@ -700,7 +696,7 @@ class Mistaken:
 
 @dataclass(frozen=True, slots=True)
 class MistakeCount:
-    """How many mistakes are of a kind, and which share of all mistakes that is."""
+    """The number of mistakes of a kind, and their share of all mistakes."""
 
     mistake: Mistake
     n: int
@@ -708,12 +704,12 @@ class MistakeCount:
 
 
 def mistakes(judged: Iterable[ScoredExample]) -> tuple[Mistaken, ...]:
-    """The wrong ones, in the order of the examples."""
+    """The wrong examples, in order."""
     return tuple(Mistaken(one, mistake(one)) for one in judged if not one.right)
 
 
 def by_mistake(mistaken: Sequence[Mistaken]) -> tuple[MistakeCount, ...]:
-    """The kinds that occur, the most frequent first, equal ones in the order of Mistake."""
+    """The kinds that occur, most frequent first, ties in the order of Mistake."""
     counts = Counter(one.mistake for one in mistaken)
     ranked = sorted(counts, key=lambda kind: (-counts[kind], list(Mistake).index(kind)))
     return tuple(
@@ -723,7 +719,7 @@ def by_mistake(mistaken: Sequence[Mistaken]) -> tuple[MistakeCount, ...]:
 
 
 def mistake(one: ScoredExample) -> Mistake:
-    """What kind of mistake a wrong choice is. ValueError for a right one."""
+    """The kind of mistake of a wrong choice. Raises ValueError for a correct one."""
     if one.right:
         raise ValueError(f"{one.example.where}: the choice is right")
     if one.choice is None:
@@ -738,8 +734,11 @@ def mistake(one: ScoredExample) -> Mistake:
 
 
 def lost(one: ScoredExample) -> bool:
-    """Whether no gold head is a candidate, for example because all stand outside a
-    recipe's window: then it could not be right. False for classes and without a choice."""
+    """Whether no gold head is a candidate, for example because all stand outside a recipe's
+    window.
+
+    Then the choice could not be correct. False for classes and without a choice.
+    """
     if one.choice is None or not one.reference:
         return False
     heads = one.example.gold.head_tokens()
@@ -769,11 +768,11 @@ def _lemma(passage: Passage, token: int) -> str:
     return passage.tokens[token].lemma.strip().casefold()
 
 
-# What a recipe would choose if it were told whether the head is in the text.
+# --- oracle: the choice if it were known whether the head is in the text ---------------------
 #
-# The paper's oracle experiments (section 6.3, Table 5) leave only candidates of the right
-# kind, in training and in test. Here they are left out in test; a trained recipe has a setting
-# that leaves them out in training, too, and such a model is scored here in the same way.
+# The paper's oracle experiments (section 6.3, table 5) keep only candidates of the correct
+# kind, in training and in test. Here they are restricted in test; trained recipes have a
+# setting that restricts training, too, and such a model is scored in the same way.
 
 CLASSES = len(IMPLICIT_KINDS)
 
@@ -781,8 +780,11 @@ CLASSES = len(IMPLICIT_KINDS)
 def oracle(
     examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]
 ) -> ResolutionFigures:
-    """The figures with candidates of the right kind only; `reference` and `implicit` are
-    the paper's two oracle figures. ValueError if there are not as many of both."""
+    """The figures with candidates of the correct kind only.
+
+    `reference` and `implicit` are the paper's two oracle figures. Raises ValueError if the
+    numbers of examples and choices differ.
+    """
     restricted = [
         None if choice is None else restrict(choice, reference=one.gold.kind is Kind.REFERENCE)
         for one, choice in zip(examples, choices, strict=True)
@@ -791,8 +793,10 @@ def oracle(
 
 
 def restrict(choice: Choice, *, reference: bool) -> Choice | None:
-    """The best among the tokens (reference) or among the classes; None where none of them
-    has a score. Of two equal ones the choice as it was wins, then the first."""
+    """The best among the tokens (reference) or among the classes; None where none has a score.
+
+    Of equals the original choice wins, then the first.
+    """
     kept = tuple(
         score if (place >= CLASSES) == reference else None
         for place, score in enumerate(choice.scores)
@@ -809,11 +813,12 @@ def restrict(choice: Choice, *, reference: bool) -> Choice | None:
 
 
 def name(place: int) -> str:
-    """The candidate at a place of `Choice.scores`, as `Choice.choice` names it."""
+    """The candidate at an index of `Choice.scores`, as `Choice.choice` names it."""
     return LABELS[place] if place < CLASSES else str(place - CLASSES)
 
 
-# What the paper reports of resolution, to stand beside ours.
+# --- the paper's figures of resolution
+# ---------------------------------------------------------
 #
 # Elazar and Goldberg 2019, "Where's My Head? Definition, Data Set, and Models for Numeric
 # Fused-Head Identification and Resolution", Transactions of the ACL 7:519-535
@@ -823,15 +828,14 @@ def name(place: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedResolution:
-    """One line: what was scored, on which set, the figure's name and its value in percent.
-
-    figure: as a property of `ResolutionFigures`, with "oracle" before it where candidates are
-    limited to the right kind, in training and in test.
-    """
+    """A figure of the paper: what was scored, on which data, and its value in percent."""
 
     what: str
     data: str
     figure: str
+    """A property of `ResolutionFigures`, with "oracle" before it where candidates are limited
+    to the correct kind, in training and in test.
+    """
     percent: float
     source: str
 
@@ -859,7 +863,7 @@ BY_KIND: tuple[PublishedResolution, ...] = (
     PublishedResolution(ELMO, DEV, "reference_inclusive", 73.0, TABLE_5),
     PublishedResolution(ELMO, DEV, "implicit", 80.7, TABLE_5),
 )
-"""Reference and implicit apart: with candidates of the right kind only, and with all."""
+"""Reference and implicit separately: with candidates of the correct kind only, and with all."""
 
 KINDS_TOLD: tuple[PublishedResolution, ...] = (
     PublishedResolution(ELMO, DEV, "binary", 86.1, TEXT),
@@ -872,26 +876,18 @@ BASELINES: tuple[PublishedResolution, ...] = (
     PublishedResolution("last noun", REFERENCES, "reference", 20.3, TEXT),
     PublishedResolution("closest noun", REFERENCES, "reference", 39.2, TEXT),
 )
-"""A noun by its place, on References."""
+"""A noun by its position, on References."""
 
 LINEAR_BELOW = PublishedResolution("linear", DEV, "accuracy_inclusive", 28.0, "appendix")
-"""The linear baseline is said to stay below this."""
+"""The paper says that the linear baseline stays below this."""
 
 NOUN_HEADS = 91.8
 """Heads of References that are nouns, in percent."""
 
 ELMO_N = 1_000
-"""Examples of the dev set, which the confusion matrix is of."""
+"""Examples of the dev set, on which the confusion matrix is computed."""
 
-_DIAGONAL = {
-    "YEAR": 44,
-    "AGE": 105,
-    "CURRENCY": 32,
-    "PEOPLE": 68,
-    "TIME": 30,
-    "OTHER": 154,
-    "REFERENCE": 338,
-}
+_DIAGONAL = dict(zip(LABELS, (44, 105, 32, 68, 30, 154, 338), strict=True))
 _BESIDE = {
     ("REFERENCE", "OTHER"): 51,
     ("REFERENCE", REF_WRONG): 48,
@@ -905,25 +901,17 @@ _BESIDE = {
 
 
 def elmo_confusion() -> tuple[tuple[int | None, ...], ...]:
-    """The known cells of the paper's figure 5 (ELMo, dev), laid out as `Confusion.rows`.
+    """The known cells of the paper's figure 5 (ELMo, dev), in the layout of `Confusion.rows`.
 
-    None where the figure's count is not known here; those counts are small. A token chosen
-    for a class is laid out under REFERENCE, as ours are.
+    None where the count is not known here; those counts are small. A token chosen for a class
+    is under REFERENCE, as in ours.
     """
     known = {(label, label): count for label, count in _DIAGONAL.items()} | _BESIDE
     known |= {(label, REF_WRONG): 0 for label in LABELS[:-1]}
     return tuple(tuple(known.get((gold, said)) for said in COLUMNS) for gold in LABELS)
 
 
-ANNOTATORS: tuple[str, ...] = (
-    "REFERENCE",
-    "YEAR",
-    "AGE",
-    "CURRENCY",
-    "PEOPLE",
-    "TIME",
-    "OTHER",
-)
+ANNOTATORS: tuple[str, ...] = tuple(kind.value for kind in PAPER_CLASSES)
 ANNOTATOR_CONFUSION: tuple[tuple[int, ...], ...] = (
     (3819, 17, 17, 26, 276, 22, 924),
     (15, 437, 3, 0, 0, 7, 21),
@@ -934,7 +922,8 @@ ANNOTATOR_CONFUSION: tuple[tuple[int, ...], ...] = (
     (652, 20, 15, 37, 59, 18, 1360),
 )
 """The paper's figure 3: tasks by the majority's label (rows) and the minority's (columns), in
-the order of ANNOTATORS; on the diagonal all three agree. OTHER holds Unknown."""
+the order of ANNOTATORS; on the diagonal all three agree. OTHER includes Unknown.
+"""
 
 
 DISTANCES: tuple[str, ...] = (
@@ -949,7 +938,7 @@ _DISTANCE_ENDS = (5, 10, 20, 40)
 TURNS: tuple[str, ...] = ("same turn", "1 turn away", "2 turns away", "3 turns away or more")
 
 SIDES: tuple[str, ...] = tuple(side.value for side in HeadSide)
-"""Where all the gold heads stand: before the anchor, after it, on both sides."""
+"""Where all gold heads stand: before the anchor, after it, on both sides."""
 
 SHAPES: tuple[str, ...] = (
     "one",
@@ -962,15 +951,15 @@ SHAPES: tuple[str, ...] = (
     "5 digits or more",
     "digits and more",
 )
-"""What an anchor is written with. Digits and more: also commas, points, letters or words."""
+"""How an anchor is written. "digits and more": with commas, points, letters or words."""
 
 FREQUENT = 5
-"""An anchor's words are listed when they occur so often."""
+"""Occurrences from which on an anchor's words are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartFigures:
-    """The figures of the examples that have something in common."""
+    """The figures of a group of examples."""
 
     name: str
     figures: ResolutionFigures
@@ -978,7 +967,7 @@ class PartFigures:
 
 @dataclass(frozen=True, slots=True)
 class ClassPart:
-    """How well one of the seven labels is told from the others; any token is REFERENCE."""
+    """How well one of the seven labels is predicted; any token is REFERENCE."""
 
     label: str
     n: int
@@ -988,33 +977,34 @@ class ClassPart:
     hit: int
     """Both."""
     right: int
-    """Hit, and for REFERENCE the token is a gold mention."""
+    """As `hit`, but for REFERENCE the token is a gold mention."""
 
     @property
     def precision(self) -> float | None:
-        """Of those with this prediction, the share with this label; None if there are none."""
+        """None without predictions."""
         return share(self.hit, self.predicted)
 
     @property
     def recall(self) -> float | None:
-        """Of those with this label, the share with this prediction; None if there are none."""
+        """None without gold."""
         return share(self.hit, self.n)
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of both; None if there is neither label nor prediction."""
+        """None with neither label nor prediction."""
         return share(2 * self.hit, self.n + self.predicted)
 
     @property
     def accuracy(self) -> float | None:
-        """Of those with this label, the share that is right; None if there are none."""
+        """None without gold."""
         return share(self.right, self.n)
 
 
 def by_class(judged: Iterable[ScoredExample]) -> tuple[ClassPart, ...]:
-    """Each of the seven labels, in the order of LABELS; those that do not occur, too."""
+    """Each of the seven labels, in the order of LABELS, those without examples included."""
     some = list(judged)
-    cells = Counter((one.gold, _seven(one.predicted)) for one in some)
+    seven = {REF_WRONG: Kind.REFERENCE.value}
+    cells = Counter((one.gold, seven.get(one.predicted or "", one.predicted)) for one in some)
     right = Counter(one.gold for one in some if one.right)
     return tuple(
         ClassPart(
@@ -1028,24 +1018,20 @@ def by_class(judged: Iterable[ScoredExample]) -> tuple[ClassPart, ...]:
     )
 
 
-def _seven(predicted: str | None) -> str | None:
-    return Kind.REFERENCE.value if predicted == REF_WRONG else predicted
-
-
 def by_word(judged: Iterable[ScoredExample], least: int = FREQUENT) -> tuple[PartFigures, ...]:
-    """By the anchor's words in lower case, those that occur `least` times; busiest first."""
+    """By the anchor's words in lower case, if they occur `least` times; most frequent first."""
     parts = _parts(judged, lambda one: anchor_words(one.example))
     frequent = [part for part in parts.values() if part.figures.n >= least]
     return tuple(sorted(frequent, key=lambda part: (-part.figures.n, part.name)))
 
 
 def by_shape(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
-    """By what the anchor is written with, in the order of SHAPES; none that is empty."""
+    """By how the anchor is written, in the order of SHAPES, without empty parts."""
     return _ordered(SHAPES, judged, lambda one: shape(one.example))
 
 
 def by_distance(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
-    """References by the tokens between anchor and nearest head, in the order of DISTANCES."""
+    """References by the distance of the nearest head, in the order of DISTANCES."""
     return _ordered(DISTANCES, judged, _distance)
 
 
@@ -1063,13 +1049,13 @@ def by_side(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
 
 
 def anchor_words(example: ResolutionExample) -> str:
-    """The words of the anchor in lower case, a space between two."""
+    """The words of the anchor in lower case, separated by spaces."""
     passage, anchor = example.item.passage, example.item.anchor
     return " ".join(passage.word(at) for at in range(anchor.start, anchor.end)).lower()
 
 
 def shape(example: ResolutionExample) -> str:
-    """What the anchor is written with, of SHAPES."""
+    """How the anchor is written, one of SHAPES."""
     words = anchor_words(example)
     if re.fullmatch(r"\d+", words):
         return SHAPES[2 + min(len(words), 5)]
@@ -1094,7 +1080,7 @@ Name = Callable[[ScoredExample], str | None]
 
 
 def _parts(judged: Iterable[ScoredExample], name: Name) -> dict[str, PartFigures]:
-    """By name; those without one are left out."""
+    """By name; examples without a name are left out."""
     groups: dict[str, list[ScoredExample]] = defaultdict(list)
     for one in judged:
         called = name(one)

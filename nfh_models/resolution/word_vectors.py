@@ -1,5 +1,5 @@
-"""Word vectors: read from files, from a spaCy pipeline or from an encoder's word table, and
-how a token finds its own.
+"""Word vectors from files, from a spaCy pipeline or from an encoder's word table, and their
+lookup.
 """
 
 import gzip
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from nfh_models.model_files import SettingError
 from nfh_models.resolution.base import ResolutionExample
 from nfh_models.resolution.bilstm_settings import BilstmSettings
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 DIGIT = re.compile(r"[0-9]")
 
 Floats = NDArray[np.float32]
@@ -27,8 +30,8 @@ Floats = NDArray[np.float32]
 def forms(word: str) -> tuple[str, ...]:
     """The forms under which a word is looked up, in this order.
 
-    As it stands, in lower case, and with # for each digit: the vectors of Google News, which
-    the paper uses, have "##" for all numbers of two digits.
+    As it is, in lower case, and with # for each digit: the vectors of Google News, which the
+    paper uses, have "##" for all numbers of two digits.
     """
     lower = word.lower()
     found = (word, lower, DIGIT.sub("#", lower))
@@ -36,15 +39,16 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def wanted_forms(words: Iterable[str]) -> set[str]:
-    """All forms of some words."""
     return {form for word in set(words) for form in forms(word)}
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """Words with a vector each. table: (words, width), numbers of 16 bits held in 32, so that
-    a model read from its folder, where they have 16, says what it said when it was made.
-    source: where they came from, as in the settings, with a name that a person knows.
+    """Words with a vector each.
+
+    table: (words, width), numbers of 16 bits held in 32, so that a model read from its folder,
+    where they have 16, chooses as before. source: where they came from, as in the settings,
+    without the path.
     """
 
     words: tuple[str, ...]
@@ -60,11 +64,10 @@ class Vectors:
 
     @property
     def width(self) -> int:
-        """Of a vector."""
         return int(self.table.shape[1])
 
     def place(self, word: str) -> int | None:
-        """The row of a word's vector; None of a word that has none in any form."""
+        """The row of a word's vector; None for a word without one in any form."""
         for form in forms(word):
             found = self.places.get(form)
             if found is not None:
@@ -73,7 +76,7 @@ class Vectors:
 
 
 def gathered(found: Iterator[tuple[str, Floats]], source: str) -> Vectors:
-    """Vectors out of words with their numbers; the first of a word counts."""
+    """Vectors from words with their numbers; the first entry of a word counts."""
     rows: dict[str, Floats] = {}
     for word, numbers in found:
         rows.setdefault(word, numbers)
@@ -86,19 +89,18 @@ def gathered(found: Iterator[tuple[str, Floats]], source: str) -> Vectors:
 
 
 def halved(table: Floats) -> Floats:
-    """The numbers nearest to those of a table that 16 bits can hold."""
+    """The numbers of a table rounded to 16 bits."""
     largest = float(np.finfo(np.float16).max)
     return np.clip(table, -largest, largest).astype(np.float16).astype(np.float32)
 
 
-# Files of word vectors, read as a stream: word2vec's two forms, and GloVe's.
+# --- files of word vectors: both forms of word2vec, and GloVe ---------------------------------
 #
-# A line of text is a word and its numbers, with a space between. word2vec begins with a line
+# A line of text is a word and its numbers, separated by spaces. word2vec begins with a line
 # "WORDS WIDTH", GloVe does not; word2vec's binary form has that line, too, and then each word,
-# a space, and its numbers as 32-bit floats. The form is told by the content, and ".gz" by the
-# name. A reader of one's own, because no library at hand reads them without keeping all of a
-# file, which may be 3.4 GB of words that nobody asks for.
-# https://code.google.com/archive/p/word2vec/ (distance.c),
+# a space, and its numbers as 32-bit floats. The form is detected from the content, and ".gz"
+# from the name. Files are streamed, since libraries keep a whole file in memory, which may be
+# 3.4 GB. https://code.google.com/archive/p/word2vec/ (distance.c),
 # https://nlp.stanford.edu/projects/glove/
 
 LONGEST_LINE = 1_000_000
@@ -110,14 +112,13 @@ CHUNK = 1 << 20
 
 
 class VectorError(ModelsError):
-    """Word vectors that are not there, or cannot be read; says where, and what to do."""
+    """Word vectors that are missing or unreadable; the message says where, and what to do."""
 
 
 def read_vector_file(path: Path, wanted: set[str], extra: int) -> Iterator[tuple[str, Floats]]:
-    """The words of a file that are wanted, and its first `extra` words, with their vectors.
+    """The wanted words of a file, and its first `extra` words, with their vectors.
 
-    Raises VectorError with the line, or in the binary form the word, where the file does not
-    hold.
+    Raises VectorError for a malformed file, with the line or, in the binary form, the word.
     """
     try:
         with _opened(path) as file:
@@ -157,7 +158,7 @@ def _entries(
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
-    """The words and the width that word2vec's first line gives; None where it is no such."""
+    """Number of words and width from word2vec's first line; None without such a line."""
     parts = line.split()
     if len(parts) == 2 and all(part.isdigit() and len(part) < 20 for part in parts):
         return int(parts[0]), int(parts[1])
@@ -175,7 +176,9 @@ def _width(line: bytes, path: Path) -> int:
 
 
 def _is_text(head: bytes, width: int) -> bool:
-    """Whether what follows the header is a line of text: a word and `width` numbers."""
+    """Whether the data behind the header begin with a line of text: a word and `width`
+    numbers.
+    """
     line, _, _ = head.partition(b"\n")
     parts = line.split()
     return len(parts) > width and _numbers(parts[-width:]) is not None
@@ -225,7 +228,7 @@ def _text(
 
 
 class _Bytes:
-    """A stream of which a piece is held, so that words can be looked for in it."""
+    """A buffered stream in which words can be searched."""
 
     def __init__(self, file: BinaryIO, held: bytes) -> None:
         self._file, self._held, self._at = file, held, 0
@@ -237,7 +240,7 @@ class _Bytes:
         return bool(found)
 
     def until_space(self) -> bytes | None:
-        """What stands before the next space; None where none comes, or not soon."""
+        """The bytes before the next space; None where none comes within LONGEST_WORD."""
         while (end := self._held.find(b" ", self._at)) < 0:
             if len(self._held) - self._at > LONGEST_WORD or not self._more():
                 return None
@@ -246,7 +249,7 @@ class _Bytes:
         return found
 
     def take(self, size: int) -> bytes | None:
-        """So many bytes; None where there are less."""
+        """`size` bytes; None where there are fewer."""
         while len(self._held) - self._at < size:
             if not self._more():
                 return None
@@ -293,22 +296,22 @@ TABLES = (
     "shared.weight",
     "tok_embeddings.weight",
 )
-"""How the names of tables of pieces end: BERT and its kin, Llama and BART, GPT-2, T5,
-ModernBERT."""
+"""How the names of word piece tables end: BERT and its kin, Llama and BART, GPT-2, T5,
+ModernBERT.
+"""
 
 MOST_PIECES = 8
-"""Pieces of a word that are looked at, as the recipe `encoder` does."""
+"""Pieces of a word that are used, as in the recipe `encoder`."""
 
 
 def read_encoder_table(
     folder: Path, wanted: set[str], extra: int
 ) -> Iterator[tuple[str, Floats]]:
-    """A vector for each word that is wanted, and for the first `extra` whole words of the
-    table.
+    """A vector for each wanted word, and for the first `extra` whole words of the table.
 
     folder: of a Hugging Face model with its tokenizer.json and safetensors. The table is
-    centred, and scaled so that its numbers have the deviation 1: encoders tell words apart
-    behind a layer that does that for each word. Raises VectorError.
+    centred, and scaled to the standard deviation 1, as the layer norm behind it does for each
+    word. Raises VectorError.
     """
     from tokenizers import Tokenizer
 
@@ -339,11 +342,8 @@ def read_encoder_table(
     yield from islice(_whole(tokenizer, table), extra)
 
 
-def _whole(tokenizer: object, table: Floats) -> Iterator[tuple[str, Floats]]:
+def _whole(tokenizer: "Tokenizer", table: Floats) -> Iterator[tuple[str, Floats]]:
     """The pieces that are words by themselves, in the table's order."""
-    from tokenizers import Tokenizer
-
-    assert isinstance(tokenizer, Tokenizer)  # noqa: S101 - for the type checker
     special = set(tokenizer.get_added_tokens_decoder())
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda one: one[1])
     words = [tokenizer.decode([place]).strip() for _, place in pieces]
@@ -353,10 +353,7 @@ def _whole(tokenizer: object, table: Floats) -> Iterator[tuple[str, Floats]]:
             yield word, table[place]
 
 
-def _unknown(tokenizer: object) -> set[int]:
-    from tokenizers import Tokenizer
-
-    assert isinstance(tokenizer, Tokenizer)  # noqa: S101 - for the type checker
+def _unknown(tokenizer: "Tokenizer") -> set[int]:
     named = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>"))
     return {one for one in named if one is not None}
 
@@ -395,10 +392,10 @@ ENCODER = "encoder"
 
 
 def vectors_of(settings: BilstmSettings, examples: Sequence[ResolutionExample]) -> Vectors:
-    """The vectors that a training needs: of the words of its passages, and the first of the
-    source besides.
+    """The vectors for a training: of the words of its passages, and the first ones of the
+    source.
 
-    Raises SettingError for a source that is none, VectorError for one that does not hold or
+    Raises SettingError for an unknown source, VectorError for a damaged one and for one that
     has none of the words.
     """
     passages = {id(one.item.passage): one.item.passage for one in examples}.values()

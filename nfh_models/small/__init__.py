@@ -1,7 +1,8 @@
-"""The small model that comes with the package: is it a fused head, and what is its head?
+"""The bundled model `small`, for identification and resolution. This package is its model
+directory.
 
-Its directory is this one. See card.md for what it was made of and where it fails, and NOTICE
-for the licence of the encoder that it was made from.
+See card.md for what it was made of and where it fails, and NOTICE for the licence of its
+encoder.
 """
 
 from pathlib import Path
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def small_folder() -> Path:
-    """The model directory in the package."""
     return Path(__file__).parent
 
 

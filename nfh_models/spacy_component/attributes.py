@@ -1,9 +1,9 @@
 """The attributes that the spaCy component gives to Doc, Span and Token.
 
-Everything is kept in `Doc.user_data` as spaCy keeps it: plain values under the code points of
-a span or the start of a token. So copies of a Doc have it, and DocBin, `to_bytes`, `as_doc` and
-`Doc.from_docs`; and after tokens were merged or split it is still where it was in the text.
-Heads are kept as their distance in code points, so that they hold when a text is moved.
+Values are stored in `Doc.user_data` in spaCy's own form: plain values under the code points of
+a span or the start of a token. So copies of a Doc keep them, as do DocBin, `to_bytes`, `as_doc`
+and `Doc.from_docs`; and after tokens were merged or split they stay at their place in the text.
+Heads are stored as their distance in code points, so that they stay valid when a text is moved.
 """
 
 import warnings
@@ -32,18 +32,20 @@ PLAIN: Mapping[str, bool | str | None] = {
     "nfh_relation": None,
     HEADS_AT: None,
 }
-"""Attributes of Span and Token that are kept as they are, with the value that no NFH has."""
+"""Attributes of Span and Token that are stored as they are, with the value of everything that
+is no NFH.
+"""
 
 OURS = frozenset({*PLAIN, SCORES_AT})
-"""All that is kept. Scores are kept for spans alone: they are long."""
+"""All stored attributes. Scores are stored for spans alone, since they are long."""
 
 LEAST_SCORE = 0.0005
-"""What has less is not kept: of most words, nothing."""
+"""Lower scores are not stored; most words have one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FusedHead:
-    """A fused head found in a Doc: tokens [start, end)."""
+    """A fused head of a Doc: tokens [start, end)."""
 
     start: int
     end: int
@@ -52,20 +54,20 @@ class FusedHead:
     heads: tuple[Stored, ...] = ()
     """Token indices and class names."""
     cue: str | None = None
-    """What resolved it, None if nothing did."""
+    """What resolved it; None if nothing did."""
     deterministic: bool = False
     """One of the paper's four patterns gave the heads."""
     relation: str | None = None
-    """Between several heads, "AND" or "OR"."""
+    """Of several heads: "AND" or "OR"."""
     scores: Mapping[Stored, float] = field(default_factory=dict)
     """Of tokens and classes, where a model has any."""
 
 
 def register() -> None:
-    """Make the attributes known to spaCy; done already by whoever makes a component.
+    """Register the attributes with spaCy; creating a component does it already.
 
-    Needed by itself only to read Docs from a DocBin where no component was made. Warns where
-    it takes the place of somebody else's attribute of the same name.
+    Needed only to read Docs from a DocBin without creating a component. Warns where it replaces
+    another program's attribute of the same name.
     """
     for of, name, default, getter in _extensions():
         if of.has_extension(name):
@@ -81,7 +83,7 @@ def register() -> None:
 
 
 def assigned() -> list[str]:
-    """The attributes that are meant to be read, as `nlp.analyze_pipes` writes them."""
+    """The public attributes, as `nlp.analyze_pipes` writes them."""
     return [
         f"{of.__name__.lower()}._.{name}"
         for of, name, _, _ in _extensions()
@@ -90,7 +92,7 @@ def assigned() -> list[str]:
 
 
 def _extensions() -> Iterator[tuple[type[Doc | Span | Token], str, object, Getter | None]]:
-    """Of what each attribute is, its name, its default, and what works it out if anything."""
+    """Owner, name, default and getter of each attribute."""
     yield Doc, "nfh", None, _anchors
     yield Doc, "has_nfh", None, _has_anchor
     yield Span, SCORES_AT, None, None
@@ -103,7 +105,7 @@ def _extensions() -> Iterator[tuple[type[Doc | Span | Token], str, object, Gette
 
 
 def store(doc: Doc, anchors: list[FusedHead]) -> None:
-    """Keep anchors in a Doc, in place of what it had."""
+    """Store anchors in a Doc, in place of those that it had."""
     clear(doc)
     for anchor in anchors:
         span = doc[anchor.start : anchor.end]
@@ -113,7 +115,7 @@ def store(doc: Doc, anchors: list[FusedHead]) -> None:
 
 
 def clear(doc: Doc) -> None:
-    """Take everything of ours out of a Doc."""
+    """Remove all our values from a Doc."""
     for key in [key for key in doc.user_data if _name(key) in OURS]:
         del doc.user_data[key]
 
@@ -139,12 +141,14 @@ def _keep(doc: Doc, anchor: FusedHead, start: int, end: int | None) -> None:
 
 
 def _kept(doc: Doc, head: Stored, start: int) -> Stored:
-    """A head as it is kept: a class's name, or its distance from the number in code points."""
+    """The stored form of a head: a class name, or its distance from the number in code
+    points.
+    """
     return head if isinstance(head, str) else doc[head].idx - start
 
 
 def _name(key: object) -> str | None:
-    """The attribute that a key of user_data is about; None for a key of something else."""
+    """The attribute of a key of user_data; None for a key of something else."""
     if isinstance(key, tuple) and len(key) == 4 and key[0] == MARK and key[2] is not None:
         return str(key[1])
     return None
@@ -154,7 +158,7 @@ def _name(key: object) -> str | None:
 
 
 def _anchors(doc: Doc) -> list[Span]:
-    """The spans of the fused heads, in order; none for one inside a token that was merged."""
+    """The spans of the fused heads, in order, without those inside a merged token."""
     spans = [doc.char_span(start, end) for start, end in sorted(_places(doc))]
     return [span for span in spans if span is not None]
 
@@ -172,7 +176,7 @@ def _places(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 def _heads(where: Span | Token) -> tuple[Target, ...]:
-    """Tokens and class names; without the tokens that a part of a Doc does not hold."""
+    """Tokens and class names, without tokens that a part of a Doc does not hold."""
     stored = where._.get(HEADS_AT)
     if not stored:
         return ()

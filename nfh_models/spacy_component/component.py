@@ -1,9 +1,9 @@
 """The spaCy component: `nlp.add_pipe("nfh")`, for English pipelines of spaCy 3.8.
 
-It finds the numbers of a Doc, decides with a recipe of identification which of them miss their
-noun, and says what the noun is: by the paper's four patterns (section 5.1) where those are sure
-(`nfh_models.resolution.recipes`), else by cues (`nfh_models.resolution.cues`) or a model.
-The attributes stand in `attributes`.
+It finds the numbers of a Doc, decides with a recipe of identification which of them are fused
+heads, and resolves those: by the paper's four patterns (section 5.1) where those are reliable
+(`nfh_models.resolution.recipes`), else by cues (`nfh_models.resolution.cues`) or a model. The
+attributes are documented in `attributes`.
 
     import spacy
     nlp = spacy.load("en_core_web_sm")
@@ -71,7 +71,7 @@ _ENDS = frozenset({".", "!", "?", "\u2026", '"', "\u201d"})
 
 @dataclass(frozen=True, slots=True)
 class DocCase:
-    """A case with its place in its Doc. tokens: the Doc's token behind each word of it."""
+    """A case with its place in its Doc. tokens: the Doc's token index of each of its words."""
 
     case: SentenceNumber
     tokens: Sequence[int]
@@ -83,14 +83,14 @@ class DocCase:
 
     @property
     def end(self) -> int:
-        """One more than the Doc's last token of the number."""
+        """The Doc's token behind the number."""
         return self.tokens[self.case.end - 1] + 1
 
 
 def check(doc: Doc, needs: frozenset[ParseLayer], name: str) -> None:
-    """Raise ParserError unless a Doc has the layers. name: of the component, for the sentence.
+    """Raise ParserError unless a Doc has the layers. name: of the component, for the message.
 
-    A Doc of nothing but white space has whatever is needed.
+    A Doc of white space only has all layers.
     """
     missing = [layer for layer in sorted(needs) if not _has(doc, layer)]
     if missing and any(not token.is_space for token in doc):
@@ -103,8 +103,9 @@ def check(doc: Doc, needs: frozenset[ParseLayer], name: str) -> None:
 
 
 def _has(doc: Doc, layer: ParseLayer) -> bool:
-    """Whether a Doc has a layer. A word that has neither tag nor part of speech has met no
-    tagger; an attribute_ruler by itself knows some of the parts of speech."""
+    """Whether a Doc has a layer. A word with neither tag nor part of speech shows that no
+    tagger ran: an attribute_ruler by itself assigns some of the parts of speech.
+    """
     if layer not in _ANNOTATION or not doc.has_annotation(_ANNOTATION[layer]):
         return False
     if layer is not ParseLayer.POS:
@@ -123,8 +124,10 @@ def cases_of_doc(doc: Doc) -> Iterator[DocCase]:
 
 
 def layers_of(doc: Doc, tokens: Sequence[int]) -> Parsed:
-    """The layers that a Doc has of some of its tokens, ascending, in a row but for white
-    space. What hangs on a token that is not among them is a root."""
+    """The layers of some tokens of a Doc, ascending and contiguous but for white space.
+
+    A token whose head is not among them is a root.
+    """
     found = [doc[token] for token in tokens]
     return _parsed(found, [token.text for token in found], tokens, _given(doc))
 
@@ -135,8 +138,10 @@ def _given(doc: Doc) -> frozenset[str]:
     return frozenset(name for name in names if doc.has_annotation(name))
 
 
-def scene_of_doc(doc: Doc) -> tuple[CueContext, dict[int, int], list[int]]:
-    """A Doc without its white space as a scene; the scene's place of each token, and back."""
+def context_of_doc(doc: Doc) -> tuple[CueContext, dict[int, int], list[int]]:
+    """The cue context of a Doc without white space, the place of each token in it, and the
+    reverse.
+    """
     tokens, turns = turns_of_doc(doc)
     places = {token: place for place, token in enumerate(tokens)}
     words = plain_words(doc[token].text for token in tokens)
@@ -144,9 +149,9 @@ def scene_of_doc(doc: Doc) -> tuple[CueContext, dict[int, int], list[int]]:
 
 
 def turns_of_doc(doc: Doc) -> tuple[list[int], list[int]]:
-    """The tokens of a Doc that are no white space, and the number of the turn of each.
+    """The tokens of a Doc that are not white space, and the turn number of each.
 
-    A line break that follows the end of a sentence, and an empty line, begin a turn.
+    A turn begins behind a line break at the end of a sentence, and behind an empty line.
     """
     tokens: list[int] = []
     turns: list[int] = []
@@ -202,7 +207,7 @@ def _space_behind(doc: Doc, token: Token) -> bool:
 def _parsed(
     tokens: Sequence[Token], words: list[str], places: Sequence[int], given: frozenset[str]
 ) -> Parsed:
-    """The layers of a sentence. given: the annotations that its Doc has."""
+    """The layers of a sentence. given: the annotations of its Doc."""
     inside = {place: at for at, place in enumerate(places)}
     arcs = _ANNOTATION[ParseLayer.DEPENDENCY] in given
     return Parsed(
@@ -218,24 +223,21 @@ def _parsed(
 
 
 def _governor(token: Token, inside: dict[int, int]) -> int:
-    """The word that a token hangs on; white space is passed over, and what lies outside the
-    sentence makes the token a root."""
+    """The word that is a token's head; white space is skipped, and a head outside the sentence
+    makes the token a root.
+    """
     head = token.head
     while head.is_space and head.head.i != head.i:
         head = head.head
     return inside.get(head.i, inside[token.i])
 
 
-# Items out of a spaCy Doc: its numbers in passages, as resolvers want them.
-#
-# A Doc may be a whole book: passages are cut out of it around its numbers, so that no number
-# costs more than its neighbourhood, wherever it stands.
-
 Span = tuple[int, int]
 
 REACH = 400
-"""Tokens on either side of a number that its passage holds, more than any window of a network
-and any head's distance that the release marks (151)."""
+"""Tokens on either side of a number in its passage: more than the window of any network, and
+than any head's distance that the release marks (151).
+"""
 
 TOGETHER = 1_000
 """Tokens over which numbers share a passage."""
@@ -243,17 +245,21 @@ TOGETHER = 1_000
 
 @dataclass(frozen=True, slots=True)
 class DocItem:
-    """A number in its passage. tokens: the Doc's token behind each of the passage's."""
+    """A number in its passage. tokens: the Doc's token index of each of the passage's
+    tokens.
+    """
 
     item: Item
     tokens: Sequence[int]
 
 
 def items_of_doc(doc: Doc, spans: Sequence[Span], *, tagged: bool) -> list[DocItem]:
-    """An item for each of a Doc's numbers: token spans [start, end) of the Doc, ascending.
+    """An item for each number of a Doc: token spans [start, end) of the Doc, ascending.
 
-    The Doc is one speaker's; white space is left out, and begins a turn as
-    `turns_of_doc` says. tagged: with the Doc's own tags and arcs as the item's parse.
+    A Doc may be a whole book: passages are cut around its numbers, so that the cost of a number
+    does not depend on the length of the Doc. The Doc is taken for the words of one speaker;
+    white space is left out, and begins a turn as in `turns_of_doc`. tagged: with the Doc's tags
+    and arcs as the parse.
     """
     if not spans:
         return []
@@ -320,9 +326,9 @@ def resolved(
     setting: str,
     resolver: Resolver | None,
 ) -> list[list[FusedHead]]:
-    """The anchors of each Doc with their heads, in order; the model is asked once for all.
+    """The anchors of each Doc with their heads, in order; the model is called once for all.
 
-    open_: of each Doc, its fused heads. setting: NONE or CUES, else `resolver` is asked.
+    open_: the fused heads of each Doc. setting: NONE or CUES, else `resolver` is used.
     """
     if setting == NONE and resolver is None:
         return [[_anchor(one) for one in of_doc] for of_doc in open_]
@@ -397,10 +403,10 @@ def _relation(case: DocCase, pattern: Pattern) -> str | None:
 def _by_cues(doc: Doc, open_: Sequence[UnresolvedHead]) -> Iterator[FusedHead]:
     if not open_:
         return
-    scene, places, tokens = scene_of_doc(doc)
+    context, places, tokens = context_of_doc(doc)
     for one in open_:
         start, end = one.case.start, one.case.end
-        found = cues.resolve(scene, places[start], places[end - 1] + 1)
+        found = cues.resolve(context, places[start], places[end - 1] + 1)
         head = found.kind.value if found.token is None else tokens[found.token]
         yield _anchor(one, (head,), found.cue)
 
@@ -451,17 +457,17 @@ def make_component(
     identifier: str,
     resolver: str,
 ) -> "NumericFusedHeads":
-    """What `nlp.add_pipe("nfh", config={...})` calls.
+    """The factory that `nlp.add_pipe("nfh", config={...})` calls.
 
     identifier: "rules", "small", or a model's folder. resolver: "cues", "small", a model's
     folder, or "none" for identification alone. Raises IdentificationRecipeError for an empty
-    one.
+    setting.
     """
     return NumericFusedHeads(name, identifier=identifier, resolver=resolver)
 
 
 class NumericFusedHeads:
-    """The component. The models are loaded when first used."""
+    """The component. Its models are loaded when first used."""
 
     def __init__(self, name: str, *, identifier: str = RULES, resolver: str = CUES) -> None:
         register()
@@ -472,7 +478,7 @@ class NumericFusedHeads:
         self._on_error: ErrorHandler = _raise
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the models: a new process loads its own."""
+        """Without the models: a new process loads its own."""
         return self.__dict__ | {"_loaded": None}
 
     # --- what spaCy calls -------------------------------------------------------------------
@@ -480,8 +486,8 @@ class NumericFusedHeads:
     def __call__(self, doc: Doc) -> Doc:
         """Find and resolve the fused heads of a Doc.
 
-        Raises ParserError for one without the tags and arcs that are needed, ModelFileError or
-        IdentificationRecipeError for a model that does not load.
+        Raises ParserError for a Doc without the tags and arcs that are needed, ModelFileError
+        or IdentificationRecipeError for a model that does not load.
         """
         for _ in self._done([doc]):
             pass
@@ -490,8 +496,8 @@ class NumericFusedHeads:
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """The same for many Docs, decided a batch at a time.
 
-        Raises ModelFileError or IdentificationRecipeError for a model that does not load: that
-        is no Doc's fault, and no error handler hears of it.
+        Raises ModelFileError or IdentificationRecipeError for a model that does not load; these
+        errors are not passed to the error handler, since no Doc causes them.
         """
         self._models()
         docs = iter(stream)
@@ -508,7 +514,7 @@ class NumericFusedHeads:
         *,
         nlp: Language | None = None,
     ) -> None:
-        """Load the models, and look whether the pipeline gives what it needs.
+        """Load the models, and check that the pipeline gives what they need.
 
         Raises IdentificationRecipeError or ModelFileError, as the first use would.
         """
@@ -523,11 +529,10 @@ class NumericFusedHeads:
             )
 
     def set_error_handler(self, error_handler: ErrorHandler) -> None:
-        """What `pipe` does with a Doc that fails; without it, it raises."""
+        """Handle Docs that fail in `pipe`; without a handler, it raises."""
         self._on_error = error_handler
 
     def get_error_handler(self) -> ErrorHandler:
-        """The handler that was set, or one that raises."""
         return self._on_error
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -540,16 +545,16 @@ class NumericFusedHeads:
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> "NumericFusedHeads":
-        """Take what `to_disk` wrote. Raises ModelFileError for what does not hold."""
+        """Load what `to_disk` wrote. Raises ModelFileError for a damaged folder."""
         origins = {what: str(Path(path) / what) for what in self._kept}
         return self._take(read_state(Path(path)), exclude, origins)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Settings and the models' files as bytes. exclude: as of `to_disk`."""
+        """Settings and the models' files as bytes. exclude: as in `to_disk`."""
         return encode(self._state(exclude))
 
     def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> "NumericFusedHeads":
-        """Take what `to_bytes` gave. Raises ModelFileError for what does not hold."""
+        """Load what `to_bytes` gave. Raises ModelFileError for damaged bytes."""
         origin = f"the model of the component {self.name!r}"
         return self._take(decode(content), exclude, dict.fromkeys(self._kept, origin))
 
@@ -592,7 +597,7 @@ class NumericFusedHeads:
         return needs | {ParseLayer.POS} if self._settings.resolver == CUES else needs
 
     def _models(self) -> Models:
-        if self._loaded is None or not self._loaded.here:
+        if self._loaded is None or not self._loaded.same_process:
             kept = self._kept
             self._loaded = load(self.name, self._settings, kept[IDENTIFIER], kept[RESOLVER])
         return self._loaded
@@ -622,7 +627,7 @@ class NumericFusedHeads:
     def _take(
         self, state: ComponentState, exclude: Iterable[str], origins: dict[str, str]
     ) -> "NumericFusedHeads":
-        """origins: where the models' files are from, in words."""
+        """origins: where the models' files come from, in words."""
         left_out = set(exclude)
         files = {IDENTIFIER: state.files, RESOLVER: state.resolver}
         taken = {what: {} if what in left_out else found or {} for what, found in files.items()}

@@ -1,5 +1,4 @@
-"""The models of the spaCy component: recipes by name or model folders, written into a
-pipeline's folder and read back.
+"""The models of the spaCy component: recipes by name or model folders, saved with a pipeline.
 
 cfg           identifier and resolver, as JSON
 identifier/   the files of the identifier's model directory, if it has one
@@ -34,16 +33,16 @@ CFG = "cfg"
 IDENTIFIER = "identifier"
 RESOLVER = "resolver"
 FORMAT_VERSION = 2
-"""1 had no model of a resolver; it is read as well."""
+"""Version 1 had no model of a resolver; it can still be read."""
 
 MODEL_NAMES = {CONFIG, WEIGHTS, VOCABULARY, METRICS, CARD, "tokenizer.json", "NOTICE"}
-"""What is removed of a model that was saved before: nothing but its files, by their names."""
+"""The only files that are removed from a folder that another component was saved in."""
 
 Files = Mapping[str, bytes]
 
 
 class ComponentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What cfg holds. identifier, resolver: as the component was given them."""
+    """The content of cfg: identifier and resolver as given to the component."""
 
     identifier: str
     resolver: str
@@ -52,10 +51,10 @@ class ComponentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
 
 @dataclass(frozen=True, slots=True)
 class ComponentState:
-    """A component as it is written.
+    """A component as it is saved.
 
-    files, resolver: of its models' folders, by name; none for a recipe without a folder.
-    All are None where they were left out.
+    files, resolver: the files of the models' folders, by name; empty for a recipe without a
+    folder. A field is None where it was excluded.
     """
 
     settings: ComponentSettings | None
@@ -66,7 +65,7 @@ class ComponentState:
 def read_files(folder: Path) -> dict[str, bytes]:
     """The files of a model directory, by name. Raises ModelFileError.
 
-    Folders and hidden files are left out: they are other programs'.
+    Folders and hidden files are left out: they belong to other programs.
     """
     try:
         return {
@@ -93,16 +92,17 @@ def write_files(folder: Path, files: Files) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file; where a link stands, in its place, and not where it leads to."""
+    """Write a file; a link in its place is replaced, not followed."""
     if path.is_symlink():
         path.unlink()
     path.write_bytes(content)
 
 
 def write_state(folder: Path, state: ComponentState) -> None:
-    """Write a component's folder. What is not left out takes the place of what stands there,
-    so that no model stays of a component that was saved before. Raises ModelFileError where
-    something else stands there, which nothing takes the place of."""
+    """Write a component's folder; what is not excluded replaces what was saved before.
+
+    Raises ModelFileError where something else stands there, which is never replaced.
+    """
     for name, files in ((IDENTIFIER, state.files), (RESOLVER, state.resolver)):
         if files is not None:
             _check_replaceable(folder / name, files)
@@ -133,7 +133,7 @@ def _check_replaceable(folder: Path, files: Files) -> None:
 
 
 def _files_of(folder: Path) -> set[str]:
-    """The names of the files of a folder but hidden ones; none if there is no such folder."""
+    """The names of the visible files of a folder; none without the folder."""
     if not folder.is_dir():
         return set()
     return {
@@ -144,26 +144,22 @@ def _files_of(folder: Path) -> set[str]:
 
 
 def read_state(folder: Path) -> ComponentState:
-    """A component's folder. Raises ModelFileError for one that does not hold."""
+    """Read a component's folder. Raises ModelFileError for a damaged one."""
     cfg = folder / CFG
     settings = _settings(cfg.read_bytes(), str(cfg)) if cfg.is_file() else None
+    folders = (folder / IDENTIFIER, folder / RESOLVER)
     return ComponentState(
-        settings, *(_read_files(folder / name) for name in (IDENTIFIER, RESOLVER))
+        settings, *(read_files(one) if one.is_dir() else None for one in folders)
     )
 
 
-def _read_files(folder: Path) -> Files | None:
-    return read_files(folder) if folder.is_dir() else None
-
-
 def encode(state: ComponentState) -> bytes:
-    """A component's state as bytes."""
     kept = {CFG: state.settings, IDENTIFIER: state.files, RESOLVER: state.resolver}
     return msgspec.msgpack.encode(kept)
 
 
 def decode(content: bytes) -> ComponentState:
-    """The state that `encode` wrote. Raises ModelFileError for bytes that are none."""
+    """The state that `encode` wrote. Raises ModelFileError for other bytes."""
     try:
         found = msgspec.msgpack.decode(content, type=_Encoded)
     except msgspec.MsgspecError as error:
@@ -209,7 +205,7 @@ Model = TypeVar("Model")
 
 @dataclass(frozen=True, slots=True)
 class BundledModel:
-    """The files of a model that a saved component brought. origin: where from, in words."""
+    """The files of a model saved with a component. origin: where they come from, in words."""
 
     files: Files = field(default_factory=dict)
     origin: str = ""
@@ -220,19 +216,17 @@ NOTHING = BundledModel()
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What decides and what resolves, loaded in process `pid`.
-
-    resolver: None for NONE, and for CUES, which look at the Doc itself.
-    """
+    """The loaded models, and the process that loaded them."""
 
     identifier: Identifier
     resolver: Resolver | None
     pid: int
 
     @property
-    def here(self) -> bool:
-        """Whether they were loaded in this process: what a network of torch did before a
-        fork may leave it without its threads."""
+    def same_process(self) -> bool:
+        """Whether this process loaded them: after a fork, a torch network may lack its
+        threads.
+        """
         return self.pid == os.getpid()
 
 
@@ -241,17 +235,27 @@ def load(
 ) -> Models:
     """The models that a component's settings name; one that does both is loaded once.
 
-    name: of the component, for the sentence. identifier, resolver: files that take the place
-    of the folders that the settings name. Raises ModelFileError, or an
-    IdentificationRecipeError.
+    name: of the component, for messages. identifier, resolver: files that replace the folders
+    in the settings. Raises ModelFileError or IdentificationRecipeError.
     """
-    _spare_threads(settings)
+    networks = {settings.identifier, settings.resolver} - {RULES, CUES, NONE}
+    if networks and parent_process() is not None:
+        # One thread for each worker of `nlp.pipe(n_process=2)`.
+        import torch
+
+        torch.set_num_threads(1)
     if settings.resolver == NONE or (settings.resolver == CUES and not resolver.files):
         resolves = None
     else:
         kept = identifier if settings.resolver == settings.identifier else resolver
         resolves = _model(
-            name, "resolver", settings.resolver, RESOLVERS, kept, _resolver_of, _small_resolver
+            name,
+            "resolver",
+            settings.resolver,
+            RESOLVERS,
+            kept,
+            resolution.load_folder,
+            lambda: resolution.load_resolver(SMALL),
         )
     if resolves is not None and settings.resolver == settings.identifier:
         return Models(_both(resolves, name), resolves, os.getpid())
@@ -276,15 +280,6 @@ def _both(model: Resolver, name: str) -> Identifier:
     return cast("Identifier", model)
 
 
-def _spare_threads(settings: ComponentSettings) -> None:
-    """One thread for torch in a worker of several: `nlp.pipe(n_process=2)`."""
-    networks = {settings.identifier, settings.resolver} - {RULES, CUES, NONE}
-    if networks and parent_process() is not None:
-        import torch
-
-        torch.set_num_threads(1)
-
-
 def _model(
     name: str,
     what: str,
@@ -294,7 +289,7 @@ def _model(
     from_folder: Callable[[Path], Model],
     by_name: Callable[[], Model],
 ) -> Model:
-    """A recipe by name, a model of the files that were kept, or of the folder."""
+    """A recipe by name, a model from saved files, or a model from the folder."""
     if kept.files:
         return _of_files(kept, from_folder)
     if setting in recipes:
@@ -334,11 +329,3 @@ def _identifier_of(folder: Path) -> Identifier:
             f"{folder} is a model of {config.task}, not of identification"
         )
     return identification.load_identifier(config.recipe, folder)
-
-
-def _resolver_of(folder: Path) -> Resolver:
-    return resolution.load_folder(folder)
-
-
-def _small_resolver() -> Resolver:
-    return resolution.load_resolver(SMALL)

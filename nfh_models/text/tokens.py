@@ -22,13 +22,6 @@ slow.
 """
 
 
-def lemmatizer_name() -> str:
-    """What made the lemmas, with its version: "simplemma-en 2.0.0"."""
-    from importlib.metadata import version
-
-    return f"simplemma-{LANGUAGE} {version('simplemma')}"
-
-
 def lemmas(words: Iterable[str]) -> list[str]:
     """The lemma of each word, in lower case: "Tents" gives "tent".
 

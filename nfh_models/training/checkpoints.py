@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from nfh_models.model_files import name_beside
+from nfh_models.model_files import temporary_name
 from nfh_models.training.plan import TrainingError
 
 FORMAT_VERSION = 1
@@ -102,7 +102,7 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
         FORMAT_VERSION, checkpoint.identity, checkpoint.progress, _checksum(tensors)
     )
     spelled = {HEADER: msgspec.json.encode(header).decode()}
-    beside = name_beside(path)
+    beside = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_file(tensors, beside, spelled)

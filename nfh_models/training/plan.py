@@ -1,7 +1,8 @@
 """Parameters of a training, and the schedule of the learning rate."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from nfh_models.errors import ModelsError
 
@@ -17,6 +18,17 @@ class TrainingError(ModelsError):
 
 class DivergedError(TrainingError):
     """A loss, gradient or score that is not finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseProgress:
+    """The progress of a training in phases, as of `svm` and `linear`."""
+
+    phase: str
+    """"parsing", "features", "fold 2" or "fitting"."""
+    done: int
+    total: int
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -487,7 +487,7 @@ def _without_features(
     lesson: FoldExamples | None,
 ) -> list[IdentificationSystem]:
     whole = settings(call)
-    kept = set(whole.features.features)
+    kept = set(whole.features)
     names = {} if kept == set(Feature) else {REMOVALS[0].name: "the features that are set"}
     return [
         fitted(call, names.get(removal.name, removal.name), removal.settings(whole), lesson)

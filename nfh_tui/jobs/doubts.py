@@ -168,7 +168,7 @@ class IdentificationOpinions:
 def _identifier_parser(
     given: DoubtRequest, plan: SvmPlan, report: "JobReporter"
 ) -> Parser | None:
-    layers = plan.settings.features.layers
+    layers = plan.settings.layers
     if not layers:
         return None
     from nfh_models.parsing.base import load_parser
@@ -180,7 +180,7 @@ def _identifier_parser(
 def _table(
     examples: Sequence[Example], plan: SvmPlan, parser: Parser | None, report: "JobReporter"
 ) -> SvmTable:
-    extractor = Extractor(plan.settings.features)
+    extractor = Extractor(plan.settings)
     found: list[list[str]] = []
     for start in range(0, len(examples), BATCH):
         cases = [one.case for one in examples[start : start + BATCH]]

@@ -17,7 +17,7 @@ from nfh_models.resolution.base import (
     Choice,
     ResolutionExample,
     Resolver,
-    batches_of,
+    batches,
     check_layers,
     parse_items,
 )
@@ -164,7 +164,7 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
         check_layers(needs, parser)
         said: list[list[Choice | None]] = [[] for _ in models]
         answered = 0
-        for plain in batches_of((one.item for one in self.examples), lambda it: it.passage):
+        for plain in batches(one.item for one in self.examples):
             parsed = parse_items(plain, needs, parser)
             for place, model in enumerate(models):
                 done(answered, len(self.examples))  # a batch of a network takes seconds

@@ -481,17 +481,17 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
     from nfh_models.identification.svm import (
         card_of,
         check_enough,
-        config_of,
         metrics_of,
         plan_of,
         save_svm,
         training,
     )
+    from nfh_models.model_files import read_config
 
     plan = plan_of(spec.words)
     examples = snapshot.lessons.numbers
     check_enough(examples)
-    layers = plan.settings.features.layers
+    layers = plan.settings.layers
     parser = _parser(spec, layers, tell)
     steps = training(examples, plan, parser)
     while True:
@@ -506,7 +506,7 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
     at = now()
     card = card_of(trained, examples, out.name, at)
     digest = save_svm(trained.svm, out, created_at=at, metrics=metrics, card=card)
-    config = config_of(trained.svm, out.name, at)
+    config = read_config(out)
     return Made(
         digest,
         config.version,

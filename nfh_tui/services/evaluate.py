@@ -231,7 +231,7 @@ def in_folds(name: str, settings: "SvmSettings", folds: int, seed: int) -> Ident
         return cross_validate(examples, settings, folds, seed)
 
     return IdentificationSystem(
-        name, SVM, VERSION, cross=decide, needs=settings.features.layers, folds=folds
+        name, SVM, VERSION, cross=decide, needs=settings.layers, folds=folds
     )
 
 
@@ -305,7 +305,7 @@ def taught(name: str, settings: "SvmSettings", lesson: FoldExamples) -> Identifi
         SVM,
         VERSION,
         cross=decide,
-        needs=settings.features.layers,
+        needs=settings.layers,
         lesson=lesson,
     )
 

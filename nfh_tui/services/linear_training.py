@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_models.parsing.base import ParseLayer, Parser
-from nfh_models.resolution.linear import NEEDS, WANTED, StoredLinearSettings, settings_of
+from nfh_models.resolution.linear import NEEDS, WANTED, settings_of
 from nfh_models.resolution.recipes import LINEAR
 from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.services.training import JUDGED_BY, TrainedModel, TrainingSets, Written, check_keys
 
 if TYPE_CHECKING:
-    from nfh_models.resolution.linear import FittedLinear, LinearProgress
+    from nfh_models.resolution.linear import FittedLinear
+    from nfh_models.training.plan import PhaseProgress
 
 FITTING = "fitting"
 """The phase of the model itself; each fold begins anew, and is no part of its curve."""
@@ -33,7 +34,7 @@ class LinearTrainer:
         check_keys(words, LINEAR, WANTED, JUDGED_BY)
         self._plan = settings_of(words)
         self.settings = {
-            **msgspec.to_builtins(StoredLinearSettings.of(self._plan.settings)),
+            **msgspec.to_builtins(self._plan.settings),
             "folds": self._plan.folds,
         }
 
@@ -73,7 +74,7 @@ class LinearTrainer:
 
 
 def curved(
-    steps: "Generator[LinearProgress, None, FittedLinear]",
+    steps: "Generator[PhaseProgress, None, FittedLinear]",
 ) -> "Generator[TrainingStep, None, FittedLinear]":
     """The same steps; only those that fit the model itself have figures."""
     while True:

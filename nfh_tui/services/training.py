@@ -448,7 +448,7 @@ class BiLstmTrainer:
         parser: Parser | None,  # noqa: ARG002 - it needs none
     ) -> Generator[TrainingStep, None, TrainedModel]:
         """Train it. Raises NoExamplesError, VectorError, TrainingError."""
-        from nfh_models.resolution.bilstm import config_of, learner_of, make_model, save_bilstm
+        from nfh_models.resolution.bilstm import learner_of, make_model, save_bilstm
         from nfh_models.resolution.word_vectors import vectors_of
         from nfh_models.training.loop import choose_device, train
 
@@ -461,7 +461,7 @@ class BiLstmTrainer:
 
         def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
             digest = save_bilstm(model, at, created_at=made, metrics=metrics, card=card)
-            return Written(config_of(model, at.name, made), digest)
+            return Written(read_config(at), digest)
 
         return TrainedModel(model, write, outcome_metrics(outcome, on), notes=learner.notes)
 
@@ -530,7 +530,7 @@ class EncoderTrainer:
         parser: Parser | None,  # noqa: ARG002 - it needs none
     ) -> Generator[TrainingStep, None, TrainedModel]:
         """Train it. Raises EncoderError, NoLessonsError, TrainingError."""
-        from nfh_models.encoder.model import EncoderModel, config_of, save
+        from nfh_models.encoder.model import EncoderModel, save
         from nfh_models.encoder.training import Material
         from nfh_models.training.loop import choose_device
 
@@ -542,16 +542,16 @@ class EncoderTrainer:
         outcome = yield from steps_of(
             _outcome(prepared, folder, on, judge_first=self._base is not None and told_by)
         )
-        whole = prepared.whole
+        whole = prepared.bundle
         whole.network.eval().requires_grad_(requires_grad=False)
 
         def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
             digest = save(
                 whole, at, recipe=self.recipe, created_at=made, metrics=metrics, card=card
             )
-            return Written(config_of(whole, self.recipe, at.name, made), digest)
+            return Written(read_config(at), digest)
 
-        found = prepared.lessons
+        found = prepared.training_examples
         told = outcome_metrics(outcome, on) | _identification(outcome.metrics)
         told |= {"base": whole.base, "heads": found.heads, "heads_outside_window": found.lost}
         notes = []
@@ -580,8 +580,8 @@ class EncoderTrainer:
             return prepare(material, self._settings)
         before = _loaded_whole(self._base.folder)
         prepared = prepare(material, self._settings, before.backbone)
-        _take_over(prepared.whole, before)
-        return replace(prepared, whole=replace(prepared.whole, base=before.base))
+        _take_over(prepared.bundle, before)
+        return replace(prepared, bundle=replace(prepared.bundle, base=before.base))
 
 
 def _outcome(
@@ -620,7 +620,7 @@ def _loaded_whole(folder: Path) -> "ModelBundle":
     """A model in 32 bits, ready to be taught."""
     from nfh_models.encoder.model import load
 
-    whole = load(folder, bytes_=False).whole
+    whole = load(folder, bytes_=False).bundle
     whole.network.requires_grad_(requires_grad=True)
     return whole
 

@@ -12,7 +12,6 @@ from nfh_models.agreement.audit import (
     allocate,
     draw,
     interval,
-    size_for,
     upper_bound,
     weighted,
 )
@@ -109,26 +108,8 @@ def test_no_error_in_150_bounds_the_rate_by_2_percent() -> None:
     assert upper_bound(0, DEFAULT_SIZE) == pytest.approx(1 - 0.05 ** (1 / 150), abs=1e-12)
     assert upper_bound(0, DEFAULT_SIZE) == pytest.approx(0.01977, abs=1e-5)
     assert upper_bound(0, 148) > 0.02 > upper_bound(0, 149)
-    assert size_for(0.02) == 149 <= DEFAULT_SIZE
     # The rule of three.
     assert abs(upper_bound(0, DEFAULT_SIZE) - 3 / DEFAULT_SIZE) < 0.0003
-
-
-@given(st.floats(0.001, 0.9), st.floats(0.5, 0.999))
-def test_the_size_for_a_bound_is_the_smallest(rate: float, confidence: float) -> None:
-    size = size_for(rate, confidence)
-
-    def bound(n: int) -> float:
-        return 1 - (1 - confidence) ** (1 / n)
-
-    assert bound(size) <= rate
-    assert size == 1 or bound(size - 1) > rate - 1e-12
-
-
-@pytest.mark.parametrize(("rate", "confidence"), [(0, 0.95), (1, 0.95), (0.02, 1), (-1, 0.5)])
-def test_bounds_that_no_sample_gives(rate: float, confidence: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        size_for(rate, confidence)
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

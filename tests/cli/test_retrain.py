@@ -14,8 +14,8 @@ from click.testing import Result
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_models.identification.svm import SvmProgress
 from nfh_models.model_files import digest_of, read_config
+from nfh_models.training.plan import PhaseProgress
 from nfh_tui.jobs.reporting import JobReporter
 from nfh_tui.jobs.runner import work
 from nfh_tui.jobs.training import asked
@@ -361,6 +361,6 @@ def test_a_jobs_row_is_written_ten_times_a_second_at_most(
         reporter = JobReporter(store, job_id, lambda *one: told.append(one), lambda: now)
         for number in range(1_000):
             now += 0.01
-            reporter.step(SvmProgress("parsing", number, 1_000))
+            reporter.step(PhaseProgress("parsing", number, 1_000))
     assert len(told) == 1_000
     assert 90 <= len(noted) <= 101

@@ -105,15 +105,15 @@ def test_an_encoder_without_token_types(mpnet: Path, tmp_path: Path) -> None:
     """It is trained, saved, and loaded with `transformers`."""
     settings = EncoderSettings(pair=8, encoder=str(mpnet), weights=Weights.FULL)
     found = prepare(Material(LESSONS, NUMBERS, LESSONS, NUMBERS), settings)
-    assert limit_of(found.whole.architecture) == 62
+    assert limit_of(found.bundle.architecture) == 62
     found.learner.loss((0, 1), torch.device("cpu")).backward()
-    assert float(found.whole.network.mark.grad.abs().sum()) > 0
-    found.whole.network.eval()
-    save(found.whole, tmp_path / "m")
+    assert float(found.bundle.network.mark.grad.abs().sum()) > 0
+    found.bundle.network.eval()
+    save(found.bundle, tmp_path / "m")
     again = load(tmp_path / "m")
-    one = EncoderModel(found.whole, "encoder").decide([NUMBERS[0].case])[0].score
+    one = EncoderModel(found.bundle, "encoder").decide([NUMBERS[0].case])[0].score
     assert again.decide([NUMBERS[0].case])[0].score == pytest.approx(one, abs=0.05)
-    assert again.whole.base == "tiny-mpnet"
+    assert again.bundle.base == "tiny-mpnet"
 
 
 def test_transformers_says_nothing(bert: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.encoder.distillation import shown
+from nfh_models.encoder.distillation import teacher_output
 from nfh_models.encoder.model import (
     PAPER,
     EncoderModel,
@@ -48,9 +48,9 @@ def teacher() -> EncoderModel:
 
 
 def material() -> Material:
-    _, seen = shown(teacher(), ITEMS)
+    _, seen = teacher_output(teacher(), ITEMS)
     keyed = dict(zip(map(key_of_item, ITEMS), seen, strict=True))
-    return Material(LESSONS, (), LESSONS, (), shown=keyed)
+    return Material(LESSONS, (), LESSONS, (), states=keyed)
 
 
 # --- states ---------------------------------------------------------------------------------
@@ -58,16 +58,18 @@ def material() -> Material:
 
 def test_lessons_have_the_states_of_their_own_words() -> None:
     made = prepare(material(), replace_(TINY, states=1.0), backbone())
-    for lesson in made.lessons.taught:
+    for lesson in made.training_examples.taught:
         assert lesson.states is not None
         assert lesson.states.shape == (lesson.row.words, 16)
 
 
 def test_states_of_another_window_teach_nothing() -> None:
     given = material()
-    moved = {key: TeacherStates(one.offset + 1, one.states) for key, one in given.shown.items()}
-    made = prepare(replace(given, shown=moved), replace_(TINY, states=1.0), backbone())
-    assert all(lesson.states is None for lesson in made.lessons.taught)
+    moved = {
+        key: TeacherStates(one.offset + 1, one.states) for key, one in given.states.items()
+    }
+    made = prepare(replace(given, states=moved), replace_(TINY, states=1.0), backbone())
+    assert all(lesson.states is None for lesson in made.training_examples.taught)
     assert not isinstance(made.learner.network, Student)
 
 
@@ -75,7 +77,7 @@ def test_a_student_learns_to_show_what_its_teacher_does(tmp_path: Path) -> None:
     """Its states come nearer, and what is kept has no projection."""
     settings = replace_(TINY, states=1.0, batch=3, dropout=0.0, several=0.0)
     made = prepare(material(), replace_(settings, task=Task.RESOLUTION), backbone())
-    lessons = made.lessons.taught
+    lessons = made.training_examples.taught
     student = made.learner.network
     assert isinstance(student, Student)
     before = off(student, lessons, made)
@@ -86,8 +88,8 @@ def test_a_student_learns_to_show_what_its_teacher_does(tmp_path: Path) -> None:
         made.learner.loss(batch, torch.device("cpu")).backward()
         optimizer.step()
     assert off(student, lessons, made) < 0.3 * before
-    assert student.network is made.whole.network
-    save(replace(made.whole, network=made.whole.network.eval()), tmp_path / "model")
+    assert student.network is made.bundle.network
+    save(replace(made.bundle, network=made.bundle.network.eval()), tmp_path / "model")
     assert load(tmp_path / "model").resolve([DOGS])[0] is not None
 
 
@@ -99,7 +101,7 @@ def off(student: Student, lessons: list[TrainingExample], made) -> float:
 
     student.eval()
     with torch.inference_mode():
-        inputs = Tensors.of(pad([one.row for one in lessons], made.whole.pieces.pad))
+        inputs = Tensors.of(pad([one.row for one in lessons], made.bundle.pieces.pad))
         return float(student.distance(student.network.read(inputs), wanted))
 
 
@@ -108,16 +110,18 @@ def test_a_training_with_states_goes_on_after_a_kill(tmp_path: Path) -> None:
     whole = run(prepare(material(), settings, backbone()), tmp_path / "whole")
     run(prepare(material(), settings, backbone()), tmp_path / "cut", steps=4)
     again = run(prepare(material(), settings, backbone()), tmp_path / "cut")
-    own, other = (one.whole.network.state_dict() for one in (whole, again))
+    own, other = (one.bundle.network.state_dict() for one in (whole, again))
     assert all(torch.equal(own[name], other[name]) for name in own)
 
 
 def test_other_states_make_another_training() -> None:
     settings, given = replace_(TINY, states=1.0), material()
-    other = {key: TeacherStates(one.offset, one.states * 2) for key, one in given.shown.items()}
+    other = {
+        key: TeacherStates(one.offset, one.states * 2) for key, one in given.states.items()
+    }
     one, two = (
         prepare(each, settings, backbone()).learner.fingerprint
-        for each in (given, replace(given, shown=other))
+        for each in (given, replace(given, states=other))
     )
     assert one != two
 
@@ -127,7 +131,9 @@ def test_each_dimension_counts_alike() -> None:
     rng = np.random.default_rng(1)
     states = rng.normal(size=(40, 16)).astype(np.float16)
     states[:, 0] *= 100
-    lesson = prepare(material(), replace_(TINY, states=1.0), backbone()).lessons.taught[0]
+    lesson = prepare(
+        material(), replace_(TINY, states=1.0), backbone()
+    ).training_examples.taught[0]
     many = [replace(lesson, states=states[n : n + lesson.row.words]) for n in range(30)]
     own = backbone()
     student = student_of(network_of(own.architecture, own.module, TINY), many)
@@ -151,14 +157,14 @@ def test_a_shift_puts_other_shares_in_place_of_those_learnt() -> None:
 
 
 def test_a_shift_is_kept_and_used(tmp_path: Path) -> None:
-    made = prepare(MATERIAL_, replace_(TINY, priors=Priors.PAPER), backbone()).whole
+    made = prepare(MATERIAL_, replace_(TINY, priors=Priors.PAPER), backbone()).bundle
     assert made.shift == shift_to_paper(LESSONS)
     whole = replace(made, shift=(0, 50, 0, 0, 0, 0))
     save(whole, tmp_path / "m")
     again = load(tmp_path / "m")
-    assert again.whole.shift == (0, 50, 0, 0, 0, 0)
+    assert again.bundle.shift == (0, 50, 0, 0, 0, 0)
     assert [one and one.choice for one in again.resolve(ITEMS)] == ["AGE"] * 3
-    assert prepare(MATERIAL_, TINY, backbone()).whole.shift == (0.0,) * 6
+    assert prepare(MATERIAL_, TINY, backbone()).bundle.shift == (0.0,) * 6
 
 
 def test_a_shift_comes_before_the_temperature() -> None:
@@ -178,8 +184,8 @@ def replace_(settings: EncoderSettings, **changes: object) -> EncoderSettings:
 
 
 def test_a_training_begins_with_a_model() -> None:
-    own = teacher().whole
-    begun = prepare(MATERIAL_, TINY, backbone(), start=own).whole.network
+    own = teacher().bundle
+    begun = prepare(MATERIAL_, TINY, backbone(), start=own).bundle.network
     assert all(
         torch.equal(one, own.network.state_dict()[name])
         for name, one in begun.state_dict().items()
@@ -188,4 +194,4 @@ def test_a_training_begins_with_a_model() -> None:
 
 def test_a_model_of_other_sizes_cannot_be_begun_with() -> None:
     with pytest.raises(StartError, match="other sizes: size mismatch for"):
-        prepare(MATERIAL_, replace_(TINY, pair=4), backbone(), start=teacher().whole)
+        prepare(MATERIAL_, replace_(TINY, pair=4), backbone(), start=teacher().bundle)

@@ -113,7 +113,7 @@ def test_it_is_kept_and_trained_further(tmp_path: Path) -> None:
     whole = joined([member(0), member(1)])
     save(whole, tmp_path / "m")
     again = load(tmp_path / "m")
-    assert alike(whole, again.whole, by=1e-2)
+    assert alike(whole, again.bundle, by=1e-2)
     assert again.precision == "fp32"
     settings = msgspec.structs.replace(
         whole.settings, epochs=1, batch=2, averaging=0.0, precision="fp32"
@@ -123,7 +123,7 @@ def test_it_is_kept_and_trained_further(tmp_path: Path) -> None:
     prepared = prepare(material, settings, whole.backbone, start=whole)
     for _ in training(prepared, tmp_path / "work"):
         pass
-    after = prepared.whole.network.state_dict()
+    after = prepared.bundle.network.state_dict()
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     query = "encoder.columns.{}.encoder.layer.0.attention.self.query.weight"
     assert {query.format(0), query.format(1)} <= changed
@@ -201,8 +201,8 @@ def test_words_in_four_bits_are_rounded_once_and_not_learnt(tmp_path: Path) -> N
     prepared = prepare(material, settings, whole.backbone, start=whole)
     for _ in training(prepared, tmp_path / "work"):
         pass
-    save(prepared.whole, tmp_path / "m")
-    kept = load(tmp_path / "m", bytes_=False).whole.network.encoder.get_input_embeddings()
+    save(prepared.bundle, tmp_path / "m")
+    kept = load(tmp_path / "m", bytes_=False).bundle.network.encoder.get_input_embeddings()
     assert torch.equal(kept.weight, before)
 
 
@@ -220,7 +220,7 @@ def test_weights_in_four_and_eight_bits_are_kept_and_read(tmp_path: Path) -> Non
     assert kept["up.weight"].dtype == np.int8
     assert kept["turns.weight"].dtype == np.float32
     assert kept[ATTENTION].dtype == np.float32  # too small to be worth it
-    widened, stays = load(tmp_path / "m", bytes_=False).whole, load(tmp_path / "m").whole
+    widened, stays = load(tmp_path / "m", bytes_=False).bundle, load(tmp_path / "m").bundle
     assert alike(widened, stays, by=0.2)
     assert alike(whole, widened, by=0.5)
     lookup = stays.network.encoder.get_input_embeddings()

@@ -14,15 +14,15 @@ from nfh_models.encoder.training import (
     WORDS,
     DevExamples,
     Material,
-    NoLessonsError,
+    NoTrainingExamplesError,
     Prepared,
     Silver,
     TrainingExamples,
     add_identification,
     add_resolution,
     add_silver,
-    asked,
     balanced,
+    dev_examples_of,
     figures,
     key_of_case,
     key_of_item,
@@ -92,7 +92,7 @@ def test_oracle_runs_leave_the_other_kind_out() -> None:
     only = EncoderSettings(candidates=Candidates.REFERENCE)
     found = lessons(*LESSONS, settings=only)
     assert [one.reference for one in found.taught] == [True, True]
-    dev = asked(featuriser(), LESSONS, candidates=Candidates.IMPLICIT)
+    dev = dev_examples_of(featuriser(), LESSONS, candidates=Candidates.IMPLICIT)
     assert [one.example for one in dev.questions] == [LESSONS[1]]
 
 
@@ -225,7 +225,7 @@ def test_losses_can_be_learnt_from(setting: dict[str, float]) -> None:
     ],
 )
 def test_nothing_to_learn(material: Material, says: str) -> None:
-    with pytest.raises(NoLessonsError, match=says):
+    with pytest.raises(NoTrainingExamplesError, match=says):
         prepared(material=material)
 
 
@@ -241,7 +241,7 @@ def test_an_oracle_run_is_trained_on_its_own_kind(
 ) -> None:
     settings = replace_(TINY, candidates=candidates, epochs=1)
     made = prepared(settings, Material(given, (), given))
-    assert len(made.lessons.taught) == taught
+    assert len(made.training_examples.taught) == taught
     reports = list(training(made, tmp_path))
     assert reports[-1].metrics["accuracy"] >= 0
 
@@ -252,7 +252,7 @@ def test_an_oracle_run_is_trained_on_its_own_kind(
 def test_figures() -> None:
     own = featuriser()
     again = item("Ann: dogs , the dogs .", "Ben: [ two ] .")
-    dev = asked(own, [LESSONS[0], LESSONS[1], reference(again, "dogs")], NUMBERS)
+    dev = dev_examples_of(own, [LESSONS[0], LESSONS[1], reference(again, "dogs")], NUMBERS)
     scores = [np.zeros(CLASSES + one.row.words, np.float32) for one in dev.questions]
     scores[0][CLASSES + 1] = 1
     scores[1][1] = 1
@@ -301,7 +301,7 @@ def test_a_training_learns_and_goes_on_after_a_kill(tmp_path: Path) -> None:
     assert last < first
     run(prepared(settings), tmp_path / "cut", steps=9)
     again = run(prepared(settings), tmp_path / "cut")
-    own, other = (one.whole.network.state_dict() for one in (whole, again))
+    own, other = (one.bundle.network.state_dict() for one in (whole, again))
     assert all(torch.equal(own[name], other[name]) for name in own)
 
 
@@ -309,7 +309,7 @@ def test_a_training_learns_and_goes_on_after_a_kill(tmp_path: Path) -> None:
 def test_one_task_alone(task: str, tmp_path: Path) -> None:
     settings = settings_from([f"task={task}", "epochs=1", "pair=8", "precision=fp32"])
     made = prepared(settings)
-    assert len(made.lessons.taught) == (3 if task == "resolution" else 4)
+    assert len(made.training_examples.taught) == (3 if task == "resolution" else 4)
     metrics = run(made, tmp_path).outcome.metrics
     assert ("accuracy" in metrics) == (task == "resolution")
     assert ("identification_f1" in metrics) == (task == "identification")

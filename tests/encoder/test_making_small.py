@@ -186,7 +186,7 @@ def test_two_columns_trained_apart_then_together(tmp_path: Path) -> None:
     found = CliRunner().invoke(main, call, catch_exceptions=False)
     assert found.exit_code == 0, found.output
     model = load(tmp_path / "work" / "model")
-    assert model.whole.architecture["columns"] == 2
+    assert model.bundle.architecture["columns"] == 2
     assert model.resolve([DOGS])[0] is not None
     assert "2 columns" in (tmp_path / "work" / "model" / "card.md").read_text()
     counts = [

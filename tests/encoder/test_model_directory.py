@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from nfh_models.encoder import load_encoder
-from nfh_models.encoder.distillation import shown, taught
+from nfh_models.encoder.distillation import taught, teacher_output
 from nfh_models.encoder.model import (
     NOTICE,
     SHUT,
@@ -84,13 +84,13 @@ def test_a_token_is_named_by_its_place_in_the_passage() -> None:
 
     made = model(window=20)
     far = item("Ann: " + " ".join(["the"] * 60) + " dogs [ two ] .")
-    row = made.whole.featuriser.row(far.passage, far.anchor)
+    row = made.bundle.featuriser.row(far.passage, far.anchor)
     assert row.offset > 0
     with torch.no_grad():
-        made.whole.network.out.weight.zero_()
-        made.whole.network.distance.weight.zero_()  # type: ignore[union-attr]
-        made.whole.network.distance.weight[13 + 1] = 9.0  # type: ignore[union-attr]
-        made.whole.network.out.weight.fill_(1.0)
+        made.bundle.network.out.weight.zero_()
+        made.bundle.network.distance.weight.zero_()  # type: ignore[union-attr]
+        made.bundle.network.distance.weight[13 + 1] = 9.0  # type: ignore[union-attr]
+        made.bundle.network.out.weight.fill_(1.0)
     [choice] = made.resolve([far])
     assert choice is not None
     assert choice.choice == "60"
@@ -101,7 +101,7 @@ def test_a_token_is_named_by_its_place_in_the_passage() -> None:
 def test_decisions() -> None:
     made = model()
     logits = read(
-        made.whole.network, [made.whole.featuriser.case_row(one) for one in CASES], 0
+        made.bundle.network, [made.bundle.featuriser.case_row(one) for one in CASES], 0
     ).nfh
     found = made.decide(CASES)
     assert [one.score for one in found] == pytest.approx((logits - 0.25).tolist())
@@ -155,7 +155,7 @@ def test_temperature_flattens() -> None:
 
 def test_what_a_teacher_says_and_shows() -> None:
     made = model()
-    said, seen = shown(made, ITEMS)
+    said, seen = teacher_output(made, ITEMS)
     for one, also, asked in zip(said, taught(made, ITEMS), ITEMS, strict=True):
         assert np.allclose(one, also, atol=1e-5)
         assert len(one) == 6 + len(asked.passage.tokens)
@@ -177,7 +177,7 @@ def test_saved_and_loaded(tmp_path: Path, weights: Weights, off: float) -> None:
         CONFIG, WEIGHTS, METRICS, TOKENIZER, NOTICE, "card.md",
     }  # fmt: skip
     again = load_encoder(folder)
-    assert (again.whole.temperature, again.whole.threshold) == (1.5, 0.25)
+    assert (again.bundle.temperature, again.bundle.threshold) == (1.5, 0.25)
     for one, other in zip(model().resolve(ITEMS), again.resolve(ITEMS), strict=True):
         assert one is not None
         assert other is not None
@@ -193,7 +193,7 @@ def test_eight_bits_widened_or_not(tmp_path: Path) -> None:
     assert kept["up.weight"].dtype == np.int8
     assert kept["up.bias"].dtype == np.float32
     wide, narrow = load(folder, bytes_=False), load(folder)
-    assert wide.whole.network.up.weight.dtype.is_floating_point
+    assert wide.bundle.network.up.weight.dtype.is_floating_point
     first = [one.score for one in wide.decide(CASES)]
     assert [one.score for one in narrow.decide(CASES)] == pytest.approx(first, abs=0.1)
 

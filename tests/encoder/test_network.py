@@ -90,7 +90,9 @@ def test_oracle_runs_close_the_rest() -> None:
     assert classes.max() > SHUT
 
 
-def lessons_of(*examples, settings: EncoderSettings = SETTINGS, soft=None) -> TrainingExamples:
+def training_examples_of(
+    *examples, settings: EncoderSettings = SETTINGS, soft=None
+) -> TrainingExamples:
     made = TrainingExamples()
     add_resolution(made, examples, featuriser(), settings, soft)
     return made
@@ -98,7 +100,7 @@ def lessons_of(*examples, settings: EncoderSettings = SETTINGS, soft=None) -> Tr
 
 def test_the_loss_is_marginal_over_mentions() -> None:
     """Both cats are right: what counts is the sum of their probabilities."""
-    [lesson] = lessons_of(reference(CATS, "cats")).taught
+    [lesson] = training_examples_of(reference(CATS, "cats")).taught
     assert len(lesson.heads) == 1
     assert len(lesson.heads[0]) == 2
     targets = Targets.of([lesson], torch.device("cpu"))
@@ -111,7 +113,7 @@ def test_the_loss_is_marginal_over_mentions() -> None:
 
 def test_the_loss_of_two_heads_is_their_mean() -> None:
     one = item("Ann: I have the dog , the cat .", "Ben: I want the [ two ] .")
-    [lesson] = lessons_of(reference(one, "dog", "cat", relation=Relation.AND)).taught
+    [lesson] = training_examples_of(reference(one, "dog", "cat", relation=Relation.AND)).taught
     assert len(lesson.heads) == 2
     assert (lesson.several, lesson.several_weight) == (1, 1.0)
     targets = Targets.of([lesson], torch.device("cpu"))
@@ -121,7 +123,7 @@ def test_the_loss_of_two_heads_is_their_mean() -> None:
 
 
 def test_a_teacher_shares_the_loss() -> None:
-    [lesson] = lessons_of(reference(DOGS, "dogs")).taught
+    [lesson] = training_examples_of(reference(DOGS, "dogs")).taught
     wide = CLASSES + lesson.row.words
     soft = np.full(wide, 1 / wide, np.float32)
     taught = replace(lesson, soft=soft)
@@ -140,7 +142,7 @@ def test_a_teacher_shares_the_loss() -> None:
 
 
 def test_what_is_not_said_costs_nothing() -> None:
-    [lesson] = lessons_of(implicit(AGE, Kind.AGE)).taught
+    [lesson] = training_examples_of(implicit(AGE, Kind.AGE)).taught
     silent = replace(lesson, heads=(), several_weight=0.0)
     targets = Targets.of([silent], torch.device("cpu"))
     wide = CLASSES + lesson.row.words

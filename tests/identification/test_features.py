@@ -10,8 +10,8 @@ from nfh_models.identification.base import SentenceNumber
 from nfh_models.identification.svm import (
     Extractor,
     Feature,
-    FeatureSettings,
     PartOfSpeech,
+    SvmSettings,
     head_of,
 )
 from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
@@ -28,13 +28,13 @@ def case(start: int = 2, end: int = 4, words: Sequence[str] = WORDS) -> Sentence
     return SentenceNumber(WordSpan(words, [True] * len(words)), start, end, parsed)
 
 
-def features(settings: FeatureSettings, one: SentenceNumber) -> list[str]:
+def features(settings: SvmSettings, one: SentenceNumber) -> list[str]:
     """What an extractor of these settings tells."""
     return Extractor(settings).features(one)
 
 
 def test_all_four_features_as_the_paper_has_them() -> None:
-    assert features(FeatureSettings(), case()) == [
+    assert features(SvmSettings(), case()) == [
         "anchor=Twenty five",
         "window:-3=<s>",
         "window-pos:-3=<s>",
@@ -54,16 +54,16 @@ def test_all_four_features_as_the_paper_has_them() -> None:
 
 @pytest.mark.parametrize("left_out", Feature)
 def test_each_feature_can_be_left_out(left_out: Feature) -> None:
-    every = features(FeatureSettings(), case())
+    every = features(SvmSettings(), case())
     kept = tuple(one for one in Feature if one is not left_out)
-    rest = features(FeatureSettings(kept), case())
+    rest = features(SvmSettings(kept), case())
     dropped = [one for one in every if one.split("=")[0].split(":")[0] == left_out]
     assert dropped
     assert rest == [one for one in every if one not in dropped]
 
 
 def test_penn_tags_and_no_ends_on_request() -> None:
-    settings = FeatureSettings(window=4, pos=PartOfSpeech.PENN, ends=False)
+    settings = SvmSettings(window=4, pos=PartOfSpeech.PENN, ends=False)
     found = features(settings, case())
     assert "window-pos:-1=VBP" in found
     assert "head-pos=JJR" in found
@@ -71,13 +71,13 @@ def test_penn_tags_and_no_ends_on_request() -> None:
 
 
 def test_places_beyond_the_first_outside_the_sentence_have_no_feature() -> None:
-    found = features(FeatureSettings((Feature.WINDOW,)), case(0, 1))
+    found = features(SvmSettings((Feature.WINDOW,)), case(0, 1))
     assert [one for one in found if ":-" in one] == ["window:-1=<s>"]
 
 
 def test_an_anchor_that_hangs_on_nothing_has_the_root_as_head() -> None:
     assert head_of([0, 0], 0, 1) is None
-    whole = features(FeatureSettings((Feature.HEAD_POS,)), case(0, 7))
+    whole = features(SvmSettings((Feature.HEAD_POS,)), case(0, 7))
     assert whole == ["head-pos=ROOT"]
 
 
@@ -92,25 +92,25 @@ def test_an_anchor_that_hangs_on_nothing_has_the_root_as_head() -> None:
 def test_only_the_layers_that_are_looked_at_are_needed(
     chosen: tuple[Feature, ...], layers: set[ParseLayer]
 ) -> None:
-    assert FeatureSettings(chosen).layers == layers
+    assert SvmSettings(chosen).layers == layers
 
 
 def test_words_alone_need_no_parse() -> None:
     bare = SentenceNumber(WordSpan(WORDS, [True] * len(WORDS)), 2, 4)
-    assert features(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)), bare)[:2] == [
+    assert features(SvmSettings((Feature.ANCHOR, Feature.WINDOW)), bare)[:2] == [
         "anchor=Twenty five",
         "window:-3=<s>",
     ]
     with pytest.raises(ValueError, match="without the parts of speech"):
-        features(FeatureSettings(), bare)
+        features(SvmSettings(), bare)
     tagged = SentenceNumber(bare.word_span, 2, 4, Parsed(WORDS, POS))
     with pytest.raises(ValueError, match="without the dependencies"):
-        features(FeatureSettings(), tagged)
+        features(SvmSettings(), tagged)
 
 
 def test_no_features_at_all_is_refused() -> None:
     with pytest.raises(ValueError, match="no feature"):
-        FeatureSettings(())
+        SvmSettings(())
 
 
 @given(
@@ -127,7 +127,7 @@ def test_no_feature_is_told_twice_whatever_the_words(
     size = len(words)
     parsed = Parsed(words, POS[:size], TAGS[:size], heads=heads[:size])
     found = features(
-        FeatureSettings(window=window),
+        SvmSettings(window=window),
         SentenceNumber(WordSpan(words, [True] * size), start, end, parsed),
     )
     assert len(set(found)) == len(found)

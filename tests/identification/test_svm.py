@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +16,6 @@ from nfh_models.identification.recipes import load_identifier
 from nfh_models.identification.svm import (
     Extractor,
     Feature,
-    FeatureSettings,
     Svm,
     SvmSettings,
     load_svm,
@@ -61,7 +61,7 @@ def test_scores_are_those_of_scikit_learn(svm: Svm) -> None:
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.svm import LinearSVC
 
-    extractor = Extractor(FeatureSettings())
+    extractor = Extractor(SvmSettings())
     vectorizer = DictVectorizer()
     found = [dict.fromkeys(extractor.features(case), 1.0) for case in CASES]
     matrix = vectorizer.fit_transform(found)
@@ -86,7 +86,7 @@ def test_it_learns_what_there_is_to_learn(svm: Svm) -> None:
 def test_a_decision_names_what_weighed_most(svm: Svm) -> None:
     weights = dict(zip(svm.vocabulary, svm.weights.tolist(), strict=True))
     for case, decision in zip(CASES, svm.decide(CASES), strict=True):
-        own = [weights[one] for one in Extractor(FeatureSettings()).features(case)]
+        own = [weights[one] for one in Extractor(SvmSettings()).features(case)]
         assert decision.score == pytest.approx(sum(own) + svm.bias)
         assert decision.nfh is (decision.score > 0)
         assert decision.rule == "svm"
@@ -116,7 +116,7 @@ def test_features_never_seen_weigh_nothing(svm: Svm) -> None:
 
 
 def test_without_features_that_need_one_it_needs_no_parser() -> None:
-    words_only = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
+    words_only = SvmSettings((Feature.ANCHOR, Feature.WINDOW))
     bare = [Example(SentenceNumber(c.word_span, c.start, c.end), one.nfh, one.where, one.group)
             for c, one in zip(CASES, EXAMPLES, strict=True)]  # fmt: skip
     made = train_svm(bare, words_only)
@@ -128,14 +128,14 @@ def test_without_features_that_need_one_it_needs_no_parser() -> None:
 def test_a_fitting_that_came_to_no_end_says_so(recwarn: pytest.WarningsRecorder) -> None:
     assert train_svm(EXAMPLES).converged
     # More features than examples, so that the slower of the two ways to fit is taken.
-    words_only = FeatureSettings((Feature.ANCHOR, Feature.WINDOW))
+    words_only = SvmSettings((Feature.ANCHOR, Feature.WINDOW))
     draw = random.Random(1)
     hard = []
     for number in range(120):
         words = ["two", *(f"w{draw.randrange(44)}" for _ in range(3))]
         case = SentenceNumber(WordSpan(words, [True] * 4), 0, 1)
         hard.append(Example(case, draw.random() < 0.5, "", str(number)))
-    assert not train_svm(hard, SvmSettings(words_only, c=1e6)).converged
+    assert not train_svm(hard, msgspec.structs.replace(words_only, c=1e6)).converged
     assert not list(recwarn)
 
 
@@ -167,10 +167,10 @@ def test_loading_and_deciding_load_no_framework(svm: Svm, tmp_path: Path) -> Non
         "from nfh_models.identification.recipes import load_identifier\n"
         "svm = load_identifier('svm', Path(sys.argv[1]))\n"
         "from nfh_models.identification.base import SentenceNumber\n"
-        "from nfh_models.parsing import Parsed\n"
-        "from nfh_models.parsing import WordSpan\n"
+        "from nfh_models.parsing.base import Parsed\n"
+        "from nfh_models.parsing.base import WordSpan\n"
         "parsed = Parsed(['two', '.'], ['NUM', 'X'], heads=[0, 0])\n"
-        "print(len(svm.decide([Case(Stretch(['two', '.'], [True] * 2), 0, 1, "
+        "print(len(svm.decide([SentenceNumber(WordSpan(['two', '.'], [True] * 2), 0, 1, "
         "parsed)])))\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
     )

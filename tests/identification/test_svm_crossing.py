@@ -15,11 +15,9 @@ from nfh_models.identification.base import Example, SentenceNumber
 from nfh_models.identification.scores import count
 from nfh_models.identification.svm import (
     Feature,
-    FeatureSettings,
     FittedSvm,
     Spread,
     SvmPlan,
-    SvmProgress,
     SvmSettings,
     TooFewError,
     card_of,
@@ -37,8 +35,9 @@ from nfh_models.identification.svm import (
 )
 from nfh_models.model_files import SettingError
 from nfh_models.parsing.base import WordSpan
+from nfh_models.training.plan import PhaseProgress
 
-WORDS_ONLY = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
+WORDS_ONLY = SvmSettings((Feature.ANCHOR, Feature.WINDOW))
 """Features that need no parser."""
 
 
@@ -150,7 +149,7 @@ def test_the_spread_over_folds() -> None:
 # --- training -------------------------------------------------------------------------------
 
 
-def train(some: Sequence[Example], plan: SvmPlan) -> tuple[list[SvmProgress], FittedSvm]:
+def train(some: Sequence[Example], plan: SvmPlan) -> tuple[list[PhaseProgress], FittedSvm]:
     """All steps, and what comes of them."""
     steps = []
     running = training(some, plan, None)
@@ -235,7 +234,7 @@ def test_what_is_no_markup_stays_for_those_who_read_it_as_text() -> None:
 
 def test_settings_out_of_words() -> None:
     plan = plan_of(["features=window,anchor", "window=2", "pos=penn", "ends=false", "folds=3"])
-    features = plan.settings.features
+    features = plan.settings
     assert features.features == (Feature.ANCHOR, Feature.WINDOW)
     assert (features.window, features.pos, features.ends, plan.folds) == (2, "penn", False, 3)
     assert plan_of([]) == SvmPlan()

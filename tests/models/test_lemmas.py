@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_models.text.tokens import lemmas, lemmatizer_name
+from nfh_models.text.tokens import lemmas
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,3 @@ def test_lower_case_whatever_the_table_says() -> None:
 def test_absurd_words_stay() -> None:
     word = "Tents" * 100_000
     assert lemmas([word]) == [word.lower()]
-
-
-def test_name_says_the_version() -> None:
-    assert lemmatizer_name().startswith("simplemma-en ")
-    assert lemmatizer_name()[-1].isdigit()

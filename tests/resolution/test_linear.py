@@ -14,18 +14,17 @@ from nfh_models.model_files import FolderTakenError, ModelFileError
 from nfh_models.resolution.linear import (
     CLASSES,
     PAPER,
-    Collector,
+    ExampleCollector,
     Linear,
-    LinearFeatures,
     LinearSettings,
     LinearTable,
+    extract,
     fitting,
     load_linear,
     losses,
     minimise,
     objective_of,
     save_linear,
-    tell,
 )
 from nfh_models.resolution.recipes import load_folder, load_resolver
 
@@ -36,7 +35,7 @@ EXAMPLES = examples(40)
 
 def table_of(settings: LinearSettings | None = None) -> LinearTable:
     """The examples as a table."""
-    collector = Collector(settings or LinearSettings())
+    collector = ExampleCollector(settings or LinearSettings())
     for one in EXAMPLES:
         assert collector.add(one.item, one.gold)
     return collector.table()
@@ -119,14 +118,14 @@ def test_an_item_without_dependencies_is_refused(model: Linear) -> None:
 
 def test_all_mentions_of_a_head_are_right() -> None:
     item = item_of("cups/NOUN and/CCONJ CUP/NOUN ,/PUNCT boats/NOUN [ one/NUM ]")
-    collector = Collector(LinearSettings())
+    collector = ExampleCollector(LinearSettings())
     assert collector.add(item, reference(0))
     assert collector.table().right_tokens.tolist() == [True, False, True, False, False]
 
 
 def test_a_head_out_of_reach_is_not_learnt_from() -> None:
     far = item_of("cups/NOUN " + "and " * 300 + "[ one/NUM ]")
-    collector = Collector(LinearSettings())
+    collector = ExampleCollector(LinearSettings())
     assert not collector.add(far, reference(0))
     assert len(collector.table()) == 0
 
@@ -187,14 +186,14 @@ def test_a_part_of_a_table_keeps_its_rows() -> None:
 
 def test_only_the_groups_that_are_asked_for_are_told() -> None:
     item = item_of("How/ADV much/ADJ money/NOUN for/ADP cups/NOUN ?/PUNCT | [ two/NUM ]")
-    for group in LinearFeatures().groups:
-        told = tell(item, LinearFeatures((group,)))
+    for group in LinearSettings().features:
+        told = extract(item, LinearSettings((group,)))
         names = {name for row in (told.anchor, *told.tokens) for name in row}
         assert {name.partition(":")[0] for name in names} == {"bias", group.value}
 
 
 def test_without_crossing_the_anchor_has_no_features() -> None:
-    told = tell(EXAMPLES[0].item, LinearFeatures(PAPER, crossed=False))
+    told = extract(EXAMPLES[0].item, LinearSettings(PAPER, crossed=False))
     assert list(told.anchor) == ["bias"]
     assert all(told.tokens)
 
@@ -205,7 +204,7 @@ def test_features_of_the_paper() -> None:
         "bought/VERB/root/5 cups/NOUN/dobj/5 on/ADP/prep/5 the/DET/det/9 [ 5/NUM/pobj/7 ] "
         "'s/PART/case/9"
     )
-    told = tell(item, LinearFeatures(PAPER))
+    told = extract(item, LinearSettings(PAPER))
     assert {
         "labels:lemma=5",
         "labels:lemma-1=the",

@@ -14,13 +14,13 @@ from nfh_models.resolution.linear import (
     FeatureGroup,
     FittedLinear,
     LinearPlan,
-    LinearProgress,
     NoLinearExamplesError,
     TrialCounts,
     folds_of,
     settings_of,
     training,
 )
+from nfh_models.training.plan import PhaseProgress
 
 from .handmade import WordParser, examples, item_of, reference
 
@@ -29,7 +29,7 @@ def trained(
     given: Sequence[ResolutionExample],
     plan: LinearPlan | None = None,
     parser: WordParser | None = None,
-) -> tuple[FittedLinear, list[LinearProgress]]:
+) -> tuple[FittedLinear, list[PhaseProgress]]:
     """A whole training with its steps."""
     steps = training(given, plan or LinearPlan(folds=2), parser)
     seen = []
@@ -155,13 +155,13 @@ def test_settings_of_words() -> None:
     plan = settings_of(
         ["features=closest, labels", "c=2", "folds=0", "crossed=false", "seed=7"]
     )
-    assert plan.settings.features.groups == (FeatureGroup.LABELS, FeatureGroup.CLOSEST)
+    assert plan.settings.features == (FeatureGroup.LABELS, FeatureGroup.CLOSEST)
     assert (plan.settings.c, plan.folds, plan.settings.seed) == (2.0, 0, 7)
-    assert not plan.settings.features.crossed
+    assert not plan.settings.crossed
     assert settings_of([]) == LinearPlan()
-    assert settings_of(["features=paper"]).settings.features.groups == PAPER
+    assert settings_of(["features=paper"]).settings.features == PAPER
     assert settings_of(["features=all"]) == LinearPlan()
-    assert settings_of(["features=paper,words"]).settings.features.groups == (
+    assert settings_of(["features=paper,words"]).settings.features == (
         *PAPER, FeatureGroup.WORDS,
     )  # fmt: skip
 

@@ -9,7 +9,6 @@ from nfh_models.domain import Anchor
 from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.resolution.base import (
     BATCH,
-    LARGEST,
     REACH,
     Item,
     batches,
@@ -79,7 +78,8 @@ def test_capitals_are_parsed_as_small_letters_and_stay_in_the_words() -> None:
 def test_batches_end_with_a_passage_where_they_can() -> None:
     row = [CUPS] * (BATCH - 1) + [KEYS] * 3 + [CUPS]
     assert [len(batch) for batch in batches(row)] == [BATCH + 2, 1]
-    assert [len(batch) for batch in batches([CUPS] * (LARGEST + 5))] == [LARGEST, 5]
+    largest = 4 * BATCH
+    assert [len(batch) for batch in batches([CUPS] * (largest + 5))] == [largest, 5]
     assert list(batches([])) == []
 
 

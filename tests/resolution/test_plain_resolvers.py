@@ -15,9 +15,9 @@ from nfh_models.resolution.baselines import (
     NearestResolver,
     NounChoice,
     NounKind,
-    distance,
 )
 from nfh_models.resolution.cues import CuesResolver
+from nfh_models.statistics import distance
 
 from .handmade import WordParser, item_of, passage_of
 
@@ -66,7 +66,7 @@ def test_the_default_is_nearest_noun_as_it_was() -> None:
 
 
 def test_distance_counts_from_the_nearest_token_of_the_anchor() -> None:
-    assert [distance(at, Anchor(2, 4)) for at in range(6)] == [2, 1, 0, 0, 1, 2]
+    assert [distance(Anchor(2, 4), at) for at in range(6)] == [2, 1, 0, 0, 1, 2]
 
 
 def test_cues_resolver_says_what_cues_say() -> None:

@@ -9,6 +9,7 @@ from nfh_models.resolution.base import Choice, ResolutionExample
 from nfh_models.resolution.scoring import (
     DISTANCES,
     LABELS,
+    REF_WRONG,
     SHAPES,
     TURNS,
     by_class,
@@ -121,7 +122,8 @@ def test_classes_agree_with_scikit_learn(pairs: Pairs) -> None:
 
     judged = judge(*split(pairs))
     gold = [one.gold for one in judged]
-    said = ["REFERENCE" if one.ref_wrong else one.predicted or "nothing" for one in judged]
+    wrong = {REF_WRONG: "REFERENCE", None: "nothing"}
+    said = [wrong.get(one.predicted, one.predicted) for one in judged]
     expected = precision_recall_fscore_support(gold, said, labels=list(LABELS), zero_division=0)
     for part, *figures_of in zip(by_class(judged), *expected, strict=True):
         ours = [value or 0.0 for value in (part.precision, part.recall, part.f1)]

@@ -8,8 +8,9 @@ import pytest
 from nfh_db.store import Store
 from nfh_models.encoder.model import load as load_model
 from nfh_models.encoder.training import EncoderLearner
-from nfh_models.resolution.linear import FittedLinear, LinearProgress
+from nfh_models.resolution.linear import FittedLinear
 from nfh_models.training.loop import SCORE
+from nfh_models.training.plan import PhaseProgress
 from nfh_tui.services.linear_training import curved
 from nfh_tui.services.models import checked_folder
 from nfh_tui.services.training import Base, trainer_for
@@ -32,7 +33,7 @@ def scores(monkeypatch: pytest.MonkeyPatch) -> Scores:
 
 
 def weights(folder: Path) -> dict[str, list[float]]:
-    network = load_model(folder, bytes_=False).whole.network
+    network = load_model(folder, bytes_=False).bundle.network
     return {name: one.flatten().tolist() for name, one in network.state_dict().items()}
 
 
@@ -86,10 +87,10 @@ def test_what_goes_on_from_a_model_learns_gently_unless_told_otherwise(
 def test_only_what_fits_the_model_itself_is_on_the_curve_of_linear() -> None:
     made = object()
 
-    def steps() -> Iterator[LinearProgress]:
+    def steps() -> Iterator[PhaseProgress]:
         for phase in ("fold 1", "fold 2", "fitting"):
-            yield LinearProgress(phase, 1, 2, {"loss": 0.5})
-            yield LinearProgress(phase, 2, 2, {"loss": 0.1})
+            yield PhaseProgress(phase, 1, 2, {"loss": 0.5})
+            yield PhaseProgress(phase, 2, 2, {"loss": 0.1})
         return made  # type: ignore[return-value]
 
     told = []

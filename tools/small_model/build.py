@@ -583,7 +583,7 @@ def make(asked: BuildRequest, say: Say) -> Path:
     state = None if start is None else _copied(start.network.state_dict())
     trained = train(material, asked.settings, asked.work / "training", start, say)
     if state is not None:
-        trained = replace(trained, whole=between(state, trained.whole))
+        trained = replace(trained, bundle=between(state, trained.bundle))
     return finished(trained, data, material, asked, say)
 
 
@@ -599,7 +599,7 @@ def begun(asked: BuildRequest) -> "ModelBundle | None":
     """The model that is trained further; None for the encoder that the settings name."""
     from nfh_models.encoder.model import load
 
-    return None if asked.start is None else load(asked.start, bytes_=False).whole
+    return None if asked.start is None else load(asked.start, bytes_=False).bundle
 
 
 def joined_columns(material: "Material", asked: BuildRequest, say: Say) -> "ModelBundle":
@@ -613,7 +613,7 @@ def joined_columns(material: "Material", asked: BuildRequest, say: Say) -> "Mode
         settings = msgspec.structs.replace(first, seed=seed)
         folder = asked.work / f"column-{seed}"
         # What is begun with is read anew, for a training changes it.
-        whole = train(material, settings, folder, begun(asked), say).whole
+        whole = train(material, settings, folder, begun(asked), say).bundle
         kept = msgspec.structs.replace(whole.settings, weights=asked.settings.weights)
         made.append(replace(whole, settings=kept))
     say(f"{len(made)} columns joined")
@@ -636,8 +636,8 @@ def train(
         backbone.module.requires_grad_(requires_grad=True)
         settings = msgspec.structs.replace(settings, pair=start.settings.pair)
     prepared = prepare(material, settings, backbone, start=start)
-    left = ", ".join(f"{n:,} {why}" for why, n in prepared.lessons.left_out.items())
-    say(f"{len(prepared.lessons.taught):,} lessons; left out: {left or 'none'}")
+    left = ", ".join(f"{n:,} {why}" for why, n in prepared.training_examples.left_out.items())
+    say(f"{len(prepared.training_examples.taught):,} lessons; left out: {left or 'none'}")
     steps = training(prepared, folder)
     judged = None
     while True:
@@ -663,18 +663,18 @@ def finished(
     """Calibrate, keep in 8 bits, measure that, and write it with its card."""
     from nfh_models.encoder.model import load, save
 
-    whole = replace(trained.whole, base=asked.base)
+    whole = replace(trained.bundle, base=asked.base)
     whole.network.eval()
     with TemporaryDirectory(prefix="draft-", dir=asked.work) as above:
         draft = Path(above) / "first"
         save(whole, draft, recipe=SMALL)
-        whole = _calibrated(load(draft).whole, trained.whole, data, asked)
+        whole = _calibrated(load(draft).bundle, trained.bundle, data, asked)
         say(f"temperature {whole.temperature}, threshold {whole.threshold}")
         draft = Path(above) / "second"
         save(whole, draft, recipe=SMALL, notice=asked.notice)
         model = load(draft)
         uncalibrated = evaluated(
-            replace(model, whole=replace(model.whole, temperature=1.0)), data.dev
+            replace(model, bundle=replace(model.bundle, temperature=1.0)), data.dev
         )
         found = measured(model, data.dev, data.held, _apart_examples(asked))
         say(f"identification, held out: {counts_line(found.held)}")
@@ -742,8 +742,8 @@ def _outcome(trained: "TrainedEncoder") -> dict[str, object]:
         "epoch": outcome.epoch,
         "step": outcome.step,
         "seconds": round(outcome.seconds),
-        "lessons": len(trained.lessons.taught),
-        "left_out": dict(trained.lessons.left_out),
+        "lessons": len(trained.training_examples.taught),
+        "left_out": dict(trained.training_examples.left_out),
         "curve": [dict(one) for one in outcome.curve],
     }
 

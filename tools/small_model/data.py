@@ -331,7 +331,7 @@ def _taught(teacher: "EncoderModel", items: Sequence[Item], *, states: bool) -> 
     from nfh_models.encoder import distillation
 
     if states:
-        return _Chunk(*distillation.shown(teacher, items))
+        return _Chunk(*distillation.teacher_output(teacher, items))
     return _Chunk(distillation.taught(teacher, items), ())
 
 
