@@ -275,9 +275,9 @@ def corrected(trends: Sequence[Trend]) -> list[Trend]:
     return [replace(trend, q=float(q)) for trend, q in zip(trends, adjusted, strict=True)]
 
 
-# What looks like answering without reading, said in plain words.
+# --- response patterns that suggest answering without reading ---------------------------------
 #
-# A habit is told, never proved: the person may be quick, or their items may be alike.
+# They are reported, and are no proof: the person may be quick, or their items may be alike.
 
 LEAST = 20
 """Answers, or items in common, that a pattern must rest on."""

@@ -101,30 +101,22 @@ class ItemDisagreement:
 
 def compare(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
     """Compare two answers to one anchor. lemmas: one for each token of the passage."""
-    if Kind.NFH in (left.kind, right.kind):
-        return Comparison(_nfh_blocking(left.kind, right.kind))
-    if left.kind is not right.kind:
+    if left.kind is not right.kind or left.kind is Kind.NFH:
         return Comparison(_kind_blocking(left, right, lemmas))
     if left.kind is Kind.REFERENCE:
         return _compare_heads(left, right, lemmas)
     return Comparison(notes=_class_notes(left, right))
 
 
-def _nfh_blocking(left: Kind, right: Kind) -> Blocking | None:
-    """NFH says only that a noun is missing: it differs from kinds that deny that."""
-    if Kind.BROKEN in (left, right):
-        return Blocking.DAMAGE
-    if Kind.NOT_NFH in (left, right):
-        return Blocking.SCOPE
-    return None
-
-
-def _kind_blocking(left: Answer, right: Answer, lemmas: Sequence[str]) -> Blocking:
+def _kind_blocking(left: Answer, right: Answer, lemmas: Sequence[str]) -> Blocking | None:
     kinds = (left.kind, right.kind)
     if Kind.BROKEN in kinds:
         return Blocking.DAMAGE
     if Kind.NOT_NFH in kinds:
         return Blocking.SCOPE
+    if Kind.NFH in kinds:
+        # NFH says only that a noun is missing: it differs from kinds that deny that.
+        return None
     if left.kind is Kind.REFERENCE and _names_the_class(left, right, lemmas):
         return Blocking.ROUTE
     if right.kind is Kind.REFERENCE and _names_the_class(right, left, lemmas):

@@ -189,7 +189,7 @@ def _paired(votes: Sequence[Sequence[Head]], lemmas: Sequence[str]) -> list[list
     if len(votes[0]) == 1:
         return [[heads[0] for heads in votes]]
     by_noun: SameHead = lambda left, right: same_head(left, right, lemmas)  # noqa: E731
-    # Two heads of one lemma, two different brothers, are told apart by where they stand.
+    # Two heads with one lemma, as two brothers, are distinguished by their positions.
     for same in (by_noun, _share_a_token, _lead_alike):
         groups = _groups(votes, same)
         if groups is not None:

@@ -345,7 +345,7 @@ def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int
             for _ in pool.map(score, batches):
                 pass
     finally:
-        # What a thread sets is its own, but torch gives it on to threads that begin later.
+        # The setting is per thread, but threads that are created later inherit it.
         torch.set_num_threads(threads)
 
 
@@ -410,7 +410,7 @@ class EncoderModel:
 
     bundle: ModelBundle
     recipe: str
-    """"encoder" or "small"."""
+    """Either encoder or small."""
     on: torch.device = field(default_factory=lambda: torch.device("cpu"))
     """The device of its network."""
     precision: str = "fp32"

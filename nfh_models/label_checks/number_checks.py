@@ -281,11 +281,6 @@ def _sum(run: list[Atom]) -> float | None:
     return whole + part
 
 
-def _is_hyphen_chain(context: CheckContext, anchor: Anchor) -> bool:
-    """Three or more numbers joined by hyphens, in one token or in several: 36-24-36."""
-    return _CHAIN.fullmatch("".join(context.words[anchor.start : anchor.end])) is not None
-
-
 # --- the ways in which a kind does not fit; each says what it found, or "" ---------------
 
 
@@ -350,7 +345,8 @@ def _mangled(context: CheckContext, anchor: Anchor, kind: Kind) -> str:
 
 
 def _chain(context: CheckContext, anchor: Anchor, kind: Kind) -> str:
-    if kind in (Kind.OTHER, Kind.NFH) or not _is_hyphen_chain(context, anchor):
+    words = context.words[anchor.start : anchor.end]
+    if kind in (Kind.OTHER, Kind.NFH) or _CHAIN.fullmatch("".join(words)) is None:
         return ""
     return f"\u201c{context.text(anchor.start, anchor.end)}\u201d is a chain of numbers"
 

@@ -176,7 +176,7 @@ class StepReport:
     """The progress of a training."""
 
     phase: str
-    """"training", "judging" or "saving"."""
+    """One of training, judging, saving."""
     step: int
     """Of `steps` in all; 0 before the first."""
     steps: int
@@ -278,7 +278,7 @@ def train(
         while not run.progress.done:
             yield from run.epoch()
     except (GeneratorExit, KeyboardInterrupt):
-        # Whoever ends it is not to be held up by a full disk: the checkpoint before stays.
+        # A full disk must not prevent the end: the checkpoint before stays.
         if run.between_steps:
             with suppress(TrainingError):
                 run.save_last()

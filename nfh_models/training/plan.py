@@ -25,7 +25,7 @@ class PhaseProgress:
     """The progress of a training in phases, as of `svm` and `linear`."""
 
     phase: str
-    """"parsing", "features", "fold 2" or "fitting"."""
+    """One of parsing, features, fold 2 (and so on), fitting."""
     done: int
     total: int
     metrics: Mapping[str, float] = field(default_factory=dict)
