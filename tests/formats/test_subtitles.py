@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import turns
+from nfh_db.formats import dialog as turns
 from nfh_db.formats.rows import ReadOptions
 from tests.formats.subtitle_files import SUBRIP, WEBVTT, Heard, cue, words
 

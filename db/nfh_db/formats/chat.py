@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.base import First, Format
+from nfh_db.formats.dialog import SceneTurns, SpeakerTurn
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.formats.turns import SceneTurns, SpeakerTurn
 from nfh_db.messages import counted, shown
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ import msgspec
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format, InputKind
+from nfh_db.formats.dialog import Gathering, SpeakerTurn, scene_block, told_apart, with_words
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
 from nfh_db.formats.files import Folder, FolderMember, LimitError, Source, check_json
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.formats.turns import Gathering, SpeakerTurn, block_of, told_apart, with_words
 from nfh_db.messages import counted, shown, visible
 
 
@@ -371,7 +371,7 @@ def _scenes(
         for one, time in zip(conversation, times_of(conversation), strict=True)
     ]
     for _, scene in groupby(zip(conversation, said, strict=True), key=_scene_of):
-        yield from block_of(file, [one for _, one in scene], SHORTER)
+        yield from scene_block(file, [one for _, one in scene], SHORTER)
 
 
 def _scene_of(pair: tuple[Utterance, SpeakerTurn]) -> str | None:

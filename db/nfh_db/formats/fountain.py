@@ -14,9 +14,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from nfh_db.formats.base import First, Format
+from nfh_db.formats.dialog import SceneTurns, SpeakerTurn
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.formats.turns import SceneTurns, SpeakerTurn
 from nfh_db.messages import counted
 
 # The elements of a Fountain screenplay: https://fountain.io/syntax, version 1.1.

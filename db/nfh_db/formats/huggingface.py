@@ -1,8 +1,13 @@
 """Format `hf-parquet`: the data set as published for Hugging Face's `datasets`, in Parquet.
 
 A folder or zip: `resolution/SPLIT.parquet` and `identification/SPLIT.parquet`, a README.md
-whose head tells `datasets` of them, and `gold.jsonl`, a side file of ours with all that the two
+whose header `datasets` reads, and the side file `gold.jsonl` with everything that the two
 configurations have no columns for. A single Parquet file is read, too.
+
+`identification`: tokens, start_index, end_index (exclusive), label (0 "neg", 1 "pos").
+`resolution`: tokens, line_indices, head, speakers, anchors_indices; `head` is a list of
+strings, a class or token indices in digits. Splits are train, validation and test. Source: the
+features of https://huggingface.co/datasets/numeric_fused_head.
 """
 
 import contextlib
@@ -16,19 +21,22 @@ from pathlib import PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
-from nfh_db.errors import ExportError, FormatError
+from nfh_db.errors import ExportError
 from nfh_db.formats import gold, nfh
 from nfh_db.formats.base import First, Format, How, InputKind, holds
 from nfh_db.formats.fields import Fields
-from nfh_db.formats.files import Binary, Content, FileOrigin, Folder, FolderMember, LimitError
-from nfh_db.formats.gold import GoldWriter
-from nfh_db.formats.parquet_limits import (
-    FOOTER_ITEMS,
-    FOOTER_STRINGS,
-    check_pages,
-    check_types,
-    rows_of,
+from nfh_db.formats.files import (
+    OBJECTS,
+    Binary,
+    Content,
+    FileOrigin,
+    Folder,
+    FolderMember,
+    LimitError,
+    check_rows,
+    held_limit,
 )
+from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.rows import (
     RELEASE_KEYS,
     GoldRow,
@@ -48,13 +56,341 @@ from nfh_models.domain import Anchor, Answer, Kind, Turn
 if TYPE_CHECKING:
     import pyarrow
 
-
-# The two configurations of the data set as published for Hugging Face's `datasets`.
+# Limits of Parquet files, checked before a page is unpacked.
 #
-# `identification`: tokens, start_index, end_index (exclusive), label (0 "neg", 1 "pos").
-# `resolution`: tokens, line_indices, head, speakers, anchors_indices; `head` is a list of
-# strings, a class or token indices in digits. Splits are train, validation and test.
-# Source: the features of https://huggingface.co/datasets/numeric_fused_head.
+# The footer states the values and bytes of a column, and so does each page's header; either may
+# be wrong, and bytes do not bound repeated values: 700 bytes can hold 300 million equal words.
+# So the headers of all pages are read here, and columns of strings are read as dictionaries,
+# which hold each word once. The size of a row is computed before the row is made. Format:
+# https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
+
+VALUES = 10_000_000
+"""Values of one column of a row group: 120 MB while it is read."""
+
+ROW_BYTES = 64 * 1024 * 1024
+"""Memory of a row, or of the rows that are made at once: 1,000,000 words."""
+
+VALUE_BYTES = 64
+"""Approximate memory of one value, without the bytes of a word."""
+
+PLAIN_BYTES = 4
+"""Size of one value in a plain page: a number, or the length of a word before its bytes."""
+
+FOOTER_STRINGS = 16 * 1024 * 1024
+FOOTER_ITEMS = 100_000
+"""Bytes of one text, and items of one list, in a footer."""
+
+LONGEST_HEADER = 16 * 1024 * 1024
+"""Bytes of a page's header; the most that Arrow reads."""
+
+_HEADER = 8 * 1024
+_DICTIONARY, _KINDS = 2, {0: 5, 2: 7, 3: 8}
+"""The type of a dictionary page; for each type of page, the field of its own header."""
+
+_UNBOUND = 7
+"""DELTA_BYTE_ARRAY: words are stored as differences to the word before, so that a small page
+can hold any number of words of any length, which Arrow expands at once.
+"""
+
+
+def check_pages(file: IO[bytes]) -> None:
+    """Raise LimitError for a column that is too large, and for a damaged file.
+
+    pyarrow's own metadata is not used: on some damaged columns it ends the process.
+    """
+    for number, group in enumerate(_list_of(_footer(file), 4)):
+        for rank, chunk in enumerate(_list_of(group, 1)):
+            column = None
+            try:
+                column = _of_kind(chunk, 3, _STRUCTURE)
+                if column is None or 8 in chunk or 9 in chunk:
+                    raise LimitError(f"column {rank + 1} is encrypted or damaged")
+                _check_column(column, file)
+            except LimitError as error:
+                where = f"row group {number + 1}, column {_path(column, rank)}"
+                raise LimitError(f"{where}: {error}") from error
+
+
+def _path(column: "ThriftStruct | None", rank: int) -> str:
+    names = _of_kind(column or {}, 3, _LIST) or []
+    told = b".".join(name for name in names if isinstance(name, bytes))
+    return visible(told.decode("utf-8", "replace")) or str(rank + 1)
+
+
+def _footer(file: IO[bytes]) -> "ThriftStruct":
+    """The footer; its length is before the last four bytes of the file."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 8))
+    end = file.read(8)
+    length = int.from_bytes(end[:4], "little")
+    if size < 12 or end[4:] != b"PAR1" or length > size - 8:
+        raise LimitError("cannot be read as Parquet: its end is cut off, or of another kind")
+    file.seek(size - 8 - length)
+    try:
+        return _ThriftReader(file.read(length)).structure()
+    except IndexError:
+        raise LimitError("cannot be read as Parquet: its footer is damaged") from None
+
+
+def _check_column(column: "ThriftStruct", file: IO[bytes]) -> None:
+    values = 0
+    for kind, header, own in _pages(column, file):
+        packed, unpacked = _size_of(header, 3), _size_of(header, 2)
+        count = _size_of(own, 1)
+        if unpacked > held_limit(packed):
+            raise LimitError(
+                f"a page has {unpacked:,} bytes packed in {packed:,}; wanted at most "
+                f"{held_limit(packed):,}: write smaller pages"
+            )
+        if kind == _DICTIONARY:
+            if count > OBJECTS:
+                raise LimitError(
+                    f"a dictionary has {count:,} words; wanted at most {OBJECTS:,}"
+                )
+            continue
+        if _of_kind(own, 4 if kind else 2, _I32) == _UNBOUND:
+            raise LimitError(
+                "it is written as DELTA_BYTE_ARRAY, which is not read: write it anew without"
+            )
+        values += count
+        if values > VALUES:
+            raise LimitError(
+                f"has {values:,} values or more; wanted at most {VALUES:,}: write smaller row "
+                "groups"
+            )
+
+
+def _pages(
+    column: "ThriftStruct", file: IO[bytes]
+) -> "Iterator[tuple[int, ThriftStruct, ThriftStruct]]":
+    """Type, header and own header of each page, from the offset at which Arrow begins to
+    read.
+    """
+    at = _of_kind(column, 9, _I64)
+    size = _of_kind(column, 7, _I64)
+    if at is None or size is None or at < 0 or size < 0:
+        raise LimitError("its place in the file is damaged")
+    dictionary = _of_kind(column, 11, _I64)
+    if dictionary is not None and 0 < dictionary < at:
+        at = dictionary
+    end = at + size
+    while at < end:
+        header, length = _header(file, at)
+        try:
+            packed, kind = _size_of(header, 3), _of_kind(header, 1, _I32)
+            _size_of(header, 2)
+            own = _of_kind(header, _KINDS.get(kind, -1), _STRUCTURE)
+            if own is not None:
+                _size_of(own, 1)
+        except LimitError:
+            raise _no_page(at) from None
+        if own is not None:
+            yield kind, header, own
+        at += length + packed
+
+
+def _header(file: IO[bytes], at: int) -> "tuple[ThriftStruct, int]":
+    """A page's header, and its size in bytes."""
+    size = _HEADER
+    while True:
+        file.seek(at)
+        content = file.read(size)
+        try:
+            structures = _ThriftReader(content)
+            return structures.structure(), structures.at
+        except IndexError:
+            if size >= LONGEST_HEADER or len(content) < size:
+                raise _no_page(at) from None
+            size *= 16
+
+
+def _no_page(at: int) -> LimitError:
+    return LimitError(f"at byte {at:,} stands no page: the file is damaged")
+
+
+# --- thrift's compact protocol --------------------------------------------------------------
+
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCTURE = 1, 2, 3, 7, 8, 9, 10, 12
+_I16, _I32, _I64 = 4, 5, 6
+_BITS = {_I16: 16, _I32: 32, _I64: 64}
+_DEEPEST = 8
+
+ThriftStruct = dict[int, tuple[int, Any]]
+"""A struct: for each field the type and the value."""
+
+
+def _of_kind(header: ThriftStruct, field: int, kind: int) -> Any:  # noqa: ANN401 - by the kind
+    """The value of a field; None if it is missing. Raises LimitError for another type, which
+    Arrow would skip.
+    """
+    found, value = header.get(field, (kind, None))
+    if found != kind:
+        raise LimitError("a header is damaged")
+    return value
+
+
+def _size_of(header: ThriftStruct, field: int) -> int:
+    value: int | None = _of_kind(header, field, _I32)
+    if value is None or value < 0:
+        raise LimitError("a header is damaged")
+    return value
+
+
+def _list_of(header: ThriftStruct, field: int) -> list[ThriftStruct]:
+    values: list[ThriftStruct] = _of_kind(header, field, _LIST) or []
+    if not all(isinstance(value, dict) for value in values):
+        raise LimitError("cannot be read as Parquet: its footer is damaged")
+    return values
+
+
+class _ThriftReader:
+    """A reader of structs. at: the offset of the next byte.
+
+    Reading raises IndexError at the end of the content, LimitError for invalid content.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._values = 0
+        self.at = 0
+
+    def structure(self, depth: int = 0) -> ThriftStruct:
+        found: ThriftStruct = {}
+        field = 0
+        while (sign := self._byte()) != 0:
+            field = field + (sign >> 4) if sign >> 4 else self._number(_I16)
+            found[field] = sign & 15, self._value(sign & 15, depth)
+        return found
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self._content[self.at - 1]
+
+    def _bytes(self, length: int) -> bytes:
+        self.at += length
+        if self.at > len(self._content):
+            raise IndexError
+        return self._content[self.at - length : self.at]
+
+    def _value(self, kind: int, depth: int) -> Any:  # noqa: ANN401 - by the kind
+        self._values += 1
+        if self._values > OBJECTS:
+            raise LimitError(
+                f"its headers have more than {OBJECTS:,} values: write larger row groups, or "
+                "several files"
+            )
+        if kind in (_TRUE, _FALSE):
+            return kind == _TRUE
+        if kind in _BITS:
+            return self._number(kind)
+        if kind == _BINARY:
+            return self._bytes(self._unsigned(32))
+        if kind in (_BYTE, _DOUBLE):
+            return self._bytes(1 if kind == _BYTE else 8)
+        if depth < _DEEPEST and kind == _STRUCTURE:
+            return self.structure(depth + 1)
+        if depth < _DEEPEST and kind in (_LIST, _SET):
+            return self._list(depth + 1)
+        raise LimitError("a header is damaged")
+
+    def _list(self, depth: int) -> list[Any]:
+        sign = self._byte()
+        size, kind = sign >> 4, sign & 15
+        if size == 15:
+            size = self._unsigned(32)
+        if kind in (_TRUE, _FALSE):
+            kind = _BYTE  # In a list, a boolean is a byte.
+        return [self._value(kind, depth) for _ in range(size)]
+
+    def _unsigned(self, bits: int) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            shift += 7
+            if found >> bits or shift > 70:
+                raise LimitError("a header is damaged")
+            if byte < 128:
+                return found
+
+    def _number(self, kind: int) -> int:
+        found = self._unsigned(_BITS[kind])
+        return (found >> 1) ^ -(found & 1)
+
+
+# --- rows -----------------------------------------------------------------------------------
+
+
+def check_types(schema: "pyarrow.Schema") -> None:
+    """Raise LimitError unless each column holds numbers, strings, or lists of them."""
+    from pyarrow import types
+
+    for field in schema:
+        kind = field.type
+        if types.is_list(kind) or types.is_large_list(kind):
+            kind = kind.value_type
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        if not (
+            types.is_string(kind)
+            or types.is_large_string(kind)
+            or types.is_integer(kind)
+            or types.is_floating(kind)
+            or types.is_boolean(kind)
+            or types.is_null(kind)
+        ):
+            raise LimitError(
+                f"column {field.name}: found {kind}; wanted numbers, strings, or lists of them"
+            )
+
+
+def rows_of(batches: "Iterable[pyarrow.RecordBatch]", packed: int) -> Iterator[dict[str, Any]]:
+    """The rows of a file. packed: its size in bytes.
+
+    Raises LimitError for a row of more than ROW_BYTES, and if all rows are too much for the
+    file (`check_rows`), before the rows of the batch are made.
+    """
+    unpacked = 0
+    for batch in batches:
+        values, text = _counted(batch)
+        unpacked += PLAIN_BYTES * values + text
+        check_rows(unpacked, packed)
+        yield from _made(batch)
+
+
+def _made(batch: "pyarrow.RecordBatch") -> Iterator[dict[str, Any]]:
+    values, text = _counted(batch)
+    size = VALUE_BYTES * values + text
+    if size <= ROW_BYTES:
+        yield from batch.to_pylist()
+    elif batch.num_rows == 1:
+        raise LimitError(f"the row would take {size:,} bytes; wanted at most {ROW_BYTES:,}")
+    else:
+        half = batch.num_rows // 2
+        yield from _made(batch.slice(0, half))
+        yield from _made(batch.slice(half))
+
+
+def _counted(batch: "pyarrow.RecordBatch") -> tuple[int, int]:
+    """The number of values of the rows, lists included, and the bytes of their words."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    count = text = 0
+    for column in batch.columns:
+        values = column.flatten() if hasattr(column, "flatten") else column
+        count += batch.num_rows + len(values)
+        if isinstance(values, pa.DictionaryArray):
+            if pa.types.is_integer(values.dictionary.type):
+                continue
+            lengths = compute.binary_length(values.dictionary)
+            text += compute.sum(lengths.take(values.indices)).as_py() or 0
+        elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            text += compute.sum(compute.binary_length(values)).as_py() or 0
+    return count, text
+
+
+# --- rows of the two configurations -----------------------------------------------------------
 
 IDENTIFICATION, RESOLUTION = "identification", "resolution"
 CONFIGURATIONS = (RESOLUTION, IDENTIFICATION)
@@ -66,80 +402,58 @@ LABELS = {0: Kind.NOT_NFH, 1: Kind.NFH, "neg": Kind.NOT_NFH, "pos": Kind.NFH}
 LABEL_NAMES = ("neg", "pos")
 
 UNSPLIT = "unsplit"
-"""The split's name of what has none: a file needs one."""
+"""The split of rows without one, since each file has a split."""
 
 DEV = "validation"
-"""What `dev` is called there."""
+"""The data set's name of `dev`."""
 
 Values = Mapping[str, Any]
 
 
 def split_there(split: str | None) -> str:
-    """What a split of ours is called there."""
+    """The data set's name of a split."""
     return UNSPLIT if split is None else DEV if split == "dev" else split
 
 
 def split_here(name: str | None) -> str | None:
-    """What a split of theirs is called here."""
+    """Our name of a split of the data set."""
     return None if name == UNSPLIT else "dev" if name == DEV else name
 
 
-# --- out ------------------------------------------------------------------------------------
-
-
-def resolution_values(
-    words: Sequence[str],
-    turns: Sequence[Turn],
-    anchor: Anchor,
-    answer: Answer | None,
-) -> Values | None:
-    """A row of `resolution`; None for an answer that has no form there."""
+def values_of(
+    words: Sequence[str], turns: Sequence[Turn], anchor: Anchor, answer: Answer | None
+) -> Iterator[tuple[str, Values]]:
+    """The rows of an anchor in the two configurations, where they have a form for its
+    answer.
+    """
     head = release_head(answer, anchor)
-    if head is None:
-        return None
-    numbers, speakers = per_token(turns)
-    return {
-        "tokens": list(words),
-        "line_indices": numbers,
-        "head": list(map(str, head)),
-        "speakers": speakers,
-        "anchors_indices": list(range(anchor.start, anchor.end)),
-    }
-
-
-def identification_values(
-    words: Sequence[str], anchor: Anchor, answer: Answer | None
-) -> Values | None:
-    """A row of `identification`; None where nobody said, or the words cannot be read."""
+    if head is not None:
+        numbers, speakers = per_token(turns)
+        yield (
+            RESOLUTION,
+            {
+                "tokens": list(words),
+                "line_indices": numbers,
+                "head": list(map(str, head)),
+                "speakers": speakers,
+                "anchors_indices": list(range(anchor.start, anchor.end)),
+            },
+        )
     is_one = answer.kind.identification if answer else None
-    if is_one is None:
-        return None
-    return {
-        "tokens": list(words),
-        "start_index": anchor.start,
-        "end_index": anchor.end,
-        "label": int(is_one),
-    }
-
-
-# --- in -------------------------------------------------------------------------------------
-
-
-def configuration_of(keys: Sequence[str]) -> str | None:
-    """The configuration whose rows have these keys; None if neither has."""
-    found = set(keys)
-    return next((name for name, wanted in KEYS.items() if set(wanted) == found), None)
+    if is_one is not None:
+        indices = {"start_index": anchor.start, "end_index": anchor.end}
+        yield IDENTIFICATION, {"tokens": list(words), **indices, "label": int(is_one)}
 
 
 def row_of(source: FileOrigin, line: int, values: Values, split: str | None) -> LabelledRow:
-    """A row of either configuration. Raises FormatError if it does not hold."""
+    """A row of either configuration. Raises FormatError for an invalid row."""
     fields = Fields(source, line, values)
-    configuration = configuration_of(tuple(values))
-    if configuration is None:
-        shown = " or ".join(f"{', '.join(keys)} ({name})" for name, keys in KEYS.items())
-        raise source.error(line, f"found the keys {', '.join(values)}; wanted {shown}")
-    make = _identified if configuration == IDENTIFICATION else _resolved
-    return make(fields, split)
+    if values.keys() == set(IDENTIFICATION_KEYS):
+        return _identified(fields, split)
+    if values.keys() == set(RELEASE_KEYS):
+        return _resolved(fields, split)
+    shown = " or ".join(f"{', '.join(keys)} ({name})" for name, keys in KEYS.items())
+    raise source.error(line, f"found the keys {', '.join(values)}; wanted {shown}")
 
 
 def _resolved(fields: Fields, split: str | None) -> LabelledRow:
@@ -147,11 +461,8 @@ def _resolved(fields: Fields, split: str | None) -> LabelledRow:
         int(item) if isinstance(item, str) and item.isascii() and item.isdigit() else item
         for item in fields.items("head")
     ]
-    changed = Fields(fields.source, fields.line, {**fields.values, "head": head})
-    row, _ = nfh.row_of(changed)
-    return LabelledRow(
-        row.line, row.passage, row.anchor, row.labels, row.kind, row.head_tokens, split
-    )
+    row, _ = nfh.row_of(Fields(fields.source, fields.line, {**fields.values, "head": head}))
+    return replace(row, split=split)
 
 
 def _identified(fields: Fields, split: str | None) -> LabelledRow:
@@ -167,12 +478,14 @@ def _identified(fields: Fields, split: str | None) -> LabelledRow:
     if kind is None or isinstance(label, bool):
         raise fields.refuse("label", "1 (pos, an NFH) or 0 (neg, none)")
     passage = joined(words, (Turn(0, None, 0, len(words)),))
-    told = json.dumps(int(kind is Kind.NFH))
-    return LabelledRow(fields.line, passage, Anchor(start, end), told, kind, (), split)
+    labels = json.dumps(int(kind is Kind.NFH))
+    return LabelledRow(fields.line, passage, Anchor(start, end), labels, kind, (), split)
 
+
+# --- Parquet files ----------------------------------------------------------------------------
 
 AT_ONCE = 1_000
-"""Rows of a row group, and rows held at a time."""
+"""Rows of a row group, and rows that are held at a time."""
 
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Rows with their numbers in a file, from 1."""
@@ -181,33 +494,31 @@ INSTALL = "needs pyarrow: pip install 'nfh-tui[formats]'"
 
 
 class ParquetPart:
-    """A Parquet file being filled, with the types that the published data set has.
-
-    file: what was written of it, whole once it is closed. Its schema carries what `datasets`
-    reads its features from, names of the label among them.
+    """A Parquet file that is being written, with the types of the published data set. Its
+    schema holds the features that `datasets` reads, with the names of the labels.
     """
 
     def __init__(self, configuration: str) -> None:
         from pyarrow import parquet
 
         self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the export closes it
+        """Complete after `close`."""
         self._schema = _schema(configuration)
         self._writer: Any = parquet.ParquetWriter(self.file, self._schema)
         self._rows: list[Values] = []
 
     def add(self, values: Values) -> None:
-        """A further row."""
         self._rows.append(values)
         if len(self._rows) == AT_ONCE:
             self._flush()
 
     def close(self) -> None:
-        """No more rows come."""
+        """Write the rest of the file."""
         self._flush()
         self._writer.close()
 
     def drop(self) -> None:
-        """Let go of it, be it whole or not. A writer left open would write when collected."""
+        """Delete the file. An open writer would write when it is garbage-collected."""
         try:
             self._writer.close()
         finally:
@@ -225,37 +536,24 @@ def _schema(configuration: str) -> "pyarrow.Schema":
     import pyarrow as pa
 
     words, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
-    if configuration == IDENTIFICATION:
-        columns: list[tuple[str, Any]] = [
-            ("tokens", words),
-            ("start_index", pa.int32()),
-            ("end_index", pa.int32()),
-            ("label", pa.int64()),
-        ]
-    else:
-        columns = [
-            ("tokens", words),
-            ("line_indices", numbers),
-            ("head", words),
-            ("speakers", words),
-            ("anchors_indices", numbers),
-        ]
+    types: dict[str, list[Any]] = {
+        IDENTIFICATION: [words, pa.int32(), pa.int32(), pa.int64()],
+        RESOLUTION: [words, numbers, words, words, numbers],
+    }
+    columns = list(zip(KEYS[configuration], types[configuration], strict=True))
     features = {name: _feature(name, kind) for name, kind in columns}
-    told = json.dumps({"info": {"features": features}})
-    return pa.schema(columns, metadata={"huggingface": told})
+    metadata = json.dumps({"info": {"features": features}})
+    return pa.schema(columns, metadata={"huggingface": metadata})
 
 
 def _feature(name: str, kind: Any) -> dict[str, object]:  # noqa: ANN401 - a type of arrow
-    """A column as `datasets` names its type."""
+    """The feature of `datasets` for a column."""
     if name == "label":
         return {"names": list(LABEL_NAMES), "_type": "ClassLabel"}
     value_type = getattr(kind, "value_type", None)
     if value_type is None:
         return {"dtype": str(kind), "_type": "Value"}
     return {"feature": {"dtype": str(value_type), "_type": "Value"}, "_type": "List"}
-
-
-# --- in -------------------------------------------------------------------------------------
 
 
 def parquet_rows(source: FileOrigin, file: IO[bytes]) -> Numbered:
@@ -282,7 +580,9 @@ def parquet_rows(source: FileOrigin, file: IO[bytes]) -> Numbered:
     except LimitError as error:
         raise source.error(number + 1 if number else None, str(error)) from error
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _damaged(source, number, error) from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        place = number + 1 if number else None
+        raise source.error(place, f"cannot be read as Parquet: {reason}") from error
 
 
 def _opened(file: IO[bytes], **more: Any) -> Any:  # noqa: ANN401 - no types in pyarrow
@@ -297,12 +597,6 @@ def _opened(file: IO[bytes], **more: Any) -> Any:  # noqa: ANN401 - no types in 
     )
 
 
-def _damaged(source: FileOrigin, number: int, error: Exception) -> FormatError:
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    place = number + 1 if number else None
-    return source.error(place, f"cannot be read as Parquet: {reason}")
-
-
 CARD = "README.md"
 PARQUET = ".parquet"
 MAGIC = b"PAR1"
@@ -311,26 +605,18 @@ SPLIT_NAMES = ("train", "validation", "dev", "test", "unsplit")
 KEEP = "take gold.jsonl away to import the changed files for themselves"
 
 
-# --- out ------------------------------------------------------------------------------------
-
-
-def _as_file(split: str) -> str:
-    if "/" in split or split.startswith("."):
-        raise ExportError(
-            f"the split {shown(split)} cannot be the name of a file of its own; rename it"
-        )
-    return split
+# --- the writer -------------------------------------------------------------------------------
 
 
 class HubWriter:
-    """Writes the folder. Each file grows on the disk, so that memory does not."""
+    """Writes the folder. Files are written to disk while records come."""
 
     def __init__(self, how: Writing) -> None:  # noqa: ARG002
         self.left_out: Counter[str] = Counter()
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, Content]]:
-        """Raises ExportError where pyarrow is missing, and for a split that no file can be
-        called after.
+        """Raises ExportError if pyarrow is not installed, and for a split that cannot be the
+        name of a file.
         """
         parts: dict[tuple[str, str], ParquetPart] = {}
         with contextlib.ExitStack() as stack:
@@ -338,12 +624,14 @@ class HubWriter:
             lines = GoldWriter()
             for record in records:
                 side.write(lines.line(record).encode("utf-8"))
-                for configuration, values in _values(record):
-                    key = (configuration, _as_file(split_there(record.split)))
-                    if key not in parts:
-                        parts[key] = _part(configuration)
-                        stack.callback(parts[key].drop)
-                    parts[key].add(values)
+                passage, split = record.passage, split_there(record.split)
+                words = [passage.text[token.start : token.end] for token in passage.tokens]
+                answer = record.gold.answer if record.gold else None
+                for name, values in values_of(words, passage.turns, record.anchor, answer):
+                    if (name, split) not in parts:
+                        parts[name, split] = _part(name, split)
+                        stack.callback(parts[name, split].drop)
+                    parts[name, split].add(values)
             yield CARD, _card(sorted(parts)).encode("utf-8")
             yield SIDE, side
             for (configuration, split), part in sorted(parts.items()):
@@ -351,34 +639,19 @@ class HubWriter:
                 yield f"{configuration}/{split}{PARQUET}", part.file
 
 
-def _part(configuration: str) -> ParquetPart:
+def _part(configuration: str, split: str) -> ParquetPart:
+    if "/" in split or split.startswith("."):
+        raise ExportError(
+            f"the split {shown(split)} cannot be the name of a file of its own; rename it"
+        )
     try:
         return ParquetPart(configuration)
     except ImportError as error:
         raise ExportError(f"hf-parquet {INSTALL}") from error
 
 
-def _values(record: ExportRecord) -> Iterator[tuple[str, Values]]:
-    passage = record.passage
-    words = [passage.text[token.start : token.end] for token in passage.tokens]
-    answer = record.gold.answer if record.gold else None
-    yield from _rendered(words, passage.turns, record.anchor, answer)
-
-
-def _rendered(
-    words: Sequence[str], turns: Sequence[Turn], anchor: Anchor, answer: Answer | None
-) -> Iterator[tuple[str, Values]]:
-    """The rows that an anchor has in the two configurations."""
-    resolved = resolution_values(words, turns, anchor, answer)
-    if resolved is not None:
-        yield RESOLUTION, resolved
-    identified = identification_values(words, anchor, answer)
-    if identified is not None:
-        yield IDENTIFICATION, identified
-
-
 def _card(parts: Sequence[tuple[str, str]]) -> str:
-    """README.md: what `datasets` reads of its head, and a word for people."""
+    """README.md: a header for `datasets`, and a description."""
     lines = ["---", "configs:"]
     for configuration in CONFIGURATIONS:
         splits = [split for name, split in parts if name == configuration]
@@ -401,11 +674,11 @@ def _card(parts: Sequence[tuple[str, str]]) -> str:
     )
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- the reader -------------------------------------------------------------------------------
 
 
 def read(source: Binary | Folder, how: ReadOptions) -> Iterator[Row]:  # noqa: ARG001
-    """The rows of a folder, zip or file. Raises FormatError at the first that does not hold."""
+    """The rows of a folder, zip or file. Raises FormatError at the first invalid row."""
     if isinstance(source, Binary):
         with source.path.open("rb") as file:
             for number, values in parquet_rows(source, file):
@@ -420,13 +693,13 @@ def read(source: Binary | Folder, how: ReadOptions) -> Iterator[Row]:  # noqa: A
         for number, values in _member_rows(source, name):
             count += 1
             row = row_of(_named(source, name), number, values, _split(name))
-            yield replace(row, line=count)  # A line of the folder: files may say the same.
+            yield replace(row, line=count)  # Lines count through the files of a folder.
     if not count:
         raise source.error(None, "holds no row of the data set")
 
 
 def _check_json(folder: Folder) -> None:
-    """Raises FormatError for a folder whose rows are JSON only; warns where some are."""
+    """Raise FormatError for a folder with rows in JSON only; warn if some are."""
     rows = [name for name in folder.names if is_row_file(name)]
     if rows and not data_names(folder.names):
         raise folder.error(None, f"holds {visible(rows[0])}: {REMOVED[HF_JSON]}")
@@ -452,13 +725,13 @@ def _named(folder: Folder, name: str) -> FileOrigin:
 def data_names(names: Iterable[str]) -> list[str]:
     """The members that hold rows: all Parquet files."""
     found = [name for name in names if name.lower().endswith(PARQUET)]
-    # What says most of a number comes first: that its noun is missing does not replace which.
+    # Resolution first: that a noun is missing does not replace which noun it is.
     return sorted(found, key=lambda name: IDENTIFICATION in name.split("/"))
 
 
 def _split(name: str) -> str | None:
-    """The split that a file's name says, "train-00000-of-00001.parquet" is train, or else its
-    folder's, as in "resolution/train/0000.parquet" and "resolution/partial-train/…".
+    """The split of a file's name ("train-00000-of-00001.parquet" is train), else of its
+    folder's ("resolution/train/0000.parquet", "resolution/partial-train/…").
     """
     path = PurePosixPath(name)
     for part in (path.name, path.parent.name):
@@ -470,7 +743,7 @@ def _split(name: str) -> str | None:
 
 
 def _by_side(folder: Folder) -> Iterator[GoldRow]:
-    """The side file's rows, as long as the files beside it say the same, row by row."""
+    """The rows of the side file. Raises FormatError if a row of the Parquet files differs."""
     rows = {name: _member_rows(folder, name) for name in data_names(folder.names)}
     by_part = {
         (PurePosixPath(name).parent.name, PurePosixPath(name).stem): name for name in rows
@@ -479,7 +752,7 @@ def _by_side(folder: Folder) -> Iterator[GoldRow]:
         answer = row.gold.answer if row.gold else None
         split = split_there(row.split)
         passage = row.passage
-        for configuration, values in _rendered(
+        for configuration, values in values_of(
             passage.words, passage.turns, row.anchor, answer
         ):
             name = by_part.get((configuration, split))

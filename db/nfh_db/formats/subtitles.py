@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format
-from nfh_db.formats.dialog import ASIDE, split_speaker
+from nfh_db.formats.dialog import ASIDE, SceneTurns, SpeakerTurn, split_speaker
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.formats.turns import SceneTurns, SpeakerTurn
 from nfh_db.messages import counted, shown
 
 # The cues of subtitle files: when each is shown, and its lines as they stand in the file.

@@ -15,9 +15,9 @@ from itertools import chain
 from nfh_db.errors import FormatError
 from nfh_db.formats import amt, nfh
 from nfh_db.formats.base import First, Format
+from nfh_db.formats.dialog import SpeakerTurn, scene_block, too_long
 from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.formats.turns import SpeakerTurn, block_of, too_long
 from nfh_db.messages import counted, shown
 
 # How a table of dialogs is laid out: its delimiter, its columns, its turns.
@@ -328,7 +328,7 @@ class DialogTable:
         """The block of the rows, if there are any; then there are none."""
         if not self.rows:
             return
-        yield from block_of(self.source, self._said(), self._how_to_part())
+        yield from scene_block(self.source, self._said(), self._how_to_part())
         if self.name is not None:
             self.ended[self.name] = self.rows[-1][0]
         self.rows, self.size = [], 0
