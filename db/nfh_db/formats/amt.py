@@ -19,8 +19,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 from itertools import groupby
 
-from nfh_db.errors import FormatError
-from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, Source
+from nfh_db.formats.files import NO_LINE_YET, Source, csv_records
 from nfh_db.formats.rows import AssignmentRow
 from nfh_db.messages import counted
 from nfh_db.messages import shown as shown_text
@@ -49,22 +48,20 @@ COLUMNS = {
     "submitted": "SubmitTime",
     "status": "AssignmentStatus",
 }
-"""The columns that are read, by what they are called here; all others are passed over."""
+"""The columns that are read, by field of AssignmentRow; all others are ignored."""
 
 NEEDED = (WORKER, CONTEXT, TARGET, CODE, MARKED)
 LEFT_EMPTY = frozenset({"Approve", "Reject"})
-"""The requester fills these: the download names them, and its rows end before them."""
+"""Columns for the requester: the header has them, but rows end before them."""
 
 HEADER = ",".join((*NEEDED, "Answer.offset"))
-"""The header that the registry's example line goes with."""
+"""The header of the registry's example line."""
 
-COMPLAINTS = (
-    ("unexpected end of data", "a quote that opens in this row is never closed"),
-    ("field larger", f"a field of this row is longer than {LINE_LIMIT:,} characters"),
-    ("expected after", "a closing quote is followed by more text than a comma"),
-    ("new-line character", "a carriage return stands outside quotes"),
-)
-"""What Python's csv module says, and what that means."""
+CSV_COMPLAINTS = {
+    "expected after": "a closing quote is followed by more text than a comma",
+    "new-line character": "a carriage return stands outside quotes",
+}
+"""Messages of Python's csv module, and what they mean."""
 
 
 def read(source: Source) -> Iterator[AssignmentRow]:
@@ -105,22 +102,10 @@ def is_header(text: str) -> bool:
 
 def _records(source: Source) -> Iterator[tuple[int, list[str]]]:
     """Each record that is not empty, with the line on which it starts."""
-    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
-    reader = csv.reader((text + "\n" for _, text in source.lines()), strict=True)
-    line = 1
-    try:
-        for record in reader:
-            if record and (len(record) > 1 or record[0].strip()):
-                yield line, record
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise _complaint(source, line, error) from error
-
-
-def _complaint(source: Source, line: int, error: csv.Error) -> FormatError:
-    said = str(error)
-    what = next((ours for theirs, ours in COMPLAINTS if theirs in said), f"is no CSV ({said})")
-    return source.error(line, f"{what}; wanted fields quoted as RFC 4180 has it")
+    lines = (text for _, text in source.lines())
+    for line, record in csv_records(source, lines, 1, CSV_COMPLAINTS):
+        if record and (len(record) > 1 or record[0].strip()):
+            yield line, record
 
 
 def _columns(source: Source, line: int, names: Sequence[str]) -> dict[str, int | None]:
@@ -142,7 +127,7 @@ def _columns(source: Source, line: int, names: Sequence[str]) -> dict[str, int |
 def _check_length(
     source: Source, line: int, names: Sequence[str], record: Sequence[str]
 ) -> None:
-    """Raise FormatError unless a record has a field for each column that may not be left."""
+    """Raise FormatError unless a record has a field for each column but LEFT_EMPTY."""
     left = names[len(record) :]
     if len(record) <= len(names) and LEFT_EMPTY.issuperset(left):
         return
@@ -153,12 +138,12 @@ def _check_length(
     )
 
 
-# The context of a task: its text, and how a browser cut it into text nodes.
+# The context of a task: its text, and the text nodes that a browser made of it.
 #
-# A worker saw `Input.text_reduced_html`, which a batch may hold; else only the plain context
-# is known, and there are several ways in which it may have been cut. Places are compared by
-# *letters*, characters that are no white space: white space is what differs between a field,
-# a page and what a browser says was selected.
+# A worker saw `Input.text_reduced_html`, which a batch may have; else only the plain context is
+# known, and the text nodes may be any of several layouts. Positions are compared by *letters*,
+# characters that are not white space, since white space differs between the field, the page,
+# and the selection of a browser.
 
 LONGEST_HTML = 1_000_000
 
@@ -171,7 +156,7 @@ Span = tuple[int, int]
 
 
 class Letters:
-    """The characters of a text that are no white space, and where each stands."""
+    """The characters of a text that are not white space, and their offsets."""
 
     __slots__ = ("places", "string")
 
@@ -180,7 +165,7 @@ class Letters:
         self.places = [place for place, sign in enumerate(text) if not sign.isspace()]
 
     def before(self, place: int) -> int:
-        """How many letters stand before a code point of the text."""
+        """How many letters precede a code point of the text."""
         return bisect_left(self.places, place)
 
     def span(self, first: int, last: int) -> Span:
@@ -194,7 +179,7 @@ class Letters:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A text node as the browser has it. line: the rank of the line that it belongs to."""
+    """A text node of a browser. line: the rank of its line."""
 
     text: str
     bold: bool
@@ -202,7 +187,7 @@ class Node:
 
 
 class NodeLayout:
-    """One way in which a context may have been cut into text nodes, in their order."""
+    """The text nodes of a context, in order."""
 
     def __init__(self, nodes: Sequence[str]) -> None:
         self._nodes = []
@@ -213,7 +198,7 @@ class NodeLayout:
             first += len(letters.string)
 
     def letters_before(self, offset: int) -> Iterator[tuple[int, int]]:
-        """For each node that has the offset: its rank, and the letters before that place.
+        """For each node that has the offset: its rank, and the number of letters before it.
 
         offset: in UTF-16 code units from the node's start, as browsers count.
         """
@@ -225,16 +210,15 @@ class NodeLayout:
 
 @dataclass(frozen=True, slots=True)
 class ContextText:
-    """A context.
-
-    text: as it is stored. given: the field, without markup. nodes: as a browser had them,
-    where that is known (`exact`), else only the lines.
-    """
+    """A context."""
 
     text: str
+    """As it is stored."""
     given: str
+    """The field, without markup."""
     letters: Letters
     nodes: tuple[Node, ...]
+    """The text nodes of the browser if `exact`; else the lines."""
     exact: bool
 
     def bold(self) -> list[Span]:
@@ -250,10 +234,8 @@ class ContextText:
 
 
 def stored(context: str) -> str:
-    """The text that is stored of a context.
-
-    A plain one as it came, without empty lines at its ends; of one with markup what a
-    browser shows.
+    """The text of a context: a plain one without empty lines at its ends; of one with markup
+    what a browser displays.
     """
     return _text(parse(context)) if _is_page(context) else _trimmed(context)
 
@@ -265,9 +247,8 @@ def _is_page(context: str) -> bool:
 def shown(context: str, page: str) -> ContextText:
     """The context of a row. page: `Input.text_reduced_html`, "" where there is none.
 
-    Markup in the context itself counts as markup only if it has line breaks ("<br>"); then
-    its entities are characters. A page that holds other words than the context is passed
-    over.
+    The context itself is markup only if it has line breaks ("<br>"); its entities are then
+    decoded. A page with other words than the context is ignored.
     """
     text = stored(context)
     if _is_page(context):
@@ -285,11 +266,11 @@ def shown(context: str, page: str) -> ContextText:
 
 
 def layouts(context: ContextText, anchor: Span) -> list[NodeLayout]:
-    """Every way in which a browser may have cut a context. anchor: its letters.
+    """Every layout that a browser may have made of a context. anchor: its letters.
 
-    Where the page is not known: the number stands in a node of its own, with or without the
-    white space behind it; a node behind a line break begins with the next line, or with a
-    line feed before that (as "<br />", line feed, next line do).
+    If the page is not known: the number is a node of its own, with or without the white space
+    after it; a node after a line break begins with the next line, or with a line feed before it
+    (as in "<br />", line feed, next line).
     """
     if context.exact:
         return [NodeLayout([node.text for node in context.nodes])]
@@ -300,7 +281,7 @@ def layouts(context: ContextText, anchor: Span) -> list[NodeLayout]:
 
 
 def parse(page: str) -> list[Node]:
-    """The text nodes of a piece of HTML, entities read, empty ones left out."""
+    """The text nodes of HTML that are not empty, entities decoded."""
     nodes: list[Node] = []
     place = depth = line = 0
     for tag in _TAG.finditer(page):
@@ -323,7 +304,7 @@ def _add(nodes: list[Node], data: str, depth: int, line: int) -> None:
 
 
 def _text(nodes: Sequence[Node]) -> str:
-    """What a browser shows: lines, each with single spaces between its words."""
+    """What a browser displays: lines, each with single spaces between its words."""
     lines = (
         " ".join("".join(node.text for node in line).split())
         for _, line in groupby(nodes, key=lambda node: node.line)
@@ -339,7 +320,9 @@ def _trimmed(context: str) -> str:
 
 
 def _cut(nodes: Sequence[str], anchor: Span, wide: bool) -> list[str]:
-    """The nodes, the one that holds the number cut around it. wide: with what space follows."""
+    """The nodes, with that of the number split around it. wide: with the white space after
+    it.
+    """
     cut: list[str] = []
     first = 0
     for text in nodes:
@@ -357,9 +340,8 @@ def _cut(nodes: Sequence[str], anchor: Span, wide: bool) -> list[str]:
 
 
 def code_point(text: str, offset: int) -> int | None:
-    """The code point of a place counted in UTF-16 units.
-
-    None where the text is shorter, and in the middle of a character.
+    """An offset in UTF-16 code units as code points; None past the end of the text, and inside
+    a surrogate pair.
     """
     if text.isascii():
         return offset if offset <= len(text) else None
@@ -372,7 +354,7 @@ def code_point(text: str, offset: int) -> int | None:
 
 
 class RowProblem(StrEnum):
-    """A reason; the value stands behind "3 rows left out, "."""
+    """Why a row is left out; the value completes "3 rows left out, "."""
 
     NO_WORKER = "no worker named"
     WORKER_NAME = "the worker's name is none that the database takes"
@@ -391,7 +373,7 @@ class RowProblem(StrEnum):
 
 
 class UnusableRow(Exception):  # noqa: N818 - a verdict on a row, not a failure
-    """A row that cannot be used. found: what stands in the field in question."""
+    """A row that cannot be used. found: the content of the field."""
 
     def __init__(self, trouble: RowProblem, found: str = "") -> None:
         super().__init__(trouble.value)
@@ -399,18 +381,18 @@ class UnusableRow(Exception):  # noqa: N818 - a verdict on a row, not a failure
         self.found = found
 
 
-# Where the text that a worker marked stands in the context.
+# The position of the text that a worker marked.
 #
-# A browser gives a selection as its text and two offsets, where it began and where it ended,
-# each counted within one text node; which nodes is not stored, and the second may lie before
-# the first. All readings are tried. A place counts if both offsets lead to its two ends in
-# one way of cutting the context, the text between them the one that was marked.
+# A browser gives a selection as its text and two offsets, its anchor and focus, each within a
+# text node; the nodes are not stored, and the focus may precede the anchor. A position counts
+# if, in one of the layouts, both offsets are its ends and the text between them is the marked
+# one.
 
 
 def places(
     layouts: Iterable[NodeLayout], letters: Letters, marked: str, pair: tuple[int, int]
 ) -> set[Span]:
-    """The letters [first, last) of each place that fits text and offsets, under any reading.
+    """The letters [first, last) of each position that fits text and offsets in some layout.
 
     pair: anchor and focus of the selection, in UTF-16 code units from their nodes' starts.
     """
@@ -435,10 +417,10 @@ def find_span(
     marked: str,
     pair: tuple[int, int] | None,
 ) -> tuple[Span, bool]:
-    """Code points [start, end) of the marked text, and whether its offsets said so.
+    """Code points [start, end) of the marked text, and whether they follow from its offsets.
 
-    Where no offsets are given, or none fit, the text must stand in the context only once.
-    Raises UnusableRow where there is no place, or more than one.
+    Without offsets that fit, the text must occur in the context once. Raises UnusableRow if
+    there is no position, or more than one.
     """
     if not marked.strip():
         raise UnusableRow(RowProblem.NOTHING_MARKED)
@@ -455,8 +437,8 @@ def find_span(
 
 
 def occurrences(text: str, words: str, limit: int) -> list[Span]:
-    """Code points [start, end) of the first places where the words stand, any white space
-    between them taken for any other. At most `limit`, of which some may overlap."""
+    """Code points [start, end) of the first `limit` occurrences of the words, some of which may
+    overlap; all white space between words is equivalent."""
     wanted = " ".join(words.split())
     if not wanted:
         return []
@@ -470,7 +452,7 @@ def occurrences(text: str, words: str, limit: int) -> list[Span]:
 
 
 def _single_spaced(text: str) -> tuple[str, list[int]]:
-    """The text with single spaces between words, and the place of each of its characters."""
+    """The text with single spaces between words, and the original offset of each character."""
     signs: list[str] = []
     origin: list[int] = []
     for place, sign in enumerate(text):
@@ -483,11 +465,11 @@ def _single_spaced(text: str) -> tuple[str, list[int]]:
     return "".join(signs), origin
 
 
-# What the short fields of a batch's row mean: code, free text, seconds, time.
+# The short fields of a row: code, free text, seconds, time.
 #
 # The codes are the values of the form's buttons (crowdsourcing/amt.html of the paper's
 # repository). Code 6 is "None" on the form and "Unknown" in the paper: nothing is missing, or
-# it cannot be told from the text.
+# the text does not tell.
 
 KINDS = {
     1: Kind.REFERENCE,
@@ -499,17 +481,17 @@ KINDS = {
     7: Kind.PEOPLE,
     8: Kind.TIME,
 }
-"""The kind that each code stands for."""
+"""The kind of each code."""
 
 REJECTED = "rejected"
 """The AssignmentStatus, case aside, of work that the requester did not accept."""
 
 LONGEST_NOUN = 40
 NOUN_WORDS = 3
-"""Free text of more words than these is a remark, not a noun."""
+"""Free text of more words than this is a comment, not a noun."""
 
 NOUN_SIGNS = frozenset("'’-/&%$€£¥#°")
-"""What may stand in a noun beside letters, digits and marks."""
+"""Characters of a noun besides letters, digits and marks."""
 
 LONGEST_SECONDS = 10**9
 
@@ -525,19 +507,19 @@ _ZONES = {
     "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
     "UTC": 0, "GMT": 0,
 }  # fmt: skip
-"""Hours from UTC of the zones in which Mechanical Turk writes its times."""
+"""UTC offsets, in hours, of the time zones of Mechanical Turk."""
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 
 
 def whole_number(text: str) -> int | None:
-    """The number that a field holds, "7" or "7.0" (as spreadsheets leave it), or None."""
+    """The integer of a field, "7" or "7.0" (the form of spreadsheets), or None."""
     match = _CODE.fullmatch(text)
     return int(match[1]) if match else None
 
 
 def kind_of(code: str) -> Kind | None:
-    """The kind that an answer's code stands for; None for any other code and for none."""
+    """The kind of an answer's code; None for any other text."""
     number = whole_number(code)
     return None if number is None else KINDS.get(number)
 
@@ -559,10 +541,10 @@ def seconds(text: str) -> float | None:
 
 
 def time(text: str) -> str | None:
-    """The time of a field, in UTC as the store writes times; None if it holds none.
+    """The time of a field in UTC, in the form of the store; None if it holds none.
 
-    Mechanical Turk writes "Tue Jan 30 12:01:01 PST 2018". ISO 8601 is read, too; without an
-    offset it is taken for UTC.
+    Mechanical Turk writes "Tue Jan 30 12:01:01 PST 2018". ISO 8601 is read, too, as UTC if it
+    has no offset.
     """
     text = text.strip()
     try:
@@ -600,17 +582,17 @@ def _iso_time(text: str) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class TypedAnswer:
-    """What a worker typed, as an answer keeps it."""
+    """The free text of a worker, as the noun and comment of an answer."""
 
     noun: str | None
     comment: str
 
 
 def typed(kind: Kind, other: str, comment: str) -> TypedAnswer:
-    """Where the two free texts of a row go; nothing of them is lost.
+    """Noun and comment from the two free texts of a row.
 
-    The text typed for Other is the answer's noun if it is a few words; else, and beside any
-    other kind, it goes behind the comment.
+    The text typed for Other is the noun if it has few words; else, and for any other kind, it
+    is appended to the comment.
     """
     other, comment = other.strip(), comment.strip()
     if kind is Kind.OTHER and is_noun(other):
@@ -621,7 +603,7 @@ def typed(kind: Kind, other: str, comment: str) -> TypedAnswer:
 
 
 def is_noun(text: str) -> bool:
-    """True if free text may name a noun: a few words, and no punctuation between them."""
+    """True if free text may be a noun: few words, without punctuation."""
     words = text.split()
     if not 1 <= len(words) <= NOUN_WORDS or len(text) > LONGEST_NOUN:
         return False
@@ -634,26 +616,26 @@ def is_noun(text: str) -> bool:
     )
 
 
-# Where the number of a task stands in its context.
+# The position of a task's number.
 #
-# The fields name it (`Input.target`), quote its sentence (`Input.target_sentence`) and give
-# two indices. In what these count is not documented: characters or tokens, in the sentence or
-# in the context, the second one inside or behind the number. All readings are tried; one
-# counts if the number's text stands where it leads.
+# The fields give its text (`Input.target`), its sentence (`Input.target_sentence`) and two
+# indices. The unit of the indices is not documented: characters or tokens, of the sentence or
+# of the context, the second one inclusive or exclusive. All interpretations are tried; one
+# counts if it leads to the text of the number.
 
 Tokenize = Callable[[str], Sequence[Span]]
 
 LONGEST_TARGET = 200
 MOST_PLACES = 1_000
 TURNS_BEFORE, TURNS_BEHIND = 2, 1
-"""Turns that a context has at most around the one with the number (paper, section 5.2)."""
+"""The most turns of a context before and after that of the number (paper, section 5.2)."""
 
 _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class AmtTarget:
-    """What a row says of its number, each field as the file has it."""
+    """The fields of a row about its number."""
 
     text: str
     start: str
@@ -675,13 +657,12 @@ class Worded:
 
 
 def find_anchor(worded: Worded, target: AmtTarget, tokenize: Tokenize) -> tuple[Anchor, bool]:
-    """The number's tokens, and whether the file said where it stands.
+    """The number's tokens, and whether the file gives its position.
 
-    What the file says narrows the places where the number's text stands on token bounds,
-    in this order: the bold stretch of the page; the sentence; the indices; that at most two
-    turns stand before and one behind (where each line names its speaker, and so is a turn).
-    What fits none of the places left narrows nothing.
-    Raises UnusableRow unless one place is left.
+    Candidates are the occurrences of the number's text at token bounds. They are narrowed by
+    the bold text of the page, the sentence, the indices, and by TURNS_BEFORE and TURNS_BEHIND
+    (if each line names its speaker, and so is a turn), in this order; evidence that fits no
+    candidate is ignored. Raises UnusableRow unless one candidate is left.
     """
     places = _places(worded, target)
     left = list(places)
@@ -701,7 +682,7 @@ def find_anchor(worded: Worded, target: AmtTarget, tokenize: Tokenize) -> tuple[
 
 
 def _places(worded: Worded, target: AmtTarget) -> dict[Span, Anchor]:
-    """Tokens of each place, by its letters. Raises UnusableRow if there is none."""
+    """The tokens of each candidate, by its letters. Raises UnusableRow if there is none."""
     words = target.text.strip()
     if not words:
         raise UnusableRow(RowProblem.NO_TARGET)
@@ -741,7 +722,7 @@ def _in_sentence(worded: Worded, target: AmtTarget, places: dict[Span, Anchor]) 
 
 
 def _standing(text: str, wanted: str) -> Iterator[int]:
-    """Where a sentence's letters stand among the context's."""
+    """The indices of a sentence's letters in those of the context."""
     place = text.find(wanted) if wanted else -1
     for _ in range(MOST_PLACES):
         if place < 0:
@@ -761,7 +742,7 @@ def _in_reach(worded: Worded, anchor: Anchor) -> bool:
 def _by_index(
     worded: Worded, target: AmtTarget, places: dict[Span, Anchor], tokenize: Tokenize
 ) -> set[Span]:
-    """The places to which the indices lead, under any reading."""
+    """The candidates to which the indices lead in some interpretation."""
     start, end = whole_number(target.start), whole_number(target.end)
     if start is None:
         return set()
@@ -776,9 +757,9 @@ def _by_index(
 
 
 def _sentences(worded: Worded, given: str) -> Iterator[tuple[str, list[int]]]:
-    """What the sentence may be, with the letters of the context before it, wherever it stands.
+    """Each possible sentence, with the numbers of letters that precede its occurrences.
 
-    Where the file has none, each turn, with its speaker and without.
+    Without a sentence in the file, each turn, with its speaker and without.
     """
     context = worded.context
     sentence = "".join(given.split())
@@ -793,7 +774,7 @@ def _sentences(worded: Worded, given: str) -> Iterator[tuple[str, list[int]]]:
 
 
 def _units(text: str, tokenize: Tokenize) -> Iterator[Sequence[Span] | None]:
-    """What may be counted in a text: characters (None), words, tokens."""
+    """Possible units of the indices: characters (None), words, tokens."""
     yield None
     yield [match.span() for match in _WORD.finditer(text)]
     yield tokenize(text)
@@ -802,9 +783,9 @@ def _units(text: str, tokenize: Tokenize) -> Iterator[Sequence[Span] | None]:
 def _led(
     text: str, units: Sequence[Span] | None, start: int, end: int | None, wanted: str
 ) -> Iterator[Span]:
-    """The letters of the places to which two indices lead in a text, and which hold `wanted`.
+    """The letters of the spans to which two indices lead in a text, if they are `wanted`.
 
-    units: the spans that are counted; None for characters, as Python and as browsers count.
+    units: the spans that are counted; None for characters, as code points and as UTF-16 units.
     """
     letters = Letters(text)
     for first, last in _code_points(text, units, start, end, len(wanted)):

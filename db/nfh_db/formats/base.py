@@ -1,8 +1,11 @@
-"""What a format is: how it is told from others, read and written, and what it can hold."""
+"""The declaration of a format (`Format`), what its sniffing sees of a file (`First`), what it
+can hold (`What`, `How`), and the protocols of its writers.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePath
@@ -14,17 +17,17 @@ from nfh_db.formats.rows import LineWriter, ReadOptions, Row, Writing
 from nfh_db.records import ExportRecord
 
 OBJECT = re.compile(r'\s*\{\s*("|\}|$)')
-"""How a line starts that means to be a JSON object; "{hm} yes" does not."""
+"""The start of a JSON object; "{hm} yes" is none."""
 
 LISTED = re.compile(r"\s*\[\s*\{")
-"""How a JSON list of objects starts, which may be one line as long as the file."""
+"""The start of a JSON list of objects, which may be a single line."""
 
 LOOKED_AT = 64 * 1024
-"""Bytes of a file that the sniffing may look at besides its first line."""
+"""Bytes of a file that the sniffing may read besides the first line."""
 
 
 class InputKind(StrEnum):
-    """What a format comes as: a text file, a file of bytes, or a folder or zip of members."""
+    """What a format is read from: a text, a binary file, or a folder or zip of members."""
 
     TEXT = "text"
     BYTES = "bytes"
@@ -32,7 +35,7 @@ class InputKind(StrEnum):
 
 
 class What(StrEnum):
-    """What the workbench knows of an anchor, and a file may hold or lose."""
+    """What the workbench knows of an anchor, which a format may hold or lose."""
 
     KIND = "kinds"
     HEADS = "several heads"
@@ -54,15 +57,14 @@ class What(StrEnum):
 
 
 class How(StrEnum):
-    """How a format holds something.
-
-    OWN: in its own terms, so that its tool shows and changes it. BESIDE: in the same file,
-    under a key of ours that the tool hands on. SIDE: in a file of ours beside it. NO: not.
-    """
+    """How a format holds something."""
 
     OWN = "own"
+    """In the format's own terms: its tool displays and changes it."""
     BESIDE = "beside"
+    """In the same file, under a key of ours that the tool preserves."""
     SIDE = "side file"
+    """In a file of ours beside it."""
     NO = "no"
 
 
@@ -70,119 +72,117 @@ Holds = Mapping[What, How]
 
 
 def holds(how: How, **exceptions: How) -> Holds:
-    """All of What is held `how`, but for the exceptions, named as the members of What."""
+    """All of What held `how`, except for the members of What that are named."""
     return {what: exceptions.get(what.name, how) for what in What}
+
+
+def each(how: How, names: str) -> dict[str, How]:
+    """Exceptions for `holds`: members of What by their names, separated by spaces."""
+    return dict.fromkeys(names.split(), how)
 
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """What the sniffing sees of a file: the first line with something in it, and its suffix.
-
-    value: the line's JSON object, None where it holds none. suffix: ".tsv", lower case.
-    start: the first 64 KiB of a text. head: the first bytes, of a file of bytes. names: the
-    members, of a folder or zip, which `folder` opens. takes: which of the three it is.
-    """
+    """What the sniffing sees of a file."""
 
     text: str
+    """The first line that is not blank."""
     value: dict[str, object] | None
+    """The JSON object of that line."""
     suffix: str
+    """In lower case, with its dot."""
     start: str = ""
+    """The first 64 KiB of a text."""
     head: bytes = b""
+    """The first bytes of a binary file."""
     names: tuple[str, ...] = ()
+    """The members of a folder or zip."""
     folder: Folder | None = None
     takes: InputKind = InputKind.TEXT
 
     @classmethod
     def of(cls, source: Source) -> "First":
-        """Of a text. Raises FormatError if the first line cannot be read."""
+        """Raises FormatError if the first line cannot be read."""
         start = source.start(LOOKED_AT)
         listed = LISTED.match(start)
         text = start.lstrip().partition("\n")[0] if listed else source.first_row()
         value: object = None
         if OBJECT.match(text):
-            try:
+            with suppress(ValueError):
                 value = decode(text)
-            except ValueError:
-                value = None
-        return cls(
-            text,
-            value if isinstance(value, dict) else None,
-            source.path.suffix.lower(),
-            start=start,
-        )
+        own = value if isinstance(value, dict) else None
+        return cls(text, own, source.path.suffix.lower(), start=start)
 
     @classmethod
     def of_bytes(cls, path: PurePath, head: bytes) -> "First":
-        """Of a file of bytes that begins so."""
         return cls("", None, path.suffix.lower(), head=head, takes=InputKind.BYTES)
 
     @classmethod
     def of_folder(cls, folder: Folder) -> "First":
-        """Of a folder or zip."""
         suffix = folder.path.suffix.lower()
         return cls("", None, suffix, names=folder.names, folder=folder, takes=InputKind.FOLDER)
 
 
 class ChunkWriter(Protocol):
-    """Makes one file of records. left_out: records it has no form for, by reason.
-
-    Records come by passage and span, each anchor once.
-    """
+    """Makes one file of records, which come by passage and span, each anchor once."""
 
     left_out: Counter[str]
+    """Records that the format has no form for, by reason."""
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
-        """The file, piece by piece; as few records as can be are held at a time."""
+        """The file in pieces, with few records in memory at a time."""
 
 
 class FolderWriter(Protocol):
-    """Makes a folder or zip of records. left_out: records it has no form for, by reason."""
+    """Makes a folder or zip of records, which come by passage and span, each anchor once."""
 
     left_out: Counter[str]
+    """Records that the format has no form for, by reason."""
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, Content]]:
-        """Each member's name, with "/" in it for folders, and its bytes, or an open file that
-        holds them; no name twice.
-        """
+        """The path of each member, with "/", and its bytes or an open file; no path twice."""
 
 
 Reader = Callable[[Any, ReadOptions], Iterator[Row]]
-"""Yields the rows of a Source, Binary or Folder: what the format says that it takes."""
+"""Yields the rows of a Source, Binary or Folder, as `Format.takes` declares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format.
-
-    example: one line of it, "" where it is no lines. read: yields the rows of a file. sniff:
-    why a file looks like this format, None if it does not. guess: its sniffing takes what no
-    other format is sure of. writer, chunks, members: makes lines, a file, or a folder of
-    records; none where the format can only be imported. takes: what `read` is given.
-    labelled: rows say something of their anchors. carries_split: rows name their own split.
-    names_people: rows are answers, and say whose. holds: what it can hold; None where it has
-    no labels. settings: which of the settings of an import it heeds: columns, encoding, map,
-    offsets, pause, window. limits: what it writes otherwise, a sentence; "" for nothing.
-    extra: what to install for it besides this package; "" for nothing.
-    """
+    """A file format."""
 
     name: str
     extensions: tuple[str, ...]
     description: str
     example: str
+    """A line of a file; "" for a format without lines."""
     read: Reader
     sniff: Callable[[First], str | None]
+    """Why a file is of this format; None if it is not."""
     writer: Callable[[Writing], LineWriter] | None = None
+    """As `chunks` and `members`: makes lines, a file, or a folder; None if it does not."""
     chunks: Callable[[Writing], ChunkWriter] | None = None
     members: Callable[[Writing], FolderWriter] | None = None
     labelled: bool = True
+    """Rows have labels of anchors."""
     carries_split: bool = False
+    """Rows have a split."""
     names_people: bool = False
+    """Rows are answers of named annotators."""
     guess: bool = False
+    """Its sniffing accepts files that no other format is sure of."""
     takes: tuple[InputKind, ...] = (InputKind.TEXT,)
+    """What `read` accepts."""
     holds: Holds | None = None
+    """None for a format without labels."""
     settings: frozenset[str] = field(default_factory=frozenset)
+    """The settings of an import that it uses: columns, encoding, map, offsets, pause,
+    window.
+    """
     limits: str = ""
+    """A sentence on what it writes in another form."""
     extra: str = ""
+    """What to install for it besides this package."""
 
     @property
     def writable(self) -> bool:
@@ -191,5 +191,5 @@ class Format:
 
     @property
     def direction(self) -> str:
-        """Which way it goes, in words."""
+        """Whether it can be imported and exported, in words."""
         return "import and export" if self.writable else "import only"

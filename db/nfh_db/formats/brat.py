@@ -17,7 +17,7 @@ from itertools import groupby
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.annotation_tasks import Claim, ClaimOutcome, outcome
-from nfh_db.formats.base import First, Format, How, InputKind, holds
+from nfh_db.formats.base import First, Format, How, InputKind, each, holds
 from nfh_db.formats.brat_document import (
     ANN,
     EQUIV,
@@ -716,16 +716,7 @@ BRAT = Format(
     carries_split=True,
     holds=holds(
         How.SIDE,
-        KIND=How.OWN,
-        HEADS=How.OWN,
-        RELATION=How.OWN,
-        ORIGIN=How.OWN,
-        SORT=How.OWN,
-        NOUN=How.OWN,
-        COMMENT=How.OWN,
-        VOTES=How.OWN,
-        FLAGS=How.OWN,
-        GOLD=How.OWN,
+        **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT NOUN COMMENT VOTES FLAGS GOLD"),
     ),
     settings=frozenset({"map", "offsets"}),
 )

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from nfh_db.formats.base import First, Format, How, holds
+from nfh_db.formats.base import First, Format, How, each, holds
 from nfh_db.formats.fields import sound_digest
 from nfh_db.formats.files import (
     LINE_LIMIT,
@@ -1145,16 +1145,7 @@ CONLLU = Format(
     carries_split=True,
     holds=holds(
         How.BESIDE,
-        KIND=How.OWN,
-        HEADS=How.OWN,
-        RELATION=How.OWN,
-        ORIGIN=How.OWN,
-        SORT=How.OWN,
-        NOUN=How.OWN,
-        COMMENT=How.OWN,
-        GOLD=How.OWN,
-        SPEAKERS=How.OWN,
-        TOKENS=How.OWN,
+        **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT NOUN COMMENT GOLD SPEAKERS TOKENS"),
     ),
     extra="conllu",
 )

@@ -28,7 +28,7 @@ import msgspec
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.annotation_tasks import Claim, outcome
-from nfh_db.formats.base import First, Format, How, InputKind, holds
+from nfh_db.formats.base import First, Format, How, InputKind, each, holds
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.files import (
     CHUNK,
@@ -912,14 +912,6 @@ DOCBIN = Format(
     members=DocBinWriter,
     carries_split=True,
     takes=(InputKind.BYTES, InputKind.FOLDER),
-    holds=holds(
-        How.BESIDE,
-        KIND=How.OWN,
-        HEADS=How.OWN,
-        RELATION=How.OWN,
-        ORIGIN=How.OWN,
-        SORT=How.OWN,
-        GOLD=How.OWN,
-    ),
+    holds=holds(How.BESIDE, **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT GOLD")),
     settings=frozenset({"map"}),
 )

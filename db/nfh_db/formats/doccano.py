@@ -36,7 +36,7 @@ from nfh_db.formats.annotation_tasks import (
     rows_of,
     task_warnings,
 )
-from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, holds
+from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, each, holds
 from nfh_db.formats.files import DAMAGED, Content, Folder, FolderMember, Source
 from nfh_db.formats.json_stream import (
     Parts,
@@ -623,14 +623,6 @@ DOCCANO = Format(
     members=DoccanoWriter,
     carries_split=True,
     takes=(InputKind.TEXT, InputKind.FOLDER),
-    holds=holds(
-        How.BESIDE,
-        KIND=How.OWN,
-        HEADS=How.OWN,
-        RELATION=How.OWN,
-        ORIGIN=How.OWN,
-        SORT=How.OWN,
-        GOLD=How.OWN,
-    ),
+    holds=holds(How.BESIDE, **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT GOLD")),
     settings=frozenset({"map", "offsets", "window"}),
 )

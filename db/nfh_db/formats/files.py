@@ -5,6 +5,7 @@ that a file name says.
 
 import codecs
 import contextlib
+import csv
 import errno
 import hashlib
 import importlib
@@ -15,11 +16,11 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from types import ModuleType
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from nfh_db.errors import ExportError, FormatError
 from nfh_db.messages import visible
@@ -312,6 +313,41 @@ class Source(FileOrigin):
                 None,
                 f"is a binary file (NUL at byte {at + place + 1:,}); wanted UTF-8 text",
             )
+
+
+COMPLAINTS = {
+    "unexpected end of data": "a quote that opens in this row is never closed",
+    "field larger": f"a field of this row is longer than {LINE_LIMIT:,} characters",
+}
+"""Messages of Python's csv module, and what they mean."""
+
+CsvRecord = tuple[int, list[str]]
+"""The line on which a record starts, and its fields."""
+
+
+def csv_records(
+    source: Source,
+    lines: Iterable[str],
+    first: int,
+    complaints: Mapping[str, str],
+    dialect: Mapping[str, Any] | None = None,
+) -> Iterator[CsvRecord]:
+    """The records of a CSV text, quoted by RFC 4180. first: the number of its first line.
+
+    complaints: meanings of further messages of the csv module. Raises FormatError.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
+    reader = csv.reader((text + "\n" for text in lines), strict=True, **(dialect or {}))
+    line = first
+    try:
+        for record in reader:
+            yield line, record
+            line = first + reader.line_num
+    except csv.Error as error:
+        known = {**COMPLAINTS, **complaints}
+        what = next((ours for theirs, ours in known.items() if theirs in str(error)), None)
+        what = what or f"is no CSV ({error})"
+        raise source.error(line, f"{what}; wanted fields quoted as RFC 4180 has it") from error
 
 
 def _ended(text: str) -> str:

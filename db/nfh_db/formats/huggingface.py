@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from nfh_db.errors import ExportError
 from nfh_db.formats import gold, nfh
-from nfh_db.formats.base import First, Format, How, InputKind, holds
+from nfh_db.formats.base import First, Format, How, InputKind, each, holds
 from nfh_db.formats.fields import Fields
 from nfh_db.formats.files import (
     OBJECTS,
@@ -812,6 +812,6 @@ HF_PARQUET = Format(
     members=HubWriter,
     takes=(InputKind.BYTES, InputKind.FOLDER),
     carries_split=True,
-    holds=holds(How.SIDE, KIND=How.OWN, HEADS=How.OWN, SPEAKERS=How.OWN, SPLIT=How.OWN),
+    holds=holds(How.SIDE, **each(How.OWN, "KIND HEADS SPEAKERS SPLIT")),
     extra="pyarrow",
 )

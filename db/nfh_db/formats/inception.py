@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, holds
+from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, each, holds
 from nfh_db.formats.files import (
     DAMAGED,
     FileOrigin,
@@ -520,14 +520,7 @@ def _kind(folder: Folder, name: str) -> str | None:
     return ".xmi" if start.startswith("<") and _is_xmi(start) else None
 
 
-HOLDS = holds(
-    How.OWN,
-    TIME=How.BESIDE,
-    SEEN=How.BESIDE,
-    FLAGS=How.BESIDE,
-    RULE=How.BESIDE,
-    SPLIT=How.BESIDE,
-)
+HOLDS = holds(How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT"))
 INCEPTION_JSON = Format(
     name="inception-json",
     extensions=(".json",),

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from nfh_db.formats.base import First, Format, How, holds
+from nfh_db.formats.base import First, Format, How, each, holds
 from nfh_db.formats.files import Source
 from nfh_db.formats.json_stream import (
     carried_in,
@@ -220,15 +220,7 @@ LABEL_STUDIO = Format(
     chunks=TaskWriter,
     carries_split=True,
     holds=holds(
-        How.OWN,
-        TIME=How.BESIDE,
-        SEEN=How.BESIDE,
-        FLAGS=How.BESIDE,
-        RULE=How.BESIDE,
-        SPLIT=How.BESIDE,
-        SPEAKERS=How.BESIDE,
-        SAID_AT=How.BESIDE,
-        TOKENS=How.BESIDE,
+        How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT SPEAKERS SAID_AT TOKENS")
     ),
     settings=frozenset({"map", "offsets", "window"}),
 )

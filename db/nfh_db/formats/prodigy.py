@@ -26,7 +26,7 @@ from nfh_db.formats.annotation_tasks import (
     rows_of,
     task_warnings,
 )
-from nfh_db.formats.base import First, Format, How, holds
+from nfh_db.formats.base import First, Format, How, each, holds
 from nfh_db.formats.files import Source
 from nfh_db.formats.json_stream import (
     Parts,
@@ -762,15 +762,6 @@ PRODIGY = Format(
     sniff=sniff,
     chunks=ProdigyWriter,
     carries_split=True,
-    holds=holds(
-        How.OWN,
-        TIME=How.BESIDE,
-        SEEN=How.BESIDE,
-        FLAGS=How.BESIDE,
-        RULE=How.BESIDE,
-        SPLIT=How.BESIDE,
-        SPEAKERS=How.BESIDE,
-        SAID_AT=How.BESIDE,
-    ),
+    holds=holds(How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT SPEAKERS SAID_AT")),
     settings=frozenset({"map", "window"}),
 )

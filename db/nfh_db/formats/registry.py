@@ -25,6 +25,7 @@ from nfh_db.formats.base import (
     InputKind,
     Reader,
     What,
+    each,
     holds,
 )
 from nfh_db.formats.brat import BRAT
@@ -115,9 +116,7 @@ NFH = Format(
     sniff=_sniff_nfh,
     guess=True,
     writer=lambda how: ReleaseWriter(how.mentions),
-    holds=holds(
-        How.NO, KIND=How.OWN, HEADS=How.OWN, GOLD=How.OWN, SPEAKERS=How.OWN, TOKENS=How.OWN
-    ),
+    holds=holds(How.NO, **each(How.OWN, "KIND HEADS GOLD SPEAKERS TOKENS")),
     limits="UNKNOWN is written as OTHER; NOT_NFH, BROKEN, NFH and undecided are left out",
 )
 NFH_IDENT = Format(

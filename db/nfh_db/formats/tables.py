@@ -1,9 +1,10 @@
-"""Format `table`: dialogs in a CSV or TSV file with a header, one turn a row; its delimiter
-and columns are found or said.
+"""Format `table`: dialogs in a CSV or TSV file with a header, one turn a row.
 
-A column is found by its name in the header, or by what `--columns` says.
-Fields may be quoted, and then hold the delimiter, line breaks and doubled quotes, as RFC 4180
-has it (https://www.rfc-editor.org/rfc/rfc4180). The line of a row is that on which it starts.
+A column is found by its name in the header, in any case: by those in NAMES, or by `--columns`,
+which then names all columns except that of the texts. The delimiter is the one that a first
+line `sep=;` names, as spreadsheet programs write it; else the one of DELIMITERS by which the
+header has most of the columns. Quotes are as in RFC 4180
+(https://www.rfc-editor.org/rfc/rfc4180). The line of a row is the one on which it starts.
 """
 
 import csv
@@ -12,20 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from nfh_db.errors import FormatError
 from nfh_db.formats import amt, nfh
 from nfh_db.formats.base import First, Format
 from nfh_db.formats.dialog import SpeakerTurn, scene_block, too_long
-from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, Source
+from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, CsvRecord, Source, csv_records
 from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.messages import counted, shown
 
-# How a table of dialogs is laid out: its delimiter, its columns, its turns.
-#
-# A column is found by its name in the header, whatever its case: by those in NAMES, or by what
-# was said with `--columns`, which then holds for all columns but that of the texts. The
-# delimiter is the one that a first line `sep=;` names, as spreadsheet programs write it; else
-# the one of DELIMITERS by which the header holds most of the columns that are looked for.
+# --- the layout of a table --------------------------------------------------------------------
 
 TEXT, SPEAKER, TURN, DIALOG = "text", "speaker", "turn", "dialog"
 
@@ -42,9 +37,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "conversation id", "conv id",
     ),
 }  # fmt: skip
-"""Names of columns by what they are here, of which the first that a header has counts. "_",
-"-" and a space in them are one.
-"""
+"""Names of columns; the first that a header has counts. "_", "-" and a space are equivalent."""
 
 DELIMITERS: Mapping[str, str] = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 TABULAR = (".csv", ".tsv", ".tab")
@@ -52,66 +45,54 @@ TABULAR = (".csv", ".tsv", ".tab")
 SEPARATOR = re.compile(r'"?sep=([^\w"])"?', re.IGNORECASE)
 QUOTED = re.compile(r'"(?:[^"]|"")*"')
 NUMBER = re.compile(r"[+-]?\d{1,15}(\.0+)?", re.ASCII)
-"""A whole number, also as spreadsheets write those of a column with gaps: "3.0"."""
+"""An integer, also in the form of spreadsheets for a column with gaps: "3.0"."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """How a table is laid out. places: of our columns among those of its header.
-
-    said: the columns that somebody named; the others were found by their names.
-    """
+    """The delimiter and the columns of a table."""
 
     delimiter: str
     header: tuple[str, ...]
     places: Mapping[str, int]
-    said: frozenset[str] = frozenset()
+    """Indices of our columns in the header."""
+    given: frozenset[str] = frozenset()
+    """Columns that the user named; the others were found by their names."""
 
     def cell(self, record: Sequence[str], column: str) -> str:
-        """A record's field; "" where the table has no such column."""
+        """A field of a record; "" if the table lacks the column."""
         place = self.places.get(column)
         return "" if place is None else record[place]
 
     def called(self, column: str) -> str:
-        """The name of a column of ours in the file, as a message shows it."""
+        """The name of one of our columns in the header, for a message."""
         return shown(self.header[self.places[column]])
 
     @property
-    def columns(self) -> str:
-        """The names of the columns that are read, as a message shows them."""
-        return ", ".join(map(self.called, self.places))
-
-    @property
     def plain(self) -> bool:
-        """Nothing was found out that somebody might take otherwise."""
+        """The delimiter and the names of columns are the usual ones, or given."""
         return self.delimiter in ",\t" and all(
-            column in self.said or _key(self.header[place]) == column
+            column in self.given or _key(self.header[place]) == column
             for column, place in self.places.items()
         )
 
-    def told(self) -> str:
-        """What was found out, in words."""
+    def sentence(self) -> str:
+        """The delimiter and the columns in words."""
         how = DELIMITERS.get(self.delimiter, shown(self.delimiter))
         columns = ", ".join(f"{column} is {self.called(column)}" for column in self.places)
         return f"fields are parted by {how}; {columns}"
 
 
 def separator_of(text: str) -> str | None:
-    """The delimiter that a first line names; None if it is a header."""
+    """The delimiter that a first line names; None if the line is a header."""
     match = SEPARATOR.fullmatch(text.strip(" \r"))
     return None if match is None else match[1]
 
 
-def spaced(header: str, delimiter: str) -> bool:
-    """True if the header shows that a blank stands behind each delimiter."""
-    others = header.split(delimiter)[1:]
-    return bool(others) and all(name.startswith(" ") for name in others)
-
-
-def quotes_stand(source: Source, first: int, header: str) -> bool:
-    """True if quotation marks in a table with tabs, whose header stands in line `first`, part
-    nothing: some field opens with one and does not close it, and all lines have as many fields
-    as the header all the same.
+def quotes_are_text(source: Source, first: int, header: str) -> bool:
+    """True if the quotation marks in a table with tabs are part of the texts: a field opens
+    with one and does not close it, and all lines have as many fields as the header. first: its
+    line.
     """
     width = header.count("\t")
     is_open = False
@@ -127,16 +108,15 @@ def quotes_stand(source: Source, first: int, header: str) -> bool:
 
 
 def layout_of(
-    source: Source, line: int, header: Sequence[str], delimiter: str, said: Mapping[str, str]
+    source: Source, line: int, header: Sequence[str], delimiter: str, given: Mapping[str, str]
 ) -> TableLayout:
-    """The layout that a header shows, which stands in a line.
+    """The layout of a table with this header. given: the user's names of our columns.
 
-    said: names of columns by what they are here. Raises FormatError where one of them or the
-    column of texts is not there, or is there twice.
+    Raises FormatError if a given column or the column of texts is missing, or is repeated.
     """
-    layout = _layout(header, delimiter, said)
+    layout = _layout(header, delimiter, given)
     names = ", ".join(map(shown, layout.header))
-    for column, name in said.items():
+    for column, name in given.items():
         if column not in layout.places:
             raise source.error(
                 line, f"found no column {shown(name)} for {column}; the header has {names}"
@@ -157,8 +137,9 @@ def layout_of(
 
 
 def sniffed_layout(first: First) -> TableLayout | None:
-    """The layout of what surely is a table of dialogs; None of anything else."""
-    if first.value is not None or amt.is_header(first.text) or _is_ident(first.text):
+    """The layout of a table that is certain to be of dialogs; else None."""
+    is_ident = not set(nfh.COLUMNS[1:]).isdisjoint(first.text.split())
+    if first.value is not None or amt.is_header(first.text) or is_ident:
         return None
     text = first.text
     separator = separator_of(text)
@@ -172,34 +153,30 @@ def sniffed_layout(first: First) -> TableLayout | None:
     return layout
 
 
-def _is_ident(text: str) -> bool:
-    return not set(nfh.COLUMNS[1:]).isdisjoint(text.split())
-
-
-def delimiter_of(text: str, said: Mapping[str, str]) -> str:
-    """The delimiter by which a header's line has most columns of ours, and then most fields."""
-    layouts = [_by(text, said, one) for one in DELIMITERS]
+def delimiter_of(text: str, given: Mapping[str, str]) -> str:
+    """The delimiter by which a header has most of our columns, and then most fields."""
+    layouts = [_by(text, given, one) for one in DELIMITERS]
     return max(layouts, key=lambda one: (len(one.places), len(one.header))).delimiter
 
 
-def _by(text: str, said: Mapping[str, str], delimiter: str) -> TableLayout:
+def _by(text: str, given: Mapping[str, str], delimiter: str) -> TableLayout:
     try:
         header = next(csv.reader([text], delimiter=delimiter), [])
     except csv.Error:
         header = []
-    return _layout(header, delimiter, said)
+    return _layout(header, delimiter, given)
 
 
-def _layout(header: Sequence[str], delimiter: str, said: Mapping[str, str]) -> TableLayout:
+def _layout(header: Sequence[str], delimiter: str, given: Mapping[str, str]) -> TableLayout:
     keys = [_key(name) for name in header]
     places = {}
     for column, names in NAMES.items():
-        by_name = names if not said or column == TEXT else ()
-        wanted = (_key(said[column]),) if column in said else by_name
+        by_name = names if not given or column == TEXT else ()
+        wanted = (_key(given[column]),) if column in given else by_name
         found = next((name for name in wanted if name in keys), None)
         if found is not None:
             places[column] = keys.index(found)
-    return TableLayout(delimiter, tuple(header), places, frozenset(said))
+    return TableLayout(delimiter, tuple(header), places, frozenset(given))
 
 
 def _key(name: str) -> str:
@@ -209,11 +186,10 @@ def _key(name: str) -> str:
 def turns_of(
     source: Source, layout: TableLayout, rows: Sequence[tuple[int, Sequence[str]]]
 ) -> list[int]:
-    """The number of each row's turn, which is the same for rows of one turn; [] without such
-    a column.
+    """The number of each row's turn, equal for rows of one turn; [] without a column of turns.
 
-    Whole numbers are taken as they are; of other names of turns each next one counts one
-    more. Raises FormatError where a number falls, a name comes again, or there is none.
+    Integers are used as they are; other names of turns are numbered. Raises FormatError for a
+    number that falls, a name that comes again, and an empty field.
     """
     if TURN not in layout.places:
         return []
@@ -262,40 +238,38 @@ def _ranks(source: Source, layout: TableLayout, names: Sequence[tuple[int, str]]
     return numbers
 
 
-COMPLAINTS = (
-    ("unexpected end of data", "a quote that opens in this row is never closed"),
-    ("field larger", f"a field of this row is longer than {LINE_LIMIT:,} characters"),
-    ("expected after", "a closing quote is followed by more than the end of its field"),
-    ("new-line character", "a carriage return stands outside quotes, where no line ends"),
-)
-"""What Python's csv module says, and what that means."""
+# --- the reader -------------------------------------------------------------------------------
+
+CSV_COMPLAINTS = {
+    "expected after": "a closing quote is followed by more than the end of its field",
+    "new-line character": "a carriage return stands outside quotes, where no line ends",
+}
+"""Messages of Python's csv module, and what they mean."""
 
 PART_BY_COLUMN = "name the column that tells dialogs apart, with --columns dialog=NAME"
 PART_BY_ROW = f"{PART_BY_COLUMN}, or put an empty row between them"
 
-Record = tuple[int, list[str]]
-
 
 @dataclass(slots=True)
 class DialogTable:
-    """A table being read: the rows of the dialog that is not yet whole, and what was seen.
-
-    ended: the line of the last row of each dialog that is whole.
-    """
+    """A table that is being read."""
 
     source: Source
     layout: TableLayout
-    rows: list[Record] = field(default_factory=list)
+    rows: list[CsvRecord] = field(default_factory=list)
+    """Of the current dialog."""
     size: int = 0
     name: str | None = None
+    """Of the current dialog."""
     ended: dict[str, int] = field(default_factory=dict)
+    """The line of the last row of each dialog that has ended."""
 
     @property
     def named(self) -> bool:
-        """It has a column that tells dialogs apart."""
+        """The table has a column of dialogs."""
         return DIALOG in self.layout.places
 
-    def blocks(self, records: Iterator[Record]) -> Iterator[DialogBlock]:
+    def blocks(self, records: Iterator[CsvRecord]) -> Iterator[DialogBlock]:
         """The dialogs, in the order of the file. Raises FormatError."""
         any_row = False
         for line, record in records:
@@ -319,22 +293,21 @@ class DialogTable:
         self.rows.append((line, record))
         self.size += len(self.layout.cell(record, TEXT)) + 1
         if self.size > LINE_LIMIT:
-            raise too_long(self.source, self.rows[0][0], self._how_to_part())
-
-    def _how_to_part(self) -> str:
-        return PART_BY_COLUMN if self.named else PART_BY_ROW
+            hint = PART_BY_COLUMN if self.named else PART_BY_ROW
+            raise too_long(self.source, self.rows[0][0], hint)
 
     def _taken(self) -> Iterator[DialogBlock]:
-        """The block of the rows, if there are any; then there are none."""
+        """The block of the current rows, which are removed."""
         if not self.rows:
             return
-        yield from scene_block(self.source, self._said(), self._how_to_part())
+        hint = PART_BY_COLUMN if self.named else PART_BY_ROW
+        yield from scene_block(self.source, self._turns(), hint)
         if self.name is not None:
             self.ended[self.name] = self.rows[-1][0]
         self.rows, self.size = [], 0
 
     def _dialog(self, line: int, record: list[str]) -> str:
-        """The name of a row's dialog. Raises FormatError where it has none."""
+        """The name of a row's dialog. Raises FormatError if it is empty."""
         name = self.layout.cell(record, DIALOG).strip()
         if not name:
             raise self.source.error(
@@ -358,20 +331,20 @@ class DialogTable:
             )
         return True
 
-    def _said(self) -> list[SpeakerTurn]:
-        """What the rows say; those of one turn and one speaker are one."""
+    def _turns(self) -> list[SpeakerTurn]:
+        """The turns of the rows; rows of one turn and one speaker are joined."""
         numbers = turns_of(self.source, self.layout, self.rows)
-        said: list[SpeakerTurn] = []
+        turns: list[SpeakerTurn] = []
         for rank, (line, record) in enumerate(self.rows):
             speaker = self.layout.cell(record, SPEAKER).strip() or None
             text = self.layout.cell(record, TEXT)
             number = numbers[rank] if numbers else rank
-            last = said[-1] if said else None
+            last = turns[-1] if turns else None
             if last and (last.number, last.speaker) == (number, speaker):
-                said[-1] = replace(last, words=f"{last.words}\n{text}")
+                turns[-1] = replace(last, words=f"{last.words}\n{text}")
             else:
-                said.append(SpeakerTurn(line, speaker, text, number=number))
-        return said
+                turns.append(SpeakerTurn(line, speaker, text, number=number))
+        return turns
 
     def _check_length(self, line: int, record: Sequence[str]) -> None:
         wanted = len(self.layout.header)
@@ -385,12 +358,11 @@ class DialogTable:
 
 
 def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
-    """The dialogs of a table, in its order. What was found out about it is said at the end.
+    """The dialogs of a table, in order. A warning states the layout unless it is the usual one.
 
-    Raises FormatError, with the line, for a header without a column of texts, a column that
-    is not there or there twice, quotes that do not close, a row of more or fewer fields than
-    the header, a row without its dialog or turn, rows of a dialog that stand apart, turns
-    whose numbers fall, and a dialog of more than LINE_LIMIT characters.
+    Raises FormatError, with the line, for a missing or repeated column, unclosed quotes, a row
+    of more or fewer fields than the header, a row without its dialog or turn, rows of a dialog
+    that are apart, turns whose numbers fall, and a dialog of more than LINE_LIMIT characters.
     """
     lines = source.lines()
     number, text = _first(source, lines)
@@ -398,19 +370,26 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     if separator is not None:
         number, text = _first(source, lines)
     delimiter = separator or delimiter_of(text, how.columns)
-    stands = delimiter == "\t" and quotes_stand(source, number, text)
-    if stands:
+    no_quotes = delimiter == "\t" and quotes_are_text(source, number, text)
+    if no_quotes:
         source.warnings.append(
             "quotation marks were kept as they stand: there are some that open a field and do "
             "not close it, and each line has its fields without them"
         )
-    given = chain([text], (line for _, line in lines))
-    records = _records(source, number, given, _Csv(delimiter, spaced(text, delimiter), stands))
+    others = text.split(delimiter)[1:]
+    dialect = {
+        "delimiter": delimiter,
+        # Whether a space follows each delimiter, which is then no part of the field.
+        "skipinitialspace": bool(others) and all(name.startswith(" ") for name in others),
+        "quoting": csv.QUOTE_NONE if no_quotes else csv.QUOTE_MINIMAL,
+    }
+    rest = chain([text], (line for _, line in lines))
+    records = csv_records(source, rest, number, CSV_COMPLAINTS, dialect)
     _, header = next(records)
     layout = layout_of(source, number, header, delimiter, how.columns)
     yield from DialogTable(source, layout).blocks(records)
     if not layout.plain:
-        source.warnings.append(layout.told())
+        source.warnings.append(layout.sentence())
 
 
 def _first(source: Source, lines: Iterator[tuple[int, str]]) -> tuple[int, str]:
@@ -420,45 +399,11 @@ def _first(source: Source, lines: Iterator[tuple[int, str]]) -> tuple[int, str]:
     raise source.error(None, NO_LINE_YET)
 
 
-@dataclass(frozen=True, slots=True)
-class _Csv:
-    """How fields are parted. spaced: a blank behind each delimiter is none of the field's.
-    stands: quotation marks are text.
-    """
-
-    delimiter: str
-    spaced: bool
-    stands: bool
-
-
-def _records(source: Source, first: int, lines: Iterator[str], how: _Csv) -> Iterator[Record]:
-    """Each record with the line on which it starts; the lines begin with line `first`."""
-    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
-    reader = csv.reader(
-        (text + "\n" for text in lines),
-        delimiter=how.delimiter,
-        skipinitialspace=how.spaced,
-        quoting=csv.QUOTE_NONE if how.stands else csv.QUOTE_MINIMAL,
-        strict=True,
-    )
-    line = first
-    try:
-        for record in reader:
-            yield line, record
-            line = first + reader.line_num
-    except csv.Error as error:
-        raise _complaint(source, line, error) from error
-
-
-def _complaint(source: Source, line: int, error: csv.Error) -> FormatError:
-    said = str(error)
-    what = next((ours for theirs, ours in COMPLAINTS if theirs in said), f"is no CSV ({said})")
-    return source.error(line, f"{what}; wanted fields quoted as RFC 4180 has it")
-
-
 def _sniff(first: First) -> str | None:
     layout = sniffed_layout(first)
-    return None if layout is None else f"its header has the columns {layout.columns}"
+    if layout is None:
+        return None
+    return f"its header has the columns {', '.join(map(layout.called, layout.places))}"
 
 
 TABLE = Format(
