@@ -1,5 +1,5 @@
-"""Format `gold` ("nfh-gold/1"): the workbench's own JSON lines, read strictly and written
-with keys in order, with the times of turns.
+"""Format `gold` ("nfh-gold/1"): the workbench's own JSON lines. Keys are written in the order
+of KEYS and read strictly.
 """
 
 import hashlib
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from nfh_db.errors import FormatError
 from nfh_db.formats.fields import Fields, sound_digest
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import GoldRow, Mentions, RawPassage, per_token, release_head, runs
@@ -43,12 +42,10 @@ from nfh_models.domain import (
     anchor_id,
 )
 
-# `times` of a `gold` line: when each turn is said, where the passage's file told it.
-#
-# A list with one entry a turn, in the order of the turns, which are the runs of equal
+# `times` of a `gold` line: one entry for each turn, in order. Turns are the runs of equal
 # `line_indices` and `speakers`. An entry is [begin, until] in milliseconds from the start of
-# the recording, either of them null where it is not known; null for a turn that has neither. A
-# line without any time has no such key.
+# the recording, either of them null if it is not known; null for a turn without both. A line
+# without any time has no such key.
 
 TIMES = "times"
 
@@ -56,16 +53,15 @@ Time = tuple[int | None, int | None]
 
 
 def times_of(turns: Sequence[Turn]) -> list[Time | None] | None:
-    """What the line says of these turns; None where none of them has a time."""
-    if all(turn.begin is None and turn.until is None for turn in turns):
-        return None
-    return list(map(_turn_time, turns))
+    """The times of the turns; None if none of them has a time."""
+    times = [None if t.begin is t.until is None else (t.begin, t.until) for t in turns]
+    return times if any(times) else None
 
 
 def with_times(fields: Fields, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns with the times that a line says, if it says any.
+    """The turns with the times of a line, if it has the key.
 
-    Raises FormatError unless there is one entry a turn, and at least one time among them.
+    Raises FormatError unless there is one entry for each turn, and at least one time.
     """
     if TIMES not in fields.values:
         return turns
@@ -79,11 +75,6 @@ def with_times(fields: Fields, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
         turn if time is None else replace(turn, begin=time[0], until=time[1])
         for turn, time in zip(turns, times, strict=True)
     )
-
-
-def _turn_time(turn: Turn) -> Time | None:
-    unknown = turn.begin is None and turn.until is None
-    return None if unknown else (turn.begin, turn.until)
 
 
 def _checked(fields: Fields, entry: object) -> Time | None:
@@ -101,84 +92,40 @@ def _checked(fields: Fields, entry: object) -> Time | None:
 FORMAT = "nfh-gold/1"
 
 SEAL = len(',"digest":""}') + 64
-"""Characters of a line from its digest on."""
+"""Characters of a line from its digest to its end."""
 
-KEYS = (
-    "tokens",
-    "line_indices",
-    "speakers",
-    "anchors_indices",
-    "head",
-    "format",
-    "id",
-    "text",
-    "offsets",
-    "times",
-    "kind",
-    "heads",
-    "relation",
-    "sort",
-    "noun",
-    "flags",
-    "split",
-    "rule",
-    "adjudicator",
-    "decided_at",
-    "settled_on",
-    "votes",
-    "comment",
-    "model",
-    "scores",
-    "digest",
+KEYS = tuple(
+    "tokens line_indices speakers anchors_indices head format id text offsets times kind heads "
+    "relation sort noun flags split rule adjudicator decided_at settled_on votes comment model "
+    "scores digest".split()
 )
 SETTLED_ON = "settled_on"
-"""Of what answers a rule made the gold."""
+"""The answers of which a rule made the gold."""
 MODEL = "model"
-"""Only of a line that a model predicted: kind and heads are the model's then, not gold."""
+"""Only in a predicted line: kind and heads are the model's answer then, not gold."""
 SCORES = "scores"
-"""The model's scores, where it was asked for them."""
+"""The model's scores, if they were requested."""
 OPTIONAL = (TIMES, SETTLED_ON, MODEL, SCORES)
-"""The keys that a line need not have."""
 
-MODEL_KEYS = (
-    "name",
-    "recipe",
-    "version",
-    "identifier",
-    "rule",
-    "score",
-    "pattern",
-    "second",
-    "margin",
-    "several",
+MODEL_KEYS = tuple(
+    "name recipe version identifier rule score pattern second margin several".split()
 )
 HEAD_KEYS = ("mentions",)
 MENTION_KEYS = ("start", "end", "head", "origin")
 FLAG_KEYS = ("name", "annotator", "at")
 SPAN = "span"
 """Only of a flag `anchor` that proposes another span: tokens [start, end)."""
+ANSWER_KEYS = ("kind", "heads", "relation", "sort", "noun", "comment")
 VOTE_KEYS = (
-    "annotator",
-    "role",
-    "kind",
-    "heads",
-    "relation",
-    "sort",
-    "noun",
-    "comment",
-    "seconds",
-    "saw_model",
-    "saw_votes",
-    "guideline_version",
-    "rule_tag",
-    "at",
-)
+    "annotator", "role", *ANSWER_KEYS, "seconds", "saw_model", "saw_votes", "guideline_version",
+    "rule_tag", "at",
+)  # fmt: skip
 TYPE = "type"
 """Only of a vote that no person gave: "model" or "rule"."""
 
 
 class GoldWriter:
-    """Makes `gold` lines of records; none is left out. The same record, the same line."""
+    """Makes `gold` lines of records; equal records give equal lines. left_out: stays empty."""
 
     def __init__(self, mentions: Mentions = "all") -> None:  # noqa: ARG002
         self.left_out: Counter[str] = Counter()
@@ -191,22 +138,29 @@ class GoldWriter:
 def prediction_line(
     record: ExportRecord, model: Mapping[str, object], scores: object | None = None
 ) -> str:
-    """The line, with its end, of a model's answer: the one vote of a record without gold.
+    """The line, with its end, of a model's answer: the only vote of a record without gold.
 
-    The answer stands where gold would, so that what reads the release reads it; that `model`
-    is there says that it is none. model: MODEL_KEYS with what is known of the model and of
-    this prediction; its "name" is the vote's annotator. scores: left out if None.
+    The answer is in the place of the gold, where readers of the release expect it; the key
+    `model` marks it as a prediction. model: values of MODEL_KEYS; its "name" is the vote's
+    annotator. scores: left out if None.
     """
     (vote,) = record.votes
-    values = _values(record) | _as_gold(vote.answer, record.anchor) | {MODEL: model}
+    head = {"head": release_head(vote.answer, record.anchor) or []}
+    values = _values(record) | head | _answer_values(vote.answer) | {MODEL: model}
     return seal(values if scores is None else values | {SCORES: scores})
 
 
-def _as_gold(answer: Answer, anchor: Anchor) -> dict[str, object]:
+def _answer_values(answer: Answer | None) -> dict[str, object]:
+    """The values of ANSWER_KEYS."""
+    if answer is None:
+        return {**dict.fromkeys(ANSWER_KEYS), "heads": [], "comment": ""}
+    heads = [
+        {"mentions": [{key: getattr(m, key) for key in MENTION_KEYS} for m in head.mentions]}
+        for head in answer.heads
+    ]
     return {
-        "head": release_head(answer, anchor) or [],
         "kind": answer.kind.value,
-        "heads": _heads(answer.heads),
+        "heads": heads,
         "relation": answer.relation,
         "sort": answer.sort,
         "noun": answer.noun,
@@ -215,13 +169,13 @@ def _as_gold(answer: Answer, anchor: Anchor) -> dict[str, object]:
 
 
 def seal(values: Mapping[str, object]) -> str:
-    """The line, with its end, of values in KEYS' order without their digest, which is added."""
+    """The line, with its end, of values in the order of KEYS, with their digest."""
     body = spelled(values)
     return f'{body[:-1]},"digest":"{_sha256(body)}"}}\n'
 
 
 def is_sealed(line: str) -> bool:
-    """True if a line, without its end, is to the character what `seal` made."""
+    """True if a line, without its end, is exactly what `seal` made."""
     body, digest = line[:-SEAL], line[-SEAL:]
     return digest.startswith(',"digest":"') and digest == (
         f',"digest":"{_sha256(body + "}")}"}}'
@@ -229,12 +183,12 @@ def is_sealed(line: str) -> bool:
 
 
 def spelled(value: object) -> str:
-    """JSON without white space, characters as they are, keys in the order given."""
+    """JSON without white space and escapes, keys in the given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def digest_of(values: Mapping[str, object]) -> str:
-    """The digest that a line of these values has to name, whatever order its keys came in."""
+    """The digest of a line with these values, whatever the order of its keys."""
     content = {key: values[key] for key in KEYS if key in values and key != "digest"}
     for key, keys in (("flags", (*FLAG_KEYS, SPAN)), ("votes", (*VOTE_KEYS, TYPE))):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
@@ -272,6 +226,7 @@ def _values(record: ExportRecord) -> dict[str, object]:
     answer = gold.answer if gold else None
     numbers, speakers = per_token(passage.turns)
     times = times_of(passage.turns)
+    values = _answer_values(answer)
     return {
         "tokens": [passage.text[token.start : token.end] for token in passage.tokens],
         "line_indices": numbers,
@@ -283,16 +238,12 @@ def _values(record: ExportRecord) -> dict[str, object]:
         "text": passage.text,
         "offsets": [(token.start, token.end) for token in passage.tokens],
         **({} if times is None else {TIMES: times}),
-        "kind": answer.kind.value if answer else None,
-        "heads": _heads(answer.heads if answer else ()),
-        "relation": answer.relation if answer else None,
-        "sort": answer.sort if answer else None,
-        "noun": answer.noun if answer else None,
-        "flags": [_flag(flag) for flag in sorted(record.flags, key=_flag_order)],
+        **{key: values[key] for key in ANSWER_KEYS if key != "comment"},
+        "flags": [_flag(f) for f in sorted(record.flags, key=lambda f: (f.name, f.annotator))],
         "split": record.split,
         **_decision(gold),
-        "votes": [_vote(vote) for vote in sorted(record.votes, key=_vote_order)],
-        "comment": answer.comment if answer else "",
+        "votes": [_vote(v) for v in sorted(record.votes, key=lambda v: (v.annotator, v.role))],
+        "comment": values["comment"],
     }
 
 
@@ -307,54 +258,17 @@ def _decision(gold: Gold | None) -> dict[str, object]:
     return decision
 
 
-def _heads(heads: Sequence[Head]) -> list[object]:
-    return [
-        {
-            "mentions": [
-                {"start": m.start, "end": m.end, "head": m.head, "origin": m.origin}
-                for m in head.mentions
-            ]
-        }
-        for head in heads
-    ]
-
-
 def _flag(flag: FlagMark) -> dict[str, object]:
-    proposed = {} if flag.ends is None else {SPAN: flag.ends}
-    return {
-        "name": flag.name,
-        "annotator": flag.annotator,
-        "at": flag.flagged_at,
-        **proposed,
-    }
-
-
-def _flag_order(flag: FlagMark) -> tuple[str, str]:
-    return flag.name, flag.annotator
-
-
-def _vote_order(vote: Vote) -> tuple[str, str]:
-    return vote.annotator, vote.role
+    values = {"name": flag.name, "annotator": flag.annotator, "at": flag.flagged_at}
+    return values if flag.ends is None else {**values, SPAN: flag.ends}
 
 
 def _vote(vote: Vote) -> dict[str, object]:
-    answer = vote.answer
+    given = (vote.seconds, vote.saw_model, vote.saw_votes, vote.guideline_version)
+    values = (*_answer_values(vote.answer).values(), *given, vote.rule_tag, vote.answered_at)
     by_whom = {} if vote.type == PERSON else {TYPE: vote.type}
     return {
-        "annotator": vote.annotator,
-        "role": vote.role,
-        "kind": answer.kind,
-        "heads": _heads(answer.heads),
-        "relation": answer.relation,
-        "sort": answer.sort,
-        "noun": answer.noun,
-        "comment": answer.comment,
-        "seconds": vote.seconds,
-        "saw_model": vote.saw_model,
-        "saw_votes": vote.saw_votes,
-        "guideline_version": vote.guideline_version,
-        "rule_tag": vote.rule_tag,
-        "at": vote.answered_at,
+        **dict(zip(VOTE_KEYS, (vote.annotator, vote.role, *values), strict=True)),
         **by_whom,
     }
 
@@ -365,11 +279,11 @@ NOBODY = (BY_MODEL, RULE)
 """Types of annotators that are no person."""
 
 UNDECIDED = ("relation", "sort", "noun", "rule", "adjudicator", "decided_at")
-"""Keys that are null while the kind is."""
+"""Keys that are null if the kind is."""
 
 
 def read(source: Source) -> Iterator[GoldRow]:
-    """The rows of a `gold` file. Raises FormatError at the first line that does not hold."""
+    """The rows of a `gold` file. Raises FormatError at the first invalid line."""
     for number, text in source.rows():
         yield _row(Fields.of_line(source, number, text), text)
 
@@ -403,7 +317,7 @@ def _row(fields: Fields, line: str) -> GoldRow:
 
 
 def _check_format(fields: Fields) -> None:
-    """Say first if the line is of another version: its keys may differ, rightly."""
+    # Checked before the keys, which may differ in another version.
     found = fields.values.get("format", FORMAT)
     if found != FORMAT:
         wanted = f'"{FORMAT}", the only version that this program reads'
@@ -425,7 +339,7 @@ def _passage(fields: Fields) -> RawPassage:
 
 
 def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], list[int]]:
-    """Starts and ends, each pair checked against text and token. Raises FormatError."""
+    """Starts and ends. Raises FormatError for a pair that does not fit text and token."""
     starts: list[int] = []
     ends: list[int] = []
     for index, (pair, word) in enumerate(zip(fields.items("offsets"), words, strict=True)):
@@ -442,7 +356,7 @@ def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], li
 
 
 def _check_id(fields: Fields, raw: RawPassage, anchor: Anchor) -> None:
-    """Raise FormatError unless the offsets make a passage and `id` is its anchor's."""
+    """Raise FormatError unless the offsets make a passage and `id` is that of its anchor."""
     try:
         digest = sound_digest(raw)
     except PassageError as error:
@@ -474,38 +388,37 @@ def _gold(fields: Fields, count: int, anchor: Anchor) -> Gold | None:
 
 
 def _settled_on(fields: Fields) -> tuple[tuple[str, str], ...]:
-    """Name and time of each answer that a rule made the gold of; none if it is not said."""
+    """Name and time of each answer of which a rule made the gold."""
     if SETTLED_ON not in fields.values:
         return ()
     if fields.values["rule"] not in BY_RULE:
         wanted = f"no such key, since the rule is not {' or '.join(BY_RULE)}"
         raise fields.refuse(SETTLED_ON, wanted)
-    votes = [_settled_vote(fields, index) for index in range(len(fields.items(SETTLED_ON)))]
+    votes = []
+    for index, pair in enumerate(fields.items(SETTLED_ON)):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise fields.refuse(SETTLED_ON, "pairs of a name and a time", pair)
+        values = {"annotator": pair[0], "at": pair[1]}
+        inner = Fields(fields.source, fields.line, values, f"{SETTLED_ON}[{index}].")
+        votes.append((inner.name("annotator"), _time(inner, "at")))
     names = [name for name, _ in votes]
     if not names or names != sorted(set(names)):
         raise fields.refuse(SETTLED_ON, "each name once, in order, and at least one")
     return tuple(votes)
 
 
-def _settled_vote(fields: Fields, index: int) -> tuple[str, str]:
-    """One pair, checked as a vote's own name and time are."""
-    pair = fields.items(SETTLED_ON)[index]
-    if not isinstance(pair, list) or len(pair) != 2:
-        raise fields.refuse(SETTLED_ON, "pairs of a name and a time", pair)
-    values = {"annotator": pair[0], "at": pair[1]}
-    inner = Fields(fields.source, fields.line, values, f"{SETTLED_ON}[{index}].")
-    return inner.name("annotator"), _time(inner, "at")
-
-
 def _answer(fields: Fields, count: int, anchor: Anchor) -> Answer:
-    """The answer that an object's kind, heads, relation, sort, noun and comment make."""
+    """The answer of an object with ANSWER_KEYS."""
     kind = Kind(fields.choice("kind", KINDS))
     relation = fields.optional_choice("relation", tuple(Relation))
     sort = fields.optional_choice("sort", tuple(Sort))
     try:
         answer = Answer(
             kind=kind,
-            heads=tuple(map(_head, fields.objects("heads", HEAD_KEYS))),
+            heads=tuple(
+                Head(tuple(map(_mention, head.objects("mentions", MENTION_KEYS))))
+                for head in fields.objects("heads", HEAD_KEYS)
+            ),
             relation=Relation(relation) if relation else None,
             sort=Sort(sort) if sort else None,
             noun=fields.optional_text("noun"),
@@ -518,10 +431,6 @@ def _answer(fields: Fields, count: int, anchor: Anchor) -> Answer:
     return answer
 
 
-def _head(fields: Fields) -> Head:
-    return Head(tuple(map(_mention, fields.objects("mentions", MENTION_KEYS))))
-
-
 def _mention(fields: Fields) -> Mention:
     return Mention(
         start=fields.integer("start"),
@@ -532,7 +441,7 @@ def _mention(fields: Fields) -> Mention:
 
 
 def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tuple[Vote, ...]:
-    """The votes. predicted: a line that a model wrote, whose one vote is the model's."""
+    """The votes. predicted: the line is a prediction, whose only vote is the model's."""
     by_default = BY_MODEL if predicted else PERSON
     votes = []
     seen: set[tuple[str, Role]] = set()
@@ -573,7 +482,7 @@ def _flags(fields: Fields, count: int, anchor: Anchor) -> tuple[FlagMark, ...]:
 
 
 def _span(fields: Fields) -> Anchor | None:
-    """The span that a flag proposes, if it does."""
+    """The span that a flag proposes."""
     if SPAN not in fields.values:
         return None
     span = fields.integers(SPAN)
@@ -590,7 +499,7 @@ def _time(fields: Fields, key: str) -> str:
 
 
 def is_a_time(value: str) -> bool:
-    """True for a UTC time to the millisecond that the calendar and the clock have."""
+    """True for a valid UTC time to the millisecond."""
     if not TIME.fullmatch(value):
         return False
     try:
@@ -609,8 +518,9 @@ def _optional_name(fields: Fields, key: str) -> str | None:
 
 
 def _check_prediction(fields: Fields, row: GoldRow) -> None:
-    """Raise FormatError unless a line says what a model answered, once as its vote and once
-    where gold would stand, and nothing of gold."""
+    """Raise FormatError unless a predicted line has the model's answer both as its vote and in
+    the place of the gold, and no decision.
+    """
     model = fields.values[MODEL]
     if not isinstance(model, dict):
         raise fields.refuse(MODEL, "an object")
@@ -623,20 +533,15 @@ def _check_prediction(fields: Fields, row: GoldRow) -> None:
             raise fields.refuse(key, f'null beside "{MODEL}": a prediction is no gold')
     if SETTLED_ON in fields.values:
         raise fields.refuse(SETTLED_ON, f'no such key beside "{MODEL}"')
-    _check_plain(fields)
+    for key in (MODEL, SCORES):
+        try:
+            spelled(fields.values.get(key)).encode("utf-8")
+        except (TypeError, ValueError) as error:  # NaN, 1e999
+            raise fields.refuse(key, "finite numbers and text") from error
     answer = row.votes[0].answer
     if _answer(fields, len(row.passage.words), row.anchor) != answer:
         raise fields.refuse("kind", "what the vote says, heads and all")
     _check_head(fields, answer, row.anchor)
-
-
-def _check_plain(fields: Fields) -> None:
-    """Raise FormatError where a prediction's figures hold what no JSON can (NaN, 1e999)."""
-    for key in (MODEL, SCORES):
-        try:
-            spelled(fields.values.get(key)).encode("utf-8")
-        except (TypeError, ValueError) as error:
-            raise fields.refuse(key, "finite numbers and text") from error
 
 
 def _check_head(fields: Fields, answer: Answer | None, anchor: Anchor) -> None:
@@ -650,12 +555,8 @@ def _check_head(fields: Fields, answer: Answer | None, anchor: Anchor) -> None:
 def _check_digest(fields: Fields) -> None:
     """Raise FormatError if the line was changed after it was written."""
     if fields.text("digest") != digest_of(fields.values):
-        raise _changed(fields)
-
-
-def _changed(fields: Fields) -> FormatError:
-    return fields.source.error(
-        fields.line,
-        'key "digest": does not fit the line, so the line was changed after it was written; '
-        "wanted the line as it was exported",
-    )
+        raise fields.source.error(
+            fields.line,
+            'key "digest": does not fit the line, so the line was changed after it was '
+            "written; wanted the line as it was exported",
+        )

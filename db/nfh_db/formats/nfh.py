@@ -1,10 +1,9 @@
-"""Formats `nfh` and `nfh-ident`: the release's resolution files, and its tab-separated
+"""Formats `nfh` and `nfh-ident`: the resolution files of the release, and its tab-separated
 identification files.
 """
 
 import json
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 
 from nfh_db.errors import FormatError
@@ -18,9 +17,9 @@ CLASSES = ", ".join(kind.value for kind in IMPLICIT_KINDS)
 
 
 def read(source: Source) -> Iterator[LabelledRow]:
-    """The rows of an `nfh` file. Raises FormatError at the first line that does not hold.
+    """The rows of an `nfh` file. Raises FormatError at the first invalid line.
 
-    A NaN speaker becomes null; how many lines had one is added to the source's warnings.
+    A NaN speaker is read as null; a warning counts the lines with one.
     """
     nan_lines = 0
     for number, text in source.rows():
@@ -34,9 +33,8 @@ def read(source: Source) -> Iterator[LabelledRow]:
 
 
 def row_of(fields: Fields) -> tuple[LabelledRow, bool]:
-    """The row that an object of the five keys is, and whether it has a NaN for a speaker.
-
-    Raises FormatError.
+    """The row of an object with RELEASE_KEYS, and whether a speaker is NaN. Raises
+    FormatError.
     """
     hint = " (a line of the gold format?)" if "format" in fields.values else ""
     fields.expect_keys(RELEASE_KEYS, hint)
@@ -76,20 +74,15 @@ def _head(fields: Fields, anchor: Anchor, token_count: int) -> tuple[Kind, tuple
 
 
 def _class(fields: Fields, items: list[object]) -> Kind:
-    """The one class that `head` names. Raises FormatError."""
+    """The class that `head` names. Raises FormatError."""
     if len(items) != 1:
         raise fields.refuse("head", "either one class or token indices")
-    name = items[0]
-    if name in {kind.value for kind in IMPLICIT_KINDS}:
+    name = str(items[0])
+    if name in CLASSES.split(", "):
         return Kind(name)
-    raise _unknown_class(fields, str(name))
-
-
-def _unknown_class(fields: Fields, name: str) -> FormatError:
-    upper = name.upper()
-    if name != upper and upper in CLASSES.split(", "):
-        return fields.refuse("head", f"{upper} in capital letters", name)
-    return fields.refuse("head", f"one class of {CLASSES}", name)
+    if name.upper() in CLASSES.split(", "):
+        raise fields.refuse("head", f"{name.upper()} in capital letters", name)
+    raise fields.refuse("head", f"one class of {CLASSES}", name)
 
 
 COLUMNS = ("text", "ind_s", "ind_e", "y")
@@ -97,11 +90,11 @@ HEADER = "\t".join(COLUMNS)
 SEPARATOR = "_SEP_"
 LABELS = {"1": Kind.NFH, "0": Kind.NOT_NFH}
 DIGITS = 9
-"""Digits that an offset may have."""
+"""Digits of an offset."""
 
 
 def read_labels(source: Source) -> Iterator[LabelledRow]:
-    """The rows of an `nfh-ident` file. Raises FormatError at the first that does not hold."""
+    """The rows of an `nfh-ident` file. Raises FormatError at the first invalid row."""
     rows = source.rows()
     number, header = next(rows)
     if header != HEADER:
@@ -140,13 +133,8 @@ def _row(source: Source, number: int, text: str) -> LabelledRow:
     kind = LABELS.get(label)
     if kind is None:
         raise _wrong(source, number, "y", label, "1 (NFH) or 0 (not)")
-    passage = joined(words, _one_turn(len(words)))
+    passage = joined(words, (Turn(0, None, 0, len(words)),))
     return LabelledRow(number, passage, Anchor(start, stop), label, kind)
-
-
-@lru_cache(maxsize=1024)
-def _one_turn(token_count: int) -> tuple[Turn, ...]:
-    return (Turn(0, None, 0, token_count),)
 
 
 def _offset(source: Source, number: int, column: str, cell: str) -> int:
