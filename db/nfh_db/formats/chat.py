@@ -1,21 +1,23 @@
-"""`chat`: transcripts in CHAT, the form of CHILDES and TalkBank, each main tier a turn.
+"""Format `chat`: transcripts in CHAT, the format of CHILDES and TalkBank; each main tier is a
+turn.
 
-The form is described in the CHAT manual, https://talkbank.org/0info/manuals/CHAT.pdf. What the
-codes of a main tier leave of it is decided by pylangacq: words that were said again or put
-right are out, shortenings are written out, replacements stand for what they replace. Its
-engine is rustling, by the same author, which calls itself alpha; pylangacq is the name that
-stays. What is added here: signs of intonation and length come off the words, `_` parts words,
-`+...` and its like become plain stops, and a comma between digits stays one number.
+Described in the CHAT manual, https://talkbank.org/0info/manuals/CHAT.pdf. pylangacq resolves
+the codes of a main tier: repeated and corrected words are removed, shortenings are completed,
+replacements take the place of what they replace. (Its engine is rustling, by the same author,
+an alpha version.) Done here: marks of intonation and length are removed from words, `_`
+separates words, `+...` and similar codes become plain stops, and digits with commas stay one
+number.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.base import First, Format
 from nfh_db.formats.dialog import SceneTurns, SpeakerTurn
-from nfh_db.formats.files import Source
+from nfh_db.formats.files import Source, optional_library
 from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.messages import counted, shown
 
@@ -28,11 +30,11 @@ BULLET = re.compile(
     r'\x15(?:%(?:snd|mov|pic):"[^"\x15]*"_)?(\d{1,12})_(\d{1,12})\x15', re.ASCII
 )
 SHOWN_BULLET = re.compile(r"[•·](\d{1,12}_\d{1,12})[•·]", re.ASCII)
-"""A bullet as it was copied from a screen."""
+"""A bullet as it is displayed."""
 
 COMPOUND = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
 PARTS = re.compile(r"@(?:New Episode|Bg|Eg|G|End)(?=[:\s]|$)")
-"""Headers that part scenes."""
+"""Headers that separate scenes."""
 
 STARTS = ("@UTF8", "@Begin", "@PID:", "@Font:", "@Window:")
 INTONATION = str.maketrans("", "", "↑↓↗↘→∞≈≋∙∆∇⁎°▁▔☺♋⁇∬∮§↻⤇⤆⌈⌉⌊⌋ˈˌ")
@@ -42,15 +44,15 @@ STOP = re.compile(r"\+[./?!\"]+")
 GROUPED = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
 
 TIER_LIMIT = 20_000
-"""Characters of a main tier: the library's time grows with the square of some."""
+"""Characters of a main tier: the library needs quadratic time for some tiers."""
 
 AT_A_TIME = 500
-"""Main tiers that the library is given at once."""
+"""Main tiers that are passed to the library at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tier:
-    """A main tier with the lines that go on with it. line: of the file, from 1."""
+    """A main tier with its continuation lines. line: of the file, from 1."""
 
     line: int
     speaker: str
@@ -58,7 +60,7 @@ class _Tier:
 
     @property
     def times(self) -> tuple[int | None, int | None]:
-        """When its first bullet begins and its last one ends, in milliseconds."""
+        """The start of its first bullet and the end of its last one, in milliseconds."""
         bullets = BULLET.findall(self.text)
         return (int(bullets[0][0]), int(bullets[-1][1])) if bullets else (None, None)
 
@@ -68,11 +70,13 @@ _SCENE_ENDS = _Tier(0, "", "")
 
 def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     """The scenes of a transcript. Raises FormatError."""
-    library = _library(source)
+    missing = f"needs pylangacq to be read; pip install '{EXTRA}'"
+    library = optional_library("pylangacq", source.error(None, missing))
     scene = SceneTurns(source, "wanted @New Episode or @G between scenes, or --pause")
     last: int | None = None
-    wordless = _Wordless()
-    for batch in _batches(_tiers(source)):
+    wordless, first = 0, None
+    tiers = _tiers(source)
+    while batch := list(islice(tiers, AT_A_TIME)):
         spoken = iter(_spoken(source, library, [one for one in batch if one.line]))
         for tier in batch:
             if tier is _SCENE_ENDS:
@@ -81,59 +85,26 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
                 continue
             words = next(spoken)
             if not words:
-                wordless.add(tier)
+                wordless, first = wordless + 1, first or tier
                 continue
             begin, until = tier.times
-            if _long(last, begin, how.pause):
+            pause = None if last is None or begin is None else begin - last
+            if pause is not None and how.pause is not None and pause >= how.pause * 1000:
                 yield from scene.end()
             scene.add(SpeakerTurn(tier.line, tier.speaker, words, begin, until))
             last = last if until is None else until
     yield from scene.end()
     if not scene.any:
         raise source.error(None, "holds no words that are said; wanted *MAR: and words")
-    source.warnings += wordless.warnings()
-
-
-def _long(last: int | None, begin: int | None, pause: float | None) -> bool:
-    """Whether a silence is so long that a scene ends with it."""
-    if last is None or begin is None or pause is None:
-        return False
-    return begin - last >= pause * 1000
-
-
-class _Wordless:
-    """Main tiers without a word, counted."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._first = _SCENE_ENDS
-
-    def add(self, tier: _Tier) -> None:
-        self._first = self._first if self._count else tier
-        self._count += 1
-
-    def warnings(self) -> list[str]:
-        if not self._count:
-            return []
-        return [
-            f"{counted(self._count, 'main tier')} without a word that can be read left out, "
-            f"the first in line {self._first.line}: {shown(self._first.text)}"
-        ]
-
-
-def _library(source: Source) -> "ModuleType":
-    try:
-        import pylangacq
-    except ImportError as error:
-        raise source.error(
-            None, f"needs pylangacq to be read; pip install '{EXTRA}'"
-        ) from error
-    module: ModuleType = pylangacq
-    return module
+    if first is not None:
+        source.warnings.append(
+            f"{counted(wordless, 'main tier')} without a word that can be read left out, "
+            f"the first in line {first.line}: {shown(first.text)}"
+        )
 
 
 def _tiers(source: Source) -> Iterator[_Tier]:
-    """The main tiers, and _SCENE_ENDS where a header parts scenes. Raises FormatError."""
+    """The main tiers, and _SCENE_ENDS at headers that separate scenes. Raises FormatError."""
     kind = ""
     number = 0
     parts: list[str] = []
@@ -172,18 +143,8 @@ def _tier(source: Source, line: int, parts: Sequence[str]) -> _Tier:
     return _Tier(line, found[1], SHOWN_BULLET.sub("\x15\\1\x15", found[2]))
 
 
-def _batches(tiers: Iterator[_Tier]) -> Iterator[list[_Tier]]:
-    batch: list[_Tier] = []
-    for tier in tiers:
-        batch.append(tier)
-        if len(batch) == AT_A_TIME:
-            yield batch
-            batch = []
-    yield batch
-
-
 def _spoken(source: Source, library: "ModuleType", tiers: Sequence[_Tier]) -> list[str]:
-    """The words of each tier, "" where it has none. Raises FormatError."""
+    """The words of each tier, "" for a tier without words. Raises FormatError."""
     try:
         return _read_by(library, tiers)
     except _UnreadError as error:
@@ -195,7 +156,7 @@ def _spoken(source: Source, library: "ModuleType", tiers: Sequence[_Tier]) -> li
 
 
 class _UnreadError(Exception):
-    """The library does not read what it was given."""
+    """The library cannot read a tier."""
 
 
 def _read_by(library: "ModuleType", tiers: Sequence[_Tier]) -> list[str]:
@@ -209,33 +170,33 @@ def _read_by(library: "ModuleType", tiers: Sequence[_Tier]) -> list[str]:
             gra_tier=None,
         ).utterances()
     except BaseException as error:
-        # What is raised where the library's engine gives up has no class to be named by.
+        # The panic of the library's engine is an exception of no public class.
         if type(error).__name__ not in ("PanicException", "ValueError"):
             raise
         raise _UnreadError(str(error)) from error
-    said = [one for one in found if one.participant is not None]
-    if [one.participant for one in said] != [tier.speaker for tier in tiers]:
+    spoken = [one for one in found if one.participant is not None]
+    if [one.participant for one in spoken] != [tier.speaker for tier in tiers]:
         raise _UnreadError("it finds other main tiers there")
     return [
         _words([token.word for token in one.tokens or ()], tier.text)
-        for one, tier in zip(said, tiers, strict=True)
+        for one, tier in zip(spoken, tiers, strict=True)
     ]
 
 
 def _words(words: Sequence[str], tier: str) -> str:
-    """What is said in a tier, "" if it holds no word."""
+    """The text of a tier, "" if it has no word."""
     plain = [text for word in words if (text := _plain(word))]
     if not any(map(str.isalnum, "".join(plain))):
         return ""
     text = " ".join(plain)
     for number in GROUPED.findall(tier):
-        # The library takes every comma for one between words.
+        # The library treats every comma as one between words.
         text = text.replace(number.replace(",", " , "), number)
     return text
 
 
 def _plain(word: str) -> str:
-    """A word of the library as people write it."""
+    """A word of the library in plain spelling."""
     if STOP.fullmatch(word):
         return re.sub(r'[+/"]', "", word) or "."
     word = COMMAS.get(word, word).translate(INTONATION)

@@ -1,6 +1,6 @@
-"""Files read and written safely: text in constant memory, folders and zip files of members,
-output beside its place and then renamed, how large what a file holds may become, and the split
-that a file name says.
+"""Safe reading and writing of files: texts in constant memory, folders and zip files, output
+that replaces a file only when it is complete, limits of unpacked sizes, and splits in file
+names.
 """
 
 import codecs
@@ -26,13 +26,13 @@ from nfh_db.errors import ExportError, FormatError
 from nfh_db.messages import visible
 from nfh_db.system import path_beside, sweep, sync_folder
 
-# Reading text files safely: checked first, then line by line in constant memory.
+# --- reading ----------------------------------------------------------------------------------
 #
-# A file is read twice. The first pass hashes it and refuses what is no text; the second
-# yields its lines. Lines end at "\n" or "\r\n" and nowhere else.
+# A text is read twice: the first pass hashes it and refuses what is not text, the second yields
+# its lines. Lines end at "\n" or "\r\n" only.
 
 LINE_LIMIT = 16 * 1024 * 1024
-"""Bytes that one line may have, its end included."""
+"""Bytes of a line, its end included."""
 
 CHUNK = 1 << 20
 HEAD = 4096
@@ -49,11 +49,10 @@ PACKED = {
     re.compile(rb"\xfd7zXZ\0"): "xz",
     re.compile(rb"\x28\xb5\x2f\xfd"): "zstd",
 }
-"""How files begin that a program packed, which no format is read from; none of it is UTF-8
-text that anybody would write."""
+"""The first bytes of packed files, which no format reads; none of them is plausible UTF-8."""
 
 JSON_START = re.compile(rb'\s*[\[{]\s*["{]')
-"""How a line of JSON starts, of which all formats are UTF-8."""
+"""The start of JSON, which is UTF-8 in all formats."""
 
 NO_LINE_YET = "holds nothing but white space; wanted at least one row"
 
@@ -67,20 +66,19 @@ def optional_library(name: str, missing: Exception) -> ModuleType:
 
 
 class FileOrigin:
-    """What is being read. warnings: sentences that the reader wants said at the end.
-
-    sha256: hex, of all its bytes.
-    """
+    """A file or folder that is read."""
 
     sha256: str
+    """Of all its bytes, in hex."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = visible(str(path), limit=200)
         self.warnings: list[str] = []
+        """Sentences that an import prints at its end."""
 
     def error(self, line: int | None, message: str) -> FormatError:
-        """The refusal of this file at `line`, which counts from 1."""
+        """The refusal of this file. line: from 1."""
         return FormatError(self.name, line, message)
 
     @contextlib.contextmanager
@@ -103,14 +101,15 @@ class FileOrigin:
 
 
 class Source(FileOrigin):
-    """A text file being read, in UTF-8 or in the encoding that somebody named.
+    """A text file, in UTF-8 or in a given encoding.
 
-    Making one raises FormatError if the file is missing, cannot be read, is empty, or is no
-    text as far as NUL bytes tell. encodable: whether its format is read in other encodings,
-    None while the format is not known; refusals recommend nothing that would be refused.
+    Making one raises FormatError if the file is missing, cannot be read, is empty, or has NUL
+    bytes.
     """
 
     encodable: bool | None = None
+    """Its format is read in other encodings; None while the format is not known. A refusal
+    recommends --encoding only if it would help."""
 
     def __init__(
         self, path: Path, encoding: str | None = None, encodable: bool | None = None
@@ -121,10 +120,10 @@ class Source(FileOrigin):
         self.sha256 = self._inspect()
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line with its number, without its end. A byte-order mark is left out.
+        """Every line with its number, without its end and without a byte-order mark.
 
-        Raises FormatError for a line over LINE_LIMIT, for bytes that are no text in the
-        file's encoding, and at the end if the file changed since it was inspected.
+        Raises FormatError for a line over LINE_LIMIT, for bytes that are invalid in the
+        encoding, and at the end if the file changed since it was hashed.
         """
         if self.encoding is not None:
             yield from self._encoded_lines(self.encoding)
@@ -141,9 +140,10 @@ class Source(FileOrigin):
             raise self.error(None, "changed while it was read; import it again")
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """The lines of a file of rows: empty lines are accepted at its end only.
+        """The lines of a file of rows.
 
-        Raises FormatError also where the file holds no row at all.
+        Raises FormatError for an empty line that is not at the end, and for a file without
+        rows.
         """
         empty: int | None = None
         any_row = False
@@ -163,16 +163,16 @@ class Source(FileOrigin):
         return next((text for _, text in self.lines() if text.strip()), "")
 
     def start(self, size: int) -> str:
-        """The text of the first `size` bytes, whatever of it can be read."""
+        """The text of the first `size` bytes; invalid bytes are replaced."""
         try:
-            with self.path.open("rb") as file:
+            with self._bytes() as file:
                 raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
         except OSError as error:
             raise self.unreadable(error) from error
         return raw.decode(self.encoding or "utf-8", "replace")
 
     def _encoded_lines(self, encoding: str) -> Iterator[tuple[int, str]]:
-        """The lines of a file in another encoding, ends and mark as `lines` has them."""
+        """`lines` of a file in another encoding."""
         number = 0
         try:
             with self._text(encoding) as file:
@@ -193,7 +193,9 @@ class Source(FileOrigin):
             raise self.unreadable(error) from error
 
     def _misread(self, encoding: str, error: UnicodeError) -> FormatError:
-        """The refusal of a file that is not in an encoding, with the line where that shows."""
+        """The refusal of a file that is not in an encoding, with the line of the first
+        error.
+        """
         line = 1
         decoder = codecs.getincrementaldecoder(encoding)()
         try:
@@ -252,11 +254,11 @@ class Source(FileOrigin):
             ) from error
 
     def _encodable(self, raw: bytes) -> bool:
-        """Whether --encoding would help: as the format says, else as the bytes look."""
+        """Whether --encoding would help: by the format, else by the first bytes."""
         return JSON_START.match(raw) is None if self.encodable is None else self.encodable
 
     def _inspect(self) -> str:
-        """The first pass: refuse what is no text file, and hash it."""
+        """Refuse what is no text file; return the hash."""
         digest = hashlib.sha256()
         try:
             self._check_kind()
@@ -358,14 +360,14 @@ def _ended(text: str) -> str:
 
 
 def _codec(start: bytes, encoding: str) -> str:
-    """What Python calls a wide encoding: without a mark, by where the zeros of ASCII stand."""
+    """Python's name of a wide encoding: by the mark, else by the positions of zero bytes."""
     if any(start.startswith(mark) for mark, _ in WIDE_MARKS):
         return encoding.lower()
     return "utf-16-be" if start[:HEAD:2].count(0) > start[1:HEAD:2].count(0) else "utf-16-le"
 
 
 def wide_encoding(start: bytes) -> str | None:
-    """The name of the wide encoding that the first bytes of a file show, if any."""
+    """The name of the wide encoding of a file's first bytes, if it is one."""
     for mark, name in WIDE_MARKS:
         if start.startswith(mark):
             return name
@@ -382,11 +384,11 @@ ZIP_MARK = b"PK\x03\x04"
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, KeyError,
 )  # fmt: skip
-"""What the standard library raises of a zip that it cannot unpack."""
+"""Errors of the standard library for a zip file that cannot be unpacked."""
 
 
 class Binary(FileOrigin):
-    """A file that is no text. Making one raises FormatError if it cannot be read."""
+    """A binary file. Making one raises FormatError if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -412,10 +414,10 @@ class Binary(FileOrigin):
 
 
 class Folder(FileOrigin):
-    """A folder, or a zip file, with its members by name: "annotation/a.txt/eva.json".
+    """A folder or a zip file, with members such as "annotation/a.txt/eva.json".
 
-    Names are sorted, use "/" and never lead out of the folder; hidden members and what a
-    Mac adds to a zip are left out. Making one raises FormatError if it cannot be read.
+    Names are sorted, use "/" and do not lead out of the folder; hidden members and those that
+    macOS adds are left out. Making one raises FormatError if it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -438,10 +440,10 @@ class Folder(FileOrigin):
         self.sha256 = self._digest()
 
     def _files(self, path: Path) -> Iterator[Path]:
-        """The files of a folder and of those in it, but for hidden ones.
+        """The files of a folder and its subfolders.
 
-        Raises FormatError for a link that leads nowhere or to a folder: `rglob` passes over
-        what is behind it, and it may lead around in a circle.
+        Raises FormatError for a broken link, and for a link to a folder, which `rglob` does not
+        follow and which may be circular.
         """
         for one in path.rglob("*"):
             name = one.relative_to(path).as_posix()
@@ -453,7 +455,7 @@ class Folder(FileOrigin):
                 yield one
 
     def named(self, *suffixes: str) -> Iterator[str]:
-        """The members whose names end so, in order."""
+        """The members with these suffixes, in order."""
         return (name for name in self.names if name.lower().endswith(suffixes))
 
     def read(self, name: str) -> bytes:
@@ -535,7 +537,6 @@ class Folder(FileOrigin):
         return digest.hexdigest()
 
     def _content_digest(self, name: str) -> bytes:
-        """Of one member. Raises FormatError where it cannot be read to its end."""
         content = hashlib.sha256()
         with self._reading(name), self.open(name) as member:
             while chunk := member.read(CHUNK):
@@ -559,7 +560,7 @@ class FolderMember(Source):
         self._member = name
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """As those of a Source; that the file stays as it is, nobody looks at."""
+        """As in Source, but without a check that the file did not change."""
         if self.encoding is not None:
             yield from self._encoded_lines(self.encoding)
             return
@@ -573,12 +574,6 @@ class FolderMember(Source):
     def _text(self, encoding: str) -> IO[str]:
         return TextIOWrapper(self._folder.open(self._member), encoding, newline="\n")
 
-    def start(self, size: int) -> str:
-        """The text of the first `size` bytes, whatever of it can be read."""
-        with self._folder.open(self._member) as file:
-            raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
-        return raw.decode(self.encoding or "utf-8", "replace")
-
 
 def _shown(name: str) -> bool:
     parts = PurePosixPath(name).parts
@@ -586,27 +581,29 @@ def _shown(name: str) -> bool:
 
 
 SPLITS = ("train", "dev", "test")
-"""Words of a file's name that say which split its rows are of."""
+"""Words in the name of a file that give the split of its rows."""
 
 
 def split_of_name(stem: str) -> str | None:
-    """The split that a file's name says: "nfh_dev" is dev; None if it says none or two."""
+    """The split in the name of a file ("nfh_dev" is dev); None if it has none, or two."""
     words = "".join(c.lower() if c.isalnum() else " " for c in stem).split()
     named = {word for word in words if word in SPLITS}
     return named.pop() if len(named) == 1 else None
 
 
+# --- writing ----------------------------------------------------------------------------------
+
 BUFFER = 1 << 20
 
 Content = bytes | IO[bytes]
-"""A member's bytes, or a file that holds them, which is read from its start."""
+"""The bytes of a member, or an open file, which is read from its start."""
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
     """Write `lines`, each with its end, to `path` as UTF-8; return how many.
 
-    The old file stands until the new one is complete and on disk. Raises ExportError if
-    it cannot be written; the old file is then untouched and nothing is left beside it.
+    The old file is replaced when the new one is complete and on disk. Raises ExportError if it
+    cannot be written; the old file is then unchanged, and no temporary file remains.
     """
     with replacing(path) as file:
         return pour(file, lines)
@@ -622,10 +619,10 @@ def pour(file: BinaryIO, lines: Iterable[str]) -> int:
 
 
 def write_members(path: Path, members: Iterable[tuple[str, Content]]) -> int:
-    """Write a folder, or a zip file where the name ends in .zip, as a whole; return how many.
+    """Write a folder, or a zip file if the name ends in .zip; return the number of members.
 
-    What stands there must be an empty folder, or for a zip a file, which it takes the place
-    of. Raises ExportError if it cannot be written; nothing is left behind then.
+    An existing folder must be empty; an existing zip file is replaced. Raises ExportError if it
+    cannot be written; nothing remains then.
     """
     if path.suffix.lower() == ".zip":
         with replacing(path) as file:
@@ -649,7 +646,7 @@ def _pack(file: BinaryIO, members: Iterable[tuple[str, Content]]) -> int:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in members:
             _check_member(name)
-            # A fixed time: the same database gives the same bytes.
+            # A fixed time, so that equal databases give equal bytes.
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
@@ -660,7 +657,7 @@ def _pack(file: BinaryIO, members: Iterable[tuple[str, Content]]) -> int:
 
 
 def _check_member(name: str) -> None:
-    """Raise ExportError for a name that would lead out of the folder."""
+    """Raise ExportError for a name that leads out of the folder."""
     parts = name.split("/")
     if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
         raise ExportError(
@@ -699,15 +696,18 @@ def _fill(path: Path, members: Iterable[tuple[str, Content]]) -> int:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` when the block ends well.
+    """A file to write to, which replaces `path` when the block ends without an error.
 
-    A link keeps pointing where it did: the file it names is replaced. What is no regular
-    file (a terminal, a pipe) is written to as it is. Raises ExportError.
+    If `path` is a link, the file that it leads to is replaced. What is no regular file (a
+    terminal, a pipe) is written to directly. Raises ExportError.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise ExportError(f"{_name(path)}: is a link that leads to itself; name a file")
-    mode = _mode(target)
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        mode = None  # Nothing is there, or it cannot be read.
     try:
         if mode is not None and stat.S_ISDIR(mode):
             raise ExportError(f"{_name(path)}: is a folder; wanted the name of a file")
@@ -718,14 +718,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         raise ExportError(_sentence(path, error, existed=mode is not None)) from error
-
-
-def _mode(target: Path) -> int | None:
-    """The mode of what stands there; None if nothing does, or it may not be looked at."""
-    try:
-        return target.stat().st_mode
-    except OSError:
-        return None
 
 
 @contextlib.contextmanager
@@ -773,37 +765,36 @@ def _sentence(path: Path, error: OSError, *, existed: bool) -> str:
     return f"{_name(path)}: cannot be written: {reason}. {left.capitalize()}."
 
 
-# --- how large what a file holds may become ---------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------
 #
-# Bytes and objects, counted before they are made: a few thousand packed bytes can say
-# gigabytes, so what a file says of itself is added up first. Every reader of packed files goes
-# by these numbers; each refusal says what was found.
+# Sizes are checked before anything is unpacked, since a few thousand packed bytes can expand to
+# gigabytes. All readers of packed files use these limits; each refusal states what was found.
 
 MEMBER_LIMIT = 256 * 1024 * 1024
-"""Bytes that may be held of one file, or one member of a folder or zip, unpacked."""
+"""Unpacked bytes of a file, or of a member, that is held in memory."""
 
 SMALL = 64 * 1024 * 1024
-"""Bytes that anything may become, however little it is when packed."""
+"""Bytes to which any file may unpack."""
 
 RATIO = 100
-"""Bytes that a packed byte may become, beyond SMALL. Texts, tables and annotations come to 5 to
-30; deflate can do 1,032, and needs zeros for it.
+"""Unpacked bytes for each packed byte, beyond SMALL. Texts, tables and annotations have 5 to
+30; the maximum of deflate is 1,032, for zeros.
 """
 
 OBJECTS = 1_000_000
-"""Values, nested ones among them, that a structure held as a whole may have: at the 60 to 250
-bytes that Python and spaCy take for each, some 250 MB.
+"""Values of a structure that is held in memory, nested ones included: about 250 MB, at 60 to
+250 bytes for each in Python and spaCy.
 """
 
 TOKENS = 1_000_000
 """Tokens of one passage. spaCy itself takes no text of more characters (`nlp.max_length`)."""
 
 DIRECTORY = 32 * 1024 * 1024
-"""Bytes of a zip file's directory: 300,000 members with names of 60 bytes."""
+"""Bytes of the directory of a zip file: 300,000 members with names of 60 bytes."""
 
 UNPACKERS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How members of a zip may be packed. Python unpacks the others without a bound on what comes
-of the 4 KB that it reads at a time: bzip2 makes 5 GB of them.
+"""Compression methods of members. Python unpacks others without a limit on the result of a
+block of 4 KB, which bzip2 expands to as much as 5 GB.
 """
 
 _END = b"PK\x05\x06"
@@ -813,26 +804,25 @@ _COMMENT = "pack it anew without what only fills it up, or take the files themse
 
 
 class LimitError(ValueError):
-    """What a file holds is more than may be held; the message says what, and how much is."""
+    """A limit is exceeded; the message states the limit and what was found."""
 
 
 def unpacked_limit(packed: int) -> int:
-    """The bytes that so many packed ones may become, of what is not held at once."""
+    """Bytes to which `packed` bytes may unpack, if they are not held in memory at once."""
     return max(SMALL, RATIO * packed)
 
 
 def held_limit(packed: int, most: int = MEMBER_LIMIT) -> int:
-    """The bytes that so many packed ones may become, of what is held at once."""
+    """Bytes to which `packed` bytes may unpack, if they are held in memory at once."""
     return min(most, unpacked_limit(packed))
 
 
 def check_rows(unpacked: int, packed: int) -> None:
-    """Raise LimitError where so many packed bytes become so many in rows, all taken together.
+    """Raise LimitError if the rows of a file of `packed` bytes come to too many bytes.
 
-    A format that names each word once can say it any number of times. That is honest where a
-    passage stands in the row of each of its numbers: 3,000 rows of 5,000 words are 190 MB, and
-    zstd packs them 280 times. So MEMBER_LIMIT is the least, not SMALL: what one member of any
-    file may be.
+    The limit is at least MEMBER_LIMIT, not SMALL: a format that stores each word once may
+    repeat it in many rows, as a passage is in the row of each of its numbers. 3,000 rows of
+    5,000 words are 190 MB, which zstd packs 280 times.
     """
     limit = max(MEMBER_LIMIT, unpacked_limit(packed))
     if unpacked > limit:
@@ -863,10 +853,10 @@ def read_file(path: Path) -> bytes:
 
 
 def opened_zip(file: IO[bytes]) -> zipfile.ZipFile:
-    """A zip file that may be unpacked, member by member.
+    """A zip file that can be unpacked within the limits.
 
-    Raises LimitError for one with too many members, or that unpacks to too much in all, and
-    for a member packed in another way than UNPACKERS; else what `zipfile` raises.
+    Raises LimitError for too many members, for too much unpacked content in all, and for a
+    member with a compression method not in UNPACKERS; also what `zipfile` raises.
     """
     size = file.seek(0, os.SEEK_END)
     directory = _directory_size(file, size)
@@ -894,7 +884,7 @@ def opened_zip(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _directory_size(file: IO[bytes], size: int) -> int:
-    """What a zip file says its directory takes; 0 where it says nothing of the kind."""
+    """The size of the directory that a zip file states; 0 if it states none."""
     start = max(0, size - _LONGEST_END - 20 - 56)
     file.seek(start)
     tail = file.read(size - start)
@@ -909,7 +899,7 @@ def _directory_size(file: IO[bytes], size: int) -> int:
 
 
 def read_member(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A member as a whole. Raises LimitError for one that is too large; see `opened_zip`."""
+    """The bytes of a member. Raises LimitError if it is too large."""
     check_held(info.file_size, info.compress_size)
     return packed.read(info)
 
@@ -918,10 +908,10 @@ def read_member(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def check_json(content: bytes | str) -> None:
-    """Raise LimitError for JSON with more objects and lists than may be held.
+    """Raise LimitError for JSON with more objects and lists than OBJECTS.
 
-    They are what takes most memory for a byte: a pair of brackets becomes 72 bytes. Those in
-    strings count, too, so that nothing has to be parsed.
+    They need most memory for a byte: a pair of brackets becomes 72 bytes. Brackets in strings
+    count, too, so that nothing has to be parsed.
     """
     if len(content) < 2 * OBJECTS:
         return
@@ -939,9 +929,7 @@ def check_json(content: bytes | str) -> None:
 
 
 def check_lines(content: bytes) -> None:
-    """Raise LimitError for a text with more lines than may be held: an empty one takes a byte
-    of the text, and some ten of memory.
-    """
+    """Raise LimitError for a text with more lines than OBJECTS."""
     found = content.count(b"\n")
     if found > OBJECTS:
         raise LimitError(f"has {found:,} lines; wanted at most {OBJECTS:,}: split it")

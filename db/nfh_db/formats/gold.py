@@ -259,8 +259,9 @@ def _decision(gold: Gold | None) -> dict[str, object]:
 
 
 def _flag(flag: FlagMark) -> dict[str, object]:
-    values = {"name": flag.name, "annotator": flag.annotator, "at": flag.flagged_at}
-    return values if flag.ends is None else {**values, SPAN: flag.ends}
+    proposed = {} if flag.ends is None else {SPAN: flag.ends}
+    named = {"name": flag.name, "annotator": flag.annotator}
+    return {**named, "at": flag.flagged_at, **proposed}
 
 
 def _vote(vote: Vote) -> dict[str, object]:

@@ -1,7 +1,7 @@
-"""The one list of formats, found by name or by what a path holds, with what each cannot
-hold. Commands, help, README and the importer go by it.
+"""The list of all formats, and how the format of a path is found. Commands, help and README use
+it.
 
-A third party adds one by an entry point in the group `nfh_tui.formats`: a
+A package adds a format by an entry point in the group `nfh_tui.formats`: a
 `nfh_db.formats.base.Format`, or a function without arguments that returns one.
 """
 
@@ -60,12 +60,12 @@ from nfh_models.domain import Answer, Origin
 
 
 def _without_settings(read: Callable[[Source], Iterator[Row]]) -> Reader:
-    """A reader that needs no more than the file."""
+    """A reader that ignores the options."""
 
-    def without(source: Source, how: ReadOptions | None = None) -> Iterator[Row]:  # noqa: ARG001
+    def reader(source: Source, _how: ReadOptions | None = None) -> Iterator[Row]:
         return read(source)
 
-    return without
+    return reader
 
 
 def _sniff_gold(first: First) -> str | None:
@@ -185,10 +185,9 @@ WRITABLE = tuple(format_.name for format_ in FORMATS if format_.writable)
 def sniffed(
     source: FileOrigin, first: First, formats: Sequence[Format]
 ) -> tuple[Format, str] | None:
-    """The format that fits what was seen of a file, and why; those that only guess come last,
-    in the order given.
+    """The first format whose sniffing accepts a file, and why; formats that guess come last.
 
-    Raises FormatError for a file of a removed format that no format is sure of.
+    Raises FormatError for a file of a removed format, unless a format is sure of it.
     """
     fit = [format_ for format_ in formats if first.takes in format_.takes]
     for guess in (False, True):
@@ -201,16 +200,14 @@ def sniffed(
 
 
 def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Format, str]:
-    """The format a text's content shows, and why. Raises FormatError if none fits."""
+    """The format of a text, and why. Raises FormatError if none fits."""
     first = First.of(source)
     found = sniffed(source, first, formats)
     if found is None:
         other = stranger(first)
         if other is not None:
             raise source.error(None, other)
-        names = ", ".join(
-            format_.name for format_ in formats if InputKind.TEXT in format_.takes
-        )
+        names = ", ".join(one.name for one in formats if InputKind.TEXT in one.takes)
         raise source.error(
             None,
             f"its format is not known: it starts with {shown(first.text)}; "
@@ -220,9 +217,9 @@ def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Form
 
 
 def check_choice(source: Source, format_: Format) -> None:
-    """Raise FormatError if a file that is to be read as plain text plainly is something else.
+    """Raise FormatError if a file that is to be read as plain text is of another format.
 
-    Anything is plain text, so that nobody would notice; the other formats refuse by themselves.
+    Any text is valid plain text; the other formats refuse invalid files themselves.
     """
     if format_ is not DIALOG:
         return
@@ -240,23 +237,21 @@ SAYS = {
     How.SIDE: "in a side file",
     How.NO: "not held",
 }
-"""How something is held, in words, in the order in which it is told."""
+"""How something is held, in words, in the order of the output."""
 
 
 def by_how(format_: Format) -> Mapping[How, tuple[What, ...]]:
-    """What a format holds in each way; of a format without labels nothing."""
+    """What a format holds in each way; nothing for a format without labels."""
     held = format_.holds or {}
     return {how: tuple(what for what in What if held.get(what) is how) for how in SAYS}
 
 
-def _answers(record: ExportRecord) -> Iterator[Answer]:
-    if record.gold is not None:
-        yield record.gold.answer
-    yield from (vote.answer for vote in record.votes)
-
-
 def _any_answer(has: Callable[[Answer], object]) -> Callable[[ExportRecord], bool]:
-    return lambda record: any(has(answer) for answer in _answers(record))
+    def test(record: ExportRecord) -> bool:
+        gold = (record.gold.answer,) if record.gold else ()
+        return any(has(answer) for answer in (*gold, *(vote.answer for vote in record.votes)))
+
+    return test
 
 
 HAS: Mapping[What, Callable[[ExportRecord], bool]] = {
@@ -282,11 +277,11 @@ HAS: Mapping[What, Callable[[ExportRecord], bool]] = {
     ),
     What.TOKENS: lambda _: True,
 }
-"""Whether an anchor has something that a format may not hold."""
+"""Whether a record has something that a format may not hold."""
 
 
 class Losses:
-    """Counts the anchors that lose something to a format. counted: of each What, how many."""
+    """Counts the records that lose something in a format."""
 
     def __init__(self, format_: Format) -> None:
         self.counted: Counter[What] = Counter()
@@ -294,7 +289,6 @@ class Losses:
         self._has = tuple((what, HAS[what]) for what in lost)
 
     def look(self, record: ExportRecord) -> None:
-        """Count one record."""
         for what, has in self._has:
             if has(record):
                 self.counted[what] += 1
@@ -309,7 +303,7 @@ def reading(
     encoding: str | None = None,
     annotator: str | None = None,
 ) -> ReadOptions:
-    """The settings of a reader, with what makes tokens and lemmas."""
+    """The options of a reader, with our tokenizer and lemmatizer."""
     return ReadOptions(
         tokenize=_tokenize,
         lemmatize=_lemmatize,
@@ -344,49 +338,29 @@ def _tokenizer() -> str:
 GROUP = "nfh_tui.formats"
 
 OURS: tuple[Format, ...] = (
-    *FORMATS,
-    PRODIGY,
-    DOCCANO,
-    LABEL_STUDIO,
-    BRAT,
-    TABLE,
-    CONVOKIT,
-    SUBRIP,
-    WEBVTT,
-    FOUNTAIN,
-    CHAT,
-    CONLLU,
-    HF_PARQUET,
-    INCEPTION_JSON,
-    INCEPTION_XMI,
-    DOCBIN,
-)
-"""Libraries that some are read and written by are loaded on use."""
+    *FORMATS, PRODIGY, DOCCANO, LABEL_STUDIO, BRAT, TABLE, CONVOKIT, SUBRIP, WEBVTT, FOUNTAIN,
+    CHAT, CONLLU, HF_PARQUET, INCEPTION_JSON, INCEPTION_XMI, DOCBIN,
+)  # fmt: skip
+"""In the order in which they sniff. Optional libraries are loaded on use."""
 
 
 @lru_cache(maxsize=1)
 def known() -> tuple[tuple[Format, ...], tuple[str, ...]]:
-    """All formats, and sentences on those of third parties that cannot be used."""
+    """All formats, and a sentence on each plug-in that cannot be used."""
     formats = list(OURS)
     troubles = []
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
-        found = _third(point, {format_.name for format_ in formats})
-        if isinstance(found, Format):
-            formats.append(found)
-        else:
+        found = loaded(point)
+        if isinstance(found, str):
             troubles.append(found)
+        elif found.name in {format_.name for format_ in formats}:
+            troubles.append(
+                f"the format {point.name} of {point.value} is left out: there is a format of "
+                "that name"
+            )
+        else:
+            formats.append(found)
     return tuple(formats), tuple(troubles)
-
-
-def _third(point: EntryPoint, taken: set[str]) -> Format | str:
-    """A third party's format, or why it cannot be used."""
-    found = loaded(point)
-    if isinstance(found, Format) and found.name in taken:
-        return (
-            f"the format {point.name} of {point.value} is left out: there is a format of that "
-            "name"
-        )
-    return found
 
 
 def formats() -> tuple[Format, ...]:
@@ -413,28 +387,26 @@ HEAD = 4096
 """Bytes that tell a binary file from a text."""
 
 ZLIB_MARK = b"x\x9c"
-"""How what zlib packed begins, which is no UTF-8; a small one may hold no NUL."""
+"""The start of zlib data, which is not UTF-8; a small file may have no NUL byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecognizedFile:
-    """A file that was looked at: it can be read, and its format is known.
-
-    reason: why it is of that format; "" where somebody named it.
-    """
+    """A readable file with its format."""
 
     source: FileOrigin
     format: Format
     reason: str = ""
+    """Why it is of that format; "" if the user named the format."""
 
 
 def opened(path: Path, name: str | None = None, encoding: str | None = None) -> RecognizedFile:
-    """A path with its format: that of a name, or the one that its content shows.
+    """A path with its format: the one of that name, or the one that its content has.
 
-    Raises FormatError where it cannot be read, or has no format that is known.
+    Raises FormatError if it cannot be read, or has no known format.
     """
     if name is None:
-        found = _told(path, formats(), encoding)
+        found = _recognized(path, formats(), encoding)
         found.source.warnings.extend(taken_troubles())
         return found
     format_ = by_name(name)
@@ -450,9 +422,9 @@ def origin_of(
     encoding: str | None = None,
     encodable: bool | None = None,
 ) -> FileOrigin:
-    """A path opened as one of what a format takes. Raises FormatError.
+    """A path opened as one of the kinds that a format takes. Raises FormatError.
 
-    encodable: whether the format is read in other encodings than UTF-8.
+    encodable: the format is read in other encodings than UTF-8, too.
     """
     kind = _kind(path, encoding)
     if kind is InputKind.FOLDER and InputKind.FOLDER in takes:
@@ -466,8 +438,8 @@ def origin_of(
 
 
 def _kind(path: Path, encoding: str | None) -> InputKind:
-    """What a path is, as far as its first bytes tell; a text where they cannot be read, or an
-    encoding was named.
+    """The kind of a path by its first bytes: a text if they cannot be read, or if an encoding
+    is given.
     """
     if path.is_dir():
         return InputKind.FOLDER
@@ -490,27 +462,29 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-def _told(path: Path, among: Sequence[Format], encoding: str | None) -> RecognizedFile:
+def _recognized(path: Path, among: Sequence[Format], encoding: str | None) -> RecognizedFile:
     kind = _kind(path, encoding)
     if kind is InputKind.TEXT:
         source = Source(path, encoding)
         format_, reason = recognise(source, among)
         source.encodable = "encoding" in format_.settings
         return RecognizedFile(source, format_, reason)
-    head = _head(path)
-    is_folder = kind is InputKind.FOLDER
-    origin = Folder(path) if is_folder else Binary(path)
-    first = (
-        First.of_folder(origin) if isinstance(origin, Folder) else First.of_bytes(path, head)
-    )
+    origin: FileOrigin
+    if kind is InputKind.FOLDER:
+        origin = folder = Folder(path)
+        first, what, hint = (
+            First.of_folder(folder),
+            "folder or zip",
+            "; or name the files in it",
+        )
+    else:
+        head = _head(path)
+        origin, first, what, hint = Binary(path), First.of_bytes(path, head), "file", ""
     found = sniffed(origin, first, among)
     if found is None:
         if kind is InputKind.BYTES:
-            Source(path, encoding)  # which says where the NUL bytes are
+            Source(path, encoding)  # Its refusal names the NUL byte.
         fit = ", ".join(one.name for one in among if kind in one.takes)
-        what, hint = (
-            ("folder or zip", "; or name the files in it") if is_folder else ("file", "")
-        )
         raise origin.error(
             None,
             f"its format is not known; a {what} can be, with --format: {fit}{hint}",
@@ -518,16 +492,16 @@ def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Recogniz
     return RecognizedFile(origin, *found)
 
 
-# --- formats of other packages ----------------------------------------------------------------
+# --- plug-ins ---------------------------------------------------------------------------------
 #
-# Whatever their code raises is a sentence that names them. A plugin that ends the program
-# (`sys.exit`), or raises what is no Exception, would end the work on files that it has nothing
-# to do with. Ctrl-C stays what it is, also while a plugin hangs.
+# Whatever a plug-in raises becomes a sentence that names it, since `sys.exit` or another error
+# would end the work on files of other formats. KeyboardInterrupt passes, also while a plug-in
+# hangs.
 
 MESSAGE_SHOWN = 300
 
 Failing = Callable[[str], Exception]
-"""The error to raise instead of a plugin's, with a sentence."""
+"""Makes the error to raise in place of a plug-in's, from a sentence."""
 
 _unsure: list[str] = []
 
@@ -547,14 +521,14 @@ def loaded(point: EntryPoint) -> Format | str:
 
 
 def taken_troubles() -> list[str]:
-    """Sentences on plugins that could not look at a file, each once."""
+    """Sentences on plug-ins whose sniffing failed, each once; they are removed."""
     found = list(dict.fromkeys(_unsure))
     _unsure.clear()
     return found
 
 
 class _PluginError(Exception):
-    """A plugin that cannot be loaded, or cannot look at a file."""
+    """A plug-in that cannot be loaded, or whose sniffing failed."""
 
 
 @contextmanager
@@ -598,7 +572,7 @@ def _guarded(made: Format, where: str) -> Format:
 
 
 class _Writer:
-    """A plugin's writer, of whichever kind."""
+    """The writer of a plug-in, of any kind."""
 
     def __init__(self, make: Callable[[Writing], Any], how: Writing, where: str) -> None:
         self._where = where
