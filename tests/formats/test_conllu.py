@@ -8,8 +8,7 @@ from pathlib import Path
 import conllu
 import pytest
 
-from nfh_db.formats.conllu import ConlluWriter
-from nfh_db.formats.conllu import escaped, unescaped
+from nfh_db.formats.conllu import ConlluWriter, escaped, unescaped
 from nfh_db.records import FlagMark, FlagName, Rule
 from nfh_db.store import Store
 from nfh_tui.sample import corpus_path
