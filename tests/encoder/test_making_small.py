@@ -1,5 +1,7 @@
 """How the model of the package is made: its parts, and all of it on a few sentences."""
 
+import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -16,7 +18,19 @@ from tests.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.encoder.test_backbone import made
 from tests.models.tiny_small import write_small
 from tools.small_model.build import best_threshold, install, main, size_of
-from tools.small_model.data import RowUse, TeacherLabels, labels, part_of, spelled, stands_in
+from tools.small_model.data import (
+    IDENTIFICATION,
+    TRAIN,
+    RowUse,
+    TeacherLabels,
+    labels,
+    line_of,
+    part_of,
+    read_data,
+    spelled,
+    stands_in,
+)
+from tools.small_model.overlap import HASHES, LINES
 
 # --- material -------------------------------------------------------------------------------
 
@@ -142,7 +156,30 @@ def written(folder: Path) -> Path:
     path = folder / "identification" / "dev.tsv"
     path.parent.mkdir(parents=True)
     path.write_text("\n".join(lines) + "\n")
+    words = [f"he has two dogs {'y' * (place + 1)}" for place in range(20, 40)]
+    hashes = [hashlib.blake2b(one.encode(), digest_size=6).hexdigest() for one in words]
+    (folder / HASHES).write_bytes(gzip.compress("\n".join(hashes).encode()))
+    (folder / LINES).write_text(
+        json.dumps({str(TRAIN): [1, 3], str(IDENTIFICATION): [*range(2, 12)]})
+    )
     return folder
+
+
+def test_nothing_is_learnt_from_what_is_held_out(tmp_path: Path) -> None:
+    """Listed lines, rows with a sentence of the tests, and rows that stand in dev."""
+    said: list[str] = []
+    found = read_data(written(tmp_path), said.append)
+    assert [one.where for one in found.train][:2] == ["line 2", "line 4"]
+    assert found.dropped["labelled fused heads that overlap with tests"] == 2
+    learnt = [line_of(one.example.where) for one in found.sentences]
+    learnt += [line_of(one.where) for one in found.tuning]
+    listed, shared = set(range(2, 12)), set(range(42, 82, 2))
+    assert learnt
+    assert not (listed | shared) & set(learnt)
+    rows = found.dropped["identification rows that overlap with tests"]
+    held = {line_of(one.where) for one in found.held} & (listed | shared)
+    assert rows == len(listed | shared) - len(held) > 20
+    assert f"{rows:,} identification rows that overlap with tests" in said[0]
 
 
 def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
@@ -151,7 +188,8 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     call = [
         "--data", str(data), "--base", str(base), "--teacher", str(own), "--copies", "1",
         "--work", str(tmp_path / "work"), "--out", str(tmp_path / "package"), "--note",
-        "A try.", "--only", "40", "--no-several", "--set", "epochs=2", "--set", "pair=8",
+        "A try.", "--only", "40", "--no-several", "--set", "epochs=2",
+        "--set", "pair=8",
         "--columns", "0",
         "--set", "states=0.5",
         "--set", "precision=fp32",
@@ -163,6 +201,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     assert model.resolve([DOGS])[0] is not None
     card = (tmp_path / "package" / "card.md").read_text()
     assert "A try." in card
+    assert "2 labelled fused heads that overlap with tests" in card
     assert "none (none" not in card
     metrics = json.loads((tmp_path / "package" / "metrics.json").read_text())
     assert 0 <= metrics["resolution"]["accuracy_inclusive"] <= 1

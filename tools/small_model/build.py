@@ -36,6 +36,7 @@ from nfh_models.identification.scores import count as scores_count
 from nfh_models.identification.svm import plain
 from nfh_models.model_files import CARD as CARD_FILE
 from nfh_models.model_files import read_config
+from nfh_models.parsing.base import load_parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.evaluation import ResolutionEvaluation, evaluate
 from nfh_tui.jobs.runner import write_whole
@@ -43,6 +44,7 @@ from tools.small_model.data import (
     Data,
     Say,
     copies,
+    counted,
     dialogs_of,
     elided_sentences,
     fused_heads,
@@ -226,6 +228,7 @@ which noun it is: a word of the passage, or one of six classes. It needs no pars
 {note}
 - Made {at} from {base}; {size:.1f} MB, weights in {bits}.
 {encoder}- Learnt from {taught}.
+- Left out of that, because it shares words with the held-back tests or with dev: {dropped}.
 - {teachers}
 - Settings: {settings}.
 
@@ -310,6 +313,7 @@ def card_of(
     size: int,
     taught: Sequence[str],
     teachers: Sequence[str],
+    dropped: Counter[str] | None = None,
     note: str = "",
 ) -> str:
     """The card, in Markdown; no word out of the data is markup in it.
@@ -327,6 +331,7 @@ def card_of(
         bits="4 and 8 bits" if whole.settings.weights is Weights.MIXED else "8 bits",
         encoder=_encoder(whole),
         taught=", ".join(taught),
+        dropped=counted(dropped or Counter()),
         teachers=(
             f"Its teachers: {', '.join(teachers)}." if teachers else "It had no teacher."
         ),
@@ -495,8 +500,6 @@ Sorts = Mapping[str, list[Silver]]
 def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
     """The anchors that nobody labelled by hand, by their sort; without a teacher only those
     whose head a pattern says."""
-    from nfh_models.parsing.base import load_parser
-
     parser = load_parser(None)
     found = {FUSED: list(fused_heads(data.sentences, parser))}
     told = sum(one.gold is not None for one in found[FUSED])
@@ -509,7 +512,10 @@ def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
             ("counted nouns of sentences", elided_sentences(data.sentences, parser)),
             ("copies", copies_of(data, asked)),
             *(
-                (f"anchors of {path.name}", dialogs_of(path, parser, asked.nouns))
+                (
+                    f"anchors of {path.name}",
+                    dialogs_of(path, parser, asked.nouns, data.overlap, data.dropped),
+                )
                 for path in asked.dialogs
             ),
         ):
@@ -688,6 +694,7 @@ def finished(
             size=size_of(draft),
             taught=_taught(material),
             teachers=[one.name for one in asked.teachers],
+            dropped=data.dropped,
             note=asked.note,
         )
     out = _new_name(asked.work / "model")

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,7 @@ from nfh_models.text.tokens import lemmas
 from nfh_tui.services.examples import labels_of_file, resolution_examples_of_file
 from nfh_tui.services.predict_sources import opened
 from nfh_tui.services.predict_sources import passages as passages_of
+from tools.small_model.overlap import Overlap
 
 if TYPE_CHECKING:
     from nfh_models.encoder.backbone import Pieces
@@ -137,8 +138,8 @@ def _spelled(words: Sequence[str], known: Sequence[str], turns: tuple[Turn, ...]
 # What the small model is trained and tried on, out of the release's files.
 #
 # The rows of the identification file are parted by a hash of their text: 80 in 100 are learnt
-# from, 5 choose the threshold and the best epoch, 15 are held out for the figures. Rows whose
-# text stands in a dev passage are not learnt from.
+# from, 5 choose the threshold and the best epoch, 15 are held out for the figures. Nothing is
+# learnt from texts that share words with the held-back tests or with dev (`overlap`).
 
 TRAIN = Path("resolution/nfh_train.jsonl")
 DEV = Path("resolution/nfh_dev.jsonl")
@@ -175,53 +176,74 @@ class IdentificationRow:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """All that is learnt from and tried on. dropped: rows whose text stands in dev."""
+    """All that is learnt from and tried on. overlap: what no text that is learnt from may share
+    words with. dropped: how many of what were left out, and why."""
 
     train: Sequence[ResolutionExample]
     dev: Sequence[ResolutionExample]
     sentences: Sequence[IdentificationRow]
     tuning: Sequence[Example]
     held: Sequence[Example]
-    dropped: int
+    overlap: Overlap
+    dropped: Counter[str]
 
 
 def read_data(folder: Path, say: Say, only: int | None = None) -> Data:
-    """Read the three files. only: of each so many, to try things out.
+    """Read the files. only: of each so many, to try things out.
 
-    Raises DataError for a file that is missing, FormatError for one that does not hold.
+    Raises DataError and OverlapError for a file that is missing, FormatError for one that does
+    not hold.
     """
     for path in (TRAIN, DEV, IDENTIFICATION):
         if not (folder / path).is_file():
             raise DataError(f"{folder / path} is missing: wanted a folder with {path}")
     dev = list(resolution_examples_of_file(folder / DEV))[:only]
-    kept_out = {example.group for example in dev}
-    train = [
-        example
-        for example in resolution_examples_of_file(folder / TRAIN)
-        if example.group not in kept_out
-    ][:only]
+    overlap = Overlap.read(folder, (example.item.passage for example in dev))
+    dropped: Counter[str] = Counter()
+    train: list[ResolutionExample] = []
+    for example in resolution_examples_of_file(folder / TRAIN):
+        listed = overlap.of_line(TRAIN, line_of(example.where))
+        shared = overlap.of(example.item.passage, sentences=False)
+        if listed or shared:
+            dropped[f"labelled fused heads that overlap with {shared or 'tests'}"] += 1
+        else:
+            train.append(example)
     text = " # ".join(spelled(example.item.passage) for example in dev)
     parts: dict[RowUse, list[IdentificationRow]] = {part: [] for part in RowUse}
-    dropped = 0
     for one in read_sentences(folder / IDENTIFICATION):
         part = part_of(one.item.passage)
-        if part is RowUse.TRAINING and stands_in(one.item.passage, text):
-            dropped += 1
+        listed = overlap.of_line(IDENTIFICATION, line_of(one.example.where))
+        shared = overlap.of(one.item.passage)
+        if shared is None and stands_in(one.item.passage, text):
+            shared = "dev"
+        if part is not RowUse.HELD and (listed or shared):
+            dropped[f"identification rows that overlap with {shared or 'tests'}"] += 1
         else:
             parts[part].append(one)
     say(
         f"{len(train):,} anchors to learn from, {len(dev):,} of dev; sentences: "
         + ", ".join(f"{len(found):,} {part}" for part, found in parts.items())
-        + f", {dropped:,} left out because they stand in dev"
+        + f"; left out: {counted(dropped)}"
     )
     return Data(
-        train,
+        train[:only],
         dev,
         parts[RowUse.TRAINING][:only],
         [one.example for one in parts[RowUse.TUNING][:only]],
         [one.example for one in parts[RowUse.HELD][:only]],
+        overlap,
         dropped,
     )
+
+
+def line_of(where: str) -> int:
+    """The number in an example's "line 12"."""
+    return int(where.removeprefix("line "))
+
+
+def counted(what: Counter[str]) -> str:
+    """ "3 rows that overlap with dev, 2 dialogs …" in the order of their names; "none"."""
+    return ", ".join(f"{n:,} {name}" for name, n in sorted(what.items())) or "none"
 
 
 def read_sentences(path: Path) -> Iterable[IdentificationRow]:
@@ -648,17 +670,27 @@ def as_fused(items: Sequence[Item], parser: Parser) -> Iterator[Silver]:
             yield made
 
 
-def dialogs_of(path: Path, parser: Parser, nouns: int) -> Iterator[Silver]:
+def dialogs_of(
+    path: Path, parser: Parser, nouns: int, overlap: Overlap, dropped: Counter[str]
+) -> Iterator[Silver]:
     """Anchors of a file of dialogs (`Name: text` lines, an empty line between dialogs): its
     numbers as fused heads, and of each dialog with numbers some nouns replaced by a number.
 
-    Raises FormatError for a file that is no text.
+    What is learnt from is the words around an anchor; those that overlap with what is held
+    out are left out, and counted in `dropped`. Raises FormatError for a file that is no text.
     """
     with opened(str(path)) as stream:
         dialogs = list(passages_of(stream, DIALOG.name, "found"))
     items = [near_item(Item(one.passage, anchor)) for one in dialogs for anchor in one.anchors]
-    yield from as_fused(items, parser)
-    yield from unnamed([one.passage for one in dialogs], parser, nouns)
+    made = chain(
+        as_fused(items, parser), unnamed([one.passage for one in dialogs], parser, nouns)
+    )
+    for silver in made:
+        shared = overlap.of(silver.item.passage)
+        if shared is None:
+            yield silver
+        else:
+            dropped[f"anchors of dialogs that overlap with {shared}"] += 1
 
 
 # --- patterns -------------------------------------------------------------------------------
