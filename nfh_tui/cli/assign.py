@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import field
 
 from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
 from nfh_db.messages import counted, visible
@@ -29,6 +30,7 @@ from nfh_tui.cli.options import (
 )
 from nfh_tui.cli.progress import RowCounter
 from nfh_tui.cli.report import aligned
+from nfh_tui.services.reports import Report, filled
 
 if TYPE_CHECKING:
     from nfh_db.assignment_plan import Amount
@@ -203,7 +205,12 @@ def assign(
             lines += dealt_lines(dealt, wanted)
         if not report:
             people = store.progress(parsed, who, _before(days))
-            report = {"people": [progress_json(one) for one in people]}
+            report = {
+                "people": [
+                    filled(ProgressReport, one, checks=filled(ChecksReport, one))
+                    for one in people
+                ]
+            }
             lines = progress_lines(people)
     if as_json:
         emit(report)
@@ -386,19 +393,26 @@ def _days(days: float) -> str:
 # --- how far everybody is -------------------------------------------------------------------
 
 
-def progress_json(one: PersonProgress) -> dict[str, object]:
-    """One person in one role, for programs. checks: right of those answered, and all given."""
-    return {
-        "person": one.name,
-        "role": one.role.value,
-        "assigned": one.assigned,
-        "done": one.done,
-        "open": one.open,
-        "returned": one.returned,
-        "checks": {"right": one.checks_right, "done": one.checks_done, "given": one.checks},
-        "last": one.last,
-        "abandoned": one.abandoned,
-    }
+class ChecksReport(Report):
+    """Hidden check items: right of those answered, and all that were given."""
+
+    checks_right: int = field(name="right")
+    checks_done: int = field(name="done")
+    checks: int = field(name="given")
+
+
+class ProgressReport(Report):
+    """One person in one role."""
+
+    name: str = field(name="person")
+    role: str
+    assigned: int
+    done: int
+    open: int
+    returned: int
+    checks: ChecksReport
+    last: str | None
+    abandoned: int
 
 
 def progress_lines(people: Sequence[PersonProgress]) -> list[str]:

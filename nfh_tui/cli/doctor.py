@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import field
 
 from nfh_db.errors import StoreError
 from nfh_db.merge.log_diff import REASONS, Conflict, ConflictSide, MergeReport
@@ -30,6 +31,7 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import Steps
+from nfh_tui.services import reports
 
 if TYPE_CHECKING:
     from nfh_db.doctor import CheckResult, DoctorFinding, Repaired, Report
@@ -103,7 +105,7 @@ def run_corpus(
         tell = partial(steps.step, "looking at passages,")
         found = find_trouble(store, query, tell)
     if as_json:
-        emit(_json(found))
+        emit(_label_report(found))
     else:
         click.echo(_text(found, limit), nl=False)
 
@@ -204,49 +206,62 @@ def _rest(page: "CommandReport", found: "LabelProblems") -> None:
 # --- JSON --------------------------------------------------------------------------------
 
 
-def _json(found: "LabelProblems") -> dict[str, object]:
-    return {
-        "passages": found.passages,
-        "anchors": found.anchors,
-        "tagger": found.tagger,
-        "why_no_tagger": found.why,
-        "checks": [_result(result) for result in found.results],
-    }
+class RowReport(reports.Report):
+    file: str
+    line: int
+    split: str | None
 
 
-def _result(result: "LabelCheckResult") -> dict[str, object]:
-    check = result.check
-    return {
-        "check": check.name,
-        "severity": check.severity.value,
-        "sentence": check.sentence,
-        "rule": check.rule,
-        "skipped": result.skipped,
-        "anchors": result.anchors,
-        "findings": [_hit(hit) for hit in result.hits],
-    }
+class AnchorReport(reports.Report):
+    anchor_id: int
+    public_id: str = field(name="id")
+    before: str
+    word: str
+    after: str
+    rows: list[RowReport]
+    query: str
 
 
-def _hit(hit: "Hit") -> dict[str, object]:
-    anchors = _places(hit.places)
-    return {"note": hit.note, "who": hit.who, "query": hit.query or None, "anchors": anchors}
+class HitReport(reports.Report):
+    note: str
+    who: str | None
+    query: str | None
+    places: list[AnchorReport] = field(name="anchors")
 
 
-def _places(places: "Sequence[AnchorLocation]") -> list[dict[str, object]]:
-    return [
-        {
-            "anchor_id": place.anchor_id,
-            "id": place.public_id,
-            "before": place.before,
-            "word": place.word,
-            "after": place.after,
-            "rows": [
-                {"file": row.file, "line": row.line, "split": row.split} for row in place.rows
+class LabelCheckReport(reports.Report):
+    check: str
+    severity: str
+    sentence: str
+    rule: int | None
+    skipped: bool
+    anchors: int
+    findings: list[HitReport]
+
+
+class LabelReport(reports.Report):
+    passages: int
+    anchors: int
+    tagger: str | None
+    why: str | None = field(name="why_no_tagger")
+    checks: list[LabelCheckReport]
+
+
+def _label_report(found: "LabelProblems") -> LabelReport:
+    checks = [
+        reports.filled(
+            LabelCheckReport,
+            one.check,
+            check=one.check.name,
+            skipped=one.skipped,
+            anchors=one.anchors,
+            findings=[
+                reports.filled(HitReport, hit, query=hit.query or None) for hit in one.hits
             ],
-            "query": place.query,
-        }
-        for place in places
+        )
+        for one in found.results
     ]
+    return reports.filled(LabelReport, found, checks=checks)
 
 
 SHOWN = 10

@@ -355,16 +355,17 @@ def version_objects(found: "Sequence[Guideline]") -> list[Json]:
 
 def topic_object(one: "Topic") -> Json:
     """An item of the sheet."""
+    turns = [
+        {"speaker": speaker or None, "before": before, "word": word, "after": behind}
+        for speaker, before, word, behind in one.turns
+    ]
     return {
         "id": one.public_id,
         "anchor": one.anchor_id,
         "document": one.document,
         "word": one.word,
-        "turns": [
-            {"speaker": speaker or None, "before": before, "word": word, "after": behind}
-            for speaker, before, word, behind in one.turns
-        ],
-        "answers": [asdict(said) for said in one.said],
+        "turns": turns,
+        "answers": one.said,
         "gold": one.gold or None,
-        "flags": [{"name": name, "by": list(people)} for name, people in one.flags],
+        "flags": [{"name": name, "by": people} for name, people in one.flags],
     }

@@ -5,10 +5,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import click
 
@@ -48,9 +47,10 @@ from nfh_tui.jobs.descriptions import (
 )
 from nfh_tui.jobs.runner import READS, WRITES, job_paths
 from nfh_tui.process_signals import EndedError
+from nfh_tui.services.reports import R, Report, filled
 
 if TYPE_CHECKING:
-    from nfh_db.jobs import Job, JobPoint
+    from nfh_db.jobs import Job
     from nfh_db.models import Model
     from nfh_db.store import Store
 
@@ -272,7 +272,7 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
         names = _names(store)
         again = [told(one) for one in store.every()]
     if as_json:
-        emit({"jobs": [summary_json(job, names) for job in found]})
+        emit({"jobs": [job_report(JobSummary, job, names) for job in found]})
         return
     for line in listed(found if every else found[:LISTED], names, db):
         tell(line)
@@ -296,7 +296,11 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
         job = _one(store, number, db)
         names, points = _names(store), store.job_points(number)
     if as_json:
-        emit(full_json(job, names, points))
+        paths = {
+            which: [path for does, path in job_paths(job) if does == of]
+            for which, of in (("reads", READS), ("writes", WRITES))
+        }
+        emit(job_report(JobReport, job, names, points=points, **paths))
         return
     for line in full_lines(job, names, db):
         tell(line)
@@ -560,47 +564,63 @@ Names = Mapping[int, str]
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def summary_json(job: "Job", names: Names) -> dict[str, object]:
-    """A job in short. model: the name of what it made. progress: how far it is, or was."""
-    return {
-        "id": job.id,
-        "kind": job.kind,
-        "task": job.task or None,
-        "recipe": job.arguments.get("recipe"),
-        "state": job.state.value,
-        "foreign": job.foreign,
-        "pid": job.pid,
-        "progress": {
-            "phase": job.phase,
-            "done": job.done,
-            "total": job.total,
-            "metrics": dict(job.metrics),
-        },
-        "model": names.get(job.model_id or 0),
-        "model_id": job.model_id,
-        "error": job.error,
-        "created_at": job.created_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-    }
+class JobProgress(Report):
+    """How far a job is, or was."""
+
+    phase: str | None
+    done: int
+    total: int | None
+    metrics: dict[str, Any]
 
 
-def full_json(job: "Job", names: Names, points: Sequence["JobPoint"]) -> dict[str, object]:
-    """A job in full. points: of its curves."""
-    return summary_json(job, names) | {
-        "version": job.version,
-        "arguments": dict(job.arguments),
-        "asked_by": job.asked_by,
-        "after": job.after,
-        "attempts": job.attempts,
-        "heartbeat": job.heartbeat,
-        "log": job.log,
-        "snapshot": job.snapshot,
-        "result": dict(job.result),
-        "reads": [path for does, path in job_paths(job) if does == READS],
-        "writes": [path for does, path in job_paths(job) if does == WRITES],
-        "points": [asdict(point) for point in points],
-    }
+class JobSummary(Report):
+    id: int
+    kind: str
+    task: str | None
+    recipe: Any
+    state: str
+    foreign: bool
+    pid: int | None
+    progress: JobProgress
+    model: str | None
+    """The name of what it made."""
+    model_id: int | None
+    error: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+class DoneJob(JobSummary):
+    result: dict[str, Any]
+
+
+class JobReport(JobSummary):
+    version: int
+    arguments: dict[str, Any]
+    asked_by: str
+    after: int | None
+    attempts: int
+    heartbeat: str | None
+    log: str | None
+    snapshot: str | None
+    result: dict[str, Any]
+    reads: list[str]
+    writes: list[str]
+    points: list[Any]
+
+
+def job_report(kind: type[R], job: "Job", names: Names, **given: object) -> R:
+    """A job as JSON. names: of models. given: what the kind of report has besides."""
+    return filled(
+        kind,
+        job,
+        task=job.task or None,
+        recipe=job.arguments.get("recipe"),
+        progress=filled(JobProgress, job),
+        model=names.get(job.model_id or 0),
+        **given,
+    )
 
 
 # --- lines ----------------------------------------------------------------------------------
@@ -733,13 +753,13 @@ def _cut(text: str, width: int) -> str:
 Lines = Callable[["Job", Path | None], Iterator[str]]
 
 
-def done_json(store: "Store", job: "Job") -> dict[str, object]:
+def done_json(store: "Store", job: "Job") -> object:
     """Of a training the report of `retrain`; of others the row with its result."""
     if job.model_id is not None:
-        from nfh_tui.cli.retrain import retrained_json
+        from nfh_tui.cli.retrain import training_report
 
-        return retrained_json(job, model_of(store, job), store.path)
-    return summary_json(job, {}) | {"result": dict(job.result)}
+        return training_report(job, model_of(store, job), store.path)
+    return job_report(DoneJob, job, {})
 
 
 def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:

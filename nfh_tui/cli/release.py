@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from nfh_db.comparisons import Pairing
 from nfh_db.messages import counted, visible
@@ -165,16 +166,7 @@ def _one(there: OneSide | None, side: DiffSide, *, form: bool) -> dict[str, obje
 
 
 def _said(said: DiffAnswer | None) -> dict[str, object] | None:
-    if said is None:
-        return None
-    return {
-        "kind": said.kind,
-        "heads": said.heads,
-        "relation": said.relation,
-        "sort": said.sort,
-        "noun": said.noun,
-        "comment": said.comment,
-    }
+    return None if said is None else structs.asdict(said)
 
 
 SORTS = {

@@ -29,9 +29,9 @@ from nfh_tui.cli.options import (
     tell,
     user,
 )
+from nfh_tui.services.reports import Report, filled
 
 if TYPE_CHECKING:
-    from nfh_tui.actions import Action
     from nfh_tui.config import Config
     from nfh_tui.serving.server import Service
 
@@ -95,7 +95,10 @@ def keys(check: bool, as_json: bool) -> None:
     if as_json:
         emit(
             {
-                "keys": [_key_report(action, config) for action in config.keymap.actions],
+                "keys": [
+                    filled(KeyReport, action, own=action.id in config.keymap.own)
+                    for action in config.keymap.actions
+                ],
                 "files": [{"path": str(f), "found": f in config.files} for f in files],
                 "theme": config.theme,
                 "themes": [theme.name for theme in config.themes],
@@ -117,16 +120,14 @@ def keys(check: bool, as_json: bool) -> None:
 NO_FILE = "There is no file of your own; the keys are those of the program."
 
 
-def _key_report(action: "Action", config: "Config") -> dict[str, object]:
-    return {
-        "id": action.id,
-        "group": action.group,
-        "keys": list(action.keys),
-        "shown": action.shown,
-        "title": action.title,
-        "description": action.description,
-        "own": action.id in config.keymap.own,
-    }
+class KeyReport(Report):
+    id: str
+    group: str
+    keys: list[str]
+    shown: str
+    title: str
+    description: str
+    own: bool
 
 
 def _files_text(config: "Config", files: Sequence[Path]) -> str:

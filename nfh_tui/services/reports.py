@@ -3,6 +3,7 @@
 The types load nothing but msgspec, so that the screens can read what a child process prints.
 """
 
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,10 +25,15 @@ def filled(kind: type[R], source: object = None, **given: object) -> R:
     """
     values = {
         one.encode_name: given[one.name] if one.name in given else getattr(source, one.name)
-        for one in msgspec.structs.fields(kind)
+        for one in _fields(kind)
         if one.name in given or one.required or hasattr(source, one.name)
     }
     return msgspec.convert(values, kind, from_attributes=True)
+
+
+@cache
+def _fields(kind: type[Report]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
 
 
 def to_json(report: object) -> dict[str, Any]:
