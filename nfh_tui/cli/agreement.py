@@ -133,12 +133,12 @@ def said(kinds: Iterable[Kind], name: str | None = None) -> str:
 
 
 def by(name: str) -> str:
-    """Items that somebody answered."""
+    """Query for the items that a person answered."""
     return f"by:{quote(name)}"
 
 
 def pattern(text: str) -> Find:
-    """Items whose whole answers group so."""
+    """Items whose whole answers have this vote pattern."""
     return Find(f"pattern:{text}")
 
 
@@ -163,7 +163,6 @@ def differs(left: str, right: str, kind: "Blocking | None" = None) -> Find:
 
 
 def both_said(left: str, mine: Kind, right: str, other: Kind) -> Find:
-    """Items that two annotators call so."""
     return Find(f"{said([mine], left)} {said([other], right)}")
 
 
@@ -216,7 +215,6 @@ def shared(left: str, right: str) -> Find:
 
 
 def joined(base: str, find: Find) -> str:
-    """The cell's query within the query of the report."""
     return f"{base} {find.query}".strip()
 
 
@@ -257,7 +255,6 @@ class AgreementOptions:
 def agreement_report(
     found: "AgreementResult", asked: AgreementOptions
 ) -> reports.AgreementReport:
-    """The whole report, as --json prints it."""
     agreement = found.agreement
     coefficients, coverage, matrix = (
         agreement.coefficients,
@@ -420,7 +417,7 @@ class _Writer:
         ]
 
     def measured(self, kind: type[reports.R], source: Any, **given: object) -> reports.R:  # noqa: ANN401
-        """A section that also tells what it leaves out."""
+        """A section with the list of what it leaves out."""
         return filled(kind, source, left_out=self.left_out(source.left_out), **given)
 
     def people(self, answers: Mapping[str, int]) -> list[reports.PersonReport]:
@@ -459,7 +456,6 @@ NAMES = 12
 
 
 def as_text(found: "AgreementResult", asked: AgreementOptions, *, matrix: bool) -> str:
-    """The report, ready to print."""
     page = CommandReport()
     agreement = found.agreement
     _head(page, found, asked)

@@ -190,7 +190,6 @@ SHORT = {
 def as_text(
     told: "CompetenceResult", only: Collection[str] = (), *, matrix: bool = False
 ) -> str:
-    """The report, ready to print."""
     page = CommandReport()
     found = told.competence
     people = [one for one in found.people if not only or one.name in only]

@@ -68,7 +68,6 @@ class DaysType(click.FloatRange):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number that a text says."""
         days = float(super().convert(value, param, ctx))  # type: ignore[arg-type]  # takes text, too
         if math.isnan(days):
             self.fail(f"{str(value)!r} is no number of days", param, ctx)
@@ -83,7 +82,6 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> "Amount":
-        """The amount that a text such as "20" or "5%" says."""
         from nfh_db.assignment_plan import Amount
 
         text = str(value)
@@ -325,12 +323,10 @@ WORDS = 2
 
 
 def dealt_json(dealt: Dealt) -> dict[str, object]:
-    """The report of what was given out."""
     return asdict(dealt)
 
 
 def dealt_lines(dealt: Dealt, wanted: AssignmentRequest) -> list[str]:
-    """What was given out, in sentences."""
     total = sum(sum(counts.values()) for counts in dealt.given.values())
     answers = counted(wanted.each, "answer")
     lack = dealt.items - dealt.filled
@@ -370,7 +366,6 @@ def _kinds(counts: Mapping[str, int]) -> str:
 
 
 def returned_lines(returned: Mapping[str, int], days: float, *, dry_run: bool) -> list[str]:
-    """What was taken back, in sentences."""
     if not returned:
         if days == 0:
             return ["There is nothing to take back."]

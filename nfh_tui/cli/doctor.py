@@ -504,7 +504,6 @@ BETWEEN_EXPERTS = "experts:differ"
 
 
 def merge_json(report: MergeReport, path: Path) -> dict[str, object]:
-    """The report for programs."""
     content = asdict(report)
     content["conflicts"] = [
         asdict(one) | {"reason": REASONS[one.why]} for one in report.conflicts
@@ -513,7 +512,6 @@ def merge_json(report: MergeReport, path: Path) -> dict[str, object]:
 
 
 def merge_lines(report: MergeReport, path: Path, asked: "SettleRequest") -> Iterator[str]:
-    """The report in words."""
     other = visible(report.other, PATH_SHOWN)
     if not report.changes:
         yield f"{other}: nothing new"

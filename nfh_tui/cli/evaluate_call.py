@@ -103,7 +103,7 @@ class IdentificationHead(HeldOn):
 
 
 class FittedOn(Report):
-    """What a system was fitted on, for the trial."""
+    """What a system was trained on for this evaluation."""
 
     file: str
     examples: int
@@ -192,7 +192,6 @@ def as_json(
     versus: Sequence[SystemComparison],
     asked: ReportOptions,
 ) -> Json:
-    """The whole report."""
     models = [
         _model(trial, one, evaluation)
         for one, evaluation in zip(trial.judged, found, strict=True)
@@ -217,7 +216,7 @@ H = TypeVar("H", bound=HeldOn)
 def held_on(
     kind: type[H], trial: object, task: str, asked: ReportOptions, **given: object
 ) -> H:
-    """What both tasks say of what their trials were held on."""
+    """The keys that the reports of both tasks begin with."""
     return filled(
         kind,
         trial,
@@ -270,7 +269,7 @@ def _model(
 
 
 def trained_on(entrant: IdentificationSystem) -> FittedOn | None:
-    """What an entrant was fitted on, for the trial."""
+    """What a system was trained on for this evaluation; None of one that was not."""
     lesson = entrant.lesson
     if lesson is None:
         return None
@@ -278,7 +277,6 @@ def trained_on(entrant: IdentificationSystem) -> FittedOn | None:
 
 
 def figures(counts: DecisionCounts) -> Json:
-    """The figures that follow from counts, by their names."""
     return to_json(filled(DecisionFigures, counts))
 
 
@@ -294,7 +292,6 @@ def _parts(key: str, parts: Iterable[PartCounts]) -> list[Json]:
 
 
 def error(one: Error) -> DecisionError:
-    """An error as --json prints it."""
     text, start, end = spelled(one)
     return filled(
         DecisionError,
@@ -440,17 +437,16 @@ class EvaluateOptions:
 
     @property
     def of_database(self) -> bool:
-        """Whether the gold of a database is what is measured on."""
+        """Whether the labels are the gold of a database."""
         return self.file is None and not self.several_heads
 
     @property
     def fits(self) -> bool:
-        """Whether recipes that learn are fitted for the occasion."""
+        """Whether recipes that learn are trained for this evaluation."""
         return self.folds is not None or self.train is not None
 
     @property
     def resampling(self) -> Resampling:
-        """How intervals are drawn."""
         return Resampling(self.resamples, self.seed)
 
     @property
@@ -505,7 +501,7 @@ def parsed_query(call: EvaluateOptions) -> Query:
 
 
 def warn(sentences: Iterable[str]) -> None:
-    """Say warnings on standard error."""
+    """Print warnings on standard error."""
     for sentence in sentences:
         say(f"warning: {visible(sentence, WARNING_SHOWN)}")
 
@@ -574,7 +570,6 @@ def queue_evaluation(call: EvaluateOptions) -> None:
 
 
 def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
-    """The call with whole paths in it."""
     models = store.models()
     known = {word for m in models for word in (str(m.id), m.name, m.recipe)}
     for word in call.models:
@@ -634,7 +629,7 @@ def _reading(given: Mapping[str, object]) -> "ImportOptions":
 
 
 def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
-    """The figures that count, of each model, for a person."""
+    """The main figures of each model, in words."""
     result = job.result
     each = result.get("models")
     for one in each if isinstance(each, list) else [result]:
@@ -680,7 +675,6 @@ def held(
 
 
 def _looks_up(call: EvaluateOptions) -> bool:
-    """Whether a model has to be looked up in the database."""
     if call.ablation:
         return False
     if not call.models:
@@ -705,7 +699,7 @@ def _lesson(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
 
 
 def _parser(call: EvaluateOptions, entrants: Iterable[IdentificationSystem]) -> Parser | None:
-    """The parser that they need; None where none needs one."""
+    """The parser that the systems need; None where none needs one."""
     layers = identification_layers(entrants)
     return load_parser(call.parser, layers) if layers else None
 
@@ -782,12 +776,10 @@ def settings(call: EvaluateOptions) -> "SvmSettings":
 
 
 def interval_words(one: Measure) -> str:
-    """The ends of an interval in percent."""
     return interval(one.low, one.high)
 
 
 def where(source: str, format_: str | None, asked: ReportOptions) -> str:
-    """What was measured on."""
     place = source if format_ is None else f"{source} ({format_})"
     if asked.query:
         place += f", query {asked.query}"

@@ -94,7 +94,6 @@ TITLE = "Identification"
 
 
 def run(call: EvaluateOptions) -> None:
-    """Do it, and print the report."""
     if call.ablation:
         run_ablation(call)
         return
@@ -145,7 +144,7 @@ def _text(whole: IdentificationResult, call: EvaluateOptions, errors: int) -> st
 def _compared(
     tried: Sequence[Example], judged: Sequence[DecidedExamples], resampling: Resampling
 ) -> list[SystemComparison]:
-    """Every two of them, in the order in which they were named."""
+    """Compares every two systems, in the order of --model."""
     said = {one.entrant.name: [it.nfh for it in one.decisions] for one in judged}
     return [
         SystemComparison(first, second, compare(tried, said[first], said[second], resampling))
@@ -190,7 +189,6 @@ def as_text(
 
 
 def head(page: CommandReport, trial: IdentificationTrial, asked: ReportOptions) -> None:
-    """What was measured on, and what was left out of it."""
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
     place = where(trial.source, trial.format, asked)
@@ -241,7 +239,7 @@ def _figures_table(page: CommandReport, both: Found, asked: ReportOptions) -> No
 
 
 def tail(page: CommandReport, asked: ReportOptions) -> None:
-    """How to read the table of figures."""
+    """Notes on how to read the table of figures."""
     if asked.resamples:
         page.note(
             f"intervals: {asked.resamples:,} resamples of whole passages, seed {asked.seed}"
@@ -411,7 +409,7 @@ def worst(errors: Sequence[Error]) -> list[Error]:
 
 
 def described(error: Error) -> str:
-    """A wrong decision: where, what and why."""
+    """A wrong decision in words: where, label, decision, rule and weights."""
     decision = error.decision
     label, said = ("NFH", "not") if error.example.nfh else ("not", "NFH")
     why = decision.rule
@@ -435,7 +433,6 @@ def around(error: Error) -> str:
 
 
 def seconds(page: CommandReport, trial: IdentificationTrial) -> None:
-    """How long it took."""
     page.title("Seconds")
     if trial.parser is not None:
         page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
@@ -465,7 +462,7 @@ class AblationRow:
 
 
 def run_ablation(call: EvaluateOptions) -> None:
-    """Do it, and print the table."""
+    """Runs the ablation and prints its table."""
     recipe = call.models[0] if call.models else SVM
     if recipe not in (SVM, RULES) or len(call.models) > 1:
         raise click.UsageError(f"--ablation is of one recipe: --model {SVM} or {RULES}")

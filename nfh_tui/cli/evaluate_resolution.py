@@ -116,7 +116,6 @@ class ResolutionResult:
 
 
 def run(call: EvaluateOptions) -> None:
-    """Do it, and print the report."""
     found = measured(call)
     _write_page(found, call)
     if call.as_json:
@@ -192,7 +191,7 @@ def _found(whole: ResolutionTrial, entrants: int, call: EvaluateOptions) -> Reso
 def _compared(
     trial: ResolutionTrial, evaluations: Sequence[ResolutionEvaluation], call: EvaluateOptions
 ) -> tuple[ResolutionComparison, ...]:
-    """Every two of them, in the order in which they were named."""
+    """Compares every two systems, in the order of --model."""
     pairs = zip(trial.judged, evaluations, strict=True)
     judged = {one.entrant.name: found.judged for one, found in pairs}
     return tuple(
@@ -397,7 +396,6 @@ class ResolutionComparisonReport(Report):
 
 
 def as_json(found: "ResolutionResult", asked: ReportOptions) -> Json:
-    """The whole report."""
     trial = found.trial
     share = trial.saw_model / len(trial.examples) if trial.examples else None
     baselines = [filled(BaselineReport, one.figures, name=one.name) for one in found.baselines]
@@ -451,7 +449,6 @@ def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEval
 
 
 def figures(one: ResolutionFigures) -> Json:
-    """The figures that follow from counts, by their names."""
     return to_json(filled(ResolutionFiguresReport, one))
 
 
@@ -468,7 +465,6 @@ def _test(one: Paired) -> TestReport:
 
 
 def error(one: Mistaken) -> ResolutionError:
-    """An error as --json prints it."""
     judged = one.judged
     item, choice = judged.example.item, judged.choice
     text, start, end = quoted(judged)
@@ -547,7 +543,6 @@ Both = Sequence[tuple[ResolutionSystem, ResolutionEvaluation]]
 
 
 def both(found: "ResolutionResult") -> Both:
-    """Each entrant with what was found of it."""
     return [
         (judged.entrant, evaluation)
         for judged, evaluation in zip(found.trial.judged, found.evaluations, strict=True)
@@ -558,7 +553,6 @@ def both(found: "ResolutionResult") -> Both:
 
 
 def head(found: "ResolutionResult", asked: ReportOptions) -> tuple[str, list[str]]:
-    """What was measured on, and what was left out of it."""
     trial = found.trial
     size = len(trial.examples)
     references = sum(bool(example.gold.heads) for example in trial.examples)
@@ -789,7 +783,7 @@ def _oracle(pairs: Both) -> ReportTable:
 
 
 def _told_so(entrant: ResolutionSystem, one: ResolutionEvaluation) -> str:
-    """Whether a model was made for candidates of one kind."""
+    """A note whether a model was made for candidates of one kind."""
     only = one_kind(one)
     if only is None:
         return f"{entrant.name}: limited in this test only; it chooses among words and classes"
@@ -899,13 +893,12 @@ def _versus_table(found: "ResolutionResult") -> ReportTable:
 def _with_paper(
     rows: Sequence[Row], styles: Sequence[str], told: Sequence[Row]
 ) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """Rows with the paper's below them, and the styles of all."""
+    """Rows followed by the paper's, with the styles of all."""
     own = [*styles, *[""] * (len(rows) - len(styles))]
     return (*rows, *told), (*own, *["paper"] * len(told))
 
 
 def _paper(what: str, data: str) -> str:
-    """How the paper's rows are called."""
     name = {scoring.PLAIN: "paper", scoring.ELMO: "paper with ELMo"}.get(what, f"paper: {what}")
     return f"{name}, {data.removeprefix('its ').removesuffix(' set')}"
 
@@ -1134,7 +1127,6 @@ def around(judged: ScoredExample) -> str:
 
 
 def _seconds(page: CommandReport, found: "ResolutionResult") -> None:
-    """How long it took."""
     trial = found.trial
     page.title("Seconds")
     if trial.parser is not None:

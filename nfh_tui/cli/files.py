@@ -61,7 +61,7 @@ def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
 
 
 def noted(report: Mapping[str, object]) -> Iterator[str]:
-    """What a person should know besides the figures."""
+    """Notes beside the figures."""
     name = visible(str(report.get("name")), 200)
     for warning in _texts(report.get("warnings")):
         yield f"{name}: warning: {visible(warning, 500)}"
@@ -73,7 +73,7 @@ def noted(report: Mapping[str, object]) -> Iterator[str]:
 
 
 def in_words(report: Mapping[str, object]) -> str:
-    """What came in, on one line."""
+    """What was imported, on one line."""
     if report.get("already") is True:
         return "imported before; nothing changed"
 
@@ -205,7 +205,7 @@ def import_options(said: Mapping[str, Any]) -> "ImportOptions":
 def _look(
     path: Path, format_name: str | None, options: "ImportOptions"
 ) -> "RecognizedFile | FormatError":
-    """The file with its format; a refusal is said at once."""
+    """The file with its format. Raises Failure at once for one that is refused."""
     from nfh_tui.services.imports import look
 
     try:

@@ -288,7 +288,7 @@ def _parts(line: str) -> list[str]:
 
 
 def as_object(shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount]) -> Json:
-    """The text with its rules and how often each was used."""
+    """The text as JSON, with its rules and their use counts."""
     return {
         "version": shown.version,
         "holds": shown.version == guide.version,
@@ -330,7 +330,6 @@ def _row(name: str, count: RuleCount, title: str) -> str:
 
 
 def version_rows(found: "Sequence[Guideline]") -> Iterator[str]:
-    """A line for each version, the newest first."""
     for one in reversed(version_objects(found)):
         yield f"{one['version']:>4}  {visible(str(one['words']), LINE)}"
 
@@ -354,7 +353,6 @@ def version_objects(found: "Sequence[Guideline]") -> list[Json]:
 
 
 def topic_object(one: "Topic") -> Json:
-    """An item of the sheet."""
     turns = [
         {"speaker": speaker or None, "before": before, "word": word, "after": behind}
         for speaker, before, word, behind in one.turns

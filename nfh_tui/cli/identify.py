@@ -239,7 +239,6 @@ class FoundCounts:
     rules: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, found: "FoundNumber") -> None:
-        """Count one."""
         self.numbers += 1
         self.yes += found.decision.nfh
         self.rules.setdefault(found.decision.rule, [0, 0])[0 if found.decision.nfh else 1] += 1
@@ -329,7 +328,6 @@ def _lines_to(file: BinaryIO) -> "Callable[[FoundNumber], object]":
 
 
 def number_json(found: "FoundNumber") -> dict[str, object]:
-    """A number as a line of JSON has it."""
     decision = found.decision
     values: dict[str, object] = {
         "start": found.start,
@@ -484,7 +482,6 @@ def _against_gold(told: IdentifySummary) -> Iterator[str]:
 
 
 def report_json(told: IdentifySummary) -> dict[str, object]:
-    """The same for programs."""
     report, tools, wanted = told.report, told.tools, told.wanted
     return {
         "query": wanted.query.text,

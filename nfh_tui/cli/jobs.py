@@ -211,7 +211,6 @@ def _work_here(store: "Store", job_id: int, db: Path | None, name: str) -> "Job"
 
 
 def _waiting(store: "Store", job: "Job") -> str:
-    """Why a job is not running, in words."""
     said = "waits" if job.state is JobState.QUEUED else "was interrupted, and waits"
     other = None if job.after is None else store.job(job.after)
     behind = "" if other is None or other.state.ended else f" for job {other.id}"
@@ -489,7 +488,6 @@ def _one(store: "Store", number: int, db: Path | None) -> "Job":
 
 
 def _names(store: "Store") -> dict[int, str]:
-    """Models' names by their numbers."""
     return {model.id: model.name for model in store.models()}
 
 
@@ -565,7 +563,7 @@ Names = Mapping[int, str]
 
 
 class JobProgress(Report):
-    """How far a job is, or was."""
+    """Progress of a job."""
 
     phase: str | None
     done: int
@@ -663,7 +661,7 @@ def left_over(found: Sequence["Job"], db: Path | None) -> Iterator[str]:
 
 
 def outcome(job: "Job", names: Names) -> str:
-    """How far a job is, or what came of it, in a few words."""
+    """The progress of a job or its result, in a few words."""
     if job.state is JobState.RUNNING:
         share = f"{100 * min(job.done / job.total, 1):.0f} % " if job.total else ""
         return share + phase_of(job)
@@ -745,7 +743,6 @@ def _minutes(at: str) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """Exactly so many characters."""
     shown = visible(text, width)
     return f"{shown if len(shown) <= width else shown[: width - 1] + '…':{width}}"
 
@@ -763,7 +760,7 @@ def done_json(store: "Store", job: "Job") -> object:
 
 
 def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
-    """The same for a person. db: as the call named it."""
+    """The result in words. db: as the call named it."""
     if job.model_id is not None:
         from nfh_tui.cli.retrain import retrained_lines
 

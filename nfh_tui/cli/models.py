@@ -589,7 +589,7 @@ FIGURES = ("precision", "recall", "f1", "accuracy")
 
 
 def summary_of(model: "Model", database: Path) -> dict[str, Any]:
-    """What a list says of a model besides its own fields."""
+    """The fields of a summary that the model itself does not have."""
     return {
         "f1": _number(metrics_of(model), "f1"),
         "accuracy": _accuracy(model, "accuracy"),
@@ -625,7 +625,7 @@ def trouble(model: "Model", database: Path) -> str | None:
 
 
 def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
-    """A line a model, under a line that says what stands in it."""
+    """A heading and a line a model."""
     yield (
         f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5}"
         "   made"
@@ -707,7 +707,6 @@ def full_lines(
 
 
 def _verdict_lines(model: "Model") -> Iterator[str]:
-    """What became of it when it was made, and why."""
     kind, reason = model.verdict.get("verdict"), model.verdict.get("reason")
     if not isinstance(kind, str) or not isinstance(reason, str):
         return

@@ -50,7 +50,6 @@ class QueryCommand(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments, negated terms after all options."""
         end = args.index("--") if "--" in args else len(args)
         before, after = args[:end], args[end + 1 :]
         terms = [arg for arg in before if NEGATED.match(arg) and arg != "-h"]
@@ -64,7 +63,6 @@ class Failure(click.ClickException):
     exit_code = 1
 
     def show(self, file: IO[str] | None = None) -> None:
-        """Print the sentence."""
         click.echo(f"nfh-tui: {lines_visible(self.message)}", file=file, err=file is None)
 
 

@@ -310,7 +310,6 @@ def _one_line(text: str) -> str:
 
 
 def summary(name: str, counts: "PredictionCounts", out: Path | None) -> str:
-    """How many numbers there were and what they are."""
     heads = counts.kinds[Kind.REFERENCE]
     told = (
         f"{name}: {counted(counts.numbers, 'number')}, {counts.nfh:,} without a noun (NFH): "
@@ -337,7 +336,6 @@ def report_json(
     counts: "PredictionCounts",
     seconds: float,
 ) -> dict[str, object]:
-    """The summary for programs."""
     identifier, resolver = tools.identifier, tools.resolver
     return {
         "file": name,
@@ -490,7 +488,6 @@ def _lines_to(file: BinaryIO, line: "Callable[[PredictedNumber], str]") -> Write
 
 
 def _watched() -> bool:
-    """True if a person watches standard output."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 

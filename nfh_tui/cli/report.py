@@ -81,7 +81,7 @@ Cell = str | Measure | Brief
 
 @dataclass(slots=True)
 class CommandReport:
-    """What is printed, top to bottom."""
+    """The text of a report, built from top to bottom."""
 
     _file: io.StringIO = field(default_factory=io.StringIO)
     _console: "Console" = field(init=False)
@@ -105,7 +105,7 @@ class CommandReport:
         self._console.print(Text(visible(sentence, 2_000)))
 
     def note(self, sentence: str) -> None:
-        """A paragraph that belongs to the table above it."""
+        """A paragraph that belongs to the table above it, indented."""
         from rich.padding import Padding
         from rich.text import Text
 

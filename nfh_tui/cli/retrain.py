@@ -198,7 +198,6 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
 
 
 def usual(store: "Store", task: str) -> str:
-    """The recipe of a task where none is named."""
     if task != RESOLUTION:
         return TRAINABLE[task][0]
     from nfh_tui.services.models import ensure_built_in
@@ -264,7 +263,7 @@ def check_scheduler(address: str | None) -> None:
 def called_wrongly(
     kind: type[Exception], but: type[Exception] | tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Errors of a kind are the caller's: exit status 2."""
+    """Turns errors of a kind into usage errors (exit status 2)."""
     try:
         yield
     except but:
@@ -327,7 +326,7 @@ def training_report(job: "Job", model: "Model", database: Path) -> TrainingRepor
 def retrained_lines(
     job: "Job", model: "Model", database: Path, db: Path | None
 ) -> Iterator[str]:
-    """The same for a person. db: as the call named the database."""
+    """The result in words. db: as the call named the database."""
     if model.task == "identification":
         yield from _identification(job, model)
     else:
@@ -392,7 +391,6 @@ def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Ite
 
 
 def left_out_of(metrics: Mapping[str, object]) -> Iterator[str]:
-    """What was not learnt from, as a model's figures have it."""
     kept = metrics.get("left_out")
     if isinstance(kept, dict):
         yield from left_out_lines({str(why): count(n) for why, n in kept.items()})
@@ -411,7 +409,6 @@ def notes_of(job: "Job") -> list[str]:
 
 
 def note_lines(job: "Job") -> Iterator[str]:
-    """The same, indented."""
     for note in notes_of(job):
         yield from sentence_lines(note, "  ")
 
@@ -451,7 +448,7 @@ def number(metrics: Mapping[str, object], name: str) -> float | None:
 
 
 def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
-    """On what it was judged, and how well it did."""
+    """The held-out figures, with what they were measured on."""
     count = number(metrics, "dev_examples")
     if count is None:
         folds = number(metrics, "folds") or 0
@@ -472,7 +469,7 @@ def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
 
 
 def failure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
-    """Where it fails: by kind, by mistake, by the anchor's words."""
+    """Tables of errors by kind, by mistake and by anchor words."""
     for what, counts, rows in (
         ("kind", ("n", "right"), metrics.get("by_kind")),
         ("mistake", ("n",), metrics.get("mistakes")),
@@ -497,7 +494,7 @@ def count_table(
 
 
 def resolution_lines(job: "Job", model: "Model") -> Iterator[str]:
-    """What it learnt from, and how good it is."""
+    """Training data and figures of a resolution model."""
     metrics = model.metrics
     examples = count(metrics.get("examples"))
     yield (

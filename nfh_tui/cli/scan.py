@@ -99,7 +99,6 @@ def scan(
 
 
 def _check_out(out: Path | None, files: Sequence[str]) -> None:
-    """Refuse to write over a file that is to be scanned."""
     from nfh_tui.scanning.blocks import place_of
 
     place = None if out is None else place_of(str(out))
@@ -290,12 +289,11 @@ Figures = Mapping[str, Any]
 
 
 def shown(text: str) -> str:
-    """Text from outside, safe to print."""
     return visible(text, NAME_LENGTH)
 
 
 def progress_words(now: ScanProgress) -> str:
-    """How far a scan is, how fast, and how long it will take."""
+    """Progress, rate and remaining time of a scan."""
     rate = (now.done - now.started) / now.seconds if now.seconds else 0.0
     name = visible(Path(now.file).name or now.file, PROGRESS_NAME)
     parts = [name, f"{rate / 1e6:.1f} MB/s"]
@@ -311,7 +309,6 @@ def progress_words(now: ScanProgress) -> str:
 
 
 def report_lines(report: Figures) -> Iterator[str]:
-    """The report, line by line."""
     files = [file for file in report["files"] if file["failed"] is None]
     for file in files:
         yield shown(file["file"])
@@ -412,7 +409,7 @@ def say_twice(pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def say_known(files: Sequence[Scanned]) -> None:
-    """What earlier runs have done."""
+    """Tells which files an earlier run has finished."""
     _each(
         [
             f"{shown(file.name)}: scanned before, on {file.before[:10]}, unchanged since"

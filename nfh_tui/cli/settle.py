@@ -299,7 +299,6 @@ TIED = "\xa0"
 
 
 def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
-    """What a settlement did, or would do."""
     yield (
         f"{counted(report.anchors, 'anchor')} looked at by rule {report.rule}, "
         f"{counted(report.least, 'vote')} or more"
@@ -331,7 +330,7 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
 
 
 def _wrapped(sentence: str) -> list[str]:
-    """A sentence on lines of 80 columns, below the line before."""
+    """A sentence indented under the line before; TIED blanks do not break."""
     return [line.replace(TIED, " ") for line in wrapped(sentence, "  ", "    ", cuts=True)]
 
 
@@ -376,7 +375,6 @@ class SettleRequest:
 
 
 def drawn_lines(audit: "NewAudit", asked: SettleRequest) -> Iterator[str]:
-    """What was drawn, and how to get at it."""
     yield (
         f"Audit {audit.run}: {counted(audit.items, 'item')} of {audit.frame:,} drawn with seed "
         f"{audit.seed}, for {visible(audit.auditor, NAME_SHOWN)}"
@@ -394,7 +392,6 @@ def drawn_lines(audit: "NewAudit", asked: SettleRequest) -> Iterator[str]:
 
 
 def drawn_json(audit: "NewAudit") -> dict[str, object]:
-    """The same for programs."""
     strata = {
         name: {"size": size, "drawn": drawn} for name, (size, drawn) in audit.strata.items()
     }
@@ -402,7 +399,6 @@ def drawn_json(audit: "NewAudit") -> dict[str, object]:
 
 
 def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
-    """What an audit shows by now."""
     of = "" if audit.frame is None else f" of {audit.frame:,}"
     seed = "" if audit.seed is None else f", seed {audit.seed}"
     yield (
@@ -456,7 +452,6 @@ def _rates(audit: "AuditReport") -> Iterator[str]:
 
 
 def audits_json(audits: Sequence["AuditReport"], drawn: "NewAudit | None") -> dict[str, object]:
-    """All audits for programs."""
     return {
         "audits": [asdict(audit) for audit in audits],
         "drawn": None if drawn is None else drawn_json(drawn),

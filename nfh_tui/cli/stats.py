@@ -278,7 +278,7 @@ def nfhs_only(size: CorpusSize, found: StatsResult) -> bool:
 
 
 def _counted(found: StatsResult) -> str:
-    """How many numbers the shares are of, and which are in none."""
+    """How many numbers the shares are of, and which are left out."""
     size = found.statistics.size
     if nfhs_only(size, found):
         said = f"All {size.nfh:,} that are said to be anything are NFHs"
@@ -350,7 +350,6 @@ def stats_json(found: StatsResult, asked: StatsOptions) -> Json:
 
 
 def part(count: int, of: int) -> Json:
-    """A count with its share."""
     return {"count": count, "share": count / of if of else None}
 
 
@@ -539,7 +538,7 @@ def chart(bars: Sequence[Bar], width: int, *, blocks: bool) -> list[str]:
 
 
 def _bar(share: float, room: int, *, blocks: bool) -> str:
-    """A share of the room, padded to all of it."""
+    """A bar padded to the width of the room."""
     if blocks:
         return bar(share, room).ljust(room)
     signs = max(1, round(share * room)) if share > 0 else 0
@@ -556,7 +555,6 @@ def can_show_blocks(encoding: str | None) -> bool:
 
 
 def indented(lines: Iterable[str], columns: int) -> str:
-    """The lines as one paragraph."""
     return "".join(f"{' ' * columns}{line.rstrip()}\n" for line in lines)
 
 
@@ -800,7 +798,6 @@ def _many(tally: ValueCounts, number: int) -> int:
 
 
 def _spread(tally: ValueCounts) -> tuple[str, str, str]:
-    """Mean, median and greatest value."""
     if tally.mean is None or tally.median is None:
         return NONE, NONE, NONE
     return f"{tally.mean:,.1f}", f"{tally.median:,.1f}", f"{tally.most:,}"

@@ -54,7 +54,7 @@ def person(name: str) -> str:
 
 
 def within(base: str, query: str) -> str:
-    """A query within the query that the screen is about."""
+    """A query limited to the query that the screen shows."""
     return f"{base} {query}".strip()
 
 
@@ -214,14 +214,13 @@ def pairs_of(counts: Confusions) -> list[AnnotatorPair]:
 
 
 def pair_name(pair: AnnotatorPair) -> str:
-    """How a pair is called."""
     return "everybody" if pair == POOLED else f"{pair[0]} and {pair[1]}"
 
 
 def pair_lines(
     counts: Confusions, measured: AgreementFigures, pair: AnnotatorPair, base: str, width: int
 ) -> list[Line]:
-    """The pairs, and the matrix of the one that is chosen."""
+    """The list of pairs and the matrix of the chosen one."""
     if len(counts.people) < 2:
         return sentence(ONE_ANNOTATOR if counts.people else NO_ANSWERS, width)
     matrix = pair_matrix(counts, pair)
@@ -250,7 +249,6 @@ def pair_lines(
 
 
 def pair_matrix(counts: Confusions, pair: AnnotatorPair) -> FigureMatrix:
-    """Who says what, of a pair or of everybody."""
     if pair == POOLED:
         return matrix_of("somebody", "somebody else", counts.pooled, KINDS)
     return matrix_of(pair[0], pair[1], counts.pairs.get(pair, {}), KINDS)
@@ -337,6 +335,6 @@ def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int)
 
 
 def pair_of(stop: Target) -> AnnotatorPair:
-    """The pair that a stop of the list of pairs stands for."""
+    """The pair of a line in the list of pairs."""
     one, other = stop.name.removeprefix(f"{PAIR_STOP} ").split("\t")
     return one, other

@@ -68,7 +68,6 @@ class Sides:
 
 
 def side_name(side: ComparedSide) -> str:
-    """A side in words."""
     if side.what == "gold":
         return "gold"
     if side.what == "file":
@@ -330,7 +329,6 @@ def change_lines(found: Changes, base: str, width: int) -> list[Line]:
 
 
 def change_matrix(found: Changes, sides: Sides, base: str, width: int) -> list[Line]:
-    """The kinds then and now."""
     matrix = matrix_of(side_name(sides.right), "gold here", found.counts, LABELS)
     if not matrix.total:
         return []
@@ -481,5 +479,5 @@ def _chart_words(models: Sequence[JudgedModel]) -> str:
 
 
 def model_of(stop: Target) -> int:
-    """The id of the model that a stop stands for."""
+    """The id of the model of a line."""
     return int(stop.name.removeprefix(f"{MODEL_STOP} "))

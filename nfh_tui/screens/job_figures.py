@@ -84,29 +84,23 @@ class Listed:
 
     @property
     def names(self) -> dict[int, str]:
-        """Models' names by their numbers."""
         return {model.id: model.name for model in self.models}
 
     def job(self, job_id: int) -> Job | None:
-        """A job by its number."""
         return next((one for one in self.jobs if one.id == job_id), None)
 
     def model(self, model_id: int) -> Model | None:
-        """A model by its number."""
         return next((one for one in self.models if one.id == model_id), None)
 
     def metrics_of(self, model: Model) -> Mapping[str, object]:
-        """A model's figures."""
         return self.metrics.get(model.id, model.metrics)
 
 
 def job_stop(job_id: int) -> str:
-    """The name of a job's line."""
     return f"{JOB_STOP} {job_id}"
 
 
 def model_stop(model_id: int) -> str:
-    """The name of a model's line."""
     return f"{MODEL_STOP} {model_id}"
 
 
@@ -341,7 +335,7 @@ def _split(name: str) -> str:
 
 
 def fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    """Pairs of what and what of it; a long value is cut."""
+    """Lines of label and value; long values are cut."""
     return [
         (
             FigureCell(f" {left(what, LABEL)}", ("faint",)),
@@ -375,7 +369,7 @@ def _curves(job: Job, view: JobView, top: str, width: int, rows: int) -> list[Li
 
 
 def series(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
-    """One figure of a job over its steps."""
+    """The values of one figure over the steps of a job."""
     found = ((point.done, fraction(point.metrics.get(name))) for point in points)
     return [(float(done), value) for done, value in found if value is not None]
 
@@ -639,7 +633,7 @@ def _verdict(ruling: PromotionSummary, width: int) -> list[Line]:
 
 
 def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
-    """The figures in columns, each of them a stop."""
+    """The figures in columns; each can be stood on."""
     tried = count(metrics.get("dev_examples"))
     lines = [heading("Figures", f"on {items(tried)} it did not learn from" if tried else "")]
     cells = []

@@ -82,7 +82,7 @@ def figure(measure: Measure, *, share: bool) -> tuple[str, str]:
 
 
 def sheet(contents: "Contents") -> str:
-    """The whole of it, in Markdown."""
+    """The datasheet in Markdown."""
     tally, frozen, agreement = contents.tally, contents.frozen, contents.agreement
     undecided = tally.undecided.total()
     audits = audits_of(contents)
@@ -157,7 +157,6 @@ def sheet(contents: "Contents") -> str:
 
 
 def _ranked(counts: "Counter[K]") -> list[tuple[str, int]]:
-    """Counts of values by their names."""
     return sorted((str(one), count) for one, count in counts.items())
 
 
@@ -259,7 +258,6 @@ def _holds(contents: "Contents") -> tuple[list[str], list[list[str | int]]]:
 
 
 def _sources(contents: "Contents") -> list[tuple[str, str, int, int, int, str]]:
-    """Which files the texts, the gold and the answers came with."""
     frozen, names = contents.frozen, contents.names
     here = contents.tally.anchors
     texts, gold, answers = (

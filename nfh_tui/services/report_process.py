@@ -27,7 +27,7 @@ LISTED = "-*#|"
 
 
 class ReportError(Exception):
-    """A command that failed; the message is its own sentence."""
+    """A command failed; the message is its sentence."""
 
 
 async def output(arguments: Sequence[str], database: Path) -> str:
