@@ -189,7 +189,7 @@ def test_no_number_is_cut_off_where_there_is_little_room(
 ) -> None:
     from nfh_tui.cli import report
 
-    monkeypatch.setattr(report, "PIPE_WIDTH", 40)
+    monkeypatch.setattr(report, "WIDTH", 40)
     page = report.CommandReport()
     measure = Measure(0.5, 0.25, 0.75, 8, None)
     names = ("people", "items:", "whole", "kappa", "find")
