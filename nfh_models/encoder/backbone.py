@@ -82,9 +82,6 @@ class Bert(nn.Module):
     def get_input_embeddings(self) -> nn.Embedding:
         return self.embeddings.word_embeddings
 
-    def set_input_embeddings(self, table: nn.Embedding) -> None:
-        self.embeddings.word_embeddings = table
-
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
         """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
         mask = None

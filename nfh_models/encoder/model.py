@@ -454,13 +454,15 @@ class EncoderModel:
             states=states,
         )
         both = bundle.settings.task is Task.BOTH
+        logits = (found.nfh - bundle.threshold).astype(np.float64) if both else np.zeros(0)
+        nfh = 1 / (1 + np.exp(-logits))
         choices = [
             choice_of(
                 row,
                 len(item.passage.tokens),
                 probabilities(found.logits[place], bundle.temperature, bundle.shift),
                 Several(*found.several[place].tolist()) if bundle.settings.several else None,
-                nfh_of(found.nfh[place] - bundle.threshold) if both else None,
+                float(nfh[place]) if both else None,
             )
             for place, (row, item) in enumerate(zip(rows, items, strict=True))
         ]
@@ -524,11 +526,6 @@ def choice_of(
         return Choice(best, None, None, tuple(laid_out), several, nfh)
     margin = float(found[ranked[0]] - found[ranked[1]])
     return Choice(best, second, margin, tuple(laid_out), several, nfh)
-
-
-def nfh_of(logit: float) -> float:
-    """The probability that a logit says."""
-    return float(1 / (1 + np.exp(-np.float64(logit))))
 
 
 # --- files

@@ -93,7 +93,8 @@ def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[SentenceNu
         end = _around(passage, cut, anchor.end - 1)[1]
         word_span = known.get((start, end))
         if word_span is None:
-            word_span = known[start, end] = _word_span(passage, start, end)
+            found = WordSpan.of(passage, start, end)
+            word_span = known[start, end] = WordSpan(plain_words(found.words), found.spaces)
         yield SentenceNumber(word_span, anchor.start - start, anchor.end - start)
 
 
@@ -119,11 +120,6 @@ def _bounds(passage: Passage, turn: Turn) -> list[int]:
     if bounds[-1] < turn.end:
         bounds.append(turn.end)
     return bounds
-
-
-def _word_span(passage: Passage, start: int, end: int) -> WordSpan:
-    found = WordSpan.of(passage, start, end)
-    return WordSpan(plain_words(found.words), found.spaces)
 
 
 BATCH = 512

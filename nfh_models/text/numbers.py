@@ -151,11 +151,6 @@ _HEIGHT = re.compile(r"[1-9]'(?:\d|1[01])(?:\"|''|\u2033)?")
 _PLAIN_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2032": "'"})
 
 
-def is_hyphen(word: str) -> bool:
-    """Whether a token is a single hyphen that can join numbers."""
-    return word in HYPHENS
-
-
 def is_ordinal(word: str) -> bool:
     """Whether a token is an ordinal: "4th", "third", "twenty-first"."""
     low = word.lower()
@@ -337,7 +332,7 @@ class TokenLine:
         return parts_of(self.words[place]) if self._has(place) else ()
 
     def hyphen(self, place: int) -> bool:
-        return self._has(place) and is_hyphen(self.words[place])
+        return self._has(place) and self.words[place] in HYPHENS
 
     def touches(self, place: int) -> bool | None:
         """Whether token `place` has no white space before it; None if unknown."""
