@@ -36,7 +36,7 @@ def parser(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real parser, loaded once for all of these tests."""
     if not installed_pipelines():
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
-    monkeypatch.setattr("nfh_models.parsing.load_parser", _loaded)
+    monkeypatch.setattr("nfh_models.parsing.base.load_parser", _loaded)
 
 
 @pytest.fixture
@@ -359,7 +359,7 @@ def test_a_folder_of_a_parser_is_found_from_anywhere(
     db: Path, call, home: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     (home / "pipe").mkdir()
-    monkeypatch.setattr("nfh_models.parsing.load_parser", lambda *_: _loaded())
+    monkeypatch.setattr("nfh_models.parsing.base.load_parser", lambda *_: _loaded())
     for spec, kept in (
         (f"{kind}:pipe", f"{kind}:{home / 'pipe'}"),
         ("spacy:en_none", "spacy:en_none"),
@@ -376,7 +376,7 @@ def test_a_parser_that_is_not_there_is_a_sentence(db: Path, call, monkeypatch) -
     def none(spec: str | None, wanted: frozenset[ParseLayer]) -> Parser:
         raise ModelsError(f"no parser {spec}: get one")
 
-    monkeypatch.setattr("nfh_models.parsing.load_parser", none)
+    monkeypatch.setattr("nfh_models.parsing.base.load_parser", none)
     result = call("identify", "--db", db, "--parser", "stanza:there")
     assert result.exit_code == 1
     assert result.stderr == "nfh-tui: no parser stanza:there: get one\n"

@@ -25,7 +25,7 @@ def parser(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real parser, loaded once for all of these tests."""
     if not installed_pipelines():
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
-    monkeypatch.setattr("nfh_models.parsing.load_parser", _loaded)
+    monkeypatch.setattr("nfh_models.parsing.base.load_parser", _loaded)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
-from nfh_models import parsing
+from nfh_models.parsing import base as parsing
 from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_tui.jobs import promotion
 from nfh_tui.jobs.promotion import PromotionDecision, judge
