@@ -31,7 +31,7 @@ PEOPLE = ("eva", "bob", "ida")
 def commit(store: Store, me: Annotator, anchor_id: int) -> float:
     """Seconds that an answer takes."""
     begun = time.perf_counter()
-    store.commit_answer(anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE))
     return time.perf_counter() - begun
 
 
@@ -56,7 +56,7 @@ def measure(path: Path) -> None:
     """Measure and print."""
     size = path.stat().st_size / 1e6
     with Store.open(path) as store:
-        me = store.annotator("somebody")
+        me = store.people.ensure("somebody")
         print(f"{size:,.0f} MB, {os.cpu_count()} cores")
         alone = sorted(commit(store, me, 1 + number) for number in range(ALONE))
         show("answer, alone", alone, BUDGET_ALONE)

@@ -51,11 +51,11 @@ class Other:
 
     def _work(self) -> None:
         with Store.open(self._path) as store:
-            me = store.annotator("somebody else")
+            me = store.people.ensure("somebody else")
             answer = class_answer(Kind.TIME)
             for anchor_id in self._ids:
                 begun = time.perf_counter()
-                store.commit_answer(anchor_id, me, Role.ANNOTATOR, answer)
+                store.edits.commit_answer(anchor_id, me, Role.ANNOTATOR, answer)
                 self.waited.append((time.perf_counter() - begun) * 1000)
                 if self._stopped.wait(0.05):
                     return
@@ -65,12 +65,12 @@ def decide(store: Store, me: Annotator, count: int, ids: list[int]) -> None:
     """Decide `count` anchors in bulk, somebody else writing meanwhile."""
     wish = BulkOperation(OperationKind.PROPOSAL)
     begun = time.perf_counter()
-    found = store.preview_bulk(ids[: 2 * count], wish, me)
+    found = store.bulk.preview(ids[: 2 * count], wish, me)
     looked = time.perf_counter() - begun
     print(f"preview of {found.looked:,} items: {looked:.1f} s, {len(found.ids):,} would change")
     with Other(store.path, ids[-2_000:]) as other:
         begun = time.perf_counter()
-        done = store.run_bulk(found.ids[:count], wish, me)
+        done = store.bulk.run(found.ids[:count], wish, me)
         took = time.perf_counter() - begun
     waited = sorted(other.waited)
     print(
@@ -97,22 +97,24 @@ def timed(words: str, items: list[AnchorItem], act: Callable[[AnchorItem], objec
 def measure(path: Path, count: int) -> None:
     """Decide in bulk, then ask for precedents and similar items."""
     with Store.open(path) as store:
-        me = store.annotator("eva")
-        ids = [i for chunk in store.queue_ids(parse("-by:eva"), me) for i in chunk]
+        me = store.people.ensure("eva")
+        ids = [i for chunk in store.queue.ids(parse("-by:eva"), me) for i in chunk]
         decide(store, me, count, ids)
         some = list(islice(ids, 0, None, max(1, len(ids) // ITEMS)))[:ITEMS]
-        items = [i for i in (store.item(id_, me, Role.ADJUDICATOR) for id_ in some) if i]
+        items = [i for i in (store.items.read(id_, me, Role.ADJUDICATOR) for id_ in some) if i]
 
         def precedents(item: AnchorItem) -> object:
             answer = item.votes[0].answer
             nouns = {item.passage.tokens[m.head].lemma for m in answer.mentions()}
-            return store.precedents(item.anchor_id, me, nouns, "R5")
+            return store.similar.precedents(item.anchor_id, me, nouns, "R5")
 
         timed("precedents", items, precedents)
         timed(
             "similar items",
             items,
-            lambda item: store.similar(item.anchor_id, item.passage, item.votes[0].answer, me),
+            lambda item: store.similar.find(
+                item.anchor_id, item.passage, item.votes[0].answer, me
+            ),
         )
         print(f"budget of precedents: {PRECEDENTS_MS:.0f} ms")
 

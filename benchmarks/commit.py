@@ -59,7 +59,7 @@ def passages(count: int, seed: int) -> Iterator[IncomingPassage]:
 def make(path: Path, anchors: int) -> None:
     """A database of made-up sentences."""
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("made up", "1", "gold"), passages(anchors, 1))
+        store.imports.load(IncomingFile("made up", "1", "gold"), passages(anchors, 1))
 
 
 def timed(count: int, act: Callable[[int], object]) -> list[float]:
@@ -78,7 +78,7 @@ def answers(store: Store, me: Annotator, first: int) -> Callable[[int], object]:
     given = (reference, class_answer(Kind.AGE, comment="as before"))
 
     def commit(number: int) -> object:
-        return store.commit_answer(first + number, me, Role.ANNOTATOR, given[number % 2])
+        return store.edits.commit_answer(first + number, me, Role.ANNOTATOR, given[number % 2])
 
     return commit
 
@@ -133,7 +133,7 @@ def import_into(path: Path) -> None:
         told[:] = [rows]
 
     with Store.open(path) as store:
-        store.load(
+        store.imports.load(
             IncomingFile("beside", "2", "gold"), passages(2_000_000, 2), progress=progress
         )
 
@@ -145,7 +145,7 @@ def measure(folder: Path, anchors: int, count: int) -> None:
     print(f"{anchors:,} anchors, {path.stat().st_size / 1e6:.0f} MB, {os.cpu_count()} CPUs")
     middle, late = show("bare one-row commit", timed(count, bare(folder / "bare.db")))
     with Store.open(path) as store:
-        me = store.annotator("eva")
+        me = store.people.ensure("eva")
         alone = show("answer, alone", timed(count, answers(store, me, 1)), BUDGET_ALONE)
         print(
             f"  ratio to the bare commit: p50 {alone[0] / middle:.1f}, "

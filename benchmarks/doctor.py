@@ -44,7 +44,7 @@ def settled(path: Path, rows: int) -> Path:
     if not path.exists():
         build(path, rows)
     with Store.open(path) as store:
-        store.settle(parse(""), Rule.MAJORITY, store.annotator("bench"))
+        store.settlement.run(parse(""), Rule.MAJORITY, store.people.ensure("bench"))
     return path
 
 

@@ -64,7 +64,7 @@ def until(happened: Callable[[], object]) -> None:
 
 def newest(store: Store) -> Job | None:
     """The job that was asked for last."""
-    return next(iter(store.jobs()), None)
+    return next(iter(store.jobs.all()), None)
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def training(database: Path, recipe: str) -> Iterator[None]:
         used = processor_seconds(job.pid)
         try:
             yield
-            after = store.job(job.id)
+            after = store.jobs.read(job.id)
             if after is None or after.state is not JobState.RUNNING:
                 raise SystemExit(f"the job ended while it was needed: {after and after.error}")
             used = processor_seconds(job.pid) - used
@@ -97,7 +97,7 @@ def training(database: Path, recipe: str) -> Iterator[None]:
                 f"the job took {used:.0f} s of processor time meanwhile; it was {after.phase}"
             )
         finally:
-            store.end_job(job.id, JobState.CANCELLED, "the benchmark is done")
+            store.jobs.end(job.id, JobState.CANCELLED, "the benchmark is done")
             until(lambda: not Path(f"/proc/{job.pid}").exists())
 
 
@@ -105,7 +105,7 @@ def at_it(store: Store, job: Job) -> bool:
     """Whether a job works hard by now: it counts what it does. SystemExit if it ended."""
     if job.state.ended:
         raise SystemExit(f"the job ended: {job.error}")
-    return bool(job.total and job.done) or bool(store.job_points(job.id))
+    return bool(job.total and job.done) or bool(store.jobs.points(job.id))
 
 
 def processor_seconds(pid: int) -> float:
@@ -117,11 +117,11 @@ def processor_seconds(pid: int) -> float:
 def commits(database: Path, count: int, who: str) -> list[float]:
     """Seconds of each commit of an answer, ascending."""
     with Store.open(database) as store:
-        me: Annotator = store.annotator(who)
+        me: Annotator = store.people.ensure(who)
         given = (class_answer(Kind.YEAR), class_answer(Kind.AGE, comment="as before"))
 
         def commit(number: int) -> object:
-            return store.commit_answer(1 + number, me, Role.ANNOTATOR, given[number % 2])
+            return store.edits.commit_answer(1 + number, me, Role.ANNOTATOR, given[number % 2])
 
         return timed(count, commit)
 

@@ -68,10 +68,12 @@ def make_database(path: Path, made: list[tuple[Passage, Anchor]], model: str) ->
         for line, (passage, anchor) in enumerate(made, 1)
     ]
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("made up", "0" * 64, "dialog"), incoming)
+        store.imports.load(IncomingFile("made up", "0" * 64, "dialog"), incoming)
         ensure_built_in(store)
         for name in (CUES, "rules") if model == CUES else (model,):
-            store.activate_model(next(one.id for one in store.models() if one.name == name))
+            store.models.activate(
+                next(one.id for one in store.models.all() if one.name == name)
+            )
 
 
 async def round_trips(path: Path, anchors: int) -> list[float]:

@@ -33,10 +33,10 @@ GIVEN = (reference_answer([[Mention(0, 1, 0)]]), class_answer(Kind.AGE, comment=
 def answer(path: Path, name: str, first: int, count: int, step: int) -> None:
     """Answers of one person to every `step`th anchor, a Reference and a class in turn."""
     with Store.open(path) as store:
-        me = store.annotator(name)
+        me = store.people.ensure(name)
         for number in range(count):
             anchor = first + number * step
-            store.commit_answer(anchor, me, Role.ANNOTATOR, GIVEN[number % 2])
+            store.edits.commit_answer(anchor, me, Role.ANNOTATOR, GIVEN[number % 2])
 
 
 @contextmanager
@@ -62,13 +62,13 @@ def timed_writes() -> Iterator[list[float]]:
 def answer_on(path: Path) -> None:
     """Somebody who answers ten times a second; says after each how long it took."""
     with Store.open(path) as store:
-        me = store.annotator("beside")
+        me = store.people.ensure("beside")
         number = 0
         while True:
             time.sleep(0.1)
             number += 1
             begun = time.perf_counter()
-            store.commit_answer(number, me, Role.ANNOTATOR, GIVEN[number % 2])
+            store.edits.commit_answer(number, me, Role.ANNOTATOR, GIVEN[number % 2])
             print(time.perf_counter() - begun, flush=True)
 
 
@@ -102,10 +102,10 @@ def measure(folder: Path, made: Path, answers: int) -> None:
     with Store.open(here) as store:
         with somebody_beside(here) as committed, timed_writes() as writes:
             begun = time.perf_counter()
-            report = store.merge(there, "merger", progress=progress)
+            report = store.merge.run(there, "merger", progress=progress)
             seconds = time.perf_counter() - begun
         again = time.perf_counter()
-        second = store.merge(there, "merger")
+        second = store.merge.run(there, "merger")
         again = time.perf_counter() - again
     size = here.stat().st_size / 1e6
     print(f"{ANCHORS:,} anchors, {size:.0f} MB; {report.events:,} changes came in")

@@ -85,15 +85,15 @@ def _answer(source: random.Random, nouns: list[int]) -> Answer:
 def work(path: Path) -> None:
     """Settle and undo, and print what each took; for a process of its own."""
     with Store.open(path) as store:
-        me = store.annotator("settler")
+        me = store.people.ensure("settler")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         sys.stdin.readline()
         begun = time.perf_counter()
-        report = store.settle(parse("-by:eva"), Rule.MAJORITY, me)
+        report = store.settlement.run(parse("-by:eva"), Rule.MAJORITY, me)
         settled = time.perf_counter() - begun
         begun = time.perf_counter()
-        undone = store.undo(me)
+        undone = store.edits.undo(me)
         assert undone is not None
         seconds = time.perf_counter() - begun
     print(
@@ -139,13 +139,13 @@ def measure(folder: Path, anchors: int) -> None:
     path = folder / "nfh.db"
     with Store.open(path, create=True) as store:
         begun = time.perf_counter()
-        store.load(IncomingFile("made up", "1", "gold"), passages(anchors))
+        store.imports.load(IncomingFile("made up", "1", "gold"), passages(anchors))
         print(
             f"{anchors:,} anchors with three answers each: made in "
             f"{time.perf_counter() - begun:.0f} s, {path.stat().st_size / 1e6:.0f} MB, "
             f"{os.cpu_count()} CPUs"
         )
-        me = store.annotator("eva")
+        me = store.people.ensure("eva")
         first = anchors - RESERVED + 1
         show("answer, alone", timed(RESERVED, answers(store, me, first)))
         beside(path, store, me, first)

@@ -141,7 +141,9 @@ async def walk(database: Path, items: int, decided: int, what_grows: bool) -> li
             one = Walk(app, what_grows)
             await one.go(items, decided)
             one.growth()
-            stored = await app.client.queue_count(parse("state:decided"), app.desk.state.me)
+            stored = await app.client.read(
+                app.client.store.queue.count, parse("state:decided"), app.desk.state.me
+            )
             print(f"{stored:,} of {one.decided:,} decisions are on disk")
             if stored < one.decided * SAVED:
                 raise SystemExit("more of them should be")

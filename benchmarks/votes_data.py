@@ -75,10 +75,14 @@ def _answer(source: random.Random, tokens: list[int]) -> Answer:
 def build(path: Path, count: int = ANCHORS, seed: int = 5) -> None:
     """Make the database, as an import of one file would: a minute for the release's size."""
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("three people", f"{seed:064d}", "gold"), passages(count, seed))
+        store.imports.load(
+            IncomingFile("three people", f"{seed:064d}", "gold"), passages(count, seed)
+        )
 
 
 def give_out(path: Path) -> None:
     """Give each anchor to one of the three, to be decided, as `nfh-tui assign` does."""
     with Store.open(path) as store:
-        store.assign(parse(""), None, PEOPLE, AssignmentRequest(role=Role.ADJUDICATOR))
+        store.assignments.assign(
+            parse(""), None, PEOPLE, AssignmentRequest(role=Role.ADJUDICATOR)
+        )

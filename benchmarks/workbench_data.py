@@ -60,7 +60,7 @@ def ready(path: Path, count: int = ANCHORS, seed: int = 3) -> Path:
     made = path.with_suffix(".part")
     made.unlink(missing_ok=True)
     with Store.open(made, create=True) as store:
-        store.load(IncomingFile("made", f"{seed:064d}", "gold"), passages(count, seed))
+        store.imports.load(IncomingFile("made", f"{seed:064d}", "gold"), passages(count, seed))
         predict(store, seed)
     made.rename(path)
     return path
@@ -69,14 +69,14 @@ def ready(path: Path, count: int = ANCHORS, seed: int = 3) -> Path:
 def predict(store: Store, seed: int) -> None:
     """Give the first PREDICTED anchors a prediction, made up."""
     source = random.Random(seed)
-    me = store.annotator("bench")
-    model = store.ensure_model("made", "resolution", "nearest-noun", "1")
-    ids = list(next(store.queue_ids(parse(""), me)))
+    me = store.people.ensure("bench")
+    model = store.models.ensure("made", "resolution", "nearest-noun", "1")
+    ids = list(next(store.queue.ids(parse(""), me)))
     ids = [*ids, *range(ids[-1] + 1, ids[0] + PREDICTED)]
     found = []
-    for anchor_id, (passage, _) in store.passages(ids).items():
+    for anchor_id, (passage, _) in store.items.passages(ids).items():
         size = len(passage.tokens) + 6
         scores = tuple(source.random() if source.random() < 0.6 else None for _ in range(size))
         found.append((anchor_id, Prediction("made", "0", "1", 0.1, scores)))
     for start in range(0, len(found), 500):
-        store.save_predictions(model, found[start : start + 500])
+        store.predictions.save(model, found[start : start + 500])

@@ -96,7 +96,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self._query = query
         for theme in (*THEMES, *map(made, self.config.themes)):
             self.register_theme(theme)
-        self.theme = self._first_theme(store.setting(f"{SETTING}.{self._me.name}"))
+        self.theme = self._first_theme(store.settings.read(f"{SETTING}.{self._me.name}"))
 
     def _first_theme(self, chosen: str | None) -> str:
         """The theme chosen here before, else that of the person's file, else our own."""
@@ -238,10 +238,10 @@ def _person(store: Store, name: str) -> Annotator:
     """Somebody by name; where nothing can be written, somebody new is nobody in particular."""
     if not store.read_only:
         try:
-            return store.annotator(name)
+            return store.people.ensure(name)
         except FullError:
             store.only_read()
-    known = (one for one in store.annotators() if one.name == name)
+    known = (one for one in store.people.all() if one.name == name)
     return next(known, Annotator(0, name))
 
 

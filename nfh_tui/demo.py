@@ -71,10 +71,10 @@ def ensure_demo(path: Path) -> None:
 
     config.make_folder_for(path)
     with Store.open(path, create=True) as store:
-        if next(iter(store.queue_ids(parse(""), store.annotator("editor"))), None):
+        if next(iter(store.queue.ids(parse(""), store.people.ensure("editor"))), None):
             return
         ensure_small(store)
-        store.begin_guidelines(first_text())
+        store.guidelines.begin(first_text())
         _copy_corpus(store)
 
 
@@ -96,5 +96,5 @@ def first_query(path: Path, name: str) -> str | None:
     from nfh_db.store import Store
 
     with Store.open(path) as store:
-        place = store.place(store.annotator(name), "adjudicate")
+        place = store.workspace.position(store.people.ensure(name), "adjudicate")
     return "-state:decided" if place == QueuePosition() else None

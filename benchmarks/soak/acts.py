@@ -200,7 +200,7 @@ class Choosing:
         anchor = self.ids[place]
 
         def do(store: Store) -> object:
-            return store.commit_answer(anchor, store.annotator(who), role, answer)
+            return store.edits.commit_answer(anchor, store.people.ensure(who), role, answer)
 
         return self.act(f"{role} answer", who, steps, do, [(draft, None)])
 
@@ -232,7 +232,7 @@ class Choosing:
         anchor = self.ids[place]
 
         def do(store: Store) -> object:
-            return store.withdraw(anchor, store.annotator(who), role)
+            return store.edits.withdraw(anchor, store.people.ensure(who), role)
 
         return self.act("withdraw", who, steps, do)
 
@@ -247,7 +247,7 @@ class Choosing:
         anchor = self.ids[place]
 
         def do(store: Store) -> object:
-            return store.set_flag(anchor, store.annotator(who), name, on)
+            return store.edits.set_flag(anchor, store.people.ensure(who), name, on)
 
         return self.act("flag", who, [self._change(key, "set" if on else None)], do)
 
@@ -258,7 +258,7 @@ class Choosing:
         anchor = self.ids[place]
 
         def do(store: Store) -> object:
-            store.save_draft(anchor, store.annotator(who), role, body)
+            store.workspace.save_draft(anchor, store.people.ensure(who), role, body)
             return body
 
         return self.act("draft", who, [], do, [(key, body)], stack="")
@@ -280,12 +280,12 @@ class Choosing:
         anchor = self.ids[text, start, stop]
 
         def do(store: Store) -> object:
-            saved = store.replace_anchor(
+            saved = store.edits.replace_anchor(
                 anchor,
-                store.annotator(who),
+                store.people.ensure(who),
                 Role.ADJUDICATOR,
                 Anchor(start, stop + 1),
-                store.stale_labels(anchor, store.annotator(who)),
+                store.edits.stale_labels(anchor, store.people.ensure(who)),
             )
             self.ids[new] = saved.anchor_id
             return saved
@@ -310,8 +310,8 @@ class Choosing:
             return None
 
         def do(store: Store) -> object:
-            me = store.annotator(who)
-            return store.undo(me) if what == "undo" else store.redo(me)
+            me = store.people.ensure(who)
+            return store.edits.undo(me) if what == "undo" else store.edits.redo(me)
 
         return self.act(what, who, steps, do, stack=what)
 

@@ -75,7 +75,7 @@ class Chooser(Choosing):
         file = IncomingFile(f"{self.own}{number}.jsonl", f"{self.own}{number}", "gold")
 
         def do(store: Store) -> object:
-            return store.load(file, rows, replace_gold=True)
+            return store.imports.load(file, rows, replace_gold=True)
 
         return Act("import", f"{self.own}-import", "", changes, [], do)
 
@@ -167,7 +167,7 @@ class Chooser(Choosing):
         query = parse(f"text:{self.own} said:{self.voters[0]}/AGE")
 
         def do(store: Store) -> object:
-            return store.settle(query, rule, store.annotator(self.boss))
+            return store.settlement.run(query, rule, store.people.ensure(self.boss))
 
         return self.act("settle", self.boss, steps, do)
 
@@ -183,8 +183,8 @@ class Chooser(Choosing):
             return None
 
         def do(store: Store) -> object:
-            me = store.annotator(self.boss)
-            return store.undo(me) if what == "undo" else store.redo(me)
+            me = store.people.ensure(self.boss)
+            return store.edits.undo(me) if what == "undo" else store.edits.redo(me)
 
         return self.act(f"{what} settle", self.boss, able, do, stack=what)
 
@@ -197,7 +197,7 @@ class Chooser(Choosing):
             from nfh_db.assignment_plan import Amount, AssignmentRequest
 
             wanted = AssignmentRequest(each=2, checks=Amount(5, percent=True), seed=seed)
-            return store.assign(query, None, people, wanted, limit=60)
+            return store.assignments.assign(query, None, people, wanted, limit=60)
 
         return Act("assign", self.own, "", [], [], do)
 
@@ -226,10 +226,10 @@ class Chooser(Choosing):
 
             back_up(store.path, other)
             with Store.open(other) as copy:
-                me = copy.annotator(far)
+                me = copy.people.ensure(far)
                 for anchor, role, answer in given:
-                    copy.commit_answer(anchor, me, role, answer)
-                copy.load(file, rows)
-            return store.merge(other, f"{self.own}-merger")
+                    copy.edits.commit_answer(anchor, me, role, answer)
+                copy.imports.load(file, rows)
+            return store.merge.run(other, f"{self.own}-merger")
 
         return Act("merge", f"{self.own}-merger", "", changes, [], do)

@@ -95,13 +95,13 @@ def prepare(path: Path) -> None:
     folder = path.parent
     svm = Svm(SvmSettings(), ["anchor=two"], np.array([1.5]), 0.25, "a parser 1")
     with Store.open(path) as store:
-        me = store.annotator("edith")
-        ids = [one for chunk in store.queue_ids(parse(""), me) for one in chunk]
+        me = store.people.ensure("edith")
+        ids = [one for chunk in store.queue.ids(parse(""), me) for one in chunk]
         for name in ("svm-1", "svm-2"):
             stored = f"{path.stem}-models/{name}"
             digest = save_svm(svm, folder / stored)
-            job = store.begin_job("identification", {"set": ["c=1"]})
-            store.note_job(
+            job = store.jobs.begin("identification", {"set": ["c=1"]})
+            store.jobs.note(
                 job, JobProgress("epoch 1", 1, 2, {"loss": 1}), JobPoint(1, {"loss": 1})
             )
             new = NewModel(
@@ -115,32 +115,32 @@ def prepare(path: Path) -> None:
                 metrics={"dev_examples": 3},
                 verdict={"verdict": "better"},
             )
-            store.finish_training(job, new)
-        store.set_every(
+            store.jobs.finish_training(job, new)
+        store.retraining.put(
             "resolution", 100, NewJob("train", 2, "resolution", {"recipe": "linear"})
         )
         for task, arguments in (
             ("resolution", {"recipe": "linear"}),
             ("", {"files": ["/x"], "format": "dialog"}),
         ):
-            store.queue_job(NewJob("train" if task else "import", 2, task, arguments))
-        model = store.ensure_model("alpha", "resolution", "alpha-recipe", "1")
-        ballots = list(store.ballots(parse("")))
+            store.jobs.add(NewJob("train" if task else "import", 2, task, arguments))
+        model = store.models.ensure("alpha", "resolution", "alpha-recipe", "1")
+        ballots = list(store.items.ballots(parse("")))
         for ballot in ballots[:20]:
             scores = (0.5,) * (len(ballot.passage.tokens) + 6)
-            store.save_predictions(
+            store.predictions.save(
                 model, [(ballot.anchor_id, Prediction("alpha", "AGE", "YEAR", 0.2, scores))]
             )
         for anchor_id, ballot in zip(ids[:6], ballots, strict=False):
             if ballot.gold is not None:
-                store.commit_answer(anchor_id, me, Role.ADJUDICATOR, ballot.gold.answer)
-        store.undo(me)
-        store.save_view(me, "mine", "class:AGE")
-        store.save_place(me, "adjudicate", QueuePosition("class:AGE", ids[0]))
-        store.save_draft(ids[0], me, Role.ADJUDICATOR, "{}")
+                store.edits.commit_answer(anchor_id, me, Role.ADJUDICATOR, ballot.gold.answer)
+        store.edits.undo(me)
+        store.workspace.save_view(me, "mine", "class:AGE")
+        store.workspace.save_position(me, "adjudicate", QueuePosition("class:AGE", ids[0]))
+        store.workspace.save_draft(ids[0], me, Role.ADJUDICATOR, "{}")
         with closing(connect(path, "rw")) as writer:
             writer.execute("UPDATE job SET mark = '' WHERE id = 3")
-        store.begin_guidelines("# Rules\n\n## A rule\n\ntext\n")
+        store.guidelines.begin("# Rules\n\n## A rule\n\ntext\n")
 
 
 def columns(path: Path) -> list[tuple[str, str]]:

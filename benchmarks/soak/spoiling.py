@@ -85,20 +85,20 @@ class Spoiler:
     def _prepare(self, folder: Path) -> None:
         with Store.open(self._template, create=True) as store:
             rows = passages(self.anchors, "here", ("ann", "ben"))
-            store.load(IncomingFile("here", "1", "gold"), rows)
+            store.imports.load(IncomingFile("here", "1", "gold"), rows)
         back_up(self._template, self._other)
         with Store.open(self._other) as store:
-            me = store.annotator("far")
+            me = store.people.ensure("far")
             for anchor in range(1, 60):
-                store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.YEAR))
+                store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.YEAR))
             rows = passages(self.anchors, "there", ("far",))
-            store.load(IncomingFile("there", "2", "gold"), rows)
+            store.imports.load(IncomingFile("there", "2", "gold"), rows)
         with Store.open(folder / "rows.db", create=True) as store:
             both = [
                 *passages(self.anchors, "more", ("cat",)),
                 *passages(self.anchors // 2, "here", ("cat",)),
             ]
-            store.load(IncomingFile("rows", "3", "gold"), both)
+            store.imports.load(IncomingFile("rows", "3", "gold"), both)
             export_file(store, parse(""), GOLD, self._rows)
 
     # --- one run --------------------------------------------------------------------------

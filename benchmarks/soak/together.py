@@ -65,13 +65,13 @@ def passages(each: int) -> Iterator[IncomingPassage]:
 def make(database: Path, each: int) -> None:
     """A database for all of them."""
     with Store.open(database, create=True) as store:
-        store.load(IncomingFile("together.jsonl", "1", "gold"), passages(each))
+        store.imports.load(IncomingFile("together.jsonl", "1", "gold"), passages(each))
 
 
 def ids_of(store: Store, split: str) -> list[int]:
     """The anchors of a split, in the queue's order."""
-    me = store.annotator("probe")
-    found = store.queue_ids(parse(f"split:{split} sort:order"), me)
+    me = store.people.ensure("probe")
+    found = store.queue.ids(parse(f"split:{split} sort:order"), me)
     return [anchor for chunk in found for anchor in chunk]
 
 
@@ -80,13 +80,13 @@ def ids_of(store: Store, split: str) -> list[int]:
 
 def probe(store: Store, going: Callable[[], bool], folder: Path) -> dict[str, object]:  # noqa: ARG001
     """Commit answers to the same anchors in turn, one a round, and time them."""
-    me, anchors, took = store.annotator("probe"), ids_of(store, PROBE), list[float]()
+    me, anchors, took = store.people.ensure("probe"), ids_of(store, PROBE), list[float]()
     for number in itertools.count():
         if not going():
             break
         answer = class_answer(Kind.AGE, comment=str(number))
         begun = time.perf_counter()
-        store.commit_answer(anchors[number % PROBED], me, Role.ANNOTATOR, answer)
+        store.edits.commit_answer(anchors[number % PROBED], me, Role.ANNOTATOR, answer)
         took.append(time.perf_counter() - begun)
         time.sleep(BETWEEN_ANSWERS)
     return {"took": took}
@@ -95,8 +95,8 @@ def probe(store: Store, going: Callable[[], bool], folder: Path) -> dict[str, ob
 def trainer(store: Store, going: Callable[[], bool], folder: Path) -> dict[str, object]:  # noqa: ARG001
     """Write predictions of everything, over and over, and a job's progress meanwhile."""
     anchors = [a for split in (LEFT, RIGHT) for a in ids_of(store, split)]
-    model = store.ensure_model("soak", "resolution", "nearest-noun", "1")
-    with store._noting() as connection:  # noqa: SLF001  # jobs have no method of their own yet
+    model = store.models.ensure("soak", "resolution", "nearest-noun", "1")
+    with store.connections.fast_write() as connection:  # jobs have no method of their own yet
         job = connection.execute(JOB, {"task": "resolution", "at": "now"}).fetchone()[0]
     margins: dict[int, float] = {}
     done, told, writes = 0, 0.0, 0
@@ -106,14 +106,14 @@ def trainer(store: Store, going: Callable[[], bool], folder: Path) -> dict[str, 
         some = anchors[start : start + PREDICTED_AT_ONCE]
         margin = float(writes)
         found = [(a, Prediction("soak", "1", "AGE", margin, (0.5,) * 16)) for a in some]
-        store.save_predictions(model, found)
+        store.predictions.save(model, found)
         margins.update(dict.fromkeys(some, margin))
         done, writes = done + len(some), writes + 1
         time.sleep(BETWEEN_WRITES)
         if time.monotonic() - told > PROGRESS_SECONDS:
             told = time.monotonic()
             values = {"id": job, "done": done, "at": str(told), "phase": "predicting"}
-            with store._noting() as connection:  # noqa: SLF001  # as above
+            with store.connections.fast_write() as connection:  # as above
                 connection.execute(JOB_PROGRESS, values)
             reported = done
     return {
@@ -280,7 +280,7 @@ def _look(found: Together, database: Path, folder: Path, reimported: int) -> Non
 
 
 def _look_at_answers(found: Together, store: Store) -> None:
-    ballots = list(store.ballots(parse("sort:order")))
+    ballots = list(store.items.ballots(parse("sort:order")))
     for split, name, role, sent in (
         (LEFT, "ann", Role.ANNOTATOR, found.annotated.kinds),
         (RIGHT, "eva", Role.ADJUDICATOR, found.adjudicated.kinds),

@@ -80,10 +80,10 @@ def predict(corpus: Corpus) -> None:
 
 
 def _items(store: Store) -> Iterator[AnchorItem]:
-    me = store.annotator(ME)
-    for chunk in store.queue_ids(parse(""), me):
+    me = store.people.ensure(ME)
+    for chunk in store.queue.ids(parse(""), me):
         for anchor_id in chunk:
-            item = store.item(anchor_id, me, Role.ADJUDICATOR)
+            item = store.items.read(anchor_id, me, Role.ADJUDICATOR)
             if item is not None:
                 yield item
 
@@ -101,7 +101,9 @@ def _voted(path: Path, source: Path, voting: Voting) -> Corpus:
         items = [item for item in _items(store) if item.gold is not None]
     voted = [(item, votes) for item in items if (votes := voting(item))]
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile(path.name, f"{len(voted):064d}", "gold"), _passages(voted))
+        store.imports.load(
+            IncomingFile(path.name, f"{len(voted):064d}", "gold"), _passages(voted)
+        )
     gold = {item.public_id: item.gold.answer for item, _ in voted if item.gold is not None}
     return Corpus(path, gold)
 

@@ -63,7 +63,7 @@ async def _rest(desk: Workbench, pilot: Pilot[int]) -> None:
 
 def _is_stored(corpus: Corpus, one: Planned) -> bool:
     with Store.open(corpus.path) as store:
-        item = store.item(one.item.anchor_id, store.annotator(ME), Role.ADJUDICATOR)
+        item = store.items.read(one.item.anchor_id, store.people.ensure(ME), Role.ADJUDICATOR)
     if item is None or item.gold is None or item.gold.rule is not Rule.EXPERT:
         return False
     return is_right(item.gold.answer, one.gold, item)

@@ -8,8 +8,17 @@ from typing import Any
 
 from nfh_db import anchors, assignments, passages
 from nfh_db.anchors import Summary, spaced
-from nfh_db.connection import Connection
-from nfh_db.records import PERSON, AnchorState, FlagMark, FlagName, Role, Rule, Vote
+from nfh_db.connection import Connection, Repository, reads
+from nfh_db.records import (
+    PERSON,
+    AnchorState,
+    Annotator,
+    FlagMark,
+    FlagName,
+    Role,
+    Rule,
+    Vote,
+)
 from nfh_db.serialization import (
     AnswerValue,
     FlagValue,
@@ -654,9 +663,9 @@ WHERE purpose <> 'work' AND purpose IN ('double', 'audit') AND annotator_id = :m
     AND role = 'adjudicator' AND state = 'open'"""
 
 
-def to_decide_blind(connection: Connection, me_id: int) -> frozenset[int]:
+def to_decide_blind(connection: Connection, me: Annotator) -> frozenset[int]:
     """The anchors that somebody has still to decide without seeing anybody's decision."""
-    return frozenset(row[0] for row in connection.execute(BLIND, {"me": me_id}))
+    return frozenset(row[0] for row in connection.execute(BLIND, {"me": me.id}))
 
 
 def choices(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> dict[int, str]:
@@ -794,3 +803,30 @@ def note_names(words: str) -> tuple[DifferenceNote, ...]:
     """The notes of a summary column."""
     held = set(words.split())
     return tuple(note for note in DifferenceNote if note in held)
+
+
+class Answers(Repository):
+    """What people and models say, and what is doubted of gold."""
+
+    to_decide_blind = reads(to_decide_blind)
+    model_choices = reads(choices)
+    model_decisions = reads(decisions)
+    doubt = reads(read_doubt)
+
+    def save_doubts(
+        self, job_id: int, found: Sequence[Doubt], holds: Callable[[int, Answer], bool]
+    ) -> int:
+        """Keep doubts of gold that is still as it was; how many were kept.
+
+        holds: whether an anchor's gold is still the one that a model was asked about.
+        """
+        with self.connections.fast_write() as connection:
+            golds = read_all_gold(connection, [one.anchor_id for one in found])
+            kept = [
+                one
+                for one in found
+                if (value := golds.get(one.anchor_id)) is not None
+                and holds(one.anchor_id, answer_of(value))
+            ]
+            save(connection, job_id, kept)
+        return len(kept)

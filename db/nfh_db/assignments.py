@@ -5,18 +5,25 @@ audit knows the gold of when it was drawn, and how the answer compares with it. 
 adjudicator's double or audit is open, that person is shown nothing that others decided.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from nfh_db import passages
-from nfh_db.connection import Connection
-from nfh_db.records import HistoryLine, Role
+from nfh_db.connection import Connection, Repository, reads
+from nfh_db.errors import StoreError
+from nfh_db.records import PERSON, Annotator, HistoryLine, Role
 from nfh_db.serialization import AnswerValue, answer_of, decode_gold, json_of
 from nfh_models.domain import compare
+
+if TYPE_CHECKING:
+    from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
+    from nfh_db.query import Query
 
 KEY = "anchor_id = :anchor AND annotator_id = :annotator AND role = :role"
 FINISH = f"""
@@ -182,10 +189,133 @@ def _tells(line: HistoryLine, me: str, purpose: Purpose) -> bool:
 # --- what is left ---------------------------------------------------------------------------
 
 
-def todo(connection: Connection, me_id: int, role: Role) -> Todo:
+def todo(connection: Connection, me: Annotator, role: Role) -> Todo:
     """How much of what somebody was given in a role is open, and where it is found."""
-    key = {"me": me_id, "role": role.value}
+    key = {"me": me.id, "role": role.value}
     both = connection.execute(OTHER_ROLE, key).fetchone() is not None
     which = f"todo:me/{role.value}" if both else "todo:me"
     left = connection.execute(LEFT, key).fetchone()[0]
     return Todo(left, f"{which} sort:assigned")
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """What a call gave out.
+
+    items: of the query. filled: those that lacked nothing. given: by person and purpose.
+    doubles: of the items, those to be decided by two. short: items that lack answers which
+    nobody named could give. checks_short: hidden checks that there was no known gold for.
+    returned: abandoned assignments given to others.
+    """
+
+    items: int
+    filled: int
+    given: Mapping[str, Mapping[str, int]]
+    doubles: int
+    short: int
+    checks_short: int
+    returned: int
+    run: str
+    dry_run: bool = False
+
+
+class Assignments(Repository):
+    """Who is to answer what, and how far they are."""
+
+    todo = reads(todo)
+
+    def assign(
+        self,
+        query: "Query",
+        me: Annotator | None,
+        to: Sequence[str],
+        wanted: "AssignmentRequest",
+        *,
+        limit: int | None = None,
+        dry_run: bool = False,
+        tell: Callable[[int], None] = lambda _: None,
+    ) -> Dealt:
+        """Give the items of a query, the first `limit` of them, to people by name.
+
+        me: whom "me" of the query means. Only what is lacking is given; see
+        `nfh_db.assignment_plan`. tell: is told how many assignments are written.
+        Raises StoreError for a name that cannot be one.
+        """
+        from nfh_db import assignment_plan, queue
+
+        people = self._people(dict.fromkeys(to), dry_run=dry_run)
+        with self.connections.reading() as connection:
+            found = chain.from_iterable(queue.queue_ids(connection, query, me.id if me else 0))
+            ids = list(islice(found, limit))
+            plan = assignment_plan.plan(connection, ids, people, wanted)
+        if dry_run:
+            slots = [*chain.from_iterable(plan.slots.values()), *plan.checks]
+        else:
+            slots = assignment_plan.give(self.connections.fast_write, plan, tell)
+        return Dealt(
+            items=len(ids),
+            filled=plan.filled,
+            given=assignment_plan.counted(slots, people),
+            doubles=len(plan.doubles),
+            short=plan.short,
+            checks_short=plan.checks_short,
+            returned=plan.returned,
+            run=plan.run,
+            dry_run=dry_run,
+        )
+
+    def _people(self, names: Mapping[str, None], *, dry_run: bool) -> list[Annotator]:
+        """Get or create the annotators; a trial creates none and gives them ids of nobody."""
+        for name in names:
+            passages.check_name(name)
+        if not dry_run:
+            people = passages.People(self.connections)
+            return [people.ensure(name) for name in names]
+        with self.connections.reading() as connection:
+            found = [passages.find(connection, name) for name in names]
+        for one in filter(None, found):
+            passages.check_type(one, PERSON)
+        return [
+            one or Annotator(-number, name)
+            for number, (one, name) in enumerate(zip(found, names, strict=True), start=1)
+        ]
+
+    def take_back(
+        self,
+        query: "Query",
+        me: Annotator | None,
+        before: str,
+        name: str | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> dict[str, int]:
+        """Return what was given before a time to people who finished nothing since.
+
+        name: of this person only. Gives how many, by name. Raises StoreError if nobody is
+        called so.
+        """
+        from nfh_db import assignment_plan
+
+        with self.connections.reading() as connection:
+            if name is not None and passages.find(connection, name) is None:
+                raise StoreError(f"Nobody here is called {name!r}: nothing to take back")
+            found = assignment_plan.abandoned(
+                connection, query, me.id if me else 0, before, name
+            )
+        if not dry_run:
+            ids = list(chain.from_iterable(found.values()))
+            assignment_plan.take_back(self.connections.fast_write, ids)
+        return {who: len(ids) for who, ids in found.items()}
+
+    def progress(
+        self, query: "Query", me: Annotator | None, before: str
+    ) -> "tuple[PersonProgress, ...]":
+        """How far everybody is with what they were given of a query, by name and role.
+
+        before: what was given before this time to somebody who finished nothing since is
+        abandoned.
+        """
+        from nfh_db import assignment_plan
+
+        with self.connections.reading() as connection:
+            return assignment_plan.everybody(connection, query, me.id if me else 0, before)

@@ -15,7 +15,7 @@ import msgspec
 
 from nfh_db import answers, clock, passages
 from nfh_db.batches import SettleReport
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository, reads, writes_durably
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Role
@@ -127,18 +127,18 @@ class Sample:
 def frame(
     connection: Connection,
     query: Query,
-    me_id: int,
-    auditor_id: int,
-    settled: SettleReport | None,
+    me: Annotator,
+    auditor: Annotator,
+    settled: SettleReport | None = None,
 ) -> list[tuple[int, str]]:
     """Anchors that can be drawn, each with its stratum: rule, class and pattern of votes.
 
     settled: only what this settlement did, and what still is as it did it.
     """
-    compiled = compile_query(query, me_id)
+    compiled = compile_query(query, me.id)
     parameters = {
         **compiled.parameters,
-        "auditor": auditor_id,
+        "auditor": auditor.id,
         "act": settled.act_id if settled else None,
         "at": settled.at if settled else None,
     }
@@ -252,3 +252,11 @@ def _item(connection: Connection, row: _Row, said: AnswerValue | None) -> AuditI
 def _drawn_of(connection: Connection, run: str) -> AuditSample | None:
     text = passages.read_setting(connection, _setting(run))
     return None if text is None else _drawn.decode(text)
+
+
+class Audits(Repository):
+    """Samples of what rules settled, judged by auditors."""
+
+    frame = reads(frame)
+    assign = writes_durably(assign)
+    all = reads(audits)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 
-from nfh_db import answers, assignments, clock, items, models, passages
+from nfh_db import answers, assignments, clock, items, models, passages, queue
 from nfh_db.anchors import VISIBLE
 from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, connect, readable, translated
+from nfh_db.connection import Connection, Repository, connect, readable, translated, with_path
 from nfh_db.errors import StoreError
+from nfh_db.query import Query, asked_by
 from nfh_db.records import Annotator, Exposure, FlagName, Gold, Role, Rule
 from nfh_db.serialization import (
     AnswerValue,
@@ -32,7 +34,7 @@ from nfh_db.serialization import (
     gold_value,
     json_of,
 )
-from nfh_db.settlement import Progress
+from nfh_db.settlement import Progress, silent
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Anchor,
@@ -521,8 +523,8 @@ def run(
     wish: BulkOperation,
     me: Annotator,
     *,
-    seeing: Seeing,
-    progress: Progress,
+    seeing: Seeing = unseen,
+    progress: Progress = silent,
 ) -> BulkDone:
     """Do it to these anchors, those that a preview named; what does not fit any more stays.
 
@@ -551,3 +553,28 @@ def run(
             share = planned / events
             left = len(act.apply(lambda count: progress("done", int(count * share))))
             return replace(done, changed=planned - left, left=left)
+
+
+class Bulk(Repository):
+    """One operation on many items, as one act that one undo takes back."""
+
+    run = with_path(run)
+
+    def preview(
+        self,
+        found: Query | Sequence[int],
+        wish: BulkOperation,
+        me: Annotator,
+        progress: Progress = silent,
+    ) -> BulkPreview:
+        """What a wish would do to the anchors of a query, or to those of these ids.
+
+        progress: called with what is being done and to how many anchors it was. Raises
+        StoreError where this person may not do it to many at once.
+        """
+        with self.connections.reading() as connection:
+            if isinstance(found, Query):
+                asked = asked_by(found, wish.role, me.name)
+                chunks = queue.queue_ids(connection, asked, me.id, wish.role)
+                found = list(chain.from_iterable(chunks))
+            return preview(connection, found, wish, me, progress)

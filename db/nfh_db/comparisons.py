@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from nfh_db import answers, assignments, passages
-from nfh_db.connection import Connection, connect, translated
+from nfh_db.connection import Connection, Repository, connect, reads, translated
 from nfh_db.formats import gold as gold_format
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import GoldRow
 from nfh_db.import_plan import OF_PASSAGES
 from nfh_db.query import Query, compile_seen
 from nfh_db.query import compile as compile_query
+from nfh_db.records import Annotator
 from nfh_db.serialization import answer_of, json_of
 from nfh_models.domain import (
     IMPLICIT_KINDS,
@@ -182,10 +183,10 @@ def with_predictions(connection: Connection) -> tuple[tuple[int, str], ...]:
 
 
 def model_gold(
-    connection: Connection, model_id: int, query: Query, me_id: int, stopped: Stopped
+    connection: Connection, model_id: int, query: Query, me: Annotator, stopped: Stopped
 ) -> ComparisonCounts:
     """A model against gold, as resolution is scored. Raises NoLongerWantedError."""
-    compiled = compile_seen(query, me_id)
+    compiled = compile_seen(query, me.id)
     found = ComparisonCounts()
     statement = SCORED_GOLD.format(where=compiled.where)
     found.scored = connection.execute(statement, compiled.parameters).fetchone()[0]
@@ -230,11 +231,11 @@ def model_model(
     model_id: int,
     other_id: int,
     query: Query,
-    me_id: int,
+    me: Annotator,
     stopped: Stopped,
 ) -> ComparisonCounts:
     """A model (left) against another (right): right is what both choose alike."""
-    compiled = compile_query(query, me_id)
+    compiled = compile_query(query, me.id)
     found = ComparisonCounts()
     statement = MODEL_MODEL.format(where=compiled.where)
     parameters = {**compiled.parameters, "model": model_id, "other": other_id}
@@ -248,10 +249,10 @@ def model_model(
 
 
 def person_gold(
-    connection: Connection, name: str, query: Query, me_id: int
+    connection: Connection, name: str, query: Query, me: Annotator
 ) -> ComparisonCounts:
     """An annotator's answers against gold, compared by noun: right is where nothing blocks."""
-    compiled = compile_seen(query, me_id)
+    compiled = compile_seen(query, me.id)
     found = ComparisonCounts()
     statement = PERSON_GOLD.format(where=compiled.where)
     rows = connection.execute(statement, {**compiled.parameters, "name": name})
@@ -386,9 +387,9 @@ def confusions_version(connection: Connection) -> tuple[int, int]:
     return found
 
 
-def read(connection: Connection, query: Query, me_id: int) -> Confusions:
+def read(connection: Connection, query: Query, me: Annotator) -> Confusions:
     """Count among the anchors of a query. On a connection that is in a read transaction."""
-    compiled = compile_seen(query, me_id)
+    compiled = compile_seen(query, me.id)
 
     def rows(statement: str) -> Rows:
         made = statement.format(where=compiled.where)
@@ -513,7 +514,7 @@ def changes(
     connection: Connection,
     path: Path,
     query: Query,
-    me_id: int,
+    me: Annotator,
     stopped: Stopped,
     progress: Progress,
 ) -> Changes:
@@ -521,7 +522,7 @@ def changes(
 
     Raises FormatError for a file that does not hold, and NoLongerWantedError.
     """
-    compiled = compile_seen(query, me_id)
+    compiled = compile_seen(query, me.id)
     statement = WITH_GOLD.format(where=compiled.where)
     unmatched = {row[0] for row in connection.execute(statement, compiled.parameters)}
     inside = None if not query.text else frozenset(unmatched)
@@ -531,7 +532,7 @@ def changes(
     for some in _parts(rows):
         if stopped():
             raise NoLongerWantedError
-        _compare(connection, some, found, unmatched, inside, me_id)
+        _compare(connection, some, found, unmatched, inside, me)
         found.rows += len(some)
         progress(found.rows)
     found.ids[NEW].extend(sorted(unmatched))
@@ -549,11 +550,11 @@ def _compare(
     found: Changes,
     unmatched: set[int],
     inside: frozenset[int] | None,
-    me_id: int,
+    me: Annotator,
 ) -> None:
     """Note what is found of each of these rows. inside: the only anchors that are asked for.
 
-    What me_id has still to decide blind is passed over.
+    What `me` has still to decide blind is passed over.
     """
     digests = [_digest(row) for row in rows]
     here = dict(connection.execute(passages.KNOWN, {"digests": json_of(sorted(set(digests)))}))
@@ -570,7 +571,7 @@ def _compare(
     ]
     ids = [id_ for id_ in places if id_ is not None]
     golds = answers.read_all_gold(connection, ids)
-    blind = assignments.blind(connection, ids, me_id)
+    blind = assignments.blind(connection, ids, me.id)
     for digest, row, id_ in zip(digests, rows, places, strict=True):
         if id_ is None:
             found.gone += inside is None
@@ -744,3 +745,39 @@ def pairing() -> Iterator[Pairing]:
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             yield Pairing(connection)
+
+
+class Comparisons(Repository):
+    """Who says what where others say what."""
+
+    answers_version = reads(confusions_version)
+    predictions_version = reads(version)
+    confusions = reads(read)
+    models = reads(with_predictions)
+    people = reads(with_answers)
+    changes_since = reads(changes)
+
+    def compare(
+        self,
+        left: ComparedSide,
+        right: ComparedSide,
+        query: Query,
+        me: Annotator,
+        stopped: Stopped,
+    ) -> ComparisonCounts:
+        """A model against gold or another model, or a person against gold, of one moment.
+
+        stopped: asked now and then whether nobody waits any more; NoLongerWantedError then.
+        Raises ValueError for other sides.
+        """
+        with self.connections.reading() as connection:
+            match left.what, right.what:
+                case "model", "gold":
+                    return model_gold(connection, left.model_id, query, me, stopped)
+                case "model", "model":
+                    return model_model(
+                        connection, left.model_id, right.model_id, query, me, stopped
+                    )
+                case "person", "gold":
+                    return person_gold(connection, left.name, query, me)
+        raise ValueError(f"{left.what} is not compared with {right.what}")

@@ -11,9 +11,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import msgspec
@@ -839,3 +840,85 @@ def next_stretch(
     """
     fitting = int(size * wanted / max(seconds, SHORTEST))
     return max(smallest, min(fitting, 2 * size, largest))
+
+
+class Connections:
+    """The connections of an open database: those that read, and the one that writes."""
+
+    def __init__(self, path: Path, readers: Readers, writer: Writer) -> None:
+        self.path = path
+        self._readers = readers
+        self._writer = writer
+
+    def reading(self, *, one_state: bool = True) -> AbstractContextManager[Connection]:
+        """A read-only connection. one_state: all that is read is of one moment."""
+        return self._readers.connection(one_state=one_state)
+
+    def durable_write(self) -> AbstractContextManager[Connection]:
+        """A write that somebody waits for, and that must survive a power cut."""
+        return self._writer.transaction(durable=True)
+
+    def fast_write(self) -> AbstractContextManager[Connection]:
+        """A write that may be lost in a power cut, but not in a crash of the program."""
+        return self._writer.transaction(durable=False)
+
+
+class Repository:
+    """What an open database does about one subject. Any thread may call any method."""
+
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _lends(
+    begin: Callable[[Connections], AbstractContextManager[Connection]],
+) -> Callable[
+    [Callable[Concatenate[Connection, P], T]], Callable[Concatenate[Repository, P], T]
+]:
+    """Make methods of functions that take a connection first."""
+
+    def method_of(
+        function: Callable[Concatenate[Connection, P], T],
+    ) -> Callable[Concatenate[Repository, P], T]:
+        @wraps(function)
+        def method(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            with begin(self.connections) as connection:
+                return function(connection, *args, **kwargs)
+
+        return method
+
+    return method_of
+
+
+reads = _lends(lambda connections: connections.reading())
+writes_durably = _lends(lambda connections: connections.durable_write())
+writes_fast = _lends(lambda connections: connections.fast_write())
+
+
+def streams(
+    function: Callable[Concatenate[Connection, P], Iterator[T]],
+) -> Callable[Concatenate[Repository, P], Iterator[T]]:
+    """Make a method of a function that yields what it reads; all of it is of one moment."""
+
+    @wraps(function)
+    def method(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        with self.connections.reading() as connection:
+            yield from function(connection, *args, **kwargs)
+
+    return method
+
+
+def with_path(
+    function: Callable[Concatenate[Path, P], T],
+) -> Callable[Concatenate[Repository, P], T]:
+    """Make a method of a function that opens connections of its own to the file."""
+
+    @wraps(function)
+    def method(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(self.connections.path, *args, **kwargs)
+
+    return method

@@ -25,6 +25,7 @@ from nfh_db.connection import (
     STILL_WITH_LOG,
     Checkpointer,
     Connection,
+    Connections,
     Readers,
     Writer,
     beside,
@@ -44,7 +45,6 @@ from nfh_db.errors import (
     NotOurFileError,
     StoreError,
 )
-from nfh_db.passages import PassageCache
 from nfh_db.system import FolderProblem, path_beside, sweep, sync_folder, trouble
 
 # A database as it is at one moment, read without a byte being written to it.
@@ -645,7 +645,7 @@ class Database:
         except BaseException:
             connection.close()
             raise
-        self._passages = PassageCache()
+        self.connections = Connections(path, self._readers, self._writer)
 
     def _refusal(self) -> str:
         if not self.read_only:
@@ -794,15 +794,3 @@ class Database:
         if self.read_only:
             return hash(state_of(self.path))
         return self._writer.data_version()
-
-    @contextmanager
-    def _deciding(self) -> Iterator[Connection]:
-        """A write that somebody waits for, and that must survive a power cut."""
-        with self._writer.transaction(durable=True) as connection:
-            yield connection
-
-    @contextmanager
-    def _noting(self) -> Iterator[Connection]:
-        """A write that may be lost in a power cut, but not in a crash of the program."""
-        with self._writer.transaction(durable=False) as connection:
-            yield connection

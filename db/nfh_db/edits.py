@@ -3,9 +3,8 @@ what a person left unfinished: drafts, queue position, saved views.
 """
 
 from nfh_db import anchors, answers, assignments, clock, event_log, passages
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository, reads, writes_durably, writes_fast
 from nfh_db.errors import StaleLabelsError, StoreError
-from nfh_db.passages import PassageCache
 from nfh_db.records import (
     NO_LABELS,
     PERSON,
@@ -19,6 +18,7 @@ from nfh_db.records import (
     Rule,
     Saved,
     StaleLabels,
+    Undone,
 )
 from nfh_db.serialization import AnchorValue, FlagValue, answer_value, gold_value
 from nfh_models.domain import Anchor, Answer, Kind, Passage
@@ -66,10 +66,10 @@ def draft(connection: Connection, anchor_id: int, me_id: int, role: str) -> Draf
 
 
 def save_draft(
-    connection: Connection, anchor_id: int, me_id: int, role: str, body: str | None
+    connection: Connection, anchor_id: int, me: Annotator, role: Role, body: str | None
 ) -> None:
     """Keep an unfinished answer; None forgets it."""
-    key = {"anchor": anchor_id, "me": me_id, "role": role}
+    key = {"anchor": anchor_id, "me": me.id, "role": role.value}
     if body is None:
         connection.execute(DELETE_DRAFT, key)
     else:
@@ -81,9 +81,9 @@ def copy_drafts(connection: Connection, source: int, target: int, me_id: int) ->
     connection.execute(COPY_DRAFTS, {"source": source, "target": target, "me": me_id})
 
 
-def place(connection: Connection, me_id: int, mode: str) -> QueuePosition:
+def position(connection: Connection, me: Annotator, mode: str) -> QueuePosition:
     """Where somebody stood when last in this mode; a replaced anchor gives its successor."""
-    row = connection.execute(READ_PLACE, {"me": me_id, "mode": mode}).fetchone()
+    row = connection.execute(READ_PLACE, {"me": me.id, "mode": mode}).fetchone()
     if row is None:
         return QueuePosition()
     query, anchor_id, token = row
@@ -94,12 +94,14 @@ def place(connection: Connection, me_id: int, mode: str) -> QueuePosition:
     return QueuePosition(query, anchor_id, token)
 
 
-def save_place(connection: Connection, me_id: int, mode: str, where: QueuePosition) -> None:
-    """Remember where somebody stands."""
+def save_position(
+    connection: Connection, me: Annotator, mode: str, where: QueuePosition
+) -> None:
+    """Remember where somebody stands in a mode (browse, annotate, adjudicate)."""
     connection.execute(
         UPSERT_PLACE,
         {
-            "me": me_id,
+            "me": me.id,
             "mode": mode,
             "query": where.query,
             "anchor": where.anchor_id,
@@ -109,18 +111,18 @@ def save_place(connection: Connection, me_id: int, mode: str, where: QueuePositi
     )
 
 
-def views(connection: Connection, me_id: int) -> tuple[tuple[str, str], ...]:
+def views(connection: Connection, me: Annotator) -> tuple[tuple[str, str], ...]:
     """Name and query of somebody's saved views, by name."""
-    return tuple(connection.execute(READ_VIEWS, {"me": me_id}))
+    return tuple(connection.execute(READ_VIEWS, {"me": me.id}))
 
 
-def save_view(connection: Connection, me_id: int, name: str, query: str | None) -> None:
+def save_view(connection: Connection, me: Annotator, name: str, query: str | None) -> None:
     """Keep a query under a name; None forgets it."""
     if query is None:
-        connection.execute(DELETE_VIEW, {"me": me_id, "name": name})
+        connection.execute(DELETE_VIEW, {"me": me.id, "name": name})
     else:
         connection.execute(
-            UPSERT_VIEW, {"me": me_id, "name": name, "query": query, "at": clock.now()}
+            UPSERT_VIEW, {"me": me.id, "name": name, "query": query, "at": clock.now()}
         )
 
 
@@ -130,7 +132,7 @@ def commit_answer(
     me: Annotator,
     role: Role,
     answer: Answer,
-    seen: Exposure,
+    seen: Exposure = Exposure(),  # noqa: B008
 ) -> Saved:
     """Store somebody's answer; an adjudicator's makes gold. Raises AnswerError.
 
@@ -152,7 +154,7 @@ def commit_answer(
         decided = gold_value(Gold(answer, Rule.EXPERT, me.name, at), None)
         event_log.change(connection, act_id, "gold", anchor_id, None, "", decided)
     event_log.change(connection, act_id, "flag", anchor_id, me.id, FlagName.SKIP.value, None)
-    save_draft(connection, anchor_id, me.id, role.value, None)
+    save_draft(connection, anchor_id, me, role, None)
     return Saved(act_id, anchor_id, answers.recompute(connection, anchor_id), at)
 
 
@@ -186,7 +188,7 @@ def _made_the_gold(connection: Connection, anchor_id: int, me: Annotator) -> boo
 
 
 def set_flag(
-    connection: Connection, anchor_id: int, me: Annotator, name: FlagName, *, on: bool
+    connection: Connection, anchor_id: int, me: Annotator, name: FlagName, on: bool
 ) -> Saved:
     """Set or clear somebody's flag. Where it is so already nothing is written: act_id is 0."""
     target = anchors.need_live(connection, anchor_id)
@@ -206,7 +208,6 @@ def propose_span(
     anchor_id: int,
     me: Annotator,
     anchor: Anchor | None,
-    cache: PassageCache,
 ) -> Saved:
     """Have somebody's flag `anchor` propose another span; None, or the anchor's own, clears it.
 
@@ -215,7 +216,7 @@ def propose_span(
     one that is taken.
     """
     old = anchors.need_live(connection, anchor_id)
-    passage = passages.read_one(connection, old.passage_id, cache)
+    passage = passages.read(connection, [old.passage_id])[old.passage_id]
     at, name = clock.now(), FlagName.ANCHOR.value
     before = answers.read_flag(connection, anchor_id, me.id, name)
     value = None
@@ -270,7 +271,6 @@ def replace_anchor(
     me: Annotator,
     role: Role,
     anchor: Anchor,
-    cache: PassageCache,
     agreed: StaleLabels = NO_LABELS,
 ) -> Saved:
     """Put another span in an anchor's place, reviving the one that had it before.
@@ -286,7 +286,7 @@ def replace_anchor(
             "number another one"
         )
     old = anchors.need_live(connection, anchor_id)
-    passage = passages.read_one(connection, old.passage_id, cache)
+    passage = passages.read(connection, [old.passage_id])[old.passage_id]
     if anchor == old.anchor:
         raise StoreError(f"Anchor {anchor_id} has this span already: widen or narrow it first")
     known = _check_free(connection, old.passage_id, passage, anchor)
@@ -313,3 +313,63 @@ def replace_anchor(
     touched = [anchor_id, new_id] if former is None else [anchor_id, new_id, former]
     answers.recompute_with_successors(connection, touched)
     return Saved(act_id, new_id, anchors.state(connection, new_id), at)
+
+
+class Edits(Repository):
+    """What a person does to an anchor, and takes back."""
+
+    commit_answer = writes_durably(commit_answer)
+    withdraw = writes_durably(withdraw)
+    set_flag = writes_durably(set_flag)
+    propose_span = writes_durably(propose_span)
+    replace_anchor = writes_durably(replace_anchor)
+    stale_labels = reads(stale_labels)
+
+    def undo(self, me: Annotator, role: Role | None = None) -> Undone | None:
+        """Take back this person's newest act; None if there is none. ChangedSinceError.
+
+        A settlement leaves what somebody changed since, and says how many it left.
+        role: of somebody who may change nothing but their own flags, and answers in this
+        role; NotAllowedError for an act that did more.
+        """
+        with self.connections.durable_write() as connection:
+            done = event_log.undo(connection, me, role)
+        return self._turned(me, "undo", done)
+
+    def redo(self, me: Annotator, role: Role | None = None) -> Undone | None:
+        """Do again what this person undid last; None if nothing is left. ChangedSinceError.
+
+        role: as for `undo`.
+        """
+        with self.connections.durable_write() as connection:
+            done = event_log.redo(connection, me, role)
+        return self._turned(me, "redo", done)
+
+    def _turned(
+        self, me: Annotator, kind: str, done: Undone | event_log.ReversibleAct | None
+    ) -> Undone | None:
+        """What came of an undo or a redo; a bulk act is done only now."""
+        if not isinstance(done, event_log.ReversibleAct):
+            return done
+        from nfh_db import bulk_run
+
+        return bulk_run.turn(self.connections.path, me, kind, done)
+
+    def settlement_to_undo(self, me: Annotator) -> tuple[int, str] | None:
+        """Number and words of the settlement that this person's next undo takes back whole.
+
+        None if the next undo is of something else, or there is none.
+        """
+        with self.connections.reading() as connection:
+            found = event_log.newest_done(connection, me.id)
+        return (found.id, found.summary) if found is not None and found.bulk else None
+
+
+class Workspace(Repository):
+    """What a person left: unfinished answers, positions in the queue, saved views."""
+
+    save_draft = writes_fast(save_draft)
+    position = reads(position)
+    save_position = writes_fast(save_position)
+    views = reads(views)
+    save_view = writes_fast(save_view)

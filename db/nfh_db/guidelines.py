@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nfh_db import clock
 from nfh_db.anchors import VISIBLE
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository, reads, writes_durably
 from nfh_db.errors import ChangedSinceError, StoreError
 from nfh_db.query.parser import LOADING
 from nfh_db.query.visibility import NOT_BLIND
@@ -171,7 +171,9 @@ def _check(body: str) -> None:
 # --- what is tagged ---------------------------------------------------------------------
 
 
-def items(connection: Connection, only: int | None = None, asks: int = 0) -> dict[str, int]:
+def items(
+    connection: Connection, only: Annotator | None = None, asks: Annotator | None = None
+) -> dict[str, int]:
     """How many anchors have an answer with each tag, by the rule's id, or by the tag itself.
 
     only: an annotator of whose own answers alone this is. asks: who asks, if somebody does:
@@ -179,13 +181,17 @@ def items(connection: Connection, only: int | None = None, asks: int = 0) -> dic
     """
     statement = TAGGED_ITEMS if only is None else OWN_ITEMS
     anchors: dict[str, set[int]] = {}
-    for tag, anchor_id in connection.execute(statement, {"me": only, "q_me": asks}):
+    for tag, anchor_id in connection.execute(statement, _asked(only, asks)):
         anchors.setdefault(rule_id(tag), set()).add(anchor_id)
     return {rule: len(ids) for rule, ids in anchors.items()}
 
 
+def _asked(only: Annotator | None, asks: Annotator | None) -> dict[str, int | None]:
+    return {"me": only.id if only else None, "q_me": asks.id if asks else 0}
+
+
 def tagged(
-    connection: Connection, only: int | None = None, asks: int = 0
+    connection: Connection, only: Annotator | None = None, asks: Annotator | None = None
 ) -> tuple[Tagged, ...]:
     """How many decisions have each tag, version by version; those without a tag, too.
 
@@ -193,7 +199,7 @@ def tagged(
     """
     statement = COUNT_TAGGED if only is None else COUNT_OWN
     counts: dict[tuple[str | None, int | None], int] = {}
-    for tag, version, count in connection.execute(statement, {"me": only, "q_me": asks}):
+    for tag, version, count in connection.execute(statement, _asked(only, asks)):
         key = (None if tag is None else rule_id(tag), version)
         counts[key] = counts.get(key, 0) + count
     return tuple(Tagged(*key, count) for key, count in counts.items())
@@ -202,8 +208,8 @@ def tagged(
 def anchors_of(
     connection: Connection,
     wanted: Iterable[tuple[str, int | None]],
-    only: int | None = None,
-    asks: int = 0,
+    only: Annotator | None = None,
+    asks: Annotator | None = None,
 ) -> "array[int]":
     """The anchors whose decision has one of these rules, by id, under one of these versions.
 
@@ -213,6 +219,27 @@ def anchors_of(
     pairs = frozenset(wanted)
     tags = {form for rule, _ in pairs for form in tag_forms(rule)}
     statement = TAGGED_ANCHORS if only is None else OWN_ANCHORS
-    named = {"tags": json_of(sorted(tags)), "me": only, "q_me": asks}
+    named = {"tags": json_of(sorted(tags)), **_asked(only, asks)}
     rows = connection.execute(statement, named)
     return array("q", (id_ for id_, tag, version in rows if (rule_id(tag), version) in pairs))
+
+
+class Guidelines(Repository):
+    """The guidelines in their versions, and what was decided by which rule."""
+
+    read = reads(read)
+    all = reads(everything)
+    add = writes_durably(add)
+    tagged_items = reads(items)
+    tagged_decisions = reads(tagged)
+    tagged_anchors = reads(anchors_of)
+
+    def begin(self, body: str) -> bool:
+        """Make a text the first version, if there is none; whether it was.
+
+        Raises FullError where nothing can be written.
+        """
+        if self.read() is not None:
+            return False
+        with self.connections.durable_write() as connection:
+            return begin(connection, body)

@@ -7,12 +7,12 @@ after the other; what happened to the earlier ones is part of the history of the
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nfh_db import batches, passages
-from nfh_db.connection import Connection
+from nfh_db import assignments, batches, passages
+from nfh_db.connection import Connection, Repository, reads
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import HistoryLine
+from nfh_db.records import Annotator, HistoryLine, Role
 from nfh_db.serialization import json_of
 from nfh_models.domain import Anchor, Passage, anchor_id
 
@@ -218,3 +218,49 @@ def find(connection: Connection, text: str) -> int:
 def _public_ids(connection: Connection) -> Iterator[tuple[int, str]]:
     for id_, digest, start, stop in connection.execute(IDS):
         yield id_, anchor_id(digest, Anchor(start, stop))
+
+
+class History(Repository):
+    """Who changed what, and when."""
+
+    of_anchor = reads(of_anchor)
+
+    def visible(self, anchor_id: int, me: Annotator, role: Role) -> tuple[HistoryLine, ...]:
+        """What this person may see, in this role, of what happened to an anchor.
+
+        Oldest first, with the changes of the anchors that it replaced.
+        """
+        with self.connections.reading() as connection:
+            lines = with_earlier(connection, anchor_id)
+            kept_back = assignments.blind(connection, [anchor_id], me.id)
+            return assignments.seen_of_history(lines, me.name, role, kept_back.get(anchor_id))
+
+    def of_query(
+        self,
+        query: Query,
+        me: Annotator | None = None,
+        *,
+        since: str = "",
+        people: Sequence[str] = (),
+    ) -> Iterator[Past]:
+        """Each anchor of a query that has a past, with it, by passage and span; of one moment.
+
+        since: a time as the store keeps them. people: only what they did, and what was done
+        to their answers and flags.
+        """
+        wanted = HistoryFilter(since, frozenset(people))
+        with self.connections.reading() as connection:
+            yield from of_query(connection, query, me.id if me else 0, wanted)
+
+    def of_item(self, item: str, *, since: str = "", people: Sequence[str] = ()) -> Past:
+        """The past of one item, named by the id that files have, or by its anchor's number.
+
+        Raises StoreError if there is none, or if several begin with what was given.
+        """
+        wanted = HistoryFilter(since, frozenset(people))
+        with self.connections.reading() as connection:
+            found = find(connection, item)
+            past = next(of_anchors(connection, [found], wanted), None)
+        if past is None:
+            raise StoreError(f"Anchor {found} has no passage: run `nfh-tui doctor`")
+        return past

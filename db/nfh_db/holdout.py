@@ -4,12 +4,20 @@ A passage is dealt once and stays where it was dealt, so that no model is ever j
 it, or the one that it is compared with, has learnt from. Those of one unit stay together.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfh_db import clock, items, passages
-from nfh_db.connection import Connection
+from nfh_db.connection import (
+    PAUSE_SECONDS,
+    Connection,
+    Repository,
+    next_stretch,
+    reads,
+    streams,
+)
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import Ballot
@@ -124,3 +132,43 @@ def texts(connection: Connection, passage_ids: Sequence[int]) -> Iterator[tuple[
     """Passages by id, some at a time."""
     for start in range(0, len(passage_ids), AT_ONCE):
         yield from passages.read(connection, passage_ids[start : start + AT_ONCE]).items()
+
+
+WRITE_SECONDS = 0.012
+"""What one write should take: a person's answer may have to wait for it."""
+
+SMALLEST, FIRST, LARGEST = 5, 50, 500
+"""Passages that are dealt at a time."""
+
+
+class Holdout(Repository):
+    """Labels to learn from, and which passages are kept out of learning."""
+
+    labelled = streams(labelled)
+    gold_kinds = reads(gold_kinds)
+    sides = reads(dealt)
+    labels = reads(labels)
+    passages_of_splits = reads(of_splits)
+    documents_of = reads(documents)
+    passages = streams(texts)
+
+    def deal(self, new: Sequence[SplitSide], known: int) -> bool:
+        """Deal passages that have no side yet; False where somebody else has dealt meanwhile.
+
+        known: how many had been dealt when this was planned. Where it gives False, a part of
+        them may be dealt: plan again. In writes of some milliseconds.
+        """
+        place, size = 0, FIRST
+        while place < len(new):
+            some = new[place : place + size]
+            with self.connections.fast_write() as connection:
+                begun = time.perf_counter()
+                if not deal(connection, some, known + place):
+                    return False
+            seconds = time.perf_counter() - begun
+            place += len(some)
+            size = next_stretch(
+                size, seconds, wanted=WRITE_SECONDS, smallest=SMALLEST, largest=LARGEST
+            )
+            time.sleep(PAUSE_SECONDS)
+        return True

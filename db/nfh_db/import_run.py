@@ -14,7 +14,15 @@ from pathlib import Path
 from nfh_db import anchors, answers, batches, bulk_run, clock, event_log, passages, system
 from nfh_db.batches import Work
 from nfh_db.bulk_run import bulk_connection, finish_leftovers
-from nfh_db.connection import SYNCHRONOUS_FULL, Connection, next_stretch, sqlite3, transaction
+from nfh_db.connection import (
+    SYNCHRONOUS_FULL,
+    Connection,
+    Repository,
+    next_stretch,
+    sqlite3,
+    transaction,
+    with_path,
+)
 from nfh_db.errors import StoreError
 from nfh_db.import_plan import (
     AnchorPlace,
@@ -392,7 +400,11 @@ def load(
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Import one file; see `Store.load`."""
+    """Import one file, wholly or not at all; the same file again changes nothing.
+
+    progress is called with the number of rows done. Raises what `stretch` raises,
+    PassageError, AnswerError, or StoreError; nothing of the file is stored then.
+    """
     with bulk_connection(path, read_only=dry_run) as connection:
         if not dry_run:
             connection.execute(ROOM_FOR_DIGESTS)
@@ -453,3 +465,9 @@ def _rehearse(
         tell(counts.rows)
     already = origin is not None and not counts.changes
     return report_of(source, counts, conflicts, already=already, dry_run=True)
+
+
+class Imports(Repository):
+    """Files that come in."""
+
+    load = with_path(load)

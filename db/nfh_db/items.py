@@ -9,6 +9,7 @@ no answer and no flag of others either.
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -29,7 +30,14 @@ from nfh_db import (
 from nfh_db.anchors import VISIBLE
 from nfh_db.assignments import Purpose
 from nfh_db.audits import Audit
-from nfh_db.connection import SCHEMA_VERSION, Connection
+from nfh_db.connection import (
+    SCHEMA_VERSION,
+    Connection,
+    Connections,
+    Repository,
+    reads,
+    streams,
+)
 from nfh_db.errors import StoreError
 from nfh_db.guidelines import Guideline
 from nfh_db.models import Activation, Model
@@ -67,12 +75,14 @@ ORDER BY a.passage_id, a.start, a.stop"""
 AT_ONCE = 1_000
 
 
-def ballots(connection: Connection, query: Query, me_id: int) -> Iterator[Ballot]:
+def ballots(
+    connection: Connection, query: Query, me: Annotator | None = None
+) -> Iterator[Ballot]:
     """What everybody says of each anchor that `query` finds, by passage and span.
 
     On a connection that is in a read transaction.
     """
-    compiled = compile_query(query, me_id)
+    compiled = compile_query(query, me.id if me else 0)
     cursor = connection.execute(
         BALLOT_ANCHORS.format(where=compiled.where), compiled.parameters
     )
@@ -350,7 +360,7 @@ class _Row:
 
 
 def records(
-    connection: Connection, query: Query, me_id: int, layout: Literal["nfh", "gold"]
+    connection: Connection, query: Query, me: Annotator | None, layout: Literal["nfh", "gold"]
 ) -> Iterator[ExportRecord]:
     """What leaves of a query, on a connection that is in a read transaction.
 
@@ -360,7 +370,7 @@ def records(
     row which won over it; else it leaves with the present gold.
     """
     statements = (EXPORT_ANCHORS,) if layout == "gold" else (SOURCE_ROWS, OTHER_ANCHORS)
-    compiled = compile_query(query, me_id)
+    compiled = compile_query(query, me.id if me else 0)
     for statement in statements:
         cursor = connection.execute(statement.format(where=compiled.where), compiled.parameters)
         while rows := cursor.fetchmany(AT_ONCE):
@@ -458,11 +468,11 @@ class Frozen:
 
     def ballots(self, query: Query) -> Iterator[Ballot]:
         """Everything said of each anchor of a query, by passage and span."""
-        return ballots(self._connection, query, 0)
+        return ballots(self._connection, query)
 
     def rows(self, query: Query) -> Iterator[ExportRecord]:
         """What an export to `nfh` writes of a query; see `nfh_db.items`."""
-        return records(self._connection, query, 0, "nfh")
+        return records(self._connection, query, None, "nfh")
 
     def anchors(self) -> int:
         """How many anchors there are to be found."""
@@ -603,9 +613,9 @@ def rows(
     return {id_: tuple(some) for id_, some in found.items()}
 
 
-def by_passage(connection: Connection, query: Query, me_id: int) -> Iterator["array[int]"]:
+def by_passage(connection: Connection, query: Query) -> Iterator["array[int]"]:
     """The anchors that a query finds, those of one passage together, by span."""
-    compiled = compile_query(query, me_id)
+    compiled = compile_query(query, 0)
     some, passage_of_some = array("q"), None
     for passage, id_ in connection.execute(
         BY_PASSAGE.format(where=compiled.where), compiled.parameters
@@ -661,3 +671,49 @@ def check_answers(connection: Connection) -> dict[tuple[int, str], Answer]:
         if gold is not None:
             found[anchor, name] = answer_of(gold)
     return found
+
+
+class Items(Repository):
+    """Anchors with all that is known of them: for a screen, an export, a model."""
+
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(connections)
+        self._cache = PassageCache()
+
+    def read(self, anchor_id: int, me: Annotator, role: Role) -> AnchorItem | None:
+        """An anchor with all that the screen needs; None if nobody sees it (any more)."""
+        with self.connections.reading() as connection:
+            return read(connection, anchor_id, me, role, self._cache)
+
+    def read_for_annotator(self, anchor_id: int, me: Annotator) -> AnchorItem | None:
+        """An anchor as an annotator may see it: nothing of others' answers, nor of gold."""
+        with self.connections.reading() as connection:
+            return read_for_annotator(connection, anchor_id, me, self._cache)
+
+    @contextmanager
+    def frozen(self) -> Iterator[Frozen]:
+        """All that is read in this block is of one moment; others may write meanwhile."""
+        with self.connections.reading() as connection:
+            yield Frozen(connection)
+
+    def by_passage(self, query: Query) -> "list[array[int]]":
+        """The anchors that a query finds, those of one passage together, by span."""
+        with self.connections.reading() as connection:
+            return list(by_passage(connection, query))
+
+    def ballots_of(self, anchor_ids: Sequence[int]) -> tuple[Ballot, ...]:
+        """Everything said of these anchors, by passage and span."""
+        with self.connections.reading() as connection:
+            return tuple(of_anchors(connection, anchor_ids))
+
+    def rows_not_taken(self) -> tuple[NotTaken, ...]:
+        """The rows that imports reported as not taken over, as far as they list them."""
+        with self.connections.reading() as connection:
+            return tuple(not_taken(connection))
+
+    passages = reads(read_passages)
+    ballots = streams(ballots)
+    records = streams(records)
+    count_stale_gold = reads(count_stale_gold)
+    source_rows = reads(rows)
+    check_answers = reads(check_answers)

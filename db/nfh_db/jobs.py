@@ -12,16 +12,17 @@ import hmac
 import json
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
-from nfh_db import clock, event_log, passages, system
-from nfh_db.connection import Connection
-from nfh_db.errors import StoreError
-from nfh_db.models import Activation
+from nfh_db import clock, event_log, models, passages, system
+from nfh_db.connection import Connection, Repository, reads, writes_durably, writes_fast
+from nfh_db.errors import BusyError, FullError, StoreError
+from nfh_db.models import Activation, Model, NewModel
 from nfh_db.serialization import object_of
 
 # --- whose order a job is ---------------------------------------------------------------------
@@ -948,3 +949,170 @@ def _store(connection: Connection, found: Iterable[Every]) -> None:
         for one in found
     ]
     passages.write_setting(connection, SETTING, json.dumps(rows))
+
+
+CANCELLED = "the job was cancelled"
+
+
+class JobGoneError(StoreError):
+    """A job that is to go on, and has been ended by somebody else."""
+
+
+class Jobs(Repository):
+    """Jobs from when they are queued until they have ended."""
+
+    add = writes_durably(add)
+    accept = writes_durably(accept)
+    retry = writes_durably(try_again)
+    beat = writes_fast(beat)
+    set_snapshot = writes_fast(set_snapshot)
+    set_log = writes_fast(set_log)
+    points = reads(points)
+    orders_version = reads(orders_version)
+
+    def read(self, job_id: int) -> Job | None:
+        """A job by its id, marked as interrupted where its process has ended."""
+        with self.connections.reading() as connection:
+            found = read(connection, job_id)
+            if found is None or not lost(connection, job_id):
+                return found
+        try:
+            with self.connections.fast_write() as connection:
+                interrupt_lost(connection, job_id)
+                return read(connection, job_id)
+        except (FullError, BusyError):
+            return _interrupted(found)
+
+    def all(self) -> tuple[Job, ...]:
+        """All jobs, the newest first; those of ended processes are marked so."""
+        with self.connections.reading() as connection:
+            found = read_all(connection)
+            gone = {job_id for job_id, _ in lost(connection)}
+        if not gone:
+            return found
+        try:
+            with self.connections.fast_write() as connection:
+                interrupt_lost(connection)
+                return read_all(connection)
+        except (FullError, BusyError):
+            return tuple(_interrupted(job) if job.id in gone else job for job in found)
+
+    def claim(self, kinds: Kinds, trainings: int = 1, only: int | None = None) -> Job | None:
+        """The oldest own job that can be run now, claimed for this process; None if none can.
+
+        kinds: those that this program knows. trainings: so many heavy ones at a time. only:
+        that job alone.
+        """
+        with self.connections.fast_write() as connection:
+            job_id = claim(connection, kinds, trainings, only)
+            return None if job_id is None else read(connection, job_id)
+
+    def waiting(self, kinds: Kinds, trainings: int = 1) -> int | None:
+        """The number of the job that `claim` would claim; None if there is none."""
+        with self.connections.reading() as connection:
+            gone = lost(connection)
+        if gone:
+            with suppress(FullError, BusyError), self.connections.fast_write() as connection:
+                interrupt_lost(connection)
+        with self.connections.reading() as connection:
+            found = waiting(connection, kinds, trainings)
+            return None if found is None else found[0]
+
+    def begin(self, task: str, arguments: Mapping[str, object], kind: str = TRAIN) -> int:
+        """A new job that this process runs; its id. Jobs of ended processes are marked so."""
+        with self.connections.fast_write() as connection:
+            interrupt_lost(connection)
+            job_id = add(connection, NewJob(kind, IN_PLACE, task, arguments))
+            start(connection, job_id)
+        return job_id
+
+    def note(self, job_id: int, progress: JobProgress, point: JobPoint | None = None) -> None:
+        """Say how far a job is, with a point of its curves. JobGoneError if it was ended."""
+        with self.connections.fast_write() as connection:
+            if not note(connection, job_id, progress):
+                raise JobGoneError(CANCELLED)
+            if point is not None:
+                add_point(connection, job_id, point)
+
+    def end(
+        self,
+        job_id: int,
+        state: JobState,
+        error: str | None = None,
+        result: Mapping[str, object] | None = None,
+    ) -> bool:
+        """Say how a job ended that made no model; False if it had ended before.
+
+        Anybody may cancel a job; the rest is for the process that runs it.
+        """
+        anyone = state is JobState.CANCELLED
+        with self.connections.durable_write() as connection:
+            return end(connection, job_id, state, anyone=anyone, error=error, result=result)
+
+    def finish_training(
+        self,
+        job_id: int,
+        new: NewModel,
+        result: Mapping[str, object] | None = None,
+        *,
+        verdict: Mapping[str, object] | None = None,
+        promote: bool = False,
+        then: NewJob | None = None,
+    ) -> Model:
+        """Register what a job made, put it to use, say that the job is done: all or nothing.
+
+        verdict: of `nfh_tui.jobs.promotion`, as JSON; without one a model is active where its
+        task has no other, else a candidate. promote: whether one that is found better takes
+        over. then: a job to be queued if the model is in use. Raises JobGoneError if somebody
+        ended the job, StoreError if the name is taken.
+        """
+        with self.connections.durable_write() as connection:
+            judged = models.settled(connection, verdict, promote=promote)
+            model_id = models.register_trained(connection, new, judged, job_id)
+            if result is not None:
+                result = {**result, "verdict": judged or None}
+            if then is not None and models.in_use(connection, model_id):
+                add(connection, then)
+            if not end(
+                connection,
+                job_id,
+                JobState.DONE,
+                metrics=new.metrics,
+                result=result,
+                model_id=model_id,
+            ):
+                raise JobGoneError(CANCELLED)
+            found = models.read(connection, model_id)
+        if found is None:
+            raise StoreError(f"the model {new.name} is gone again")
+        return found
+
+    def background_state(self, after: int) -> BackgroundState:
+        """The jobs that wait or run, and the changes of models after the one of a number.
+
+        One whose process is gone is told as interrupted; whoever starts a runner writes that.
+        """
+        with self.connections.reading() as connection:
+            found = read_pulse(connection, after)
+            if all(job.state is not JobState.RUNNING for job in found.jobs):
+                return found
+            gone = {job_id for job_id, _ in lost(connection)}
+        jobs = (
+            replace(job, state=JobState.INTERRUPTED) if job.id in gone else job
+            for job in found.jobs
+        )
+        return replace(found, jobs=tuple(jobs))
+
+
+def _interrupted(job: Job) -> Job:
+    """A job whose process is gone, where the database cannot be written."""
+    return replace(job, state=JobState.INTERRUPTED, error=GONE)
+
+
+class Retraining(Repository):
+    """Trainings that are queued after every so many decisions."""
+
+    all = reads(read_retraining)
+    put = writes_durably(put)
+    schedule = reads(look)
+    queue_due = writes_durably(queue_due)

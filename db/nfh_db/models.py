@@ -11,7 +11,7 @@ from functools import lru_cache
 from nfh_db import clock
 from nfh_db import passages as db_passages
 from nfh_db.clock import now
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository, reads, writes_durably, writes_fast
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -578,3 +578,91 @@ def in_use(connection: Connection, model_id: int) -> bool:
     """Whether some task uses a model."""
     found = (active(connection, task) for task in SINGLE_TASKS)
     return any(one is not None and one[0] == model_id for one in found)
+
+
+class Models(Repository):
+    """Registered models: which are in use, were in use, and what they learnt from."""
+
+    all = reads(read_all)
+    named = reads(read_named)
+    standing_in = reads(standing_in)
+    stand_in = writes_fast(stand_in)
+    stand_down = writes_fast(stand_down)
+    activations = reads(read_activations)
+    passages_with_gold = reads(passages)
+
+    def active(self, task: str) -> Model | None:
+        """The model that a task uses; None if it has none yet."""
+        with self.connections.reading() as connection:
+            return _read_active(connection, task)
+
+    def activate(self, model_id: int, because: ActivationReason | None = None) -> Model:
+        """Make a model the one that its task uses. StoreError if there is none."""
+        with self.connections.durable_write() as connection:
+            activate(connection, _need(connection, model_id), because)
+            return _need(connection, model_id)
+
+    def put_back(
+        self, wanted: Mapping[str, int], because: ActivationReason | None = None
+    ) -> Mapping[str, Model]:
+        """Let tasks use models again, by number; what each task uses now.
+
+        Other tasks keep theirs, unless both use one model and cannot. StoreError if there is
+        no such model.
+        """
+        with self.connections.durable_write() as connection:
+            found = {task: _need(connection, model_id) for task, model_id in wanted.items()}
+            put_back(connection, found, because)
+            in_use = {task: _read_active(connection, task) for task in SINGLE_TASKS}
+            return {task: model for task, model in in_use.items() if model is not None}
+
+    def ensure(
+        self,
+        name: str,
+        task: str,
+        recipe: str,
+        version: str,
+        in_place_of: Sequence[str] = (),
+    ) -> int:
+        """A model's id, registered if unknown, as the active one if its task has none.
+
+        in_place_of: built-in recipes that a model new here retires, where they are active;
+        what they said stays. What another version under this name predicted and
+        identified is forgotten.
+        """
+        with self.connections.reading() as connection:
+            found = find(connection, name)
+        if found is None:
+            with self.connections.fast_write() as connection:
+                return ensure(connection, name, task, recipe, version, in_place_of=in_place_of)
+        if found[2:] != (recipe, version):
+            from nfh_db import predictions
+
+            forget_all = predictions.forget_in_steps
+            forget_all(self.connections, predictions.delete_some, found[0])
+            forget_all(self.connections, predictions.delete_some_identifications, found[0])
+            with self.connections.fast_write() as connection:
+                # What another process may have saved since.
+                predictions.delete_some_identifications(connection, found[0])
+                set_version(connection, found[0], recipe, version)
+        return found[0]
+
+
+def _need(connection: Connection, model_id: int) -> Model:
+    found = read(connection, model_id)
+    if found is None:
+        raise StoreError(f"there is no model {model_id}")
+    return found
+
+
+def _read_active(connection: Connection, task: str) -> Model | None:
+    found = active(connection, task)
+    return None if found is None else read(connection, found[0])
+
+
+class Competences(Repository):
+    """Figures by which votes weigh more or less in what is proposed."""
+
+    read = reads(remembered)
+    remember = writes_durably(remember)
+    forget = writes_durably(forget)

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
 from nfh_db import clock
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository, reads, writes_fast
 from nfh_db.errors import StoreError
 from nfh_db.records import MODEL, PERSON, RULE, Annotator
 from nfh_db.serialization import decode_lemmas, decode_passage, json_of
@@ -181,3 +181,26 @@ def guideline_version(connection: Connection) -> int | None:
     """The version of the guideline that holds now; None if there is none."""
     version: int | None = connection.execute(GUIDELINE_VERSION).fetchone()[0]
     return version
+
+
+class People(Repository):
+    """Who answers: annotators, and the rules and models that answer as one."""
+
+    all = reads(everybody)
+
+    def ensure(self, name: str, type: str = PERSON) -> Annotator:  # noqa: A002
+        """Get or create the annotator. Raises StoreError for a name that cannot be one."""
+        with self.connections.reading() as connection:
+            found = find(connection, name)
+        if found is not None:
+            check_type(found, type)
+            return found
+        with self.connections.durable_write() as connection:
+            return add(connection, name, type)
+
+
+class Settings(Repository):
+    """Settings of the database, by name."""
+
+    read = reads(read_setting)
+    write = writes_fast(write_setting)

@@ -3,19 +3,27 @@ nobody's answer.
 """
 
 import math
+import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from nfh_db import clock, passages
+from nfh_db import clock, jobs, models, passages
 from nfh_db.anchors import VISIBLE
-from nfh_db.connection import Connection
+from nfh_db.connection import (
+    Connection,
+    Connections,
+    Repository,
+    next_stretch,
+    reads,
+    writes_fast,
+)
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import Identified, Prediction
+from nfh_db.records import Annotator, Identified, Identifying, Prediction
 from nfh_db.serialization import decode_scores, encode_scores, json_of, prediction_of
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 
@@ -53,6 +61,23 @@ Weights = tuple[tuple[str, float], ...]
 
 _weights = msgspec.json.Decoder(Weights)
 _ids = msgspec.json.Decoder(list[int])
+
+
+WRITE_SECONDS = 0.012
+"""What one write should take: a person's answer may have to wait for it."""
+
+FIRST_STRETCH = 200
+SMALLEST_STRETCH = 20
+LARGEST_STRETCH = 2_000
+
+FORGET_AT_ONCE = 2_000
+
+SPEC_SETTING = "parser asked for by identification model {id}"
+SPEC_MARK = "mark of the parser asked for by identification model {id}"
+PARSER_ORDER = "parser"
+"""The sort of order that such a mark is of: a parser may be a folder that is read and run."""
+
+TASK = "identification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,23 +172,27 @@ def read_parser(connection: Connection, model_id: int) -> str | None:
     return passages.read_setting(connection, PARSER_SETTING.format(id=model_id))
 
 
-def delete_some_identifications(connection: Connection, model_id: int, limit: int) -> int:
+def delete_some_identifications(
+    connection: Connection, model_id: int, limit: int = FORGET_AT_ONCE
+) -> int:
     """Forget up to `limit` of what a model says; how many were forgotten."""
     return connection.execute(
         DELETE_SOME_IDENTIFICATIONS, {"model": model_id, "limit": limit}
     ).rowcount
 
 
-def passage_ids(connection: Connection, query: Query, me_id: int) -> "array[int]":
+def passage_ids(
+    connection: Connection, query: Query, me: Annotator | None = None
+) -> "array[int]":
     """The passages in which a query finds something, in order."""
-    compiled = compile_query(query, me_id)
+    compiled = compile_query(query, me.id if me else 0)
     statement = PASSAGES.format(where=compiled.where)
     found = connection.execute(statement, compiled.parameters).fetchone()[0]
     return array("q", _ids.decode(found))
 
 
 def numbered(
-    connection: Connection, ids: Sequence[int], model_id: int | None
+    connection: Connection, ids: Sequence[int], model_id: int | None = None
 ) -> list[Numbered]:
     """These passages, ascending by id, with their numbers and what a model says of them."""
     texts = passages.read(connection, ids)
@@ -338,6 +367,102 @@ def known(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> f
     return frozenset(id_ for (id_,) in connection.execute(KNOWN, key))
 
 
-def delete_some(connection: Connection, model_id: int, limit: int) -> int:
+def delete_some(connection: Connection, model_id: int, limit: int = FORGET_AT_ONCE) -> int:
     """Forget up to `limit` predictions of a model; how many were forgotten."""
     return connection.execute(DELETE_SOME, {"model": model_id, "limit": limit}).rowcount
+
+
+def forget_in_steps(
+    connections: Connections, delete: Callable[[Connection, int], int], model_id: int
+) -> None:
+    """Delete what a model said in writes that nobody has to wait for."""
+    more = True
+    while more:
+        with connections.fast_write() as connection:
+            more = delete(connection, model_id) > 0
+
+
+class Predictions(Repository):
+    """What models say that is missing."""
+
+    save = writes_fast(save)
+    known = reads(known)
+
+
+class Identifications(Repository):
+    """What models say of whether nouns are missing, and numbers that no file named."""
+
+    decided_with = reads(read_parser)
+    passage_ids = reads(passage_ids)
+    numbered = reads(numbered)
+
+    def active(self) -> Identifying | None:
+        """The active model of identification; None if there is none yet."""
+        with self.connections.reading() as connection:
+            found = models.active(connection, TASK)
+            if found is None:
+                return None
+            known = models.find(connection, found[1])
+            spec = passages.read_setting(connection, SPEC_SETTING.format(id=found[0]))
+            mark = passages.read_setting(connection, SPEC_MARK.format(id=found[0]))
+            marks = jobs.Marks.to_read(connection)
+            own = not spec or marks.knows(mark or "", PARSER_ORDER, found[0], spec)
+            parser = read_parser(connection, found[0])
+        version = known[3] if known is not None else ""
+        return Identifying(found[0], found[1], version, spec or None, parser, own)
+
+    def decide_with(self, model_id: int, parser: str, spec: str | None = None) -> str:
+        """Note with which parser a model decides; what it decided with another is forgotten.
+
+        parser: its name with its version, "" for none. spec: how it was asked for. Returns
+        the model's version, which is to be named when decisions are saved.
+        """
+        before = self.decided_with(model_id)
+        if before not in (None, parser):
+            forget_in_steps(self.connections, delete_some_identifications, model_id)
+        with self.connections.fast_write() as connection:
+            if before not in (None, parser):
+                # What another process may have saved since.
+                delete_some_identifications(connection, model_id)
+            name = PARSER_SETTING.format(id=model_id)
+            passages.write_setting(connection, name, parser)
+            passages.write_setting(connection, SPEC_SETTING.format(id=model_id), spec or "")
+            mark = _parser_mark(connection, model_id, spec) if spec else ""
+            passages.write_setting(connection, SPEC_MARK.format(id=model_id), mark)
+            version = read_version(connection, model_id)
+        return version or ""
+
+    def save(
+        self,
+        model_id: int,
+        version: str,
+        found: Sequence[tuple[int, Identified]],
+        parser: str | None = None,
+    ) -> None:
+        """Keep decisions by anchor id, in place of this model's earlier ones, in short writes.
+
+        parser: the one with which it decided; None if that is not to be looked at. Raises
+        StoreError if the model is not of this version any more, or decides with another.
+        """
+        place, size = 0, FIRST_STRETCH
+        while place < len(found):
+            some = found[place : place + size]
+            with self.connections.fast_write() as connection:
+                begun = time.perf_counter()
+                save_identifications(connection, model_id, version, some, parser)
+            place += len(some)
+            size = next_stretch(
+                size,
+                time.perf_counter() - begun,
+                wanted=WRITE_SECONDS,
+                smallest=SMALLEST_STRETCH,
+                largest=LARGEST_STRETCH,
+            )
+
+
+def _parser_mark(connection: Connection, model_id: int, spec: str) -> str:
+    try:
+        marks = jobs.Marks.to_make(connection)
+    except StoreError:  # no secret can be kept: the parser has to be named again next time
+        return ""
+    return marks.mark(PARSER_ORDER, model_id, spec)

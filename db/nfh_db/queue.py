@@ -7,14 +7,14 @@ import msgspec
 
 from nfh_db import models
 from nfh_db.anchors import VISIBLE
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository
 from nfh_db.errors import QueryError
 from nfh_db.items import own_state
-from nfh_db.query import Query, keys_for
+from nfh_db.query import Query, asked_by, keys_for
 from nfh_db.query import compile as compile_query
 from nfh_db.query.parser import shown
 from nfh_db.query.sql import ACTIVE_IDENTIFIER
-from nfh_db.records import AnchorState, FlagName, QueueRow, Role
+from nfh_db.records import AnchorState, Annotator, FlagName, QueueRow, Role
 from nfh_models.domain import Blocking, Kind
 
 FIRST_CHUNK = 200
@@ -266,3 +266,44 @@ def queue_values(
     statement = template.format(visible=VISIBLE, active=ACTIVE_IDENTIFIER)
     named = {"most": MOST_VALUES, "me": me_id}
     return tuple(row[0] for row in connection.execute(statement, named))
+
+
+class Queue(Repository):
+    """Which anchors a person sees, in which order, and the lines that show them.
+
+    Raises QueryError for what may not be asked in a role (see `query.asked_by`).
+    """
+
+    def ids(
+        self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> Iterator["array[int]"]:
+        """The anchors of a query in its order: a small first chunk, then large ones."""
+        asked = asked_by(query, role, me.name)
+        # Who reads on slowly keeps no state of the file: chunks may be of two moments.
+        with self.connections.reading(one_state=False) as connection:
+            yield from queue_ids(connection, asked, me.id, role)
+
+    def count(self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR) -> int:
+        """How many anchors a query finds."""
+        with self.connections.reading() as connection:
+            return queue_count(connection, asked_by(query, role, me.name), me.id, role)
+
+    def check_models(self, query: Query) -> None:
+        """Raise QueryError for an order by a model that there is not."""
+        if any(sort.model for sort in query.sorts):
+            with self.connections.reading() as connection:
+                check_models(connection, query)
+
+    def rows(
+        self, anchor_ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> tuple[QueueRow, ...]:
+        """Lines of the queue, in the order asked, as this person sees them in this role."""
+        with self.connections.reading() as connection:
+            return queue_rows(connection, anchor_ids, me.id, role)
+
+    def values(
+        self, key: str, me: Annotator | None = None, role: Role = Role.ADJUDICATOR
+    ) -> tuple[str, ...]:
+        """What may follow a key of the query language here, for its completion."""
+        with self.connections.reading() as connection:
+            return queue_values(connection, key, me.id if me else 0, role)

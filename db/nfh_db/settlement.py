@@ -16,7 +16,7 @@ from pathlib import Path
 from nfh_db import answers, clock
 from nfh_db.batches import SettleReport
 from nfh_db.bulk_run import BulkAct, bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, readable, translated
+from nfh_db.connection import Connection, Repository, readable, translated, with_path
 from nfh_db.database import connect_to_read
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -57,6 +57,11 @@ IS_NO_NFH = (Kind.NOT_NFH, Kind.BROKEN)
 
 Progress = Callable[[str, int], None]
 """Told what is being done, and to how many anchors it was done so far."""
+
+
+def silent(phase: str, done: int) -> None:
+    """Progress that nobody asked for."""
+
 
 Vote = tuple[str, str, Answer]
 """Whose, of when, and what it says."""
@@ -136,11 +141,16 @@ def run(
     rule: Rule,
     me: Annotator,
     *,
-    least: int,
-    dry_run: bool,
-    progress: Progress,
+    least: int = 2,
+    dry_run: bool = False,
+    progress: Progress = silent,
 ) -> SettleReport:
-    """Settle what a query finds; see `Store.settle`."""
+    """Make gold of the votes on what a query finds, as one act of this person's.
+
+    rule: unanimous or majority. least: votes that an anchor needs. progress: called with
+    what is being done and to how many anchors it was. Never changes what an expert
+    decided, nor what a file said. Raises StoreError beside an import or a settlement.
+    """
     base = SettleReport(rule, least, clock.now(), dry_run=dry_run)
     tally = _Tally()
     if dry_run:
@@ -292,3 +302,9 @@ def _stood_before(connection: Connection, anchor_id: int) -> GoldValue | None:
         if value is None or value.rule not in BY_RULE:
             return value if value is not None and value.kind == Kind.NFH else None
     return None
+
+
+class Settlement(Repository):
+    """Gold made of votes."""
+
+    run = with_path(run)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from nfh_db import anchors, answers, items
 from nfh_db.bulk_plan import BulkOperation, BulkPlanner, OperationKind
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, Repository, reads
 from nfh_db.records import Annotator, Exposure, Role, Rule
 from nfh_db.serialization import GoldValue, answer_of, decode_lemmas, json_of
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Passage, tag_forms
@@ -446,3 +446,11 @@ def _precedent(
         tuple(why),
         tag_forms(tag)[0] if tag else None,
     )
+
+
+class SimilarItems(Repository):
+    """Items that are like one that was decided, and earlier decisions that bear on one."""
+
+    last_decided = reads(last_decided)
+    find = reads(find_alike)
+    precedents = reads(find_precedents)

@@ -118,7 +118,7 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
     if remember:
         raise click.UsageError("--remember and --forget exclude each other")
     with Store.open(database) as store:
-        forgotten = store.forget_competences()
+        forgotten = store.competences.forget()
     if as_json:
         emit({"forgotten": forgotten})
     else:

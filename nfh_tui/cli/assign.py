@@ -11,9 +11,9 @@ import click
 from msgspec import field
 
 from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
+from nfh_db.assignments import Dealt
 from nfh_db.messages import counted, visible
 from nfh_db.records import Role
-from nfh_db.store import Dealt
 from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
@@ -202,7 +202,7 @@ def assign(
             report |= dealt_json(dealt)
             lines += dealt_lines(dealt, wanted)
         if not report:
-            people = store.progress(parsed, who, _before(days))
+            people = store.assignments.progress(parsed, who, _before(days))
             report = {
                 "people": [
                     filled(ProgressReport, one, checks=filled(ChecksReport, one))
@@ -276,7 +276,7 @@ def _take_back(
     dry_run: bool,
 ) -> dict[str, int]:
     only = _name(from_whom) if from_whom else None
-    return store.take_back(query, who, _before(days), only, dry_run=dry_run)
+    return store.assignments.take_back(query, who, _before(days), only, dry_run=dry_run)
 
 
 def _deal(
@@ -290,7 +290,7 @@ def _deal(
     dry_run: bool,
 ) -> "Dealt":
     with RowCounter("assign") as counter:
-        return store.assign(
+        return store.assignments.assign(
             query, who, names, wanted, limit=limit, dry_run=dry_run, tell=counter
         )
 

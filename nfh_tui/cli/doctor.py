@@ -480,7 +480,7 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     path = config.database(db)
     opened = open_to_read if dry_run else Store.open
     with opened(path) as store, Steps("merge") as steps:
-        report = store.merge(
+        report = store.merge.run(
             other,
             me or user(),
             dry_run=dry_run,

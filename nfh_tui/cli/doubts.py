@@ -115,7 +115,7 @@ def doubts(
         if wait:
             from nfh_tui.cli.jobs import wait_and_report
 
-            number = store.queue_job(new)
+            number = store.jobs.add(new)
             wait_and_report(store, number, db, "doubts", as_json=as_json)
         else:
             queued(store, new, db, as_json=as_json)

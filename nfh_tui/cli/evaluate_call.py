@@ -570,7 +570,7 @@ def queue_evaluation(call: EvaluateOptions) -> None:
 
 
 def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
-    models = store.models()
+    models = store.models.all()
     known = {word for m in models for word in (str(m.id), m.name, m.recipe)}
     for word in call.models:
         if word not in known and not Path(word).is_dir():

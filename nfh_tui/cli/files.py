@@ -261,7 +261,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
         with opened or open_to_read(database) as store:
             if new:
                 ensure_small(store)
-                store.begin_guidelines(first_text())
+                store.guidelines.begin(first_text())
             yield store
 
 

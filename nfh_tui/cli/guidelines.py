@@ -67,8 +67,10 @@ def guidelines(
 
     with open_to_read(config.database(db)) as store:
         shown = _one(store, version)
-        guide = guide_of(store.guidelines())
-        counts = counts_of(guide, store.tagged_items(), store.tagged_decisions())
+        guide = guide_of(store.guidelines.all())
+        counts = counts_of(
+            guide, store.guidelines.tagged_items(), store.guidelines.tagged_decisions()
+        )
     if as_json:
         emit(as_object(shown, guide, counts))
     elif rules:
@@ -98,11 +100,11 @@ def set_(
     db, as_json = _given(ctx, db, as_json)
     text = _text_of(file)
     with Store.open(config.database(db)) as store:
-        store.begin_guidelines(first_text())
+        store.guidelines.begin(first_text())
         before = _one(store, None)
-        saved, new = store.add_guideline(text, store.annotator(me or user()))
-        guide = guide_of(store.guidelines())
-        tagged = store.tagged_decisions()
+        saved, new = store.guidelines.add(text, store.people.ensure(me or user()))
+        guide = guide_of(store.guidelines.all())
+        tagged = store.guidelines.tagged_decisions()
     changes = changes_of(before.body, saved.body)
     older = sum(t.decisions for t in tagged if guide.is_outdated(t.rule, t.version))
     if as_json:
@@ -151,7 +153,7 @@ def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     db, as_json = _given(ctx, db, as_json)
     with open_to_read(config.database(db)) as store:
         _one(store, None)
-        found = store.guidelines()
+        found = store.guidelines.all()
     if as_json:
         emit({"versions": version_objects(found)})
     else:
@@ -231,8 +233,8 @@ def discuss(
     if out is not None and to_file:
         check_out(out, [], path)
     with open_to_read(path) as store:
-        guide = guide_of(store.guidelines())
-        ballots = store.ballots(parsed, known(store, me or user()))
+        guide = guide_of(store.guidelines.all())
+        ballots = store.items.ballots(parsed, known(store, me or user()))
         topics = [topic(ballot, guide.titles, blind=blind) for ballot in ballots]
     version = f"Guidelines version {guide.version}." if guide.version else ""
     lines = page(topics, f"Found by {asked} in {path.name}. {version}".strip())
@@ -259,10 +261,10 @@ def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | N
 
 def _one(store: "Store", version: int | None) -> "Guideline":
     """A version, or the one that holds. Raises Failure where there is none."""
-    found = store.guideline(version)
+    found = store.guidelines.read(version)
     if found is not None:
         return found
-    last = store.guideline()
+    last = store.guidelines.read()
     if last is None:
         raise Failure(
             f"{store.path} has no guidelines yet: the workbench gives it the first text when "

@@ -81,10 +81,10 @@ def history(
     with open_to_read(config.database(db)) as store:
         names = _names(store, people)
         if item is not None:
-            pasts: Iterable[Past] = [store.past_of(item, since=start, people=names)]
+            pasts: Iterable[Past] = [store.history.of_item(item, since=start, people=names)]
         else:
             me = _me(store, names)
-            pasts = store.pasts(parsed, me, since=start, people=names)
+            pasts = store.history.of_query(parsed, me, since=start, people=names)
         if as_json:
             _emit(pasts, store.path)
         else:
@@ -109,7 +109,7 @@ def _time(text: str | None) -> str:
 def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
     """The names asked for. Raises StoreError for one that nobody here has."""
     names = tuple(name.strip() for name in wanted)
-    known = {person.name for person in store.annotators()}
+    known = {person.name for person in store.people.all()}
     for name in names:
         if name not in known:
             raise StoreError(f"Nobody in {store.path} is called {name!r}")

@@ -164,7 +164,7 @@ def _in_database(
         wanted = IdentifyRequest(query, new=new, again=again, dry_run=dry_run)
         with Steps("identify") as steps:
             report = identify(store, wanted, tools, me, steps.step)
-        active = store.identifying()
+        active = store.identifications.active()
     seconds = time.perf_counter() - began
     # The rules become the active model where there is none.
     shown = RULES if active is None else active.name
@@ -180,7 +180,9 @@ def _in_database(
 def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None:
     """A sentence where the model decided with another parser until now."""
     chosen = tools.chosen
-    before = None if chosen.model_id is None else store.decided_with(chosen.model_id)
+    before = (
+        None if chosen.model_id is None else store.identifications.decided_with(chosen.model_id)
+    )
     if before is not None and before != tools.parser_name:
         say(
             f"nfh-tui: what {visible(chosen.name, NAME_SHOWN)} decided with "

@@ -135,7 +135,7 @@ def wait_and_report(
 
 def read(store: "Store", job_id: int, db: Path | None) -> "Job":
     """A job by its number. db: as the call named it. Raises Failure for none."""
-    found = store.job(job_id)
+    found = store.jobs.read(job_id)
     if found is None:
         raise Failure(f"there is no job {job_id}; {command('jobs', db)} lists them")
     return found
@@ -212,7 +212,7 @@ def _work_here(store: "Store", job_id: int, db: Path | None, name: str) -> "Job"
 
 def _waiting(store: "Store", job: "Job") -> str:
     said = "waits" if job.state is JobState.QUEUED else "was interrupted, and waits"
-    other = None if job.after is None else store.job(job.after)
+    other = None if job.after is None else store.jobs.read(job.after)
     behind = "" if other is None or other.state.ended else f" for job {other.id}"
     return f"job {job.id} {said}{behind}"
 
@@ -267,9 +267,9 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
     from nfh_tui.jobs.training import told
 
     with open_to_read(config.database(db)) as store:
-        found = store.jobs()
+        found = store.jobs.all()
         names = _names(store)
-        again = [told(one) for one in store.every()]
+        again = [told(one) for one in store.retraining.all()]
     if as_json:
         emit({"jobs": [job_report(JobSummary, job, names) for job in found]})
         return
@@ -293,7 +293,7 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
     db, as_json = _given(ctx, db, as_json)
     with open_to_read(config.database(db)) as store:
         job = _one(store, number, db)
-        names, points = _names(store), store.job_points(number)
+        names, points = _names(store), store.jobs.points(number)
     if as_json:
         paths = {
             which: [path for does, path in job_paths(job) if does == of]
@@ -341,7 +341,7 @@ def cancel(
     db, as_json = _given(ctx, db, as_json)
     with Store.open(config.database(db)) as store:
         before = _one(store, number, db)
-        if not store.end_job(number, JobState.CANCELLED, f"by {me or user()}"):
+        if not store.jobs.end(number, JobState.CANCELLED, f"by {me or user()}"):
             raise Failure(
                 f"job {number} has ended before: it is {_one(store, number, db).state}"
             )
@@ -394,7 +394,7 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
             )
         if job.foreign:
             raise Failure(foreign_words(job, db))
-        if not store.retry_job(number):
+        if not store.jobs.retry(number):
             raise Failure(f"job {number} is {job.state}: there is nothing to try again")
         if as_json:
             emit({"id": number, "state": "queued", "before": job.state.value})
@@ -441,7 +441,9 @@ def run_(
             _accept(store, accept, db, as_json=as_json)
         with ProgressAside("jobs") as steps:
             number = work(store, steps.step, trainings=trainings, only=accept)
-        waiting = [job for job in store.jobs() if job.state.value in ("queued", "interrupted")]
+        waiting = [
+            job for job in store.jobs.all() if job.state.value in ("queued", "interrupted")
+        ]
         foreign = sum(job.held for job in waiting)
         left = len(waiting) - foreign
     if as_json:
@@ -467,7 +469,7 @@ def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> N
     if not as_json:
         for line in full_lines(job, _names(store), db):
             tell(line)
-    if not store.accept_job(job):
+    if not store.jobs.accept(job):
         raise Failure(
             f"job {number} has changed meanwhile: {command(f'jobs show {number}', db)}"
         )
@@ -481,14 +483,14 @@ def _given(ctx: click.Context, db: Path | None, as_json: bool) -> Given:
 
 def _one(store: "Store", number: int, db: Path | None) -> "Job":
     """A job by its number, with the state that it has now. Raises Failure for none."""
-    found = next((job for job in store.jobs() if job.id == number), None)
+    found = next((job for job in store.jobs.all() if job.id == number), None)
     if found is None:
         raise Failure(f"there is no job {number}; {command('jobs', db)} lists them")
     return found
 
 
 def _names(store: "Store") -> dict[int, str]:
-    return {model.id: model.name for model in store.models()}
+    return {model.id: model.name for model in store.models.all()}
 
 
 BETWEEN_LINES = 0.2
@@ -775,7 +777,7 @@ def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
 
 def model_of(store: "Store", job: "Job") -> "Model":
     """The model that a job made. Raises Failure for one that is gone."""
-    found = next((model for model in store.models() if model.id == job.model_id), None)
+    found = next((model for model in store.models.all() if model.id == job.model_id), None)
     if found is None:
         raise Failure(f"the model that job {job.id} made is no longer in the database")
     return found

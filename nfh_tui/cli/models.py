@@ -277,7 +277,7 @@ def all_models(store: "Store") -> tuple["Model", ...]:
     from nfh_tui.services.models import ensure_built_in
 
     ensure_built_in(store)
-    return store.models()
+    return store.models.all()
 
 
 def one_model(store: "Store", wanted: str) -> "Model":
@@ -345,7 +345,7 @@ def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
 
     db, as_json = given(ctx, db, as_json)
     with open_to_read(config.database(db)) as store:
-        told = tuple(reversed(store.activations()))
+        told = tuple(reversed(store.models.activations()))
     if as_json:
         emit({"activations": [activation_report(one) for one in told]})
         return
@@ -443,7 +443,7 @@ def compare(
 def _hidden(store: "Store", me: str) -> frozenset[int]:
     """What somebody has still to decide blind: its gold is not told."""
     found = known(store, me)
-    return frozenset() if found is None else store.to_decide_blind(found)
+    return frozenset() if found is None else store.answers.to_decide_blind(found)
 
 
 def _predict(
@@ -518,7 +518,11 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
     db, as_json = given(ctx, db, as_json)
     with open_to_read(config.database(db)) as store:
         found = one_model(store, model)
-        used = [one for one in store.activations() if found.id in (one.model_id, one.before_id)]
+        used = [
+            one
+            for one in store.models.activations()
+            if found.id in (one.model_id, one.before_id)
+        ]
         database = store.path
     if as_json:
         emit(model_report(found, database, used))
@@ -551,7 +555,7 @@ def activate(
         found = one_model(store, model)
         before = in_use(store)
         check_usable(store, found)
-        active = store.activate_model(found.id, ActivationReason(me or user()))
+        active = store.models.activate(found.id, ActivationReason(me or user()))
         replaced = _replaced(before, in_use(store))
         database = store.path
     if as_json:

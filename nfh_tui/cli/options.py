@@ -203,7 +203,7 @@ def user() -> str:
 
 def known(store: "Store", wanted: str) -> "Annotator | None":
     """Somebody by name, None if nobody here has it: to look makes nobody."""
-    return next((one for one in store.annotators() if one.name == wanted), None)
+    return next((one for one in store.people.all() if one.name == wanted), None)
 
 
 def open_to_read(path: Path) -> "Store":
@@ -438,7 +438,7 @@ def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> 
 
     db: as the call named it, for the commands that are told. Raises StoreError.
     """
-    job_id = store.queue_job(new)
+    job_id = store.jobs.add(new)
     if as_json:
         from nfh_tui.services.reports import QueuedJob, filled
 

@@ -169,7 +169,7 @@ def retrain(
         if wait:
             from nfh_tui.cli.jobs import wait_and_report
 
-            number = store.queue_job(new)
+            number = store.jobs.add(new)
             wait_and_report(store, number, db, "retrain", as_json=as_json)
         else:
             queued(store, new, db, as_json=as_json)
@@ -187,7 +187,7 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
         emit({"task": new.task, "every": every or None})
         return
     held = too_few(store)
-    lines = [told(one, held) for one in store.every() if one.task == new.task]
+    lines = [told(one, held) for one in store.retraining.all() if one.task == new.task]
     if before is not None:
         lines.append(replaced(before))
     for line in lines or [f"{in_words(new.task)}: trained on demand only"]:

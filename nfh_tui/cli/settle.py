@@ -132,9 +132,9 @@ def settle(
     who = me or user()
     opened = open_to_read if dry_run else Store.open
     with opened(config.database(db)) as store:
-        person = _known(store, who) if dry_run else store.annotator(who)
+        person = _known(store, who) if dry_run else store.people.ensure(who)
         with AnchorCounter("settle") as counter:
-            report = store.settle(
+            report = store.settlement.run(
                 parsed,
                 Rule(rule),
                 person,
@@ -146,7 +146,7 @@ def settle(
         if audit_size is not None:
             drawn = _audit_of(store, parsed, audit_size, seed, person, to, report)
         rest = f"{parsed.text} state:disagree".strip()
-        count = store.queue_count(parse(rest), person)
+        count = store.queue.count(parse(rest), person)
     if as_json:
         emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
@@ -183,7 +183,7 @@ def _audit_of(
             "all that rules settled"
         )
         return None
-    auditor = store.annotator(to) if to else person
+    auditor = store.people.ensure(to) if to else person
     drawn = draw_audit(store, query, wanted, _seed(seed), person, auditor, report)
     if drawn is None:
         say("No audit was drawn, since nothing of what was settled can be audited")
@@ -256,15 +256,15 @@ def audit(
     with opened(config.database(db)) as store:
         drawn = None
         if size is not None:
-            person = store.annotator(me or user())
-            auditor = store.annotator(to) if to else person
+            person = store.people.ensure(me or user())
+            auditor = store.people.ensure(to) if to else person
             drawn = draw_audit(store, parsed, size, _seed(seed), person, auditor)
             if drawn is None:
                 say(
                     "No audit was drawn: the query finds nothing that a rule settled and that "
                     "is not audited yet"
                 )
-        found = [report(one) for one in store.audits()]
+        found = [report(one) for one in store.audits.all()]
     if as_json:
         emit(audits_json(found, drawn))
         return

@@ -170,9 +170,9 @@ def read(
     Raises NoModelError where what is identified is asked for and no model is active.
     """
     found = StatsResult()
-    ballots = _passing(store.ballots(query, me), progress)
+    ballots = _passing(store.items.ballots(query, me), progress)
     if asked.of == IDENTIFIED:
-        model = store.identifying()
+        model = store.identifications.active()
         if model is None:
             raise NoModelError(
                 f"{store.path} has no active model of identification, so nothing is identified "
@@ -205,7 +205,7 @@ def _of_gold(
         imported = [
             one.anchor_id for one in some if one.gold and one.gold.rule is Rule.IMPORTED
         ]
-        for rows in store.source_rows(imported).values():
+        for rows in store.items.source_rows(imported).values():
             formats = {row.format for row in rows}
             found.one_a_sentence += IDENTIFICATION_FORMAT in formats
             found.nfh_only += RESOLUTION_FORMAT in formats
@@ -223,7 +223,7 @@ def _of_model(
         passages = sorted({one.passage_id for one in some})
         said = {
             number.id: number.said[0]
-            for passage in store.numbered(passages, model_id)
+            for passage in store.identifications.numbered(passages, model_id)
             for number in passage.numbers
             if number.said is not None
         }

@@ -181,7 +181,7 @@ def init(db: Path | None, as_json: bool) -> None:
     with Store.open(path, create=True) as store:
         if not existed:
             ensure_small(store)
-            store.begin_guidelines(first_text())
+            store.guidelines.begin(first_text())
     if as_json:
         emit({"db": str(path), "created": not existed})
     else:

@@ -233,7 +233,7 @@ def resolving_at(
     parser: as --parser has it, and as the workers find it. Raises CrewError for whatever is
     wrong with the cluster, ModelFileError for a model that is not what it was.
     """
-    model = next((one for one in store.models() if one.id == chosen.model_id), None)
+    model = next((one for one in store.models.all() if one.id == chosen.model_id), None)
     parcel, digest = b"", None
     if model is not None and model.path is not None:
         folder = checked_folder(store.path, model)

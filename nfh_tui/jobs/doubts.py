@@ -5,7 +5,7 @@ of identification and resolution.
 import random
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,7 +67,7 @@ from nfh_tui.services.training import (
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
-    from nfh_db.store import Holds, Store
+    from nfh_db.store import Store
     from nfh_tui.jobs.reporting import JobReporter
 
 
@@ -502,7 +502,7 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
     given = asked_of(job.task, job.arguments)
     folder = job_folder(store.path, job)
     snapshot = _labels(store, given, folder / SNAPSHOT, report)
-    store.set_job_snapshot(job.id, snapshot.digest)
+    store.jobs.set_snapshot(job.id, snapshot.digest)
     opinions = _all_opinions(store, given, snapshot, folder, report)
     saved = _save(store, job.id, snapshot, opinions, report)
     return {
@@ -585,7 +585,7 @@ def _save(
     while place < len(rows):
         begun = time.perf_counter()
         some = rows[place : place + size]
-        saved += store.save_doubts(job_id, some, holds)
+        saved += store.answers.save_doubts(job_id, some, holds)
         place += len(some)
         seconds = time.perf_counter() - begun
         size = next_stretch(
@@ -596,7 +596,7 @@ def _save(
     return saved
 
 
-def _holding(snapshot: Snapshot) -> "Holds":
+def _holding(snapshot: Snapshot) -> Callable[[int, Answer], bool]:
     labels = {anchor_of(one): one for sheet in snapshot.sheets for one in sheet.labels}
 
     def holds(anchor_id: int, answer: Answer) -> bool:

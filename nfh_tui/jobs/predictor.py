@@ -133,7 +133,7 @@ class LiveResolver:
         One that cannot be loaded answers nothing, and `trouble` says why; it is tried again
         once its folder is back.
         """
-        active = self._store.active_model(TASK)
+        active = self._store.models.active(TASK)
         if active is not None and _same(active, self._present):
             there = is_there(self._store.path, active)
             if there == self._there:
@@ -168,14 +168,14 @@ class LiveResolver:
         if choice is None:
             return False
         said = _prediction(chosen.name, choice)
-        self._store.save_predictions(chosen.model_id, [(item.anchor_id, said)])
+        self._store.predictions.save(chosen.model_id, [(item.anchor_id, said)])
         return True
 
     # --- helpers ------------------------------------------------------------------------
 
     def _load(self) -> None:
         self._chosen, self._parser, self.name, self.trouble = None, None, "", ""
-        self._present = self._store.active_model(TASK)
+        self._present = self._store.models.active(TASK)
         self._there = self._present is None or is_there(self._store.path, self._present)
         chosen = resolver_for(self._store, loaded=self._loaded)
         needs = chosen.model.needs
@@ -185,14 +185,14 @@ class LiveResolver:
         answers_with(self._store, chosen, self.pipeline)
         self._parses.clear()
         self._chosen, self.name = chosen, chosen.name
-        self._present = self._store.active_model(TASK)
+        self._present = self._store.models.active(TASK)
         if chosen.aside:
             self.trouble = _sentence(chosen.aside)
 
     def _stop(self, error: ModelsError) -> None:
         self._chosen = None
         self.name = ""
-        self._present = self._store.active_model(TASK)
+        self._present = self._store.models.active(TASK)
         self.trouble = f"No prediction: {error}"
 
     def _ready(self, item: Item) -> Item:
@@ -265,7 +265,7 @@ class LiveIdentifier:
 
         force: also one that has. Raises StoreError.
         """
-        active = self._store.identifying()
+        active = self._store.identifications.active()
         if active is None or active != self._present:
             active = self._load(active)
         else:
@@ -283,7 +283,7 @@ class LiveIdentifier:
             active.name, decision.nfh, decision.rule, decision.score, decision.weights
         )
         try:
-            self._store.save_identifications(
+            self._store.identifications.save(
                 active.model_id, active.version, [(item.anchor_id, said)], active.parser
             )
         except StoreError:
@@ -293,7 +293,7 @@ class LiveIdentifier:
 
     def _glance(self, active: Identifying) -> Identifying | None:
         """Note that the model's folder is gone, or is back; one that failed is loaded then."""
-        model = self._store.active_model(IDENTIFICATION_TASK)
+        model = self._store.models.active(IDENTIFICATION_TASK)
         there = model is None or is_there(self._store.path, model)
         if there == self._there:
             return active
@@ -306,7 +306,7 @@ class LiveIdentifier:
     def _load(self, active: Identifying | None) -> Identifying | None:
         """Load what is active now, with the parser with which it decided before."""
         self._chosen, self._parser, self.trouble = None, None, ""
-        model = self._store.active_model(IDENTIFICATION_TASK)
+        model = self._store.models.active(IDENTIFICATION_TASK)
         self._there = model is None or is_there(self._store.path, model)
         spec = None if active is None else active.spec
         try:
@@ -317,15 +317,15 @@ class LiveIdentifier:
             self._parser = load_parser(spec, needs) if needs else None
         except ModelsError as error:
             self._stop(error)
-            self._present = self._store.identifying()
+            self._present = self._store.identifications.active()
             return self._present
         if chosen.model_id is not None:
             name = "" if self._parser is None else self._parser.name
-            self._store.decide_with(chosen.model_id, name, spec)
+            self._store.identifications.decide_with(chosen.model_id, name, spec)
         self._chosen = chosen
         if chosen.aside:
             self.trouble = chosen.aside[:1].upper() + chosen.aside[1:]
-        self._present = self._store.identifying()
+        self._present = self._store.identifications.active()
         return self._present
 
     def _stop(self, error: ModelsError) -> None:
@@ -438,7 +438,7 @@ class Predictor:
 
     def _identifies(self) -> str:
         """The name of the active model of identification; "" for none."""
-        active = self._store.identifying()
+        active = self._store.identifications.active()
         return "" if active is None else active.name
 
     def predict(self, anchor_id: int, *, force: bool) -> float | None:
@@ -449,7 +449,7 @@ class Predictor:
         StoreError.
         """
         began = time.perf_counter()
-        item = self._store.item(anchor_id, _NOBODY, Role.ANNOTATOR)
+        item = self._store.items.read(anchor_id, _NOBODY, Role.ANNOTATOR)
         if item is None:
             return None
         resolved = self._resolver.resolve(item, force=force)

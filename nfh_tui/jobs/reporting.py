@@ -112,9 +112,9 @@ class JobReporter:
 
     def _note(self, noted: JobProgress) -> None:
         if not self._points:
-            self._store.note_job(self._job_id, noted)
+            self._store.jobs.note(self._job_id, noted)
         while self._points:
-            self._store.note_job(self._job_id, noted, self._points[0])
+            self._store.jobs.note(self._job_id, noted, self._points[0])
             del self._points[0]
 
 
@@ -164,7 +164,7 @@ def passages_learnt_from(store: "Store", model: "Model") -> frozenset[str]:
     what was kept out then. Of the model in the package, and of a folder that is none of this
     database's, nothing is known.
     """
-    known = {one.name: one for one in store.models()}
+    known = {one.name: one for one in store.models.all()}
     found: frozenset[str] = frozenset()
     seen: set[int] = set()
     current: Model | None = model
@@ -194,4 +194,4 @@ def _own(store: "Store", model: "Model") -> frozenset[str]:
     splits = {*held_out_splits(split), said["dev_split"]} - {"", split}
     kept_out = sorted(one for one in splits if one)
     sides = not said["dev_split"] and model.metrics.get("judged_on") not in NOTHING_KEPT_OUT
-    return store.passages_with_gold(query, model.created_at, kept_out, sides=sides)
+    return store.models.passages_with_gold(query, model.created_at, kept_out, sides=sides)

@@ -26,10 +26,10 @@ from typing import Self, TypeVar
 
 from nfh_db.connection import sqlite3
 from nfh_db.errors import BusyError, ExportError, FormatError, FullError, QueryError, StoreError
-from nfh_db.jobs import Job, JobState
+from nfh_db.jobs import CANCELLED, Job, JobGoneError, JobState
 from nfh_db.messages import lines_visible
 from nfh_db.serialization import UNREADABLE
-from nfh_db.store import CANCELLED, JobGoneError, Store
+from nfh_db.store import Store
 from nfh_db.system import path_beside
 from nfh_models.errors import ModelsError
 from nfh_tui.jobs.descriptions import (
@@ -318,7 +318,7 @@ class JobLog:
             number = max(number, 1 + _begun(path))
             self._file = open_private(path)
             self._redirect(self._file)
-            self._store.set_job_log(self._job.id, str(path))
+            self._store.jobs.set_log(self._job.id, str(path))
         self.say(
             " ".join(filter(None, (called(self._job.kind), self._job.task)))
             + f"{ATTEMPT}{number}"
@@ -404,7 +404,7 @@ def ensure_runner(store: "Store") -> bool:
     started.
     """
     _let_go()
-    if _starting() or store.waiting_job(claimable()) is None:
+    if _starting() or store.jobs.waiting(claimable()) is None:
         return False
     return start_runner(store.path)
 
@@ -550,7 +550,7 @@ class JobHeartbeat:
     def _beat(self) -> None:
         while not self._stop.wait(self._between):
             try:
-                if self._store.beat_job(self._job.id):
+                if self._store.jobs.beat(self._job.id):
                     continue
             except (StoreError, sqlite3.Error):
                 continue  # a full disk, a locked file: the work itself will meet it
@@ -640,7 +640,7 @@ def work(
     """
     done = 0
     while (
-        job := _patiently(lambda: store.claim_job(claimable(), trainings, only))
+        job := _patiently(lambda: store.jobs.claim(claimable(), trainings, only))
     ) is not None:
         interrupted = run(store, job, progress)
         done += 1
@@ -671,7 +671,7 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
             _end(store, job, error, log)
             if isinstance(error, KeyboardInterrupt):
                 raise
-    found = store.job(job.id)
+    found = store.jobs.read(job.id)
     if found is not None and found.state is JobState.DONE:
         with suppress(OSError):
             tidy(store.path, job)
@@ -682,7 +682,7 @@ def _done(store: Store, job: Job, result: Mapping[str, object] | None) -> bool:
     """Say that a job is done, unless its body did; False if somebody ended it meanwhile."""
     if result is None:
         return True
-    return _patiently(lambda: store.end_job(job.id, JobState.DONE, result=result))
+    return _patiently(lambda: store.jobs.end(job.id, JobState.DONE, result=result))
 
 
 def _patiently(write: Callable[[], Told]) -> Told:
@@ -709,14 +709,14 @@ def _end(store: Store, job: Job, error: BaseException, log: JobLog) -> None:
     log.say(f"{state}: {said}")
     if state is JobState.INTERRUPTED:
         with suppress(StoreError):  # the process ends, and that says the same
-            store.end_job(job.id, state, said)
+            store.jobs.end(job.id, state, said)
         return
     try:
-        _patiently(lambda: store.end_job(job.id, state, said))
+        _patiently(lambda: store.jobs.end(job.id, state, said))
     except FullError:
         give_room(store.path, job)
         log.say(f"{state}: {said}")
-        store.end_job(job.id, state, said)
+        store.jobs.end(job.id, state, said)
 
 
 def _folder(store: Store, job: Job) -> Path:
@@ -751,7 +751,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tidily(), Store.open(asked.db) as store:
             _forget(store)
             work(store, _nobody, trainings=asked.trainings, fresh=True)
-            anew = store.waiting_job(claimable(), asked.trainings) is not None
+            anew = store.jobs.waiting(claimable(), asked.trainings) is not None
     except StoreError as error:
         sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1
@@ -766,7 +766,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _forget(store: Store) -> None:
     """Remove what is left of jobs that nobody went on with for long."""
     with suppress(OSError):
-        forget(store.path, [job for job in store.jobs() if job.state.ended])
+        forget(store.path, [job for job in store.jobs.all() if job.state.ended])
 
 
 def _nobody(phase: str, done: int, total: int) -> None:

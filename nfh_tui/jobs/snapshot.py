@@ -682,7 +682,7 @@ def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot
             "another with --set dev_split=…"
         )
     judging = () if which.dev_split is None else (which.dev_split,)
-    held_out = store.passages_of_splits(
+    held_out = store.holdout.passages_of_splits(
         tuple(dict.fromkeys((*held_out_splits(which.split), *judging)))
     )
     left_out: Counter[str] = Counter()
@@ -721,7 +721,7 @@ def _read(
     report: "JobReporter",
 ) -> list[_Read]:
     found: list[_Read] = []
-    for ballot in store.labelled(query):
+    for ballot in store.holdout.labelled(query):
         if not found or found[-1].passage_id != ballot.passage_id:
             if not len(found) % REPORT_EVERY:
                 report.step(Phase("reading", len(found)))
@@ -767,7 +767,7 @@ def _by_side(
     """Kept out is what the database keeps out of every training."""
     report.step(Phase("dealing", 0, len(learnt)))
     dealt = _dealt(store, learnt, which.dev)
-    sides = {one.passage_id: one.dev for one in store.sides()} if which.dev != 0 else {}
+    sides = {one.passage_id: one.dev for one in store.holdout.sides()} if which.dev != 0 else {}
     sheets = []
     for one in learnt:
         if one.passage_id in dealt.both:
@@ -805,14 +805,14 @@ def _dealt(store: "Store", learnt: list[_Read], share: float | None) -> SplitPla
     ]
     there = {one.passage_id for one in found}
     while True:
-        dealt = store.sides()
+        dealt = store.holdout.sides()
         elsewhere: dict[int, frozenset[str]] = {}
         if there - {one.passage_id for one in dealt}:
             others = [one.passage_id for one in dealt if one.passage_id not in there]
-            elsewhere = {key: long_turns(text) for key, text in store.passage_texts(others)}
+            elsewhere = {key: long_turns(text) for key, text in store.holdout.passages(others)}
         known = elsewhere | {one.passage_id: one.turns for one in found}
-        planned = plan(found, dealt, known, store.side_labels(), share)
-        if store.deal_sides(planned.new, len(dealt)):
+        planned = plan(found, dealt, known, store.holdout.labels(), share)
+        if store.holdout.deal(planned.new, len(dealt)):
             return planned
 
 
@@ -820,7 +820,7 @@ def _documents(store: "Store", learnt: list[_Read]) -> dict[int, int]:
     found: dict[int, int] = {}
     for start in range(0, len(learnt), REPORT_EVERY):
         some = [one.passage_id for one in learnt[start : start + REPORT_EVERY]]
-        found.update(store.documents_of(some))
+        found.update(store.holdout.documents_of(some))
     return found
 
 
@@ -868,7 +868,7 @@ def _note(store: "Store", units: Mapping[int, str], dev: Mapping[int, bool]) -> 
     """Deal what was not dealt yet; how many passages are learnt from that were kept out."""
 
     while True:
-        dealt = {one.passage_id: one.dev for one in store.sides()}
+        dealt = {one.passage_id: one.dev for one in store.holdout.sides()}
         new = [SplitSide(key, out, units[key]) for key, out in dev.items() if key not in dealt]
-        if store.deal_sides(new, len(dealt)):
+        if store.holdout.deal(new, len(dealt)):
             return sum(dealt.get(key, False) and not out for key, out in dev.items())

@@ -111,7 +111,7 @@ def run_import(
         return result
     came = f"{len(outcomes) - len(refused):,} of {counted(len(outcomes), 'file')} came in"
     sentence = "; ".join([*refused, came])
-    store.end_job(job.id, JobState.FAILED, sentence, result)
+    store.jobs.end(job.id, JobState.FAILED, sentence, result)
     return None
 
 

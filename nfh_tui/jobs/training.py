@@ -18,11 +18,10 @@ import msgspec
 
 from nfh_db import system
 from nfh_db.clock import now
-from nfh_db.jobs import NewJob
+from nfh_db.jobs import CANCELLED, JobGoneError, NewJob
 from nfh_db.models import NewModel
 from nfh_db.query import parse
 from nfh_db.queue import MOST_VALUES
-from nfh_db.store import CANCELLED, JobGoneError
 from nfh_db.system import path_beside, sweep
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_models.model_files import (
@@ -101,17 +100,17 @@ def set_every(store: "Store", number: int, new: "NewJob") -> "Every | None":
     """
     if not FEWEST <= number <= MOST:
         raise ValueError(f"after every {number} decisions: give {FEWEST} to {MOST:,}")
-    before = next((one for one in store.every() if one.task == new.task), None)
-    store.set_every(new.task, number, new)
+    before = next((one for one in store.retraining.all() if one.task == new.task), None)
+    store.retraining.put(new.task, number, new)
     same = before is None or before.arguments == new.arguments
     return None if same else before
 
 
 def stop_every(store: "Store", task: str) -> bool:
     """Have a task trained on demand only; False where it was so already. Raises StoreError."""
-    wanted = any(one.task == task for one in store.every())
+    wanted = any(one.task == task for one in store.retraining.all())
     if wanted:
-        store.set_every(task, 0, None)
+        store.retraining.put(task, 0, None)
     return wanted
 
 
@@ -120,7 +119,9 @@ def queue_due(store: "Store") -> tuple[int, ...]:
 
     It only reads where nothing is due.
     """
-    return store.queue_retraining(too_few(store)) if store.retraining().to_do else ()
+    return (
+        store.retraining.queue_due(too_few(store)) if store.retraining.schedule().to_do else ()
+    )
 
 
 def too_few(store: "Store") -> dict[str, str]:
@@ -132,7 +133,7 @@ def too_few(store: "Store") -> dict[str, str]:
     from nfh_models.errors import ModelsError
 
     found = {}
-    for one in store.every():
+    for one in store.retraining.all():
         if one.due and not one.held_by:
             try:
                 check_at_hand(store, one.new)
@@ -171,7 +172,7 @@ def told(every: "Every", held: Mapping[str, str] | None = None) -> str:
 def all_told(store: "Store") -> tuple[str, ...]:
     """What comes round, and how far each has come, in words. Raises StoreError."""
     held = too_few(store)
-    return tuple(told(one, held) for one in store.every())
+    return tuple(told(one, held) for one in store.retraining.all())
 
 
 # The way of a finished model from its job's folder to the other models of the database.
@@ -211,7 +212,7 @@ def placed(store: "Store", home: Path, made: Path, recipe: str) -> Iterator[tupl
         yield folder, digest
     except BaseException:
         # Stopped after its last write, a model is registered all the same.
-        if store.model(folder.name) is None:
+        if store.models.named(folder.name) is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
@@ -237,7 +238,10 @@ def _left(note: _Note) -> bool:
 
 def _remove(store: "Store", note: _Note) -> None:
     """Remove a folder, unless it has become a model, or is another one of that name."""
-    if not re.fullmatch(r"[a-z-]+-[0-9]+", note.name) or store.model(note.name) is not None:
+    if (
+        not re.fullmatch(r"[a-z-]+-[0-9]+", note.name)
+        or store.models.named(note.name) is not None
+    ):
         return
     folder = models_folder(store.path) / note.name
     with suppress(OSError, ModelFileError):
@@ -285,7 +289,7 @@ def _christen(folder: Path, name: str) -> None:
 
 def _free_name(store: "Store", recipe: str) -> str:
     """The next name that neither a model of the database nor a folder has."""
-    names = {model.name for model in store.models()}
+    names = {model.name for model in store.models.all()}
     names |= {path.name for path in models_folder(store.path).iterdir()}
     taken = (re.fullmatch(rf"{re.escape(recipe)}-([0-9]{{1,8}})", name) for name in names)
     return f"{recipe}-{max((int(one[1]) for one in taken if one), default=0) + 1}"
@@ -640,12 +644,14 @@ def check_at_hand(store: "Store", new: "NewJob") -> None:
     order = order_of(new.task, new.arguments)
     if order.scheduler is None:
         check_parser_there(order.parser)
-    if any(job.kind == IMPORT and not job.state.ended and not job.held for job in store.jobs()):
+    if any(
+        job.kind == IMPORT and not job.state.ended and not job.held for job in store.jobs.all()
+    ):
         return
     which = order.which
     for split in filter(None, (which.split, which.dev_split)):
         _check_split(store, split)
-    kinds = store.gold_kinds(within(which.query, which.split))
+    kinds = store.holdout.gold_kinds(within(which.query, which.split))
     if new.task != OF_IDENTIFICATION:
         _check_heads(kinds)
     if new.task != RESOLUTION:
@@ -653,8 +659,12 @@ def check_at_hand(store: "Store", new: "NewJob") -> None:
 
 
 def _check_split(store: "Store", split: str) -> None:
-    there = store.queue_values("split")
-    if split in there or len(there) >= MOST_VALUES or store.passages_of_splits((split,)):
+    there = store.queue.values("split")
+    if (
+        split in there
+        or len(there) >= MOST_VALUES
+        or store.holdout.passages_of_splits((split,))
+    ):
         return
     names = f"; there are: {', '.join(there)}" if there else ": no imported row names one"
     raise SplitError(f"there is no split {split}{names}")
@@ -723,7 +733,7 @@ def train(store: "Store", job: "Job", report: "JobReporter") -> None:
     attempt = _Attempt(store, job, report, order_of(job.task, job.arguments))
     spec = attempt.spec()
     snapshot = attempt.snapshot()
-    store.set_job_snapshot(job.id, snapshot.digest)
+    store.jobs.set_snapshot(job.id, snapshot.digest)
     made = attempt.model(snapshot, spec)
     attempt.register(snapshot, made, begun)
 
@@ -818,7 +828,7 @@ class _Attempt:
         model = self.home / MODEL
         verdict = judge(store, snapshot, model, self.report.step, parser=order.parser)
         # Another process may have the job by now, and be putting its own in place.
-        if not store.beat_job(self.job.id):
+        if not store.jobs.beat(self.job.id):
             raise JobGoneError(CANCELLED)
         with placed(store, self.home, model, order.recipe) as (folder, digest):
             new = NewModel(
@@ -839,7 +849,7 @@ class _Attempt:
                 "notes": list(made.notes),
                 "seconds": round(time.perf_counter() - begun, 3),
             }
-            store.finish_training(
+            store.jobs.finish_training(
                 self.job.id,
                 new,
                 result,

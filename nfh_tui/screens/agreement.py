@@ -55,10 +55,13 @@ class AgreementScreen(SideScreen):
         self.runner.work(self._read, group="figures")
 
     async def _read(self) -> None:
-        key = (self.base, await self.client.answers_version())
-        counts = remembered(self.memory, "counts", key)
-        if not isinstance(counts, Confusions):
-            counts = await self.client.confusions(self.query_of, self.me)
+        key = (self.base, await self.client.read(self.store.comparisons.answers_version))
+        known_counts = remembered(self.memory, "counts", key)
+        if isinstance(known_counts, Confusions):
+            counts = known_counts
+        else:
+            confusions = self.store.comparisons.confusions
+            counts = await self.client.read(confusions, self.query_of, self.me)
             self.memory["counts"] = (key, counts)
         self.counts = counts
         if self.pair not in counts.pairs:

@@ -326,6 +326,7 @@ class SideScreen(Enduring, Screen[str | None]):
     ) -> None:
         super().__init__()
         self.client = client
+        self.store = client.store
         self.me = me
         self.keymap = keymap or Keymap()
         self.memory = {} if memory is None else memory

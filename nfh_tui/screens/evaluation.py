@@ -80,13 +80,13 @@ class EvaluationScreen(SideScreen):
         self.runner.work(self._compare, group="comparing")
 
     async def _compare(self) -> None:
-        known = await self.client.models_with_predictions()
-        active = await self.client.active_model(TASK)
+        known = await self.client.read(self.store.comparisons.models)
+        active = await self.client.read(self.store.models.active, TASK)
         left = self.sides.left
         if left == NOTHING and known:
             left = ComparedSide("model", known[0][1], known[0][0])
         elif left == NOTHING:
-            people = await self.client.people_with_answers()
+            people = await self.client.read(self.store.comparisons.people)
             left = ComparedSide("person", people[0]) if people else NOTHING
         self.sides = Sides(left, self.sides.right, active.id if active else None)
         self.memory["sides"] = self.sides
@@ -101,8 +101,8 @@ class EvaluationScreen(SideScreen):
         if right.what == "file":
             return await self._changes(Path(right.name))
         versions = (
-            await self.client.answers_version(),
-            await self.client.predictions_version(),
+            await self.client.read(self.store.comparisons.answers_version),
+            await self.client.read(self.store.comparisons.predictions_version),
         )
         key = (left, right, self.base, versions)
         known = remembered(self.memory, "found", key)
@@ -143,7 +143,7 @@ class EvaluationScreen(SideScreen):
         return sum(map(len, self.found.ids.values())) if self.found else 0
 
     async def _read_models(self) -> None:
-        registered = await self.client.models()
+        registered = await self.client.read(self.store.models.all)
         learnt = {one.id: one.metrics.get("examples") for one in registered}
         labels = {id_: n for id_, n in learnt.items() if isinstance(n, int)}
         found = await report(["models"], self.client.store.path, ModelsReport)
@@ -246,7 +246,7 @@ class SideChooser:
 
     async def _left_options(self) -> list[tuple[str, str, ComparedSide]]:
         models = await self._model_sides()
-        people = await self._screen.client.people_with_answers()
+        people = await self._screen.client.read(self._screen.store.comparisons.people)
         return [
             *models,
             *((name, "annotator", ComparedSide("person", name)) for name in people),
@@ -274,7 +274,9 @@ class SideChooser:
                 "model, active" if id_ == active else "model",
                 ComparedSide("model", name, id_),
             )
-            for id_, name in await self._screen.client.models_with_predictions()
+            for id_, name in await self._screen.client.read(
+                self._screen.store.comparisons.models
+            )
         ]
 
     async def _choose_file(self) -> None:

@@ -216,10 +216,12 @@ class GuidelinesScreen(SideScreen):
 
     async def load(self, version: int | None = None) -> None:
         """Read all versions and the counts anew, and show one; the last where None."""
-        self.versions = await self.client.guidelines()
+        self.versions = await self.client.read(self.store.guidelines.all)
         self.guide = guide_of(self.versions)
-        tagged = await self.client.tagged_decisions(self._only, self.me)
-        items = await self.client.tagged_items(self._only, self.me)
+        tagged = await self.client.read(
+            self.store.guidelines.tagged_decisions, self._only, self.me
+        )
+        items = await self.client.read(self.store.guidelines.tagged_items, self._only, self.me)
         self.counts = counts_of(self.guide, items, tagged)
         there = {one.version: one for one in self.versions}
         last = self.versions[-1] if self.versions else None
@@ -336,7 +338,9 @@ class GuidelinesScreen(SideScreen):
         self.dismiss(outdated_query(self.guide, part.id))
 
     async def _open_all_older(self) -> None:
-        ids = await self.client.tagged_anchors(self.guide.outdated, self._only, self.me)
+        ids = await self.client.read(
+            self.store.guidelines.tagged_anchors, self.guide.outdated, self._only, self.me
+        )
         if not ids:
             self.refuse("Nothing was decided by a rule that reads otherwise by now.")
         elif len(ids) > MOST_IDS:
@@ -455,7 +459,10 @@ class GuidelineEditing:
         """Have a text kept soon, so that a crash does not lose it; None forgets it."""
         name = f"{SETTING}.{self._screen.me.name}"
         body = "" if begun is None else begun.dump()
-        self._writer.keep("begun", partial(self._screen.client.set_setting, name, body))
+        self._writer.keep(
+            "begun",
+            partial(self._screen.client.write, self._screen.store.settings.write, name, body),
+        )
 
     def _not_kept(self, error: Exception) -> None:
         self._screen.refuse(f"What you typed is not on disk. {sentence_of(error)}")
@@ -464,7 +471,11 @@ class GuidelineEditing:
         """The text begun before, or the one shown; None if the person leaves it."""
         last = self._screen.versions[-1].version
         fresh = Begun(last, shown.body)
-        kept = begun_of(await self._screen.client.setting(f"{SETTING}.{self._screen.me.name}"))
+        kept = begun_of(
+            await self._screen.client.read(
+                self._screen.store.settings.read, f"{SETTING}.{self._screen.me.name}"
+            )
+        )
         if kept is None or kept.text == shown.body:
             return fresh
         since = ""
@@ -565,8 +576,11 @@ class GuidelineEditing:
     async def _save(self, begun: Begun) -> None:
         """Make the text a version; where that cannot be, it is kept, and why is said."""
         try:
-            saved, new = await self._screen.client.add_guideline(
-                begun.text, self._screen.me, begun.after
+            saved, new = await self._screen.client.write(
+                self._screen.store.guidelines.add,
+                begun.text,
+                self._screen.me,
+                begun.after,
             )
         except StoreError as error:
             await self._screen.load()

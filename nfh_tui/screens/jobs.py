@@ -13,7 +13,7 @@ from nfh_db.jobs import Job, JobState
 from nfh_db.models import Model
 from nfh_db.query import parse
 from nfh_tui.actions import Access, Action
-from nfh_tui.client import LogMark
+from nfh_tui.client import LogMark, by
 from nfh_tui.jobs.descriptions import ACTIVE, PREDICT, job_name
 from nfh_tui.screens.base import TWO_PANES, FigurePanes, Handlers, SideScreen, remembered
 from nfh_tui.screens.job_figures import (
@@ -363,7 +363,7 @@ class JobWatch:
 
     async def _looked(self) -> None:
         try:
-            version = await self._screen.client.others_version()
+            version = await self._screen.client.read(self._screen.store.others_version)
             if self._stale(version):
                 self._version, self._read_at = version, monotonic()
                 await self.read_now()
@@ -379,7 +379,10 @@ class JobWatch:
     async def read_now(self) -> None:
         """Read the jobs, the models, and what one stands on."""
         before = self._screen.listed
-        jobs, models = await self._screen.client.jobs(), await self._screen.client.models()
+        jobs, models = (
+            await self._screen.client.read(self._screen.store.jobs.all),
+            await self._screen.client.read(self._screen.store.models.all),
+        )
         metrics = before.metrics if before is not None else {}
         for model in models:
             if model.recipe == SMALL and model.path is None and model.id not in metrics:
@@ -408,7 +411,7 @@ class JobWatch:
         subject = self._screen.subject
         fresh = self._of != subject
         found = await self._screen.client.job_log(job.id, None if fresh else self._mark)
-        points = await self._screen.client.job_points(job.id)
+        points = await self._screen.client.read(self._screen.store.jobs.points, job.id)
         if self._screen.subject != subject:
             return
         log = self._screen.view.log if found is None else found[1]
@@ -460,15 +463,15 @@ class JobWatch:
     async def _read_beside(self, model: Model) -> None:
         """Count what both have right, one by one, or take what was counted before."""
         subject = self._screen.subject
-        known = await self._screen.client.models_with_predictions()
+        known = await self._screen.client.read(self._screen.store.comparisons.models)
         other = self._other(model, known)
         if other is None or model.id not in dict(known):
             why = "" if other is None else NOTHING_SAID.format(name=model.name)
             self._take(subject, ModelComparisonRow(why=why))
             return
         versions = (
-            await self._screen.client.answers_version(),
-            await self._screen.client.predictions_version(),
+            await self._screen.client.read(self._screen.store.comparisons.answers_version),
+            await self._screen.client.read(self._screen.store.comparisons.predictions_version),
         )
         key = (model.id, other[0], self._screen.base, versions)
         kept = remembered(self._screen.memory, "beside", key)
@@ -500,7 +503,9 @@ class JobWatch:
         for side in SIDES:
             try:
                 query = parse(beside_query(name, other, side, self._screen.base))
-                counts[side] = await self._screen.client.queue_count(query, self._screen.me)
+                counts[side] = await self._screen.client.read(
+                    self._screen.store.queue.count, query, self._screen.me
+                )
             except QueryError as error:
                 return ModelComparisonRow(
                     other, self._screen.base, None, f"They cannot be compared: {error}"
@@ -520,7 +525,7 @@ class JobWatch:
         if counted.base:
             call += ["--", counted.base]
         try:
-            found = await report(call, self._screen.client.store.path, ModelComparisonReport)
+            found = await report(call, self._screen.store.path, ModelComparisonReport)
         except ReportError:
             return replace(counted, untold=NO_INTERVAL)
         return measured(counted, found)
@@ -556,7 +561,10 @@ class JobActions:
         options = [("Cancel it", faint, YES), ("Leave it", "", NO)]
         if await self._screen.choose_from(f"Cancel {name}?", options) != YES:
             return
-        done = await self._screen.client.cancel_job(job.id, self._screen.me.name)
+        who = by(self._screen.me.name)
+        done = await self._screen.client.write(
+            self._screen.store.jobs.end, job.id, JobState.CANCELLED, who
+        )
         await self._screen.reader.read_now()
         self._screen.say(
             f"{name} is cancelled" if done else f"{name} had ended already",
@@ -569,7 +577,7 @@ class JobActions:
         if job is None:
             return
         waits = job.state is JobState.QUEUED
-        if waits or await self._screen.client.retry_job(job.id):
+        if waits or await self._screen.client.write(self._screen.store.jobs.retry, job.id):
             words = "waits for its turn" if waits else "is in the queue again"
             await self.queued(f"job {job.id} {words}")
         else:
@@ -602,15 +610,19 @@ class JobActions:
         """Ask what to train, and start it."""
         from nfh_tui.screens.dialogs import TrainingDialog
 
-        form = self._begun() or last_form(await self._screen.client.jobs()) or TrainingForm()
+        form = (
+            self._begun()
+            or last_form(await self._screen.client.read(self._screen.store.jobs.all))
+            or TrainingForm()
+        )
         queries = [ALL_GOLD, *([self._screen.query_now] if self._screen.query_now else [])]
         if form.query not in queries:
             queries.append(form.query)
         bases = [USUAL, *self._bases()]
         if form.base not in bases:
             bases.append(form.base)
-        there = await self._screen.client.queue_values(
-            "split", self._screen.me, self._screen.role
+        there = await self._screen.client.read(
+            self._screen.store.queue.values, "split", self._screen.me, self._screen.role
         )
         splits = list(dict.fromkeys([ANY_SPLIT, *there, form.split]))
         choices = Choices(bases, queries, splits)
@@ -626,7 +638,7 @@ class JobActions:
         if job_id is None:
             new = job_of(chosen, self._screen.me.name)
             await self._screen.client.check_training(new)
-            job_id = await self._screen.client.queue_job(new)
+            job_id = await self._screen.client.write(self._screen.store.jobs.add, new)
         await self.queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
         self._screen.panes.show(LIST)
         self._screen.go_to_line(f"{JOB_STOP} {job_id}")
@@ -639,7 +651,7 @@ class JobActions:
         """Have the command queue a training, if all of it is right; the job's number."""
         self._screen.client.require(Access.ADMIN)
         call = [*call_of(form), "--as", self._screen.me.name]
-        return (await report(call, self._screen.client.store.path, QueuedJob)).id
+        return (await report(call, self._screen.store.path, QueuedJob)).id
 
     def _bases(self) -> list[str]:
         """Models that a training may start from, the one in use first."""
@@ -650,8 +662,10 @@ class JobActions:
 
     async def _gold_of(self, query: str) -> str:
         """How many items with gold a query finds, in words."""
-        n = await self._screen.client.queue_count(
-            parse(f"{query} {GOLD}".strip()), self._screen.me
+        n = await self._screen.client.read(
+            self._screen.store.queue.count,
+            parse(f"{query} {GOLD}".strip()),
+            self._screen.me,
         )
         return f"{items(n)} with gold"
 
@@ -698,7 +712,7 @@ class ModelActions:
             try:
                 self._screen.client.require(Access.ADMIN)
                 call = ["models", *arguments, "--as", self._screen.me.name]
-                said = await output(call, self._screen.client.store.path)
+                said = await output(call, self._screen.store.path)
             finally:
                 self._under_way = ""
                 self._screen.set_status(busy="")
@@ -724,7 +738,9 @@ class ModelActions:
             offered.insert(0, ("the queue's query", self._screen.query_now))
         options = []
         for words, query in offered:
-            n = await self._screen.client.queue_count(parse(query), self._screen.me)
+            n = await self._screen.client.read(
+                self._screen.store.queue.count, parse(query), self._screen.me
+            )
             options.append((words, f"{items(n)}  {query}", query))
         title = f"Of which items shall {model.name} predict?"
         chosen = await self._screen.choose_from(title, options)
@@ -733,7 +749,7 @@ class ModelActions:
         from nfh_tui.jobs.tasks import prediction_asked
 
         new = prediction_asked(chosen, model=model.name, asked_by=self._screen.me.name)
-        job_id = await self._screen.client.queue_job(new)
+        job_id = await self._screen.client.write(self._screen.store.jobs.add, new)
         await self._screen.job_actions.queued(f"job {job_id} has {model.name} predict")
 
     async def compare(self) -> None:
@@ -741,7 +757,9 @@ class ModelActions:
         model = self._screen.model
         if model is None:
             return
-        others = others_of(model, await self._screen.client.models_with_predictions())
+        others = others_of(
+            model, await self._screen.client.read(self._screen.store.comparisons.models)
+        )
         if not others:
             self._screen.refuse(
                 "No other model has answered any item; p on one has it predict."
@@ -784,7 +802,7 @@ class ModelActions:
         async def read() -> None:
             call = ["models", "show", str(model.id)]
             try:
-                text = await output(call, self._screen.client.store.path)
+                text = await output(call, self._screen.store.path)
             finally:
                 self._screen.set_status(busy="")
             if self._screen.is_current:

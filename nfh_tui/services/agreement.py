@@ -104,7 +104,7 @@ def draw_audit(
     """
     from nfh_db.audits import Sample
 
-    frame = store.audit_frame(query, me, auditor, settled)
+    frame = store.audits.frame(query, me, auditor, settled)
     if not frame:
         return None
     strata: dict[str, list[int]] = {}
@@ -118,7 +118,7 @@ def draw_audit(
         query.text,
         settled.act_id if settled else None,
     )
-    run, drawn = store.assign_audit(sample, auditor, me)
+    run, drawn = store.audits.assign(sample, auditor, me)
     return NewAudit(
         run,
         auditor.name,
@@ -338,7 +338,7 @@ def measure(
     from nfh_models.agreement.report import measure_agreement
 
     sample, corpus = ReferenceSample(resampling.seed), SampleCorpus()
-    tables = collect(_passing_pairs(store.ballots(query, me), sample, corpus, progress))
+    tables = collect(_passing_pairs(store.items.ballots(query, me), sample, corpus, progress))
     if with_skill:
         skill, tagger = _skill(sample, resampling, tagging)
     else:

@@ -48,8 +48,8 @@ def look_at_people(
 ) -> CompetenceResult:
     """What is told of those who answered what a query finds, as it is at one moment."""
     corpus = SampleCorpus()
-    checks = store.check_answers()
-    marks = collect(_passing_people(store.ballots(query, me), corpus, progress), checks)
+    checks = store.items.check_answers()
+    marks = collect(_passing_people(store.items.ballots(query, me), corpus, progress), checks)
     closest, tagger = _closest(store, marks) if with_nouns else ({}, None)
     return CompetenceResult(competence(marks, cut, closest), corpus.found, tagger)
 
@@ -58,7 +58,7 @@ def remember_people(store: "Store", told: CompetenceResult) -> CompetenceResult:
     """Keep one figure a person in the database; where nobody has one, what is there stays."""
     kept = chosen(told.competence)
     if kept.people:
-        store.remember_competences(
+        store.competences.remember(
             kept.source,
             [
                 CompetenceWeight(name, one.accuracy, one.answers)
@@ -97,5 +97,5 @@ def _closest(
         tagger = load_tagger()
     except NoPipelineError:
         return {}, None
-    items = [(judged(ballot), ballot.passage) for ballot in store.ballots_of(some)]
+    items = [(judged(ballot), ballot.passage) for ballot in store.items.ballots_of(some)]
     return closest_nouns(with_nearest(items, tagger)), tagger.name

@@ -147,7 +147,7 @@ def compare_models(
     hidden: anchors of which nothing is to be told. Raises StoreError.
     """
     of_task: _Task = _Resolution() if task == RESOLUTION else _Identification()
-    labelled = store.labelled(query)
+    labelled = store.holdout.labelled(query)
     ballots = [one for one in labelled if one.anchor_id not in hidden and of_task.tells(one)]
     ids = [one.anchor_id for one in ballots]
     said = [of_task.said(store, model, ids) for model in (first, second)]
@@ -219,7 +219,7 @@ class _Resolution:
         return resolution_gold(_gold(ballot)) is not None
 
     def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
-        return store.model_choices(model.id, ids)
+        return store.answers.model_choices(model.id, ids)
 
     def items(
         self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
@@ -283,7 +283,7 @@ class _Identification:
         return _gold(ballot).kind.identification is not None
 
     def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
-        found = store.model_decisions(model.id, ids)
+        found = store.answers.model_decisions(model.id, ids)
         return {anchor_id: NFH if nfh else NOT_NFH for anchor_id, nfh in found.items()}
 
     def items(

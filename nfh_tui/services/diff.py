@@ -640,7 +640,7 @@ def rules_of(side: DiffSide) -> tuple[int, str] | None:
     """Version and text of the guidelines that a side names; None where it names none."""
     if side.sort == "database":
         with _whole(side.path) as store:
-            held = store.guideline()
+            held = store.guidelines.read()
         return None if held is None else (held.version, held.body)
     if side.sort != "release":
         return None
@@ -742,7 +742,7 @@ def _whole(path: Path) -> "Store":
 def _of_database(path: Path, *, form: bool) -> Iterator[DiffItem]:
     from nfh_db.query import parse
 
-    with _whole(path) as store, store.frozen() as frozen:
+    with _whole(path) as store, store.items.frozen() as frozen:
         if not form:
             for ballot in frozen.ballots(parse("")):
                 yield of_ballot(ballot)

@@ -353,7 +353,7 @@ def learnt_from(store: "Store", entrant: IdentificationSystem) -> frozenset[str]
 
     if entrant.identifier is None or entrant.model_id is None:
         return frozenset()
-    model = next((one for one in store.models() if one.id == entrant.model_id), None)
+    model = next((one for one in store.models.all() if one.id == entrant.model_id), None)
     return frozenset() if model is None else passages_learnt_from(store, model)
 
 
@@ -513,7 +513,7 @@ def remembering(
     """A warning of each registered model that learnt from some of what it is tried on."""
     if store is None:
         return
-    registered = {model.id: model for model in store.models()}
+    registered = {model.id: model for model in store.models.all()}
     for one in entrants:
         model = registered.get(one.model_id or 0)
         if model is None:

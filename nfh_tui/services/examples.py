@@ -220,7 +220,7 @@ def labels_of_store(
         wanted = replace(wanted, terms=(*wanted.terms, Match("split", (split,))))
 
     def read(warnings: list[str]) -> Together:  # noqa: ARG001
-        ballots = store.ballots(wanted)
+        ballots = store.items.ballots(wanted)
         for _, together in groupby(ballots, key=lambda one: one.passage_id):
             some = list(together)
             yield (

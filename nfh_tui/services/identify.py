@@ -175,9 +175,9 @@ class _Run:
     def run(self) -> Identification:
         store, wanted, chosen = self._store, self._wanted, self._tools.chosen
         check_layers(chosen.model, self._tools.parser)
-        for ids in store.queue_ids(wanted.query, self._me):
+        for ids in store.queue.ids(wanted.query, self._me):
             self._asked.update(ids)
-        passages = store.passage_ids(wanted.query, self._me)
+        passages = store.identifications.passage_ids(wanted.query, self._me)
         report = Identification(passages=len(passages))
         if wanted.new:
             self._find(passages)
@@ -186,7 +186,9 @@ class _Run:
                 report.new = self._add()
         if chosen.model_id is not None and not wanted.dry_run:
             tools = self._tools
-            self._version = store.decide_with(chosen.model_id, tools.parser_name, tools.spec)
+            self._version = store.identifications.decide_with(
+                chosen.model_id, tools.parser_name, tools.spec
+            )
         if not (wanted.dry_run and self._forgets()):
             self._counts = chosen.model_id
         self._decide(passages, report)
@@ -197,9 +199,12 @@ class _Run:
         chosen = self._tools.chosen
         if chosen.model_id is None:
             return False
-        if self._store.decided_with(chosen.model_id) not in (None, self._tools.parser_name):
+        if self._store.identifications.decided_with(chosen.model_id) not in (
+            None,
+            self._tools.parser_name,
+        ):
             return True
-        known = (one for one in self._store.models() if one.id == chosen.model_id)
+        known = (one for one in self._store.models.all() if one.id == chosen.model_id)
         return any(one.version != chosen.model.version for one in known)
 
     # --- numbers that are no anchors yet --------------------------------------------------
@@ -222,7 +227,7 @@ class _Run:
             self._progress("new numbers stored:", rows, total)
 
         file = IncomingFile(NAME, self._content(), FOUND, act=act)
-        return self._store.load(file, self._incoming(), progress=told).anchors_new
+        return self._store.imports.load(file, self._incoming(), progress=told).anchors_new
 
     def _content(self) -> str:
         """What stands for a file's hash: all new numbers, and nothing else."""
@@ -297,7 +302,7 @@ class _Run:
             for number, decision in made
             if number is not None
         ]
-        self._store.save_identifications(
+        self._store.identifications.save(
             chosen.model_id, self._version, found, self._tools.parser_name
         )
         self.saved += len(found)
@@ -321,7 +326,7 @@ def _numbered(
     store: "Store", passages: "array[int]", model_id: int | None
 ) -> Iterator[Numbered]:
     for start in range(0, len(passages), AT_ONCE):
-        yield from store.numbered(passages[start : start + AT_ONCE], model_id)
+        yield from store.identifications.numbered(passages[start : start + AT_ONCE], model_id)
 
 
 def _unnamed(one: Numbered) -> Iterator[Anchor]:

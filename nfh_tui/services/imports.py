@@ -495,7 +495,7 @@ def import_file(
         newer_answers=options.newer_answers,
         raw=not format_.labelled,
     )
-    return store.load(
+    return store.imports.load(
         file,
         maker.passages(format_.read(source, options.reading())),
         replace_gold=options.replace_gold,
@@ -522,7 +522,7 @@ def export_file(
     it cannot be read. A broken pipe is left to the caller.
     """
     layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
-    counted = _Counted(store.outgoing(query, None, layout), format_, layout == "gold")
+    counted = _Counted(store.items.records(query, None, layout), format_, layout == "gold")
     left_out = _write(format_, how or Writing(), counted.records(), out)
     name = None if out is None else str(out)
     rows = counted.rows - sum(left_out.values())
@@ -534,7 +534,7 @@ def export_file(
         dict(sorted(left_out.items())),
         counted.undecided,
         lost,
-        store.count_stale_gold() if format_.labelled else 0,
+        store.items.count_stale_gold() if format_.labelled else 0,
     )
 
 

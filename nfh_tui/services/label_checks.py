@@ -125,7 +125,7 @@ def find_trouble(
     """Make every check on what a query finds."""
     tagger, why = _tagger()
     tell = progress or (lambda _, __: None)
-    by_passage = store.anchors_by_passage(query)
+    by_passage = store.items.by_passage(query)
     repeats, over_time = Repeats(), OverTime()
     found: list[LabelFinding] = []
     done = 0
@@ -162,10 +162,12 @@ def _scenes(
     store: "Store", by_passage: "Iterable[array[int]]", tagger: Tagger | None
 ) -> Iterator[tuple[CheckContext, list[Ballot]]]:
     ids = [key for some in by_passage for key in some]
-    rows = store.source_rows(ids)
+    rows = store.items.source_rows(ids)
     ballots = [
         list(some)
-        for _, some in groupby(store.ballots_of(ids), key=lambda ballot: ballot.passage_id)
+        for _, some in groupby(
+            store.items.ballots_of(ids), key=lambda ballot: ballot.passage_id
+        )
     ]
     tags = _tags([some[0].passage for some in ballots], tagger)
     for some, tagged in zip(ballots, tags, strict=True):
@@ -279,7 +281,7 @@ def _add_votes(over_time: OverTime, ballots: Iterable[Ballot]) -> None:
 
 def _not_taken(store: "Store", wanted: set[int]) -> Iterator[LabelFinding]:
     """What imports report; rows with labels are compared among themselves already."""
-    for row in store.rows_not_taken():
+    for row in store.items.rows_not_taken():
         if row.anchor_id in wanted and not row.labelled:
             note = f"{row.file} line {row.line}: {row.what}"
             yield LabelFinding(NOT_TAKEN.name, (row.anchor_id,), note)
@@ -294,8 +296,8 @@ def _places(store: "Store", keys: Iterable[int]) -> dict[int, AnchorLocation]:
     found = {}
     for first in range(0, len(wanted), ANCHORS_AT_ONCE):
         some = wanted[first : first + ANCHORS_AT_ONCE]
-        rows = store.source_rows(some)
-        for key, (passage, anchor) in store.passages(some).items():
+        rows = store.items.source_rows(some)
+        for key, (passage, anchor) in store.items.passages(some).items():
             found[key] = _place(key, passage, anchor, rows.get(key, ()))
     return found
 

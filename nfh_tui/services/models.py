@@ -150,10 +150,10 @@ def ensure_small(store: "Store") -> int | None:
     if not is_packaged():
         return None
     version = packaged_version()
-    known = store.model(SMALL)
+    known = store.models.named(SMALL)
     if known is not None and (version is None or known.version == version):
         return known.id
-    return store.ensure_model(SMALL, BOTH, SMALL, version or "", in_place_of=IN_PLACE_OF)
+    return store.models.ensure(SMALL, BOTH, SMALL, version or "", in_place_of=IN_PLACE_OF)
 
 
 def packaged_version() -> str | None:
@@ -283,14 +283,14 @@ class Choosing(Generic[Made]):
         if known is not None and same_version(known.version, made.version):
             return known.id
         before = self.takes_over_from if recipe == self.built_in[0] else ()
-        return store.ensure_model(recipe, self.task, recipe, made.version, in_place_of=before)
+        return store.models.ensure(recipe, self.task, recipe, made.version, in_place_of=before)
 
     def named(self, store: "Store", spec: str | None) -> "Model | None":
         """The registered model of the task that `spec` names; None if none.
 
         Raises the task's error for a model of another task.
         """
-        known = store.models()
+        known = store.models.all()
         ours = [model for model in known if model.task in (self.task, BOTH)]
         if spec is None:
             return self._active(ours)
@@ -326,7 +326,7 @@ class Choosing(Generic[Made]):
             folder = checked_folder(store.path, model)
         made = self._made(model.recipe, folder, loaded)
         if register and not same_version(model.version, made.version):
-            store.ensure_model(model.name, model.task, model.recipe, made.version)
+            store.models.ensure(model.name, model.task, model.recipe, made.version)
         return made
 
     # --- helpers ------------------------------------------------------------------------
@@ -338,7 +338,7 @@ class Choosing(Generic[Made]):
         return active[-1] if active else None
 
     def _known(self, store: "Store", name: str) -> "Model | None":
-        return next((one for one in store.models() if one.name == name), None)
+        return next((one for one in store.models.all() if one.name == name), None)
 
     def _made(self, recipe: str, folder: Path | None, loaded: Loaded | None) -> Made:
         if loaded is None:
@@ -375,7 +375,7 @@ class Choosing(Generic[Made]):
         number = None
         if register:
             number = self.ensure(store, recipe)
-            store.stand_in(self.task, recipe)
+            store.models.stand_in(self.task, recipe)
         return SelectedModel(made, recipe, number, self._aside(error))
 
     def _aside(self, error: Exception) -> str:
@@ -386,8 +386,8 @@ class Choosing(Generic[Made]):
 
     def _restore(self, store: "Store") -> None:
         """Give the model in the package its place back that another stood in for."""
-        if store.standing_in(self.task) is not None:
-            store.stand_down(self.task)
+        if store.models.standing_in(self.task) is not None:
+            store.models.stand_down(self.task)
 
     def _alone(self, spec: str | None, loaded: Loaded | None) -> SelectedModel[Made]:
         return self._by_default(loaded) if spec is None else self._without_store(spec, loaded)
@@ -537,12 +537,12 @@ def answers_with(store: "Store", chosen: SelectedModel[Resolver], parser: str) -
     """
     if not parser:
         return
-    model = next((one for one in store.models() if one.id == chosen.model_id), None)
+    model = next((one for one in store.models.all() if one.id == chosen.model_id), None)
     if model is None:
         return
     version = f"{chosen.model.version} {parser}"
     if model.version != version:
-        store.ensure_model(model.name, model.task, model.recipe, version)
+        store.models.ensure(model.name, model.task, model.recipe, version)
 
 
 NOTHING = "no other model was in use before{of}; to use one: nfh-tui models activate ID"
@@ -567,12 +567,12 @@ def go_back(store: "Store", task: str | None = None, *, who: str = "") -> Back:
 
     A model that cannot be used any more is passed over. Raises NoWayBackError, StoreError.
     """
-    told = store.activations()
+    told = store.models.activations()
     tasks = last_changed(told) if task is None else (task,)
     if not tasks:
         raise NoWayBackError(NOTHING.format(of=""))
     changes = piles(told)
-    models = {one.id: one for one in store.models()}
+    models = {one.id: one for one in store.models.all()}
     before = in_use(store)
     passed_over: dict[str, str] = {}
     wanted = {}
@@ -582,7 +582,7 @@ def go_back(store: "Store", task: str | None = None, *, who: str = "") -> Back:
         if found is None:
             raise NoWayBackError(_why(one, passed_over))
         wanted[one] = found.id
-    now = store.put_back_models(wanted, ActivationReason(who, BACK))
+    now = store.models.put_back(wanted, ActivationReason(who, BACK))
     after = {key: model.name for key, model in now.items()}
     changed = [key for key in SINGLE_TASKS if before.get(key) != after.get(key)]
     return Back(
@@ -594,7 +594,7 @@ def go_back(store: "Store", task: str | None = None, *, who: str = "") -> Back:
 
 def in_use(store: "Store") -> dict[str, str]:
     """The model that each task uses, by the task."""
-    found = {task: store.active_model(task) for task in SINGLE_TASKS}
+    found = {task: store.models.active(task) for task in SINGLE_TASKS}
     return {task: model.name for task, model in found.items() if model is not None}
 
 

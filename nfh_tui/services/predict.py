@@ -453,10 +453,10 @@ class _Run:
         tools.check()
         answers_with(self._store, tools.chosen, tools.parser_name)
         asked: set[int] = set()
-        for ids in self._store.queue_ids(query, me):
+        for ids in self._store.queue.ids(query, me):
             asked.update(ids)
         report.anchors = len(asked)
-        passages = self._store.passage_ids(query, me)
+        passages = self._store.identifications.passage_ids(query, me)
         waiting: deque[int] = deque()
         choices = tools.resolved(self._items(passages, asked, waiting))
         while some := list(islice(choices, SAVED_TOGETHER)):
@@ -470,7 +470,7 @@ class _Run:
     ) -> Iterator[Item]:
         """An item for each number to be predicted, and beside it, in `waiting`, its id."""
         for start in range(0, len(passages), AT_ONCE):
-            for one in self._store.numbered(passages[start : start + AT_ONCE]):
+            for one in self._store.identifications.numbered(passages[start : start + AT_ONCE]):
                 wanted = [n for n in one.numbers if n.seen and n.id in asked]
                 known = self._known([number.id for number in wanted])
                 self._passed += len(known)
@@ -482,7 +482,7 @@ class _Run:
     def _known(self, ids: Sequence[int]) -> frozenset[int]:
         if self._force:
             return frozenset()
-        return self._store.predicted(self._model_id, ids)
+        return self._store.predictions.known(self._model_id, ids)
 
     def _save(self, found: Sequence[tuple[int, Item, Choice | None]]) -> None:
         report, windowed = self.report, self._tools.chosen.model.probabilities
@@ -502,7 +502,7 @@ class _Run:
         while place < len(rows):
             some = rows[place : place + self._size]
             begun = time.perf_counter()
-            self._store.save_predictions(self._model_id, some)
+            self._store.predictions.save(self._model_id, some)
             seconds = time.perf_counter() - begun
             place += len(some)
             self.report.predicted += len(some)
@@ -593,7 +593,7 @@ def _tools(
 
 def _known(store: "Store", wanted: str) -> Annotator:
     """Somebody by name; to look makes nobody."""
-    found = (one for one in store.annotators() if one.name == wanted)
+    found = (one for one in store.people.all() if one.name == wanted)
     return next(found, Annotator(0, wanted))
 
 

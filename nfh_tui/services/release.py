@@ -572,7 +572,7 @@ def release(
     """
     if ME in asked_of(query):
         raise ExportError("a release is the same whoever makes it: name the person, and not me")
-    with new_folder(place) as folder, store.frozen() as frozen:
+    with new_folder(place) as folder, store.items.frozen() as frozen:
         contents = _fill(
             folder, frozen, query, _names_of(frozen, hidden=pseudonyms), progress, about
         )

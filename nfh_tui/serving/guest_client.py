@@ -34,26 +34,8 @@ ACCESS_OF = {
 }
 """What a guest may change who was invited for a mode, and is no admin."""
 
-NEEDED: Mapping[str, Access] = {
-    "commit_answer": Access.ANNOTATOR,
-    "withdraw": Access.ANNOTATOR,
-    "set_flag": Access.ANNOTATOR,
-    "undo": Access.ANNOTATOR,
-    "redo": Access.ANNOTATOR,
-    "propose_span": Access.ANNOTATOR,
-    "run_bulk": Access.ANNOTATOR,
-    "save_draft": Access.ANNOTATOR,
-    "save_place": Access.ANNOTATOR,
-    "save_view": Access.ANNOTATOR,
-    "rescue_all": Access.ANNOTATOR,  # see `rescue`
-    "replace_anchor": Access.ADJUDICATOR,
-    "begin_guidelines": Access.ADJUDICATOR,
-    "add_guideline": Access.ADJUDICATOR,
-}
-"""The least access for a write of the store. In the role of an adjudicator it takes theirs,
-for a setting it depends on whose it is, and any other write takes an admin's."""
-
 NOT_YOURS = "This would be done as {other}, and you are {me}."
+NO_READING = "This writes, and was asked for as if it only read."
 
 
 class GuestClient(StoreClient):
@@ -66,26 +48,52 @@ class GuestClient(StoreClient):
         super().__init__(store)
         self._me = me
         self._access = access
+        edits, workspace = store.edits, store.workspace
+        # The least access for a write. In the role of an adjudicator it takes theirs, for a
+        # setting it depends on whose it is, and any other write takes an admin's.
+        self._needed: Mapping[Callable[..., object], Access] = {
+            edits.commit_answer: Access.ANNOTATOR,
+            edits.withdraw: Access.ANNOTATOR,
+            edits.set_flag: Access.ANNOTATOR,
+            edits.propose_span: Access.ANNOTATOR,
+            edits.undo: Access.ANNOTATOR,
+            edits.redo: Access.ANNOTATOR,
+            store.bulk.run: Access.ANNOTATOR,
+            workspace.save_draft: Access.ANNOTATOR,
+            workspace.save_position: Access.ANNOTATOR,
+            workspace.save_view: Access.ANNOTATOR,
+            self.rescue_all: Access.ANNOTATOR,  # see `rescue`
+            edits.replace_anchor: Access.ADJUDICATOR,
+            store.guidelines.begin: Access.ADJUDICATOR,
+            store.guidelines.add: Access.ADJUDICATOR,
+        }
 
     def require(self, access: Access) -> None:
         """Raise NotAllowedError where this guest's access is less."""
         if why := denied(self._access, access):
             raise NotAllowedError(why)
 
-    def _write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        name = call.__name__
-        self.require(self._needed(name, args))
+    async def read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call something that only reads: a write is refused, whoever may write."""
+        if call in self._needed:
+            raise NotAllowedError(NO_READING)
+        return await super().read(call, *args, **kwargs)
+
+    def write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
+        """Call something that writes, as far as this guest may. Raises NotAllowedError."""
+        self.require(self._least(call, args))
         for one in args:
             if isinstance(one, Annotator) and one != self._me:
                 raise NotAllowedError(NOT_YOURS.format(other=one.name, me=self._me.name))
-        if name in {"undo", "redo"} and self._access < Access.ADJUDICATOR:
+        back = call in (self.store.edits.undo, self.store.edits.redo)
+        if back and self._access < Access.ADJUDICATOR:
             kwargs["role"] = Role.ANNOTATOR
-        return super()._write(call, *args, **kwargs)
+        return super().write(call, *args, **kwargs)
 
-    def _needed(self, name: str, args: tuple[object, ...]) -> Access:
-        if name == "set_setting":
+    def _least(self, call: Callable[..., object], args: tuple[object, ...]) -> Access:
+        if call == self.store.settings.write:
             return self._settings().get(str(args[0]), Access.ADMIN)
-        needed = NEEDED.get(name, Access.ADMIN)
+        needed = self._needed.get(call, Access.ADMIN)
         for one in args:
             role = one.role if isinstance(one, BulkOperation) else one
             if role is Role.ADJUDICATOR or (

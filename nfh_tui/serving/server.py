@@ -245,9 +245,9 @@ class Retraining:
         What had too little to learn from is looked at again once somebody has written.
         """
         with Store.open(self._database) as store:
-            version = store.answers_version()
+            version = store.comparisons.answers_version()
             queued: tuple[int, ...] = ()
-            if version != self._too_few_at and store.retraining().to_do:
+            if version != self._too_few_at and store.retraining.schedule().to_do:
                 queued = queue_due(store)
                 self._too_few_at = None if queued else version
             ensure_runner(store)
@@ -570,9 +570,9 @@ def opened(call: ServeOptions) -> Iterator[Service]:
     """
     with Store.open(call.database) as store:
         for guest in call.guests:
-            store.annotator(guest.name)
+            store.people.ensure(guest.name)
         # Not left to the first guest, who may be one who changes nothing.
-        store.begin_guidelines(first_text())
+        store.guidelines.begin(first_text())
     with listen(call.host, call.port) as listening:
         address = Address(call.host, listening.getsockname()[1], call.public_url)
         guests = Guests(call.guests)

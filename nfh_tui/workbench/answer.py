@@ -184,7 +184,9 @@ class AnswerController(Controller):
         anchor_id, role = key
 
         async def write() -> None:
-            await self.client.save_draft(anchor_id, self.state.me, role, body)
+            await self.client.write(
+                self.store.workspace.save_draft, anchor_id, self.state.me, role, body
+            )
 
         self.draft_writer.keep(key, write)
 
@@ -344,8 +346,13 @@ class AnswerController(Controller):
         key = (item.anchor_id, edit.role)
         try:
             try:
-                writing = self.client.commit_answer(
-                    item.anchor_id, state.me, edit.role, made, seen
+                writing = self.client.write(
+                    self.store.edits.commit_answer,
+                    item.anchor_id,
+                    state.me,
+                    edit.role,
+                    made,
+                    seen,
                 )
             finally:
                 handed_over.set()
@@ -423,7 +430,9 @@ class AnswerController(Controller):
         item = self.writable()
         if item is not None:
             self.bench.item.leave()
-            await self.client.set_flag(item.anchor_id, self.state.me, FlagName.SKIP, True)
+            await self.client.write(
+                self.store.edits.set_flag, item.anchor_id, self.state.me, FlagName.SKIP, True
+            )
             self.ui.notify("skipped for now", Tone.DONE)
             await self.reload_written(item.anchor_id)
             await self.go_on()
@@ -442,7 +451,9 @@ class AnswerController(Controller):
         if name is None:
             return
         on = name not in mine
-        saved = await self.client.set_flag(item.anchor_id, self.state.me, FlagName(name), on)
+        saved = await self.client.write(
+            self.store.edits.set_flag, item.anchor_id, self.state.me, FlagName(name), on
+        )
         words = "set" if on else "taken back"
         self.ui.notify(f"flag “{name}” {words}, saved {local_time(saved.at)}", Tone.DONE)
         await self.reload_written(item.anchor_id)
@@ -451,7 +462,9 @@ class AnswerController(Controller):
         """Take one's saved answer back."""
         item = self.writable()
         if item is not None:
-            saved = await self.client.withdraw(item.anchor_id, self.state.me, self.state.role)
+            saved = await self.client.write(
+                self.store.edits.withdraw, item.anchor_id, self.state.me, self.state.role
+            )
             self.ui.notify(
                 f"answer withdrawn, saved {local_time(saved.at)}; z undoes it", Tone.DONE
             )

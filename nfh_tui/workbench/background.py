@@ -259,8 +259,8 @@ class TourController(Controller):
         if not self._wanted or self.state.visible_item is None or seen:
             return
         name = f"{SETTING}.{self.state.me.name}"
-        if await self.client.setting(name) is None:
-            await self.client.set_setting(name, "shown")
+        if await self.client.read(self.store.settings.read, name) is None:
+            await self.client.write(self.store.settings.write, name, "shown")
             if await asyncio.to_thread(first_time, self.state.me.name):
                 await self.start()
 
@@ -328,7 +328,7 @@ class BackgroundController(Controller):
 
     async def begin(self) -> None:
         """Learn how things stand; only what comes after this is news."""
-        pulse = await self.client.pulse(sys.maxsize)
+        pulse = await self.client.read(self.store.jobs.background_state, sys.maxsize)
         self._last_change = pulse.last
         self._jobs = {job.id: job for job in pulse.jobs}
         self._refresh_jobs()
@@ -379,7 +379,7 @@ class BackgroundController(Controller):
 
     async def hear(self) -> None:
         """Tell which jobs there are, and what has ended or taken over since."""
-        pulse = await self.client.pulse(self._last_change)
+        pulse = await self.client.read(self.store.jobs.background_state, self._last_change)
         before, self._jobs = self._jobs, {job.id: job for job in pulse.jobs}
         self._last_change = pulse.last
         for sentence in taken_over(pulse.changes):
@@ -387,7 +387,7 @@ class BackgroundController(Controller):
         if pulse.changes:
             await self.bench.predictions.restart_if_off()
         for job_id in sorted(before.keys() - self._jobs.keys()):
-            job = await self.client.job(job_id)
+            job = await self.client.read(self.store.jobs.read, job_id)
             if job is not None and (sentence := self._told_of(job)):
                 self.report_news(sentence)
         if before != self._jobs:
@@ -438,7 +438,7 @@ class BackgroundController(Controller):
         if self.state.mode is Mode.BROWSE or not self.bench.host.queues_trainings:
             return
         try:
-            found = await self.client.retraining()
+            found = await self.client.read(self.store.retraining.schedule)
             queued = await self._queue_what_is_due() if found.to_do else ()
             if queued:
                 self.report_news(come_round(queued))
@@ -458,7 +458,7 @@ class BackgroundController(Controller):
     async def _queue_what_is_due(self) -> tuple[int, ...]:
         """Queue trainings that are due; what has too little to learn from is looked at again
         once somebody has written."""
-        version = await self.client.answers_version()
+        version = await self.client.read(self.store.comparisons.answers_version)
         if version == self._too_few_at:
             return ()
         queued = await self.client.queue_retraining()
@@ -475,7 +475,7 @@ class BackgroundController(Controller):
     async def note_order(self, query: Query) -> None:
         """Note what the order of a query is made of, before its queue is read."""
         if learns(query):
-            self._order = await self.client.orders_version()
+            self._order = await self.client.read(self.store.jobs.orders_version)
 
     async def _keep_in_order(self) -> None:
         """Order the queue anew if it may stand otherwise by now, every few seconds at most."""
@@ -483,7 +483,7 @@ class BackgroundController(Controller):
         due = monotonic() - self._ordered_at >= BETWEEN
         if not (self._order_stale and due and learns(state.query) and state.ids.complete):
             return
-        found = await self.client.orders_version()
+        found = await self.client.read(self.store.jobs.orders_version)
         if found == self._order:
             self._order_stale = False
         elif await self.reorder():

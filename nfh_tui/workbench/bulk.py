@@ -79,7 +79,9 @@ class BulkController(Controller):
         try:
             return await self._while(
                 "looking…",
-                self.client.preview_bulk(state.query, wish, state.me, self._reporter()),
+                self.client.read(
+                    self.store.bulk.preview, state.query, wish, state.me, self._reporter()
+                ),
             )
         except StoreError as error:
             await self.bench.prompts.show_error(str(error))
@@ -112,7 +114,14 @@ class BulkController(Controller):
         try:
             done = await self._while(
                 "writing…",
-                self.client.run_bulk(ids, wish, self.state.me, seeing, self._reporter()),
+                self.client.write(
+                    self.store.bulk.run,
+                    ids,
+                    wish,
+                    self.state.me,
+                    seeing=seeing,
+                    progress=self._reporter(),
+                ),
             )
         except StoreError as error:
             await self.bench.prompts.show_error(str(error))
@@ -170,7 +179,10 @@ class BulkController(Controller):
         made = source.gold.answer
         await self.bench.answers.draft_writer.flush()
         alike = await self._while(
-            "looking…", self.client.similar(source.anchor_id, source.passage, made, state.me)
+            "looking…",
+            self.client.read(
+                self.store.similar.find, source.anchor_id, source.passage, made, state.me
+            ),
         )
         said = describe(made, source.passage)
         word = source.passage.words(source.anchor.start, source.anchor.end)
@@ -212,7 +224,7 @@ class BulkController(Controller):
             here = await self.client.item(here.anchor_id, state.me, state.role)
         if _names_a_kind(here):
             return here
-        last = await self.client.last_decided(state.me)
+        last = await self.client.read(self.store.similar.last_decided, state.me)
         if last is None:
             return None
         found = await self.client.item(last, state.me, Role.ADJUDICATOR)
@@ -230,7 +242,9 @@ class BulkController(Controller):
             self.ui.notify(NOTHING, Tone.REFUSED)
             return
         nouns, tag = bearing(item, self.state.edit)
-        found = await self.client.precedents(item.anchor_id, self.state.me, nouns, tag)
+        found = await self.client.read(
+            self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
+        )
         if not found:
             self.ui.notify(NO_PRECEDENT, Tone.REFUSED)
             return

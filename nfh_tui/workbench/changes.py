@@ -98,7 +98,9 @@ class SpanController(Controller):
 
     async def _propose(self, item: AnchorItem, span: Anchor) -> None:
         """Propose a span to whoever adjudicates; the number's own takes the proposal back."""
-        saved = await self.client.propose_span(item.anchor_id, self.state.me, span)
+        saved = await self.client.write(
+            self.store.edits.propose_span, item.anchor_id, self.state.me, span
+        )
         words = _words(item, span)
         said = f"you propose “{words}” for the number"
         if span == item.anchor:
@@ -133,14 +135,21 @@ class SpanController(Controller):
         state = self.state
         await self.bench.answers.draft_writer.flush()
         try:
-            saved = await self.client.replace_anchor(item.anchor_id, state.me, state.role, span)
+            saved = await self.client.write(
+                self.store.edits.replace_anchor, item.anchor_id, state.me, state.role, span
+            )
         except StaleLabelsError as error:
             question = self._stale_words(item, error.labels)
             if await self.bench.prompts.choose(question, STALE_CHOICES) != "y":
                 self.ui.notify(f"the number stays “{_words(item, item.anchor)}”")
                 return
-            saved = await self.client.replace_anchor(
-                item.anchor_id, state.me, state.role, span, error.labels
+            saved = await self.client.write(
+                self.store.edits.replace_anchor,
+                item.anchor_id,
+                state.me,
+                state.role,
+                span,
+                error.labels,
             )
         state.drafts.pop((item.anchor_id, state.role), None)
         state.drafts.pop((saved.anchor_id, state.role), None)
@@ -202,7 +211,7 @@ class UndoController(Controller):
 
         It is many items in the place of one: the key is wanted twice.
         """
-        found = await self.client.settlement_to_undo(self.state.me)
+        found = await self.client.read(self.store.edits.settlement_to_undo, self.state.me)
         if found is None or found[0] == self.state.warned_of:
             self.state.warned_of = 0
             return False
@@ -228,7 +237,11 @@ class UndoController(Controller):
         state.busy = "taking back…" if undo else "doing it again…"
         self.ui.refresh_status()
         try:
-            done = await (self.client.undo(state.me) if undo else self.client.redo(state.me))
+            done = await (
+                self.client.write(self.store.edits.undo, state.me)
+                if undo
+                else self.client.write(self.store.edits.redo, state.me)
+            )
         except (ChangedSinceError, NotAllowedError) as error:
             self.ui.notify(str(error), Tone.REFUSED)
             return None
@@ -259,7 +272,9 @@ class UndoController(Controller):
         """What an undo brought back stands in the queue where its replacement stood."""
         if self.state.ids.find(anchor_id, self.state.position.index) is not None:
             return
-        for partner in partners(await self.client.history(anchor_id)):
+        for partner in partners(
+            await self.client.read(self.store.history.of_anchor, anchor_id)
+        ):
             place = self.state.ids.find(partner, self.state.position.index)
             if place is not None:
                 self.state.ids.replace(place, anchor_id)
@@ -327,8 +342,8 @@ class RescueController(Controller):
 
 
 def _answer(copy: Store, key: tuple[int, Role], me: Annotator, unsaved: Unsaved) -> None:
-    copy.commit_answer(key[0], me, key[1], unsaved.answer, unsaved.exposure)
+    copy.edits.commit_answer(key[0], me, key[1], unsaved.answer, unsaved.exposure)
 
 
 def _draft(copy: Store, key: tuple[int, Role], me: Annotator, body: str) -> None:
-    copy.save_draft(key[0], me, key[1], body)
+    copy.workspace.save_draft(key[0], me, key[1], body)

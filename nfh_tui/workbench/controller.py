@@ -38,6 +38,7 @@ class Controller:
         self.bench = bench
         self.state = bench.state
         self.client = bench.client
+        self.store = bench.client.store
 
     @property
     def ui(self) -> "Display":

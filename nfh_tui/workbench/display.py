@@ -319,7 +319,9 @@ class Display(Controller):
         words = BOUNDED if drawn else NOT_BOUNDED
         self.notify(words if state.windowed else "bounds of voters hidden")
         if state.access >= Access.ADMIN:
-            await self.client.set_setting(VOTERS_SAW, ON if state.windowed else OFF)
+            await self.client.write(
+                self.store.settings.write, VOTERS_SAW, ON if state.windowed else OFF
+            )
 
     def toggle_names(self) -> None:
         """Hide or show names."""

@@ -156,7 +156,9 @@ class ItemController(Controller):
         item = state.stored_item
         await asyncio.sleep(STAYS)
         if item is not None and state.stored_item is item:
-            history = await self.client.seen_history(item.anchor_id, state.me, state.role)
+            history = await self.client.read(
+                self.store.history.visible, item.anchor_id, state.me, state.role
+            )
             if state.stored_item is item:
                 state.history = history
                 self.ui.refresh_evidence()
@@ -167,7 +169,9 @@ class ItemController(Controller):
         if self.state.role is Role.ANNOTATOR or self.state.stored_item is not item:
             return
         nouns, tag = bearing(item, self.state.edit)
-        found = await self.client.precedents(item.anchor_id, self.state.me, nouns, tag)
+        found = await self.client.read(
+            self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
+        )
         if found and self.state.stored_item is item:
             self.state.precedents = found
             self.ui.refresh_evidence()
@@ -178,6 +182,8 @@ class ItemController(Controller):
         if item is None:
             self.ui.notify(NOTHING, Tone.REFUSED)
             return
-        lines = await self.client.seen_history(item.anchor_id, self.state.me, self.state.role)
+        lines = await self.client.read(
+            self.store.history.visible, item.anchor_id, self.state.me, self.state.role
+        )
         told_ = told(lines, item.passage, named=not self.state.blind)
         await self.bench.prompts.show_text("History of this item", told_)

@@ -117,7 +117,9 @@ class QueueController(Controller):
         """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
         first, placed, every = self._first_ids, self.placed, self._all_ids
         try:
-            async for chunk in self.client.queue_ids(query, self.state.me, self.state.role):
+            async for chunk in self.client.stream(
+                self.store.queue.ids, query, self.state.me, self.state.role
+            ):
                 start = len(ids)
                 ids.extend(chunk)
                 self.bench.queue_list.grown()
@@ -161,7 +163,9 @@ class QueueController(Controller):
 
     async def fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
         """The rows of some anchors, for the list."""
-        return await self.client.queue_rows(ids, self.state.me, self.state.role)
+        return await self.client.read(
+            self.store.queue.rows, ids, self.state.me, self.state.role
+        )
 
     # --- what was assigned ------------------------------------------------------------------
 
@@ -177,7 +181,11 @@ class QueueController(Controller):
         """Count what is left of what one was given, while the queue is of that."""
         left = None
         if self._is_todo:
-            left = (await self.client.todo(self.state.me, self.state.role)).left
+            left = (
+                await self.client.read(
+                    self.store.assignments.todo, self.state.me, self.state.role
+                )
+            ).left
         if left != self.state.todo_left:
             self.state.todo_left = left
             self.ui.refresh_status()
@@ -210,9 +218,11 @@ class QueueController(Controller):
         anchor_id = None if item is None else item.anchor_id
         token = None if item is None else state.edit.cursor
         place = QueuePosition(state.query.text, anchor_id, token)
-        await self.client.save_place(state.me, state.mode.value, place)
+        await self.client.write(
+            self.store.workspace.save_position, state.me, state.mode.value, place
+        )
         if known:
-            await self.client.set_setting(name, dump(near))
+            await self.client.write(self.store.settings.write, name, dump(near))
 
     def _position_failed(self, error: Exception) -> None:
         # Nobody's work: no reason to stand in the way of whoever only reads.
@@ -324,7 +334,7 @@ class QueueController(Controller):
         start = here + 1 if forward else here - WINDOW
         for _ in range(WINDOWS):
             ids = state.ids.slice(start, start + WINDOW)
-            rows = await self.client.queue_rows(ids, state.me, state.role)
+            rows = await self.client.read(self.store.queue.rows, ids, state.me, state.role)
             waiting = {row.anchor_id for row in rows if row.state is not AnchorState.DECIDED}
             place = state.ids.step(here, waiting, forward) if waiting else None
             if place is not None:
@@ -341,7 +351,9 @@ class QueueController(Controller):
             queries = ["-state:decided", "todo:me/adjudicator"]
         waiting: set[int] = set()
         for query in queries:
-            async for chunk in self.client.queue_ids(parse(query), state.me, state.role):
+            async for chunk in self.client.stream(
+                self.store.queue.ids, parse(query), state.me, state.role
+            ):
                 waiting.update(chunk)
         here = state.position.next_index - 1 if forward else state.position.previous_index + 1
         return state.ids.step(here, waiting, forward)

@@ -89,7 +89,9 @@ class QueryController(Controller):
         """Read what the database knows of values, for completion to offer."""
         for key in keys_for(self.state.role):
             if key.open_values:
-                known = await self.client.queue_values(key.name, self.state.me, self.state.role)
+                known = await self.client.read(
+                    self.store.queue.values, key.name, self.state.me, self.state.role
+                )
                 self._known_values[key.name] = known
 
     async def search(self) -> None:
@@ -123,7 +125,7 @@ class QueryController(Controller):
             return
         try:
             query = parse(text.strip())
-            await self.client.check_models(query)
+            await self.client.read(self.store.queue.check_models, query)
         except QueryError as error:
             self.ui.notify(f"query: {error}", Tone.REFUSED)
             return
@@ -158,7 +160,9 @@ class QueryController(Controller):
     async def _count(self, text: str) -> None:
         state = self.state
         try:
-            count = await self.client.queue_count(parse(text.strip()), state.me, state.role)
+            count = await self.client.read(
+                self.store.queue.count, parse(text.strip()), state.me, state.role
+            )
         except (QueryError, StoreError) as error:
             self.bench.bar.note = str(error)
             return
@@ -205,7 +209,7 @@ class QueryController(Controller):
         from nfh_tui.screens.dialogs import ViewDialog
 
         while True:
-            saved = await self.client.views(self.state.me)
+            saved = await self.client.read(self.store.workspace.views, self.state.me)
             every = views(saved, self.state.mode, self.state.me.name)
             picked = await self.bench.app.push_screen_wait(ViewDialog(every, self._counted))
             if picked is None:
@@ -224,7 +228,9 @@ class QueryController(Controller):
 
     async def _counted(self, text: str) -> str:
         try:
-            count = await self.client.queue_count(parse(text), self.state.me, self.state.role)
+            count = await self.client.read(
+                self.store.queue.count, parse(text), self.state.me, self.state.role
+            )
         except (QueryError, StoreError):
             return "?"
         return f"{count:,}"
@@ -235,18 +241,20 @@ class QueryController(Controller):
         ).strip()
         if not name or name == view.name or not await self._may_take(name):
             return
-        await self.client.save_view(self.state.me, name, view.query)
-        await self.client.save_view(self.state.me, view.name, None)
+        await self.client.write(self.store.workspace.save_view, self.state.me, name, view.query)
+        await self.client.write(self.store.workspace.save_view, self.state.me, view.name, None)
 
     async def _delete(self, view: NamedQuery) -> None:
         choices = (("y", "delete it", "y"), ("n", "keep it", "n"))
         question = f"Delete the view “{view.name}”? Its query: {view.query or 'everything'}"
         if await self.bench.prompts.choose(question, choices) == "y":
-            await self.client.save_view(self.state.me, view.name, None)
+            await self.client.write(
+                self.store.workspace.save_view, self.state.me, view.name, None
+            )
 
     async def _may_take(self, name: str) -> bool:
         """True for a name that no view has, or that is to be given to another query."""
-        known = dict(await self.client.views(self.state.me))
+        known = dict(await self.client.read(self.store.workspace.views, self.state.me))
         if name not in known:
             return True
         choices = (("y", "replace it", "y"), ("n", "keep it", "n"))
@@ -261,13 +269,15 @@ class QueryController(Controller):
         if not await self._may_take(name):
             self.ui.notify("nothing saved")
             return
-        await self.client.save_view(self.state.me, name, self.state.query.text)
+        await self.client.write(
+            self.store.workspace.save_view, self.state.me, name, self.state.query.text
+        )
         self.ui.notify(f"view “{name}” saved; @ lists it, : @{name} opens it", Tone.DONE)
 
     async def view_named(self, name: str) -> str | None:
         """The query of a view; None for a name that is none's."""
         state = self.state
-        saved = await self.client.views(state.me)
+        saved = await self.client.read(self.store.workspace.views, state.me)
         every = {view.name: view.query for view in views(saved, state.mode, state.me.name)}
         return every.get(name)
 

@@ -116,6 +116,7 @@ class Workbench(Enduring, Screen[None]):
     ) -> None:
         super().__init__()
         self.client = client
+        self.store = client.store
         self.config = config or Config()
         self.keymap = self.config.keymap
         self.host = host or Host()
@@ -215,17 +216,23 @@ class Workbench(Enduring, Screen[None]):
         """Open the query asked for, else what this person was given and has not answered,
         else where they stood when last here.
         """
-        place = await self.client.place(self.state.me, self.state.mode.value)
-        self.state.windowed = await self.client.setting(VOTERS_SAW) != OFF
+        place = await self.client.read(
+            self.store.workspace.position, self.state.me, self.state.mode.value
+        )
+        self.state.windowed = (
+            await self.client.read(self.store.settings.read, VOTERS_SAW) != OFF
+        )
         text = await self._first_query(place.query)
         at = place.anchor_id if text == place.query else None
         try:
             query = parse(text)
-            await self.client.check_models(query)
+            await self.client.read(self.store.queue.check_models, query)
         except QueryError as error:
             self.ui.notify(f"query: {error}", Tone.REFUSED)
             query, at = parse(""), None
-        kept = await self.client.setting(name_of(self.state.mode.value, self.state.me.name))
+        kept = await self.client.read(
+            self.store.settings.read, name_of(self.state.mode.value, self.state.me.name)
+        )
         await self.queue.open(query, at, insist=True, near=load(kept, query.text))
         if self.state.todo_left and self._is_done(self.state.stored_item):
             await self.queue.go(0)
@@ -258,7 +265,9 @@ class Workbench(Enduring, Screen[None]):
             return self._asked_for
         if self.state.is_reading:
             return remembered
-        todo = await self.client.todo(self.state.me, self.state.role)
+        todo = await self.client.read(
+            self.store.assignments.todo, self.state.me, self.state.role
+        )
         return todo.query if todo.left else remembered
 
     # --- the command loop -------------------------------------------------------------------
@@ -424,7 +433,9 @@ class Workbench(Enduring, Screen[None]):
         chosen = await self.prompts.choose_from("Themes", names, start=before, moved=show)
         self.app.theme = chosen or before
         if chosen is not None and self.state.keeps_own:
-            await self.client.set_setting(f"{SETTING}.{self.state.me.name}", chosen)
+            await self.client.write(
+                self.store.settings.write, f"{SETTING}.{self.state.me.name}", chosen
+            )
 
     # --- modes ------------------------------------------------------------------------------
 

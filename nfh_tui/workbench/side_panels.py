@@ -124,14 +124,16 @@ class GuidelinesController(Controller):
 
         A file that cannot be written stays without.
         """
-        last = await self.client.guideline()
+        last = await self.client.read(self.store.guidelines.read)
         if last is None:
             with suppress(StoreError):
-                await self.client.begin_guidelines(await asyncio.to_thread(first_text))
-                last = await self.client.guideline()
+                await self.client.write(
+                    self.store.guidelines.begin, await asyncio.to_thread(first_text)
+                )
+                last = await self.client.read(self.store.guidelines.read)
         if last is None or last.version == self.state.guidelines.version:
             return
-        self.state.guidelines = guide_of(await self.client.guidelines())
+        self.state.guidelines = guide_of(await self.client.read(self.store.guidelines.all))
         self.ui.refresh_edit()
         if self.state.guide_shown:
             await self._read()
@@ -159,7 +161,7 @@ class GuidelinesController(Controller):
         self.ui.note_exposure()
 
     async def _read(self) -> None:
-        now = await self.client.guideline()
+        now = await self.client.read(self.store.guidelines.read)
         self.note = "" if now is None else f"version {now.version}"
         self.bench.guide.show(first_text() if now is None else now.body)
         self.ui.refresh_titles()

@@ -90,11 +90,11 @@ def load(
 ) -> None:
     anchor = IncomingAnchor(1, Anchor(TWO, TWO + 1), None, None, gold, votes)
     incoming = IncomingPassage(passage(f"{words} {name}"), "test 1", (anchor,))
-    store.load(IncomingFile(name, f"sha of {name}", "gold"), [incoming])
+    store.imports.load(IncomingFile(name, f"sha of {name}", "gold"), [incoming])
 
 
 def ballots(store: Store) -> list[Ballot]:
-    return list(store.ballots(parse("")))
+    return list(store.items.ballots(parse("")))
 
 
 def test_votes_and_experts_answers_are_kept_apart(store: Store) -> None:
@@ -124,18 +124,20 @@ def test_gold_that_no_expert_made_is_no_experts(store: Store) -> None:
 
 def test_a_vote_on_a_corrected_span_does_not_count_until_it_is_confirmed(store: Store) -> None:
     load(store, "a", vote("ann", Kind.AGE), vote("bob", Kind.AGE))
-    me = store.annotator("ann")
-    saved = store.replace_anchor(
-        1, me, Role.ADJUDICATOR, Anchor(TWO - 1, TWO + 1), store.stale_labels(1, me)
+    me = store.people.ensure("ann")
+    saved = store.edits.replace_anchor(
+        1, me, Role.ADJUDICATOR, Anchor(TWO - 1, TWO + 1), store.edits.stale_labels(1, me)
     )
     assert [judged(ballot).votes for ballot in ballots(store)] == [{}]
-    store.commit_answer(saved.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE), Exposure())
+    store.edits.commit_answer(
+        saved.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE), Exposure()
+    )
     assert [list(judged(ballot).votes) for ballot in ballots(store)] == [["ann"]]
 
 
 def test_a_withdrawn_answer_does_not_count(store: Store) -> None:
     load(store, "a", vote("ann", Kind.AGE), vote("bob", Kind.AGE))
-    store.withdraw(1, store.annotator("bob"), Role.ANNOTATOR)
+    store.edits.withdraw(1, store.people.ensure("bob"), Role.ANNOTATOR)
     assert list(judged(ballots(store)[0]).votes) == ["ann"]
 
 
@@ -185,7 +187,7 @@ def test_the_closest_noun_before_is_found_and_a_passage_is_tagged_once(store: St
         for line, at in ((1, TWO), (2, BONE - 1))
     )
     incoming = IncomingPassage(passage(WORDS), "test 1", anchors)
-    store.load(IncomingFile("x", "sha", "gold"), [incoming])
+    store.imports.load(IncomingFile("x", "sha", "gold"), [incoming])
     tagger = ByEnding()
     items = [(judged(ballot), ballot.passage) for ballot in ballots(store)]
     found = {item.anchor.start: item.nearest for item in with_nearest(items, tagger)}
@@ -244,7 +246,7 @@ def test_the_sample_corpus_is_noticed_by_what_it_holds(store: Store, tmp_path: P
     ensure_demo(tmp_path / "demo.db")
     with Store.open(tmp_path / "demo.db") as demo:
         corpus = SampleCorpus()
-        corpus.look(next(iter(demo.ballots(parse("")))))
+        corpus.look(next(iter(demo.items.ballots(parse("")))))
         assert corpus.found
         assert not measure(demo, parse("by:nobody-here"), None, Resampling(0)).sample_corpus
 
@@ -252,13 +254,13 @@ def test_the_sample_corpus_is_noticed_by_what_it_holds(store: Store, tmp_path: P
 def test_what_is_written_meanwhile_is_not_seen_and_not_held_up(store: Store) -> None:
     for name in "abc":
         load(store, name, vote("ann", Kind.AGE), vote("bob", Kind.AGE))
-    me = store.annotator("cyd")
+    me = store.people.ensure("cyd")
 
     def write(number: int) -> None:
         if number == 1:
             for anchor_id in (1, 2, 3):
                 answer = class_answer(Kind.YEAR)
-                store.commit_answer(anchor_id, me, Role.ANNOTATOR, answer, Exposure())
+                store.edits.commit_answer(anchor_id, me, Role.ANNOTATOR, answer, Exposure())
 
     found = measure(store, parse(""), None, Resampling(0), progress=write)
     assert found.agreement.coverage.annotators == {"ann": 3, "bob": 3}

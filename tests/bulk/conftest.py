@@ -90,31 +90,31 @@ def path(tmp_path: Path) -> Path:
 def store(path: Path) -> Iterator[Store]:
     """The passages above, open."""
     with Store.open(path, create=True) as opened:
-        opened.load(IncomingFile("bulk.gold.jsonl", "0" * 64, "gold"), PASSAGES)
+        opened.imports.load(IncomingFile("bulk.gold.jsonl", "0" * 64, "gold"), PASSAGES)
         yield opened
 
 
 @pytest.fixture
 def me(store: Store) -> Annotator:
     """The one who does it."""
-    return store.annotator("edith")
+    return store.people.ensure("edith")
 
 
 @pytest.fixture
 def ids(store: Store, me: Annotator) -> list[int]:
     """The anchors in the order of the file."""
-    return [anchor_id for chunk in store.queue_ids(parse(""), me) for anchor_id in chunk]
+    return [anchor_id for chunk in store.queue.ids(parse(""), me) for anchor_id in chunk]
 
 
 @pytest.fixture
 def predicted(store: Store, ids: list[int]) -> None:
     """A model that says AGE of the first, a word of the second, nonsense of the third."""
-    model = store.ensure_model("m", "resolution", "r", "1")
+    model = store.models.ensure("m", "resolution", "r", "1")
     said = [
         (anchor_id, Prediction("m", choice, None, 0.5, (0.5,)))
         for anchor_id, choice in zip(ids, ("AGE", "1", "99"), strict=False)
     ]
-    store.save_predictions(model, said)
+    store.predictions.save(model, said)
 
 
 def check(path: Path) -> None:

@@ -20,12 +20,12 @@ AGE = BulkOperation(OperationKind.CLASS, answer=given(Kind.AGE))
 def do(
     store: Store, me: Annotator, wish: BulkOperation, query: str = "", **more: object
 ) -> BulkDone:
-    found = store.preview_bulk(parse(query), wish, me)
-    return store.run_bulk(found.ids, wish, me, **more)  # type: ignore[arg-type]
+    found = store.bulk.preview(parse(query), wish, me)
+    return store.bulk.run(found.ids, wish, me, **more)  # type: ignore[arg-type]
 
 
 def item(store: Store, anchor_id: int, me: Annotator) -> AnchorItem:
-    found = store.item(anchor_id, me, Role.ADJUDICATOR)
+    found = store.items.read(anchor_id, me, Role.ADJUDICATOR)
     assert found is not None
     return found
 
@@ -33,7 +33,7 @@ def item(store: Store, anchor_id: int, me: Annotator) -> AnchorItem:
 def golds(store: Store, me: Annotator) -> list[str]:
     """Kind and rule of each anchor's gold, in order."""
     found = []
-    for chunk in store.queue_ids(ALL, me):
+    for chunk in store.queue.ids(ALL, me):
         for anchor_id in chunk:
             gold = item(store, anchor_id, me).gold
             found.append(f"{gold.answer.kind} {gold.rule}" if gold else "")
@@ -53,58 +53,58 @@ def state(path: Path) -> dict[object, str]:
 def test_a_flag_is_set_on_all_and_one_undo_clears_it(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
-    store.set_flag(ids[2], me, FlagName.GUIDELINE, True)
+    store.edits.set_flag(ids[2], me, FlagName.GUIDELINE, True)
     wish = BulkOperation(OperationKind.FLAG, flag=FlagName.GUIDELINE)
-    found = store.preview_bulk(ALL, wish, me)
+    found = store.bulk.preview(ALL, wish, me)
     assert list(found.ids) == [i for i in ids if i != ids[2]]
     assert dict(found.kept) == {"has your flag guideline already": 1}
     assert [one.anchor_id for one in found.sample] == list(found.ids)
-    done = store.run_bulk(found.ids, wish, me)
+    done = store.bulk.run(found.ids, wish, me)
     assert (done.changed, done.left, done.words) == (5, 0, "flag guideline set on 5 items")
-    assert store.queue_count(parse("flag:guideline"), me) == 6
+    assert store.queue.count(parse("flag:guideline"), me) == 6
     check(path)
-    assert store.settlement_to_undo(me) == (done.act_id, done.words)
-    undone = store.undo(me)
+    assert store.edits.settlement_to_undo(me) == (done.act_id, done.words)
+    undone = store.edits.undo(me)
     assert undone is not None
     assert (undone.anchors, undone.skipped, undone.summary) == (5, 0, done.words)
-    assert store.queue_count(parse("flag:guideline"), me) == 1
-    again = store.redo(me)
+    assert store.queue.count(parse("flag:guideline"), me) == 1
+    again = store.edits.redo(me)
     assert again is not None
-    assert (again.anchors, store.queue_count(parse("flag:guideline"), me)) == (5, 6)
+    assert (again.anchors, store.queue.count(parse("flag:guideline"), me)) == (5, 6)
     check(path)
 
 
 def test_flags_are_cleared_one_s_own_only(store: Store, me: Annotator, ids: list[int]) -> None:
-    other = store.annotator("other")
-    store.set_flag(ids[0], me, FlagName.AMBIGUOUS, True)
-    store.set_flag(ids[1], other, FlagName.AMBIGUOUS, True)
+    other = store.people.ensure("other")
+    store.edits.set_flag(ids[0], me, FlagName.AMBIGUOUS, True)
+    store.edits.set_flag(ids[1], other, FlagName.AMBIGUOUS, True)
     done = do(store, me, BulkOperation(OperationKind.UNFLAG, flag=FlagName.AMBIGUOUS))
-    assert (done.changed, store.queue_count(parse("flag:ambiguous"), me)) == (1, 1)
+    assert (done.changed, store.queue.count(parse("flag:ambiguous"), me)) == (1, 1)
 
 
 def test_what_is_decided_is_not_skipped(store: Store, me: Annotator) -> None:
-    found = store.preview_bulk(ALL, BulkOperation(OperationKind.SKIP), me)
+    found = store.bulk.preview(ALL, BulkOperation(OperationKind.SKIP), me)
     assert (len(found.ids), dict(found.kept)) == (5, {"decided already": 1})
-    store.run_bulk(found.ids, found.wish, me)
-    assert store.queue_count(parse("state:skipped"), me) == 5
+    store.bulk.run(found.ids, found.wish, me)
+    assert store.queue.count(parse("state:skipped"), me) == 5
     assert do(store, me, BulkOperation(OperationKind.UNSKIP)).changed == 5
-    assert store.queue_count(parse("flag:skip"), me) == 0
+    assert store.queue.count(parse("flag:skip"), me) == 0
 
 
 def test_proposals_are_adopted_where_most_agree(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
     wish = BulkOperation(OperationKind.PROPOSAL)
-    found = store.preview_bulk(ALL, wish, me)
+    found = store.bulk.preview(ALL, wish, me)
     assert list(found.ids) == ids[:2]
     assert dict(found.kept) == {"no majority by the rules of settle": 4}
     assert [(one.before, one.after) for one in found.sample] == [
         (None, given(Kind.AGE)),
         (None, to(1)),
     ]
-    store.set_flag(ids[1], me, FlagName.SKIP, True)
+    store.edits.set_flag(ids[1], me, FlagName.SKIP, True)
     before = state(path)
-    done = store.run_bulk(found.ids, wish, me, seeing=lambda _: Exposure(saw_votes=True))
+    done = store.bulk.run(found.ids, wish, me, seeing=lambda _: Exposure(saw_votes=True))
     assert golds(store, me)[:3] == ["AGE expert", "REFERENCE expert", ""]
     mine = [v for v in item(store, ids[1], me).votes if v.role is Role.ADJUDICATOR]
     assert [(v.annotator, v.saw_votes, v.saw_model) for v in mine] == [("edith", True, False)]
@@ -112,7 +112,7 @@ def test_proposals_are_adopted_where_most_agree(
     assert item(store, ids[0], me).state is AnchorState.DECIDED
     check(path)
     assert done.changed == 2
-    store.undo(me)
+    store.edits.undo(me)
     assert state(path) == before
     check(path)
 
@@ -120,7 +120,7 @@ def test_proposals_are_adopted_where_most_agree(
 def test_the_model_s_answers_are_adopted_where_they_fit(
     store: Store, me: Annotator, ids: list[int], predicted: None
 ) -> None:
-    found = store.preview_bulk(ALL, BulkOperation(OperationKind.MODEL), me)
+    found = store.bulk.preview(ALL, BulkOperation(OperationKind.MODEL), me)
     assert list(found.ids) == ids[:2]
     assert dict(found.kept) == {
         "no model has answered": 3,
@@ -132,12 +132,12 @@ def test_the_model_s_answers_are_adopted_where_they_fit(
 def test_others_decisions_stay_and_one_s_own_give_way(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
-    other = store.annotator("other")
-    store.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
-    store.commit_answer(ids[1], me, Role.ADJUDICATOR, given(Kind.YEAR))
-    store.commit_answer(ids[2], me, Role.ADJUDICATOR, given(Kind.AGE))
-    store.save_draft(ids[4], me, Role.ADJUDICATOR, "{}")
-    found = store.preview_bulk(ALL, AGE, me)
+    other = store.people.ensure("other")
+    store.edits.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
+    store.edits.commit_answer(ids[1], me, Role.ADJUDICATOR, given(Kind.YEAR))
+    store.edits.commit_answer(ids[2], me, Role.ADJUDICATOR, given(Kind.AGE))
+    store.workspace.save_draft(ids[4], me, Role.ADJUDICATOR, "{}")
+    found = store.bulk.preview(ALL, AGE, me)
     assert list(found.ids) == [ids[1], ids[3], ids[5]]
     assert dict(found.notes) == {
         "in place of your own decision": 1,
@@ -148,11 +148,11 @@ def test_others_decisions_stay_and_one_s_own_give_way(
         "you decided it so already": 1,
         "you have begun an answer": 1,
     }
-    store.run_bulk(found.ids, AGE, me)
+    store.bulk.run(found.ids, AGE, me)
     assert golds(store, me) == [
         "YEAR expert", "AGE expert", "AGE expert", "AGE expert", "", "AGE expert",
     ]  # fmt: skip
-    store.undo(me)
+    store.edits.undo(me)
     assert golds(store, me)[1:4] == ["YEAR expert", "AGE expert", "TIME imported"]
     check(path)
 
@@ -160,19 +160,19 @@ def test_others_decisions_stay_and_one_s_own_give_way(
 def test_whoever_decides_between_preview_and_act_is_not_overruled(
     store: Store, path: Path, me: Annotator, ids: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = store.preview_bulk(ALL, AGE, me)
-    other = store.annotator("other")
-    store.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
+    found = store.bulk.preview(ALL, AGE, me)
+    other = store.people.ensure("other")
+    store.edits.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
     show = bulk_run.BulkAct.show
 
     def late(act: bulk_run.BulkAct) -> None:
         # Planned by now, and not applied yet.
         with Store.open(path) as another:
-            another.commit_answer(ids[1], other, Role.ADJUDICATOR, given(Kind.YEAR))
+            another.edits.commit_answer(ids[1], other, Role.ADJUDICATOR, given(Kind.YEAR))
         show(act)
 
     monkeypatch.setattr(bulk_run.BulkAct, "show", late)
-    done = store.run_bulk(found.ids, AGE, me)
+    done = store.bulk.run(found.ids, AGE, me)
     assert (done.changed, done.left) == (4, 1)
     assert golds(store, me)[:2] == ["YEAR expert", "YEAR expert"]
     assert [v.annotator for v in item(store, ids[1], me).votes if not v.counts] == ["other"]
@@ -183,9 +183,9 @@ def test_undo_leaves_what_was_changed_since(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
     do(store, me, AGE)
-    other = store.annotator("other")
-    store.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
-    undone = store.undo(me)
+    other = store.people.ensure("other")
+    store.edits.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
+    undone = store.edits.undo(me)
     assert undone is not None
     assert (undone.anchors, undone.skipped) == (5, 1)
     assert golds(store, me)[0] == "YEAR expert"
@@ -196,32 +196,32 @@ def test_decisions_are_withdrawn_with_the_gold_they_made(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
     for anchor_id in ids[:2]:
-        store.commit_answer(anchor_id, me, Role.ADJUDICATOR, given(Kind.YEAR))
-    other = store.annotator("other")
-    store.commit_answer(ids[1], other, Role.ADJUDICATOR, given(Kind.TIME))
-    found = store.preview_bulk(ALL, BulkOperation(OperationKind.WITHDRAW), me)
+        store.edits.commit_answer(anchor_id, me, Role.ADJUDICATOR, given(Kind.YEAR))
+    other = store.people.ensure("other")
+    store.edits.commit_answer(ids[1], other, Role.ADJUDICATOR, given(Kind.TIME))
+    found = store.bulk.preview(ALL, BulkOperation(OperationKind.WITHDRAW), me)
     assert list(found.ids) == ids[:2]
-    store.run_bulk(found.ids, found.wish, me)
+    store.bulk.run(found.ids, found.wish, me)
     assert golds(store, me)[:2] == ["", "TIME expert"]
     check(path)
-    store.undo(me)
+    store.edits.undo(me)
     assert golds(store, me)[:2] == ["YEAR expert", "TIME expert"]
 
 
 def test_an_annotator_withdraws_and_flags_but_decides_nothing(
     store: Store, ids: list[int]
 ) -> None:
-    ann1 = store.annotator("ann1")
+    ann1 = store.people.ensure("ann1")
     with pytest.raises(StoreError, match="one item after the other"):
-        store.preview_bulk(
+        store.bulk.preview(
             ALL,
             BulkOperation(OperationKind.CLASS, Role.ANNOTATOR, answer=given(Kind.AGE)),
             ann1,
         )
     assert do(store, ann1, BulkOperation(OperationKind.WITHDRAW, Role.ANNOTATOR)).changed == 4
-    assert store.queue_count(parse("by:ann1"), ann1) == 0
-    store.undo(ann1)
-    assert store.queue_count(parse("by:ann1"), ann1) == 4
+    assert store.queue.count(parse("by:ann1"), ann1) == 0
+    store.edits.undo(ann1)
+    assert store.queue.count(parse("by:ann1"), ann1) == 4
 
 
 def test_what_is_to_be_decided_blind_stays(store: Store, me: Annotator, ids: list[int]) -> None:
@@ -234,17 +234,17 @@ def test_what_is_to_be_decided_blind_stays(store: Store, me: Annotator, ids: lis
         (ids[0], me.id),
     )
     writer.close()
-    found = store.preview_bulk(ALL, AGE, me)
+    found = store.bulk.preview(ALL, AGE, me)
     assert (ids[0] in found.ids, found.kept["yours to decide blind"]) == (False, 1)
 
 
 def test_ids_that_are_gone_and_an_act_that_does_nothing(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
-    gone = store.preview_bulk([999], AGE, me)
+    gone = store.bulk.preview([999], AGE, me)
     assert (list(gone.ids), dict(gone.kept)) == ([], {"no longer there": 1})
-    assert store.run_bulk([999], AGE, me).act_id is None
-    assert store.undo(me) is None
+    assert store.bulk.run([999], AGE, me).act_id is None
+    assert store.edits.undo(me) is None
     check(path)
 
 
@@ -257,24 +257,24 @@ def test_writes_are_short_and_progress_is_told(
     monkeypatch.setattr(bulk_run, "BULK_FIRST_STRETCH", 2)
     do(store, me, BulkOperation(OperationKind.SKIP))
     told: list[tuple[str, int]] = []
-    found = store.preview_bulk(ALL, AGE, me)
-    done = store.run_bulk(found.ids, AGE, me, progress=lambda *what: told.append(what))
+    found = store.bulk.preview(ALL, AGE, me)
+    done = store.bulk.run(found.ids, AGE, me, progress=lambda *what: told.append(what))
     assert (done.changed, done.left) == (6, 0)
     assert told[-1] == ("done", 6)
     assert [what for what, _ in told].count("done") > 2
     check(path)
-    store.undo(me)
-    assert store.queue_count(parse("flag:skip"), me) == 5
+    store.edits.undo(me)
+    assert store.queue.count(parse("flag:skip"), me) == 5
     check(path)
 
 
 def test_votes_are_compared_with_the_gold_it_makes(store: Store, me: Annotator) -> None:
     do(store, me, BulkOperation(OperationKind.PROPOSAL))
-    assert store.queue_count(parse("right:ann1"), me) == 2
-    assert store.queue_count(parse("wrong:ann3"), me) == 1
-    assert store.queue_count(parse("wrong:ann3/class"), me) == 1
-    store.undo(me)
-    assert store.queue_count(parse("right:ann1"), me) == 0
-    store.settle(ALL, Rule.MAJORITY, me)
-    assert store.queue_count(parse("right:ann1"), me) == 2
-    assert store.queue_count(parse("wrong:ann3/class"), me) == 1
+    assert store.queue.count(parse("right:ann1"), me) == 2
+    assert store.queue.count(parse("wrong:ann3"), me) == 1
+    assert store.queue.count(parse("wrong:ann3/class"), me) == 1
+    store.edits.undo(me)
+    assert store.queue.count(parse("right:ann1"), me) == 0
+    store.settlement.run(ALL, Rule.MAJORITY, me)
+    assert store.queue.count(parse("right:ann1"), me) == 2
+    assert store.queue.count(parse("wrong:ann3/class"), me) == 1

@@ -38,12 +38,12 @@ elif when == "shown":
 else:
     bulk_run.time.sleep = stop
 store = Store.open(path)
-me = store.annotator("edith")
+me = store.people.ensure("edith")
 if act == "do":
     wish = BulkOperation(OperationKind.CLASS, answer=class_answer(Kind.AGE))
-    store.run_bulk(store.preview_bulk(parse(""), wish, me).ids, wish, me)
+    store.bulk.run(store.bulk.preview(parse(""), wish, me).ids, wish, me)
 else:
-    store.undo(me)
+    store.edits.undo(me)
 """
 
 
@@ -69,7 +69,7 @@ def many(path: Path) -> None:
     """Items that nobody has decided."""
     with Store.open(path, create=True) as store:
         passages = (one(i, f"one {i}", 0) for i in range(COUNT))
-        store.load(IncomingFile("many", "1" * 64, "gold"), passages)
+        store.imports.load(IncomingFile("many", "1" * 64, "gold"), passages)
 
 
 @pytest.mark.parametrize(
@@ -78,31 +78,31 @@ def many(path: Path) -> None:
 def test_all_or_nothing(path: Path, many: None, when: str, after: int) -> None:
     kill(path, "do", when)
     with Store.open(path) as store:
-        me = store.annotator("edith")
-        assert store.queue_count(parse("class:AGE rule:expert"), me) == after
-        assert store.queue_count(parse("by:edith"), me) == after
+        me = store.people.ensure("edith")
+        assert store.queue.count(parse("class:AGE rule:expert"), me) == after
+        assert store.queue.count(parse("by:edith"), me) == after
         check(path)
-        undone = store.undo(me)
+        undone = store.edits.undo(me)
         assert (undone.anchors if undone else 0) == after
-        assert store.queue_count(parse("by:edith"), me) == 0
+        assert store.queue.count(parse("by:edith"), me) == 0
         check(path)
 
 
 @pytest.mark.parametrize(("when", "after"), [("unseen", COUNT), ("partly", 0)])
 def test_its_undo(path: Path, many: None, when: str, after: int) -> None:
     with Store.open(path) as store:
-        me = store.annotator("edith")
+        me = store.people.ensure("edith")
         from nfh_db.bulk_plan import BulkOperation, OperationKind
         from nfh_models.domain import Kind, class_answer
 
         wish = BulkOperation(OperationKind.CLASS, answer=class_answer(Kind.AGE))
-        store.run_bulk(store.preview_bulk(parse(""), wish, me).ids, wish, me)
+        store.bulk.run(store.bulk.preview(parse(""), wish, me).ids, wish, me)
     kill(path, "undo", when)
     with Store.open(path) as store:
-        me = store.annotator("edith")
-        assert store.queue_count(parse("class:AGE by:edith"), me) == after
+        me = store.people.ensure("edith")
+        assert store.queue.count(parse("class:AGE by:edith"), me) == after
         check(path)
-        turned = store.undo(me) if after else store.redo(me)
+        turned = store.edits.undo(me) if after else store.edits.redo(me)
         assert turned is not None
         assert (turned.anchors, turned.skipped) == (COUNT, 0)
         check(path)

@@ -62,7 +62,7 @@ def state(path: Path) -> list[tuple[str, int | None]]:
 
 
 def do(store: Store, ids: list[int], me: Annotator) -> None:
-    store.run_bulk(ids, WISH, me)
+    store.bulk.run(ids, WISH, me)
 
 
 def test_a_plan_that_failed_stops_nobody(
@@ -82,7 +82,7 @@ def test_a_plan_that_failed_stops_nobody(
     with bulk_run.bulk_connection(path) as other:
         bulk_run.finish_leftovers(other)
     check(path)
-    assert store.queue_count(parse("by:edith"), me) == 0
+    assert store.queue.count(parse("by:edith"), me) == 0
     do(store, ids, me)
     check(path)
 
@@ -102,7 +102,7 @@ def test_what_was_shown_is_finished_by_whoever_comes_first(
     with bulk_run.bulk_connection(path) as other:
         bulk_run.finish_leftovers(other)
     check(path)
-    assert store.queue_count(parse("class:AGE rule:expert"), me) == len(ids)
+    assert store.queue.count(parse("class:AGE rule:expert"), me) == len(ids)
 
 
 @pytest.mark.parametrize("failing", [(event_log, "record_all"), (bulk_run, "run_settlement")])
@@ -141,7 +141,7 @@ def test_closing_tries_a_last_time(
 
 
 def test_who_is_at_work_is_named(path: Path, store: Store, ids: list[int]) -> None:
-    me, other = store.annotator("edith"), store.annotator("kim")
+    me, other = store.people.ensure("edith"), store.people.ensure("kim")
     with bulk_run.bulk_connection(path) as connection:
         with (
             bulk_run.BulkAct(connection, "bulk", other.id, "much", "wait", items=True),

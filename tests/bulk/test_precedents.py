@@ -13,7 +13,7 @@ from tests.bulk.conftest import given, to
 def decide(
     store: Store, who: Annotator, anchor_id: int, answer: Answer, tag: str | None = None
 ) -> None:
-    store.commit_answer(anchor_id, who, Role.ADJUDICATOR, answer, Exposure(rule_tag=tag))
+    store.edits.commit_answer(anchor_id, who, Role.ADJUDICATOR, answer, Exposure(rule_tag=tag))
 
 
 def told(found: tuple[Precedent, ...]) -> list[tuple[int, str | None, tuple[str, ...]]]:
@@ -30,10 +30,10 @@ def times(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_experts_first_then_the_newest(
     store: Store, me: Annotator, ids: list[int], times: None
 ) -> None:
-    other = store.annotator("other")
+    other = store.people.ensure("other")
     decide(store, me, ids[0], given(Kind.AGE))
     decide(store, other, ids[2], given(Kind.TIME))
-    found = store.precedents(ids[5], me)
+    found = store.similar.precedents(ids[5], me)
     # The fourth has gold from a file.
     assert told(found) == [
         (ids[2], "other", ("number",)),
@@ -50,19 +50,19 @@ def test_a_rule_and_a_noun_say_more_than_a_number(
 ) -> None:
     decide(store, me, ids[1], to(1), tag="12")
     decide(store, me, ids[0], given(Kind.AGE))
-    found = store.precedents(ids[4], me, nouns=["Pump"], tag="R12")
+    found = store.similar.precedents(ids[4], me, nouns=["Pump"], tag="R12")
     assert told(found)[:2] == [
         (ids[1], "edith", ("rule R12", "number", "noun")),
         (ids[0], "edith", ("number",)),
     ]
     assert found[0].tag == "R12"
-    assert store.precedents(ids[4], me, nouns=["dog"], tag="R1")[0].why == ("number",)
+    assert store.similar.precedents(ids[4], me, nouns=["dog"], tag="R1")[0].why == ("number",)
 
 
 def test_what_is_to_be_decided_blind_is_no_precedent(
     store: Store, me: Annotator, ids: list[int]
 ) -> None:
-    other = store.annotator("other")
+    other = store.people.ensure("other")
     decide(store, other, ids[1], to(1), tag="R3")
     writer = connect(store.path, "rw")
     writer.execute(
@@ -71,9 +71,9 @@ def test_what_is_to_be_decided_blind_is_no_precedent(
         (ids[1], me.id),
     )
     writer.close()
-    found = store.precedents(ids[4], me, nouns=["pump"], tag="R3")
+    found = store.similar.precedents(ids[4], me, nouns=["pump"], tag="R3")
     assert ids[1] not in [one.anchor_id for one in found]
-    seen = store.precedents(ids[4], other, nouns=["pump"], tag="R3")
+    seen = store.similar.precedents(ids[4], other, nouns=["pump"], tag="R3")
     assert seen[0].anchor_id == ids[1]
 
 
@@ -81,6 +81,6 @@ def test_the_item_itself_is_none_and_there_are_not_too_many(
     store: Store, me: Annotator, ids: list[int]
 ) -> None:
     decide(store, me, ids[0], given(Kind.AGE))
-    assert ids[0] not in [one.anchor_id for one in store.precedents(ids[0], me)]
-    assert len(store.precedents(ids[0], me)) <= MOST_PRECEDENTS
-    assert store.precedents(12_345, me) == ()
+    assert ids[0] not in [one.anchor_id for one in store.similar.precedents(ids[0], me)]
+    assert len(store.similar.precedents(ids[0], me)) <= MOST_PRECEDENTS
+    assert store.similar.precedents(12_345, me) == ()

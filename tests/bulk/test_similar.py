@@ -27,7 +27,7 @@ PASSAGES = (
 @pytest.fixture
 def store(path):
     with Store.open(path, create=True) as opened:
-        opened.load(IncomingFile("alike", "2" * 64, "gold"), PASSAGES)
+        opened.imports.load(IncomingFile("alike", "2" * 64, "gold"), PASSAGES)
         again = one(1, "She turned one last week", 2, AGE)
         # The same words, said by somebody else: another passage.
         from dataclasses import replace
@@ -36,21 +36,23 @@ def store(path):
 
         words = again.passage
         other = Passage(words.text, words.tokens, (Turn(0, "Bob", 0, len(words.tokens)),))
-        opened.load(IncomingFile("again", "3" * 64, "gold"), [replace(again, passage=other)])
+        opened.imports.load(
+            IncomingFile("again", "3" * 64, "gold"), [replace(again, passage=other)]
+        )
         yield opened
 
 
 @pytest.fixture
 def ids(store: Store, me: Annotator) -> list[int]:
-    return [anchor_id for chunk in store.queue_ids(parse(""), me) for anchor_id in chunk]
+    return [anchor_id for chunk in store.queue.ids(parse(""), me) for anchor_id in chunk]
 
 
 def like(
     store: Store, me: Annotator, anchor_id: int, answer: Answer
 ) -> dict[Likeness, SimilarAnswer]:
-    item = store.item(anchor_id, me, Role.ADJUDICATOR)
+    item = store.items.read(anchor_id, me, Role.ADJUDICATOR)
     assert item is not None
-    return {a.likeness: a for a in store.similar(anchor_id, item.passage, answer, me)}
+    return {a.likeness: a for a in store.similar.find(anchor_id, item.passage, answer, me)}
 
 
 def test_repeats_and_votes_alike_get_the_class(
@@ -104,10 +106,10 @@ def test_several_heads_all_have_to_stand_there(
 def test_others_decisions_are_not_offered_and_the_last_one_is_known(
     store: Store, me: Annotator, ids: list[int]
 ) -> None:
-    assert store.last_decided(me) is None
-    other = store.annotator("other")
-    store.commit_answer(ids[3], other, Role.ADJUDICATOR, given(TIME))
-    store.commit_answer(ids[2], me, Role.ADJUDICATOR, given(AGE))
+    assert store.similar.last_decided(me) is None
+    other = store.people.ensure("other")
+    store.edits.commit_answer(ids[3], other, Role.ADJUDICATOR, given(TIME))
+    store.edits.commit_answer(ids[2], me, Role.ADJUDICATOR, given(AGE))
     found = like(store, me, ids[2], given(AGE))
     assert (found[Likeness.VOTES].items, found[Likeness.VOTES].left) == ((), 1)
-    assert store.last_decided(me) == ids[2]
+    assert store.similar.last_decided(me) == ids[2]

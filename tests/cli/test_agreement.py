@@ -39,10 +39,10 @@ def rows(call: Call, nfh_file: Make, home: Path) -> Path:
 def answer(path: Path, name: str, *kinds: Kind | None, role: Role = Role.ANNOTATOR) -> None:
     """Somebody's answers to anchors 1, 2, …; None for none."""
     with Store.open(path) as store:
-        me = store.annotator(name)
+        me = store.people.ensure(name)
         for anchor_id, kind in enumerate(kinds, 1):
             if kind is not None:
-                store.commit_answer(anchor_id, me, role, class_answer(kind), Exposure())
+                store.edits.commit_answer(anchor_id, me, role, class_answer(kind), Exposure())
 
 
 def report(call: Call, path: Path, *more: object) -> dict[str, object]:
@@ -70,9 +70,9 @@ def test_each_cells_query_finds_its_items(call: Call, demo: Path) -> None:
     found = list(cells(report(call, demo)))
     assert sum(exact for _, exact, _ in found) > 100
     with Store.open(demo) as store:
-        me = store.annotator("editor")
+        me = store.people.ensure("editor")
         for query, exact, items in found:
-            count = store.queue_count(parse(query), me)
+            count = store.queue.count(parse(query), me)
             if exact:
                 assert count == items, query
             else:
@@ -84,12 +84,12 @@ def test_queries_of_cells_are_within_the_query_of_the_report(call: Call, demo: P
     asked = str(found["query"])
     assert sorted(asked.split()) == ["-text:zzz", "class:REFERENCE"]
     with Store.open(demo) as store:
-        me = store.annotator("editor")
-        wanted = store.queue_count(parse("class:REFERENCE -text:zzz"), me)
+        me = store.people.ensure("editor")
+        wanted = store.queue.count(parse("class:REFERENCE -text:zzz"), me)
         assert found["coverage"]["items"] == wanted  # type: ignore[index]
         for query, exact, items in cells(found):
             assert query.startswith(f"{asked} ")
-            count = store.queue_count(parse(query), me)
+            count = store.queue.count(parse(query), me)
             assert count == items if exact else count >= items, query
 
 
@@ -99,10 +99,10 @@ def test_names_that_need_quotes_are_found_too(call: Call, rows: Path) -> None:
     answer(rows, "me", Kind.YEAR, Kind.AGE)
     found = report(call, rows)
     with Store.open(rows) as store:
-        me = store.annotator("somebody")
+        me = store.people.ensure("somebody")
         checked = 0
         for query, exact, items in cells(found):
-            count = store.queue_count(parse(query), me)
+            count = store.queue.count(parse(query), me)
             assert count == items if exact else count >= items, query
             checked += awkward.split('"', maxsplit=1)[0] in query
     assert checked
@@ -218,7 +218,7 @@ def test_calls_that_are_wrong_say_so(call: Call, rows: Path, home: Path) -> None
 def test_a_report_makes_nobody(call: Call, rows: Path) -> None:
     assert call("agreement", "--db", rows, "--as", "stranger", "todo:me").exit_code == 0
     with Store.open(rows) as store:
-        assert "stranger" not in {one.name for one in store.annotators()}
+        assert "stranger" not in {one.name for one in store.people.all()}
 
 
 def test_names_cannot_steer_the_terminal(call: Call, rows: Path) -> None:

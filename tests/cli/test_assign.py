@@ -42,8 +42,8 @@ def report(result: Result) -> dict:
 
 def ids(path: Path, query: str, name: str) -> list[int]:
     with Store.open(path) as store:
-        who = store.annotator(name)
-        return [id_ for chunk in store.queue_ids(parse(query), who) for id_ in chunk]
+        who = store.people.ensure(name)
+        return [id_ for chunk in store.queue.ids(parse(query), who) for id_ in chunk]
 
 
 def test_items_are_given_out_and_the_same_call_again_gives_nothing(
@@ -78,7 +78,7 @@ def test_a_trial_makes_nobody(call: Call, database: Path) -> None:
     call("assign", "--to", "eva", "--each", "2", "--dry-run", "--as", "new", *DB)
     call("assign", "--as", "new", *DB)
     with Store.open(database) as store:
-        assert [person.name for person in store.annotators()] == ["ann 1"]
+        assert [person.name for person in store.people.all()] == ["ann 1"]
     assert database.read_bytes() == before
 
 
@@ -86,10 +86,10 @@ def test_progress_is_told_with_how_the_checks_went(call: Call, database: Path) -
     args = ("assign", "class:none", "--to", "eva", "--to", "bob", "--each", "3", *DB)
     assert "eva: 10 items, 2 hidden checks" in call(*args, "--check", "20%").stdout
     with Store.open(database) as store:
-        eva = store.annotator("eva")
-        checks = list(next(store.queue_ids(parse("todo:me class:AGE"), eva)))
+        eva = store.people.ensure("eva")
+        checks = list(next(store.queue.ids(parse("todo:me class:AGE"), eva)))
         for check, kind in zip(checks, (Kind.AGE, Kind.YEAR), strict=True):
-            store.commit_answer(check, eva, Role.ANNOTATOR, class_answer(kind))
+            store.edits.commit_answer(check, eva, Role.ANNOTATOR, class_answer(kind))
     table = call("assign", *DB).stdout.splitlines()
     assert table[0].split("  ")[0] == "person"
     assert [line.split()[:6] for line in table[1:]] == [

@@ -32,10 +32,10 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
 with Store.open(Path(sys.argv[1])) as store:
-    me = store.annotator("eva")
+    me = store.people.ensure("eva")
     for number in range(1, 10**9):
         kind = (Kind.AGE, Kind.YEAR)[number % 2]
-        store.commit_answer(number % 400 + 1, me, Role.ANNOTATOR, class_answer(kind))
+        store.edits.commit_answer(number % 400 + 1, me, Role.ANNOTATOR, class_answer(kind))
         print(number, flush=True)
 """
 
@@ -45,9 +45,9 @@ def database(call: Call, nfh_file: Make, home: Path) -> Path:
     """400 imported rows, an answer and a draft."""
     assert call("import", nfh_file(400), "--db", "x.db").exit_code == 0
     with Store.open(home / "x.db") as store:
-        bob = store.annotator("bob")
-        store.commit_answer(1, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
-        store.save_draft(2, bob, Role.ANNOTATOR, '{"kind": "AGE"}')
+        bob = store.people.ensure("bob")
+        store.edits.commit_answer(1, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.workspace.save_draft(2, bob, Role.ANNOTATOR, '{"kind": "AGE"}')
     return home / "x.db"
 
 
@@ -73,7 +73,7 @@ def test_a_copy_holds_everything_drafts_too(call: Call, database: Path, dump: Du
     assert dump(Path("copy.db")) == dump(database)
     assert call("doctor", "--db", "copy.db").exit_code == 0
     with Store.open(Path("copy.db")) as store:
-        assert store.queue_count(parse("votes:1"), store.annotator("bob")) == 1
+        assert store.queue.count(parse("votes:1"), store.people.ensure("bob")) == 1
 
 
 def test_in_a_folder_it_is_named_after_the_database_and_the_time(
@@ -132,18 +132,18 @@ def test_a_name_that_is_taken_meanwhile_stays(database: Path, home: Path) -> Non
 
 def test_what_is_written_after_it_began_is_not_in_it(database: Path, home: Path) -> None:
     store = Store.open(database)
-    bob = store.annotator("bob")
+    bob = store.people.ensure("bob")
     seen = []
 
     def write(done: int, total: int) -> None:
         seen.append((done, total))
-        store.commit_answer(3, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.commit_answer(3, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
 
     copied = backups.back_up(database, home / "copy.db", write)
     assert seen
     assert seen[-1][0] == seen[-1][1]
     assert copied.answers == 1
-    assert store.queue_count(parse("by:bob"), bob) == 2
+    assert store.queue.count(parse("by:bob"), bob) == 2
     store.close()
     assert examine(home / "copy.db").broken == 0
 

@@ -20,14 +20,14 @@ pytestmark = pytest.mark.filterwarnings("error::DeprecationWarning")
 
 def decided_by(path: Path, name: str) -> int:
     with Store.open(path) as store:
-        return store.queue_count(parse(f"by:{name}"), store.annotator(name))
+        return store.queue.count(parse(f"by:{name}"), store.people.ensure(name))
 
 
 def decide_one(path: Path) -> None:
     with Store.open(path) as store:
-        eva = store.annotator("eva")
-        (first, *_) = next(store.queue_ids(parse("-state:decided"), eva))
-        store.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+        eva = store.people.ensure("eva")
+        (first, *_) = next(store.queue.ids(parse("-state:decided"), eva))
+        store.edits.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
 
 
 def test_the_demo_is_made_in_the_data_folder_and_keeps_what_was_decided(tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
 store = Store.open(Path(sys.argv[1]))
-eva = store.annotator("eva")
-(first, *_) = next(store.queue_ids(parse("-state:decided"), eva))
-store.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+eva = store.people.ensure("eva")
+(first, *_) = next(store.queue.ids(parse("-state:decided"), eva))
+store.edits.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
 os._exit(0)
 """
 

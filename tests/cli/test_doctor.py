@@ -29,9 +29,9 @@ def database(call: Call, nfh_file: Make, home: Path) -> Path:
     """Three imported rows, and an answer."""
     assert call("import", nfh_file(3), "--db", "x.db").exit_code == 0
     with Store.open(home / "x.db") as store:
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-        store.save_draft(2, eva, Role.ANNOTATOR, dump(EditState(kind=Kind.AGE)))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.workspace.save_draft(2, eva, Role.ANNOTATOR, dump(EditState(kind=Kind.AGE)))
     return home / "x.db"
 
 
@@ -71,7 +71,7 @@ def test_what_is_broken_is_named_and_can_be_mended(call: Call, database: Path) -
     rows = result.stdout.splitlines()
     place = next(i for i, row in enumerate(rows) if row.startswith("BROKEN  summaries"))
     with Store.open(database) as store:
-        public = store.past_of("1").public_id
+        public = store.history.of_item("1").public_id
     assert rows[place + 1 : place + 3] == [
         f"        anchor 1 (item {public}, id:1): state is open, should be decided",
         "        What to do: --repair computes it from the answers and the gold",

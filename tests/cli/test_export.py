@@ -70,10 +70,12 @@ def test_gold_of_a_span_that_was_replaced_is_counted(
     call: Call, database: Path, home: Path
 ) -> None:
     with Store.open(database) as store:
-        eva = store.annotator("eva")
-        anchor = store.item(1, eva, Role.ADJUDICATOR).anchor
+        eva = store.people.ensure("eva")
+        anchor = store.items.read(1, eva, Role.ADJUDICATOR).anchor
         wider = Anchor(anchor.start - 1, anchor.end)
-        store.replace_anchor(1, eva, Role.ADJUDICATOR, wider, store.stale_labels(1, eva))
+        store.edits.replace_anchor(
+            1, eva, Role.ADJUDICATOR, wider, store.edits.stale_labels(1, eva)
+        )
     words = (
         "1 number of the database has stale gold, which is in no file: its span was replaced "
         "after it was decided, and nobody has decided it anew"
@@ -152,17 +154,17 @@ def test_a_decision_leaves_with_the_mentions_asked_for(call: Call, home: Path) -
     (home / "d.txt").write_text("Ann: Six cups, cups and mugs?\nBen: No, three, cups.\n")
     assert call("import", "d.txt", "--db", "x.db").exit_code == 0
     with Store.open(home / "x.db") as store:
-        eva = store.annotator("eva")
+        eva = store.people.ensure("eva")
         six, three = [
-            id_ for chunk in store.queue_ids(parse("sort:order"), eva) for id_ in chunk
+            id_ for chunk in store.queue.ids(parse("sort:order"), eva) for id_ in chunk
         ]
         head = [
             Mention(1, 2, 1),
             Mention(3, 4, 3, Origin.ADDED),
             Mention(11, 12, 11, Origin.ADDED),
         ]
-        store.commit_answer(three, eva, Role.ADJUDICATOR, reference_answer([head]))
-        store.commit_answer(six, eva, Role.ADJUDICATOR, class_answer(Kind.UNKNOWN))
+        store.edits.commit_answer(three, eva, Role.ADJUDICATOR, reference_answer([head]))
+        store.edits.commit_answer(six, eva, Role.ADJUDICATOR, class_answer(Kind.UNKNOWN))
     expected = {"all": [1, 3, 11], "marked": [1], "nearest": [11]}
     for mentions, indices in expected.items():
         result = call("export", "--format", "nfh", "--db", "x.db", "--mentions", mentions)

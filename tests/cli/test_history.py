@@ -84,7 +84,7 @@ def store(home: Path, clock: Clock) -> Iterator[Store]:
     clock("08:00")
     with Store.open(home / "nfh.db", create=True) as opened:
         rows = [row(1), row(2, AGE, YEAR), row(3, AGE, AGE, AGE)]
-        opened.load(IncomingFile("some.jsonl", "sha", "gold"), rows)
+        opened.imports.load(IncomingFile("some.jsonl", "sha", "gold"), rows)
         yield opened
 
 
@@ -100,20 +100,20 @@ def told(result: Result) -> list[str]:
 
 
 def test_an_answers_life(call: Call, store: Store, clock: Clock) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     times = [clock(f"09:0{minute}") for minute in range(6)]
     clock("09:00")
-    store.commit_answer(1, eva, Role.ANNOTATOR, AGE, Exposure(saw_model=True, seconds=4))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, AGE, Exposure(saw_model=True, seconds=4))
     clock("09:01")
-    store.commit_answer(
+    store.edits.commit_answer(
         1, eva, Role.ANNOTATOR, class_answer(Kind.OTHER, Sort.NOUN, "joke", "hm")
     )
     clock("09:02")
-    store.undo(eva)
+    store.edits.undo(eva)
     clock("09:03")
-    store.redo(eva)
+    store.edits.redo(eva)
     clock("09:04")
-    store.withdraw(1, eva, Role.ANNOTATOR)
+    store.edits.withdraw(1, eva, Role.ANNOTATOR)
     result = call("history", "--item", "1")
     age, other = "Age · had seen the model's answer", "Other, noun “joke” · comment: hm"
     again = "answer OTHER, in place of an earlier one"
@@ -136,10 +136,10 @@ def test_an_answers_life(call: Call, store: Store, clock: Clock) -> None:
 
 
 def test_heads_are_words_with_places(call: Call, store: Store, clock: Clock) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     for minute, answer in enumerate((DOGS, FEWER, FEWER, BOTH)):
         clock(f"09:0{minute}")
-        store.commit_answer(1, eva, Role.ANNOTATOR, answer)
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, answer)
     rows = told(call("history", "--item", "1"))
     dogs = "Reference: “dogs” (token 1, turn 1) also “dogs” (token 7, turn 2)"
     fewer = "Reference: “dogs” (token 1, turn 1) without “dogs” (token 7, turn 2)"
@@ -156,15 +156,15 @@ def test_heads_are_words_with_places(call: Call, store: Store, clock: Clock) -> 
 
 
 def test_import_settlement_decision_and_undo(call: Call, store: Store, clock: Clock) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     clock("09:00")
-    store.settle(parse("votes>1"), Rule.UNANIMOUS, eva)
+    store.settlement.run(parse("votes>1"), Rule.UNANIMOUS, eva)
     clock("09:01")
-    store.commit_answer(3, eva, Role.ADJUDICATOR, YEAR)
+    store.edits.commit_answer(3, eva, Role.ADJUDICATOR, YEAR)
     clock("09:02")
-    store.undo(eva)
+    store.edits.undo(eva)
     clock("09:03")
-    store.undo(eva)
+    store.edits.undo(eva)
     rows = told(call("history", "--item", "3"))
     settled = "Age · all votes agree of ann1, ann2, ann3"
     decided = "Year · decided by an expert, eva"
@@ -185,14 +185,14 @@ def test_import_settlement_decision_and_undo(call: Call, store: Store, clock: Cl
 
 
 def test_flags_and_corrected_spans(call: Call, store: Store, clock: Clock) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     clock("09:00")
-    store.commit_answer(1, eva, Role.ANNOTATOR, AGE)
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, AGE)
     clock("09:01")
-    store.set_flag(1, eva, FlagName.GUIDELINE, True)
+    store.edits.set_flag(1, eva, FlagName.GUIDELINE, True)
     clock("09:02")
-    new = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(2, 4), store.stale_labels(1, eva)
+    new = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(2, 4), store.edits.stale_labels(1, eva)
     )
     assert told(call("history", "--item", new.anchor_id)) == [
         "eva  answer AGE (as anchor 1) | eva's answer | before  nothing | after   Age",
@@ -206,16 +206,16 @@ def test_flags_and_corrected_spans(call: Call, store: Store, clock: Clock) -> No
     result = call("history", "--item", "1")
     assert "some.jsonl, dev; replaced" in result.stdout
     assert len(told(result)) == 3
-    lines = store.seen_history(new.anchor_id, eva, Role.ADJUDICATOR)
+    lines = store.history.visible(new.anchor_id, eva, Role.ADJUDICATOR)
     assert [line.anchor_id for line in lines] == [1, 1, new.anchor_id, 1]
 
 
 def test_a_proposed_span_in_words(call: Call, store: Store, clock: Clock) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     clock("09:00")
-    store.propose_span(1, eva, Anchor(2, 4))
+    store.edits.propose_span(1, eva, Anchor(2, 4))
     clock("09:01")
-    store.propose_span(1, eva, None)
+    store.edits.propose_span(1, eva, None)
     assert told(call("history", "--item", "1")) == [
         "eva  span “saw one” proposed for “one” | eva's flag anchor | before  nothing | "
         "after   the span “saw one”",
@@ -225,11 +225,11 @@ def test_a_proposed_span_in_words(call: Call, store: Store, clock: Clock) -> Non
 
 
 def test_who_decides_blind_is_not_told_what_others_decided(store: Store, clock: Clock) -> None:
-    eva, bob = store.annotator("eva"), store.annotator("bob")
-    store.commit_answer(2, eva, Role.ADJUDICATOR, AGE)
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+    store.edits.commit_answer(2, eva, Role.ADJUDICATOR, AGE)
 
     def seen(person: Annotator, role: Role) -> list[str]:
-        lines = store.seen_history(2, person, role)
+        lines = store.history.visible(2, person, role)
         return [f"{line.entity} {line.whose or ''}".strip() for line in lines]
 
     votes = ["answer ann1", "answer ann2"]
@@ -248,10 +248,10 @@ def test_who_decides_blind_is_not_told_what_others_decided(store: Store, clock: 
 
 
 def test_a_query_people_and_a_time_choose(call: Call, store: Store, clock: Clock) -> None:
-    eva, bob = store.annotator("eva"), store.annotator("bob")
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
     for minute, (person, anchor) in enumerate(((eva, 1), (bob, 1), (bob, 2), (eva, 3))):
         clock(f"09:0{minute}")
-        store.commit_answer(anchor, person, Role.ANNOTATOR, AGE)
+        store.edits.commit_answer(anchor, person, Role.ANNOTATOR, AGE)
 
     def ends(*arguments: str) -> str:
         result = call("history", *arguments)
@@ -285,7 +285,7 @@ def test_an_item_is_named_by_the_id_that_files_have(
 
 def test_json_is_one_object_with_all_of_it(call: Call, store: Store, clock: Clock) -> None:
     clock("09:00")
-    store.commit_answer(1, store.annotator("eva"), Role.ADJUDICATOR, DOGS)
+    store.edits.commit_answer(1, store.people.ensure("eva"), Role.ADJUDICATOR, DOGS)
     result = call("history", "split:dev", "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     report = json.loads(result.stdout)
@@ -359,7 +359,7 @@ def test_wrong_calls(
 def test_hostile_text_steers_nothing(call: Call, store: Store, clock: Clock) -> None:
     clock("09:00")
     said = class_answer(Kind.AGE, comment="\x1b[2J[/red]\u202e\nnext")
-    store.commit_answer(1, store.annotator("eva"), Role.ANNOTATOR, said)
+    store.edits.commit_answer(1, store.people.ensure("eva"), Role.ANNOTATOR, said)
     result = call("history", "--item", "1")
     assert "comment: ␛[2J[/red]\\u202e␊next" in result.stdout
     assert "\x1b" not in result.stdout
@@ -367,7 +367,7 @@ def test_hostile_text_steers_nothing(call: Call, store: Store, clock: Clock) -> 
 
 def test_the_log_is_told_whatever_it_holds(call: Call, store: Store, clock: Clock) -> None:
     clock("09:00")
-    store.commit_answer(1, store.annotator("eva"), Role.ANNOTATOR, DOGS)
+    store.edits.commit_answer(1, store.people.ensure("eva"), Role.ANNOTATOR, DOGS)
     values = (
         '{"kind":"MONTH","at":"x"}',
         '{"kind":"AGE","at":"x","heads":[[[50,51,50,"marked"]]]}',
@@ -392,7 +392,7 @@ def test_an_answer_that_a_later_one_of_the_same_file_replaced(
     (anchor,) = one.anchors
     first = Vote("ann1", Role.ANNOTATOR, YEAR, "2025-12-31T00:00:00.000Z")
     twice = replace(one, anchors=(replace(anchor, earlier=(first,)),))
-    store.load(IncomingFile("twice.csv", "twice", "amt"), [twice])
+    store.imports.load(IncomingFile("twice.csv", "twice", "amt"), [twice])
     assert told(call("history", "--item", "4")) == [
         "import of twice.csv | ann1's answer | before  nothing | after   Year",
         "import of twice.csv | ann1's answer | before  Year | after   Age",

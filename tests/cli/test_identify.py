@@ -91,8 +91,8 @@ def report(call: Callable[..., Result], *arguments: object) -> dict:
 def decisions(db: Path) -> dict[str, tuple[bool, str] | None]:
     """By a number's words and place, what is stored of it."""
     with Store.open(db) as store:
-        ids = [id_ for some in store.queue_ids(parse(""), NOBODY) for id_ in some]
-        items = [store.item(id_, NOBODY, Role.ANNOTATOR) for id_ in ids]
+        ids = [id_ for some in store.queue.ids(parse(""), NOBODY) for id_ in some]
+        items = [store.items.read(id_, NOBODY, Role.ANNOTATOR) for id_ in ids]
     return {
         f"{item.passage.words(item.anchor.start, item.anchor.end)} {item.anchor_id}": (
             item.identification and (item.identification.nfh, item.identification.rule)
@@ -192,7 +192,7 @@ def test_a_new_number_has_the_split_of_all_others_or_none(home: Path, call, rows
     assert report(call, "--db", home / "two.db")["new"] == 5
     with Store.open(home / "two.db") as store:
         counts = {
-            query: store.queue_count(parse(query), NOBODY)
+            query: store.queue.count(parse(query), NOBODY)
             for query in ("split:dev", "split:train", "-split:dev,train")
         }
     assert counts == {"split:dev": 5, "split:train": 1, "-split:dev,train": 2}
@@ -202,8 +202,8 @@ def test_a_file_may_label_a_number_that_was_found(labelled: Path, call, rows) ->
     report(call, "--db", labelled)
     assert call("import", rows((0, 10), name="more.jsonl"), "--db", labelled).exit_code == 0
     with Store.open(labelled) as store:
-        assert store.queue_count(parse("class:REFERENCE"), NOBODY) == 4
-        assert store.queue_count(parse(""), NOBODY) == 12
+        assert store.queue.count(parse("class:REFERENCE"), NOBODY) == 4
+        assert store.queue.count(parse(""), NOBODY) == 12
     assert call("doctor", "--db", labelled).exit_code == 0
     assert call("doctor", "--corpus", "--db", labelled).exit_code == 0
 
@@ -251,11 +251,11 @@ def test_a_folder_that_the_database_does_not_know_stores_nothing(db: Path, call)
 
 def test_a_span_that_somebody_took_away_stays_away(db: Path, call) -> None:
     with Store.open(db) as store:
-        eva = store.annotator("eva")
-        item = store.item(1, eva, Role.ANNOTATOR)
+        eva = store.people.ensure("eva")
+        item = store.items.read(1, eva, Role.ANNOTATOR)
         start, end = item.anchor.start, item.anchor.end
-        store.replace_anchor(
-            1, eva, Role.ADJUDICATOR, Anchor(start, end + 1), store.stale_labels(1, eva)
+        store.edits.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(start, end + 1), store.edits.stale_labels(1, eva)
         )
     told = report(call, "--db", db)
     assert (told["numbers"], told["new"]) == (8, 0)
@@ -266,8 +266,8 @@ def test_gold_that_says_otherwise_is_counted_and_found(labelled: Path, call) -> 
     assert told["gold"]["compared"] == 3
     with Store.open(labelled) as store:
         query = parse(told["gold"]["query"])
-        assert store.queue_count(query, NOBODY) == told["gold"]["differ"]
-        count = store.queue_count(parse("nfh=gold"), NOBODY)
+        assert store.queue.count(query, NOBODY) == told["gold"]["differ"]
+        count = store.queue.count(parse("nfh=gold"), NOBODY)
     assert count + told["gold"]["differ"] == 3
     printed = call("identify", "--db", labelled).stdout
     assert f"gold says otherwise of {told['gold']['differ']} of 3" in printed
@@ -284,7 +284,7 @@ def test_the_report_for_a_person_fits_80_columns(labelled: Path, call) -> None:
 
 def test_a_model_that_is_not_active_says_so(db: Path, call, monkeypatch) -> None:
     with Store.open(db) as store:
-        store.ensure_model("first", "identification", "other", "1")
+        store.models.ensure("first", "identification", "other", "1")
     told = report(call, "--db", db, "--model", "rules")
     assert told["active"] is False
     printed = " ".join(call("identify", "--db", db, "--model", "rules").stdout.split())
@@ -312,9 +312,9 @@ def test_wrong_calls(db: Path, call, arguments: Sequence[str], words: str) -> No
 def test_what_another_parser_led_to_is_forgotten_and_that_is_said(db: Path, call) -> None:
     report(call, "--db", db)
     with Store.open(db) as store:
-        active = store.identifying()
+        active = store.identifications.active()
         assert active is not None
-        store.decide_with(active.model_id, "other 1", "stanza:there")
+        store.identifications.decide_with(active.model_id, "other 1", "stanza:there")
     result = call("identify", "--db", db, "--json")
     assert json.loads(result.stdout)["decided"] == 8
     assert "what rules decided with other 1 is forgotten" in result.stderr
@@ -325,9 +325,9 @@ def test_a_trial_run_says_what_another_parser_would_decide_anew(db: Path, call) 
     report(call, "--db", db)
     assert report(call, "--db", db, "--dry-run")["decided"] == 0
     with Store.open(db) as store:
-        active = store.identifying()
+        active = store.identifications.active()
         assert active is not None
-        store.set_setting(f"parser of identification model {active.model_id}", "other 1")
+        store.settings.write(f"parser of identification model {active.model_id}", "other 1")
     assert report(call, "--db", db, "--dry-run")["decided"] == 8
     assert report(call, "--db", db, "--dry-run")["decided"] == 8
 
@@ -342,9 +342,9 @@ def test_a_parser_that_changes_under_a_run_stops_it(
 
     def changing(*arguments):
         with Store.open(db) as other:
-            active = other.identifying()
+            active = other.identifications.active()
             assert active is not None
-            other.decide_with(active.model_id, "other 1")
+            other.identifications.decide_with(active.model_id, "other 1")
         yield from real(*arguments)
 
     monkeypatch.setattr(identify, "decide", changing)
@@ -367,7 +367,7 @@ def test_a_folder_of_a_parser_is_found_from_anywhere(
     ):
         report(call, "--db", db, "--parser", spec)
         with Store.open(db) as store:
-            active = store.identifying()
+            active = store.identifications.active()
         assert active is not None
         assert active.spec == kept
 

@@ -71,7 +71,7 @@ def make(path: Path, count: int = 30) -> Path:
         for number in range(count)
     ]
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("made up", "0" * 64, "test"), rows)
+        store.imports.load(IncomingFile("made up", "0" * 64, "test"), rows)
     return path
 
 
@@ -85,7 +85,7 @@ def untold(what: str, done: int, total: int) -> None:
 
 
 def tools(store: Store, tiny: Tiny | None = None) -> IdentificationTools:
-    model = store.ensure_model("tiny", "both", "small", "1")
+    model = store.models.ensure("tiny", "both", "small", "1")
     return IdentificationTools(SelectedModel(tiny or Tiny(), "tiny", model), None)
 
 
@@ -101,7 +101,7 @@ def test_a_recipe_without_a_parser_decides_and_its_weights_are_kept(path: Path) 
         report = run(store, tiny)
         assert (report.numbers, report.new, report.decided) == (90, 60, 90)
         assert tiny.asked == 90
-        item = store.item(1, NOBODY, Role.ANNOTATOR)
+        item = store.items.read(1, NOBODY, Role.ANNOTATOR)
         assert item is not None
         assert item.identification == Identified("tiny", True, "small", 1.0, (("place", 1.0),))
         assert (report.yes, report.no) == (report.rules["small"][0], report.rules["small"][1])
@@ -123,11 +123,11 @@ def test_another_reader_gets_in_between(path: Path, monkeypatch: pytest.MonkeyPa
 
     def told(what: str, done: int, total: int) -> None:
         with Store.open(path) as other:
-            seen.append(other.queue_count(parse("nfh:yes,no"), NOBODY))
+            seen.append(other.queue.count(parse("nfh:yes,no"), NOBODY))
 
     with Store.open(path) as store:
         identify(store, IdentifyRequest(parse("")), tools(store), NOBODY, told)
-        assert store.queue_count(parse("nfh:yes,no"), NOBODY) == 90
+        assert store.queue.count(parse("nfh:yes,no"), NOBODY) == 90
     assert seen == sorted(seen)
 
 
@@ -160,7 +160,7 @@ def test_broken_off_it_goes_on_where_it_was(
         with pytest.raises(KeyboardInterrupt) as interrupt:
             identify(store, IdentifyRequest(parse("")), tools(store), NOBODY, stop)
         assert "goes on from there" in interrupt.value.__notes__[0]
-        by_then = store.queue_count(parse("nfh:yes,no"), NOBODY)
+        by_then = store.queue.count(parse("nfh:yes,no"), NOBODY)
         assert 0 < by_then < 90
         assert run(store).decided == 90 - by_then
 
@@ -179,7 +179,7 @@ def test_a_parser_that_gives_too_little_stores_no_decision(path: Path) -> None:
         )  # type: ignore[arg-type]
         with pytest.raises(ParserError, match=r"thin 1 gives no part of speech"):
             identify(store, IdentifyRequest(parse("")), given, NOBODY, untold)
-        assert store.queue_count(parse("nfh:none"), NOBODY) == 30
+        assert store.queue.count(parse("nfh:none"), NOBODY) == 30
 
 
 def test_beside_an_import_it_waits_for_nothing_and_says_so(path: Path) -> None:
@@ -193,8 +193,8 @@ def test_beside_an_import_it_waits_for_nothing_and_says_so(path: Path) -> None:
             with pytest.raises(StoreError, match=r"is being imported by process .* then add"):
                 run(store)
 
-        other.load(IncomingFile("slow.txt", "1" * 64, "test"), slow())
-        assert store.queue_count(parse(""), NOBODY) == 31
+        other.imports.load(IncomingFile("slow.txt", "1" * 64, "test"), slow())
+        assert store.queue.count(parse(""), NOBODY) == 31
         assert run(store).new == 60
 
 
@@ -238,12 +238,12 @@ def test_killed_while_numbers_come_in_none_is_there(
         unseen = there.execute("SELECT count(*) FROM anchor").fetchone()[0]
         there.close()
         with Store.open(path) as store:
-            assert store.queue_count(parse(""), NOBODY) == 30
+            assert store.queue.count(parse(""), NOBODY) == 30
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert unseen > 30
     with Store.open(path) as store:
-        assert store.queue_count(parse(""), NOBODY) == 30
+        assert store.queue.count(parse(""), NOBODY) == 30
     after = dump(path)
     for name in ("anchor", "act", "batch", "source_row", "passage", "identification"):
         assert after[name] == before[name]

@@ -332,10 +332,10 @@ def test_gold_is_kept_unless_it_may_be_replaced(call: Call, nfh_file: Make, home
     result = call("import", other, "--db", "x.db", "--replace-gold")
     assert "gold 0 new, 0 the same, 2 replaced" in result.stdout
     with Store.open(home / "x.db") as store:
-        me = store.annotator("eva")
+        me = store.people.ensure("eva")
         from nfh_db.query import parse
 
-        assert store.queue_count(parse("class:AGE"), me) == 2
+        assert store.queue.count(parse("class:AGE"), me) == 2
 
 
 # --- the process --------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def said(result: Result) -> dict[str, object]:
 
 def state(path: Path, number: int = 1) -> JobState:
     with Store.open(path) as store:
-        found = store.job(number)
+        found = store.jobs.read(number)
     assert found is not None
     return found.state
 
@@ -77,8 +77,8 @@ def test_a_job_is_listed_shown_and_followed_to_its_end(
 def test_nothing_is_wider_than_eighty_columns(call: Call, path: Path, queued: Path) -> None:
     with Store.open(path) as store:
         wordy = "a sentence that goes on and on " * 12
-        store.queue_job(NewJob("train", 2, "resolution", {"recipe": "linear", "query": wordy}))
-        store.end_job(2, JobState.CANCELLED, wordy)
+        store.jobs.add(NewJob("train", 2, "resolution", {"recipe": "linear", "query": wordy}))
+        store.jobs.end(2, JobState.CANCELLED, wordy)
     for words in (
         ("jobs",),
         ("jobs", "show", "2"),
@@ -137,7 +137,7 @@ def test_a_log_cannot_control_the_terminal(call: Call, path: Path, queued: Path)
         1, "nfh-tui: job 1 has not begun, and so has no log yet\n",
     )  # fmt: skip
     with Store.open(path) as store:
-        (job,) = store.jobs()
+        (job,) = store.jobs.all()
     (job_folder(path, job) / "log.txt").write_bytes(b"a\x1b[2Jb \xff\n")
     shown = call("jobs", "log", "1", "--db", path)
     assert "\x1b" not in shown.stdout
@@ -155,8 +155,8 @@ def test_a_job_that_is_not_there_is_a_sentence(call: Call, path: Path, command: 
 
 def test_nobody_waits_for_what_no_runner_takes(call: Call, path: Path) -> None:
     with Store.open(path) as store:
-        newer = store.queue_job(NewJob("dance", 9, "", {}))
-        placed = store.begin_job("resolution", {"recipe": "linear"})
+        newer = store.jobs.add(NewJob("dance", 9, "", {}))
+        placed = store.jobs.begin("resolution", {"recipe": "linear"})
     connection = connect(path, "rw")
     connection.execute("UPDATE job SET pid = 2147483000 WHERE id = ?", (placed,))
     connection.close()
@@ -182,7 +182,7 @@ def test_nobody_waits_for_what_no_runner_takes(call: Call, path: Path) -> None:
 def test_old_jobs_are_counted_and_listed_when_asked(call: Call, path: Path) -> None:
     with Store.open(path) as store:
         for _ in range(23):
-            store.queue_job(NewJob("predict", 2, "resolution", {}))
+            store.jobs.add(NewJob("predict", 2, "resolution", {}))
     told = call("jobs", "--db", path).stdout.splitlines()
     assert len(told) == 22
     assert told[-1] == f"and 3 older ones: nfh-tui jobs --all --db {path}"
@@ -200,7 +200,7 @@ def test_files_that_cannot_be_read_are_refused_before_anything_is_queued(
     wrong = call("import", "odd.bin", "--background", "--dry-run", "--db", path)
     assert wrong.exit_code == 2
     with Store.open(path) as store:
-        assert store.jobs() == ()
+        assert store.jobs.all() == ()
 
 
 def test_one_bad_file_of_several_fails_the_job_and_the_others_come_in(
@@ -230,7 +230,7 @@ def test_settings_of_an_import_are_shown_and_hold(call: Call, path: Path, home: 
     assert "{" not in shown
     assert call("jobs", "wait", "1", "--db", path).exit_code == 0
     with Store.open(path) as store:
-        (ballot,) = store.ballots(Query())
+        (ballot,) = store.items.ballots(Query())
     assert ballot.passage.text == "Zoë: Zwei, 3?"
 
 
@@ -250,7 +250,7 @@ def test_whatever_stands_in_a_row_can_be_looked_at(
     call: Call, path: Path, kind: str, value: str
 ) -> None:
     with Store.open(path) as store:
-        store.queue_job(NewJob(kind, 2, "resolution", {}))
+        store.jobs.add(NewJob(kind, 2, "resolution", {}))
     connection = connect(path, "rw")
     connection.execute(
         "UPDATE job SET arguments = :it, result = :it, metrics = :it, state = 'done'",

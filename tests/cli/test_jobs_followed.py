@@ -44,7 +44,7 @@ def path(call: Call, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 def jobs(path: Path) -> list[Job]:
     with Store.open(path) as store:
-        return list(store.jobs())
+        return list(store.jobs.all())
 
 
 def at_work(job: Job) -> bool:
@@ -78,7 +78,7 @@ def test_it_is_queued_and_done_without_anybody_waiting(call: Call, path: Path) -
     assert told.stderr == ""
     until(lambda: jobs(path)[0].state is JobState.DONE)
     with Store.open(path) as store:
-        assert store.model("svm-1") is not None
+        assert store.models.named("svm-1") is not None
 
 
 def test_who_stops_following_leaves_the_job_at_work(call: Call, path: Path) -> None:

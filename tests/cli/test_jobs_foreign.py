@@ -136,7 +136,7 @@ def test_an_accepted_job_is_shown_and_run_alone(
     assert "one two three four" in passages(sent)
     assert (home / "notes.txt").read_text() == "precious"
     with Store.open(sent) as store:
-        assert [job.own for job in store.jobs()] == [False, True]
+        assert [job.own for job in store.jobs.all()] == [False, True]
     again = call("jobs", "run", "--accept", 1, "--db", sent)
     assert again.exit_code == 1
     assert "job 1 is done, and not foreign: there is nothing to accept" in again.stderr

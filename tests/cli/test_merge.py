@@ -24,7 +24,9 @@ def parted(home: Path, call) -> Callable[..., None]:
 
     def answer(name: str, who: str, anchor: int, kind: Kind, role=Role.ANNOTATOR) -> None:
         with Store.open(home / f"{name}.db") as store:
-            store.commit_answer(anchor, store.annotator(who), role, class_answer(kind))
+            store.edits.commit_answer(
+                anchor, store.people.ensure(who), role, class_answer(kind)
+            )
 
     return answer
 
@@ -34,11 +36,11 @@ def test_in_words(parted, call, home: Path) -> None:
     parted("train", "bob", 1, Kind.TIME, Role.ADJUDICATOR)
     parted("train", "bob", 2, Kind.TIME)
     with Store.open(home / "train.db") as store:
-        bob = store.annotator("bob")
-        store.replace_anchor(
-            3, bob, Role.ADJUDICATOR, Anchor(9, 11), store.stale_labels(3, bob)
+        bob = store.people.ensure("bob")
+        store.edits.replace_anchor(
+            3, bob, Role.ADJUDICATOR, Anchor(9, 11), store.edits.stale_labels(3, bob)
         )
-        store.save_view(bob, "mine", "class:AGE")
+        store.workspace.save_view(bob, "mine", "class:AGE")
     result = call("merge", "train.db", "--db", "home.db", "--as", "eva")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
@@ -122,7 +124,7 @@ def test_names_from_the_other_copy_cannot_steer_the_terminal(parted, call, home:
     for name, kind in (("home", Kind.AGE), ("train", Kind.TIME)):
         with Store.open(home / f"{name}.db") as store:
             answer = class_answer(kind, comment="\x1b[2J")
-            store.commit_answer(4, store.annotator("eva"), Role.ANNOTATOR, answer)
+            store.edits.commit_answer(4, store.people.ensure("eva"), Role.ANNOTATOR, answer)
     result = call("merge", "train.db", "--db", "home.db")
     assert "\x1b" not in result.stdout
     assert "␛[2J" in result.stdout

@@ -39,7 +39,7 @@ def path(call: Call, home: Path) -> Path:
 def states(path: Path) -> dict[str, str]:
     """The state of each model."""
     with Store.open(path) as store:
-        return {model.name: model.state for model in store.models()}
+        return {model.name: model.state for model in store.models.all()}
 
 
 def test_models_are_listed(call: Call, path: Path) -> None:
@@ -103,8 +103,8 @@ def test_a_model_of_both_tasks_that_loses_one_is_named_with_what_it_still_does(
 ) -> None:
     with Store.open(path) as store:
         # As in a new database: one model of both tasks, which each of them uses.
-        both = store.ensure_model("small", "both", "small", "1")
-        store.activate_model(both)
+        both = store.models.ensure("small", "both", "small", "1")
+        store.models.activate(both)
     told = call("models", "activate", "svm-1", "--db", path).stdout
     assert told == (
         "svm-1 is now the active model of identification, in place of small, which now\n"
@@ -113,7 +113,7 @@ def test_a_model_of_both_tasks_that_loses_one_is_named_with_what_it_still_does(
     again = json.loads(call("models", "activate", "cues", "--db", path, "--json").stdout)
     assert (again["before"], again["still"]) == (["small"], {})
     with Store.open(path) as store:
-        store.activate_model(both)
+        store.models.activate(both)
     first = json.loads(call("models", "activate", "cues", "--db", path, "--json").stdout)
     assert (first["before"], first["still"]) == (["small"], {"small": "identification"})
 
@@ -172,17 +172,17 @@ def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
             ("rules", "rules"),
         ):
             chosen = identifier_for(store, spec)
-            model = store.model(name)
+            model = store.models.named(name)
             assert model is not None
             assert (chosen.name, chosen.model_id) == (name, model.id)
             assert chosen.model.version == model.version
         folder = identifier_for(store, str(home / "w-models" / "svm-2"))
         assert (folder.name, folder.model_id) == ("svm-2", None)
         assert isinstance(folder.model, Svm)
-        store.activate_model(1)
+        store.models.activate(1)
         assert identifier_for(store).name == "rules"
         assert identifier_for(store, "svm").name == "svm-2"
-        store.ensure_model("nearest", "resolution", "nearest-noun", "1")
+        store.models.ensure("nearest", "resolution", "nearest-noun", "1")
         with pytest.raises(IdentificationRecipeError, match="is a model of resolution"):
             identifier_for(store, "nearest")
         with pytest.raises(IdentificationRecipeError, match="names no model of identification"):

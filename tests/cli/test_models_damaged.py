@@ -27,9 +27,9 @@ def db(call: Call, home: Path) -> Path:
     digest = save_svm(made, home / "w-models" / "svm-1")
     path = "w-models/svm-1"
     with Store.open(home / "w.db") as store:
-        job = store.begin_job("identification", {})
+        job = store.jobs.begin("identification", {})
         new = NewModel("svm-1", "identification", "svm", made.version, path, digest)
-        store.finish_training(job, new)
+        store.jobs.finish_training(job, new)
     return home / "w.db"
 
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_used_is_not_put_to_use(
     assert result.exit_code == 1
     assert words in result.stderr
     with Store.open(db) as store:
-        active = store.identifying()
+        active = store.identifications.active()
     assert active is not None
     assert active.name == "rules"
 
@@ -143,9 +143,9 @@ def test_a_program_that_decides_otherwise_says_so_and_forgets(
 ) -> None:
     monkeypatch.setattr("nfh_models.identification.svm.VERSION", "svm/0")
     with Store.open(db) as store:
-        before = store.models()[0].version
+        before = store.models.all()[0].version
         models.identifier_for(store, "svm-1", register=False)
-        assert store.models()[0].version == before
+        assert store.models.all()[0].version == before
         chosen = models.identifier_for(store, "svm-1")
-        assert store.models()[0].version == chosen.model.version
+        assert store.models.all()[0].version == chosen.model.version
         assert chosen.model.version.startswith("svm/0 ")

@@ -82,9 +82,9 @@ def shut(home: Path, disk: Path, call: Call, request: pytest.FixtureRequest) -> 
     assert call("import", "talk.txt", "--db", "my.db").exit_code == 0
     mine, there = home / "my.db", disk / "my.db"
     with Store.open(mine) as store:
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-        store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
         if request.param == "log":
             shutil.copy(mine, there)
             shutil.copy(home / "my.db-wal", disk / "my.db-wal")
@@ -120,7 +120,7 @@ def test_what_only_reads_works(shut: Path, home: Path, call: Call) -> None:
     shown = [json.loads(line) for line in (home / "out.jsonl").read_text("utf-8").splitlines()]
     assert "AGE" in json.dumps(shown)
     with Store.open(home / "copy.db") as copy:
-        (ballot,) = copy.ballots(parse(""))
+        (ballot,) = copy.items.ballots(parse(""))
         assert {vote.answer.kind for vote in ballot.votes} == {Kind.AGE}
 
 
@@ -142,7 +142,7 @@ def test_a_store_says_why_it_is_read_only(shut: Path, request: pytest.FixtureReq
         assert store.read_only.startswith(reasons.get(kind, "its disk is read-only"))
         assert (store.unseen, store.lost()) == ("", "")
         with pytest.raises(ReadOnlyError, match=r"my\.db can only be read: .*Nothing was"):
-            store.annotator("ben")
+            store.people.ensure("ben")
 
 
 def test_an_older_one_there_says_what_to_do(
@@ -194,7 +194,9 @@ def still(home: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
 
 def answer(path: Path, kind: Kind) -> None:
     with Store.open(path) as other:
-        other.commit_answer(1, other.annotator("eva"), Role.ANNOTATOR, class_answer(kind))
+        other.edits.commit_answer(
+            1, other.people.ensure("eva"), Role.ANNOTATOR, class_answer(kind)
+        )
 
 
 def test_what_somebody_else_writes_is_noticed(still: Store) -> None:
@@ -202,13 +204,13 @@ def test_what_somebody_else_writes_is_noticed(still: Store) -> None:
         before = still.others_version()
         answer(still.path, kind)
         assert still.others_version() != before
-        (ballot,) = still.ballots(parse(""))
+        (ballot,) = still.items.ballots(parse(""))
         assert [vote.answer.kind for vote in ballot.votes] == [kind]
 
 
 def test_what_is_written_while_it_is_read_is_not_shown_as_read(still: Store) -> None:
     with pytest.raises(StoreError, match="was written by another program while it was read"):
-        for _ in still.ballots(parse("")):
+        for _ in still.items.ballots(parse("")):
             answer(still.path, Kind.AGE)
-    (ballot,) = still.ballots(parse(""))
+    (ballot,) = still.items.ballots(parse(""))
     assert [vote.answer.kind for vote in ballot.votes] == [Kind.AGE]

@@ -84,9 +84,9 @@ def test_what_writes_says_that_it_cannot(shut: Path, call: Call, command: tuple[
 
 def test_a_store_opened_to_read_refuses_to_write(shut: Path) -> None:
     with Store.open_to_read(shut) as store:
-        assert len(store.annotators()) >= 0
+        assert len(store.people.all()) >= 0
         with pytest.raises(FullError):
-            store.set_setting("a", "b")
+            store.settings.write("a", "b")
 
 
 def test_an_older_one_cannot_be_brought_up_to_date_there(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.jobs import JobState
+from nfh_db.jobs import Jobs, JobState
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of, read_config
 from nfh_models.training.plan import PhaseProgress
@@ -82,7 +82,7 @@ def test_a_model_is_made_judged_and_registered(call: Call, filled: Make, home: P
     folder = home / "w-models" / "svm-1"
     assert found["folder"] == str(folder)
     with Store.open(path) as store:
-        model = store.model("svm-1")
+        model = store.models.named("svm-1")
         assert model is not None
         assert model.path == "w-models/svm-1"
         assert model.digest == digest_of(folder)
@@ -91,7 +91,7 @@ def test_a_model_is_made_judged_and_registered(call: Call, filled: Make, home: P
         assert model.metrics == metrics
         job_id = found["id"]
         assert isinstance(job_id, int)
-        job = store.job(job_id)
+        job = store.jobs.read(job_id)
         assert job is not None
         assert (job.state, job.model_id) == (JobState.DONE, model.id)
         assert job.arguments["words"] == ["features=anchor,window"]
@@ -112,11 +112,11 @@ def test_without_wait_it_is_queued_and_nothing_else(call: Call, filled: Make) ->
         "state": "queued",
     }
     with Store.open(path) as store:
-        second, first = store.jobs()
+        second, first = store.jobs.all()
         assert first.arguments == second.arguments
         assert first.arguments["query"] == "-text:said-1"
         assert first.arguments["promote"] is False
-        assert store.model("svm-1") is None
+        assert store.models.named("svm-1") is None
     assert report(call("jobs", "run", "--json", "--db", path)) == {
         "run": 2,
         "left": 0,
@@ -137,8 +137,8 @@ def test_a_training_comes_round_when_asked_to(call: Call, filled: Make) -> None:
     assert call(*asked, "0").stdout == "identification: trained on demand only\n"
     assert call(*asked, "9", "--wait").exit_code == 2
     with Store.open(path) as store:
-        assert store.jobs() == ()
-        assert store.every() == ()
+        assert store.jobs.all() == ()
+        assert store.retraining.all() == ()
 
 
 def test_the_same_gold_gives_the_same_model_under_the_next_name(
@@ -209,8 +209,8 @@ def test_too_few_of_a_label_is_a_failed_job(call: Call, filled: Make, home: Path
     assert "too few labels to learn from: 1 of 2 numbers are fused heads" in result.stderr
     assert not (home / "w-models").exists()
     with Store.open(path) as store:
-        assert "svm-1" not in [model.name for model in store.models()]
-        (job,) = store.jobs()
+        assert "svm-1" not in [model.name for model in store.models.all()]
+        (job,) = store.jobs.all()
         assert job.state is JobState.FAILED
         assert job.error is not None
         assert "too few labels" in job.error
@@ -253,7 +253,7 @@ def test_what_is_called_wrongly_makes_no_job(
     assert result.exit_code == 2
     assert says in result.stderr
     with Store.open(path) as store:
-        assert store.jobs() == ()
+        assert store.jobs.all() == ()
 
 
 def test_all_four_features_with_the_installed_pipeline(call: Call, filled: Make) -> None:
@@ -277,16 +277,16 @@ def test_stopped_anywhere_it_leaves_no_model_and_is_done_by_the_next_runner(
             raise KeyboardInterrupt
 
     with Store.open(filled()) as store:
-        number = store.queue_job(ASKED)
+        number = store.jobs.add(ASKED)
         with pytest.raises(KeyboardInterrupt):
             work(store, stop)
-        job = store.job(number)
+        job = store.jobs.read(number)
         assert job is not None
         assert (job.state, job.error) == (JobState.INTERRUPTED, "stopped")
-        assert store.model("svm-1") is None
+        assert store.models.named("svm-1") is None
         assert not list(home.glob("w-models/*"))
         assert work(store, lambda *_: None) == 1
-        job = store.job(number)
+        job = store.jobs.read(number)
         assert job is not None
         assert job.state is JobState.DONE
         assert [path.name for path in home.glob("w-models/*")] == ["svm-1"]
@@ -295,17 +295,17 @@ def test_stopped_anywhere_it_leaves_no_model_and_is_done_by_the_next_runner(
 def test_a_model_that_cannot_be_registered_is_not_left_on_the_disk(
     filled: Make, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def cancel(store: Store, *arguments: object, **more: object) -> object:
-        store.end_job(1, JobState.CANCELLED, "by somebody else")
-        return real(store, *arguments, **more)  # type: ignore[arg-type]
+    def cancel(jobs: Jobs, *arguments: object, **more: object) -> object:
+        jobs.end(1, JobState.CANCELLED, "by somebody else")
+        return real(jobs, *arguments, **more)  # type: ignore[arg-type]
 
-    real = Store.finish_training
-    monkeypatch.setattr(Store, "finish_training", cancel)
+    real = Jobs.finish_training
+    monkeypatch.setattr(Jobs, "finish_training", cancel)
     with Store.open(filled()) as store:
-        store.queue_job(ASKED)
+        store.jobs.add(ASKED)
         work(store, lambda *_: None)
-        assert store.model("svm-1") is None
-        (job,) = store.jobs()
+        assert store.models.named("svm-1") is None
+        (job,) = store.jobs.all()
         assert (job.state, job.error) == (JobState.CANCELLED, "by somebody else")
     assert not list(home.glob("w-models/*"))
 
@@ -320,15 +320,17 @@ def test_control_c_where_it_is_worked_here_leaves_a_job_to_go_on_with(
     )
     with Store.open(path) as store:
         deadline = time.monotonic() + 60
-        while not [job for job in store.jobs() if job.phase] and time.monotonic() < deadline:
+        while (
+            not [job for job in store.jobs.all() if job.phase] and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGINT)
         _, told = running.communicate(timeout=60)
         assert running.returncode == 1
         wait = f"nfh-tui jobs wait 1 --db {path}"
         assert told == f"nfh-tui: stopped. Job 1 is interrupted; {wait} goes on with it.\n"
-        assert [job.state for job in store.jobs()] == [JobState.INTERRUPTED]
-        assert store.model("svm-1") is None
+        assert [job.state for job in store.jobs.all()] == [JobState.INTERRUPTED]
+        assert store.models.named("svm-1") is None
     assert not list(home.glob("w-models/*"))
 
 
@@ -354,9 +356,9 @@ def test_a_jobs_row_is_written_ten_times_a_second_at_most(
     told = []
     now = 100.0
     with Store.open(filled(4)) as store:
-        job_id = store.begin_job("identification", {})
+        job_id = store.jobs.begin("identification", {})
         monkeypatch.setattr(
-            store, "note_job", lambda _, progress, point=None: noted.append(progress)
+            store.jobs, "note", lambda _, progress, point=None: noted.append(progress)
         )
         reporter = JobReporter(store, job_id, lambda *one: told.append(one), lambda: now)
         for number in range(1_000):

@@ -96,9 +96,9 @@ def test_a_row_somebody_decided_otherwise_leaves_with_the_decision(
 ) -> None:
     assert call("import", nfh_file(2), "--db", "x.db").exit_code == 0
     with Store.open(home / "x.db") as store:
-        eva = store.annotator("eva")
-        first = next(store.queue_ids(parse("sort:order"), eva))[0]
-        store.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        eva = store.people.ensure("eva")
+        first = next(store.queue.ids(parse("sort:order"), eva))[0]
+        store.edits.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
     rows = [json.loads(line) for line in export(call, "x.db", "nfh").splitlines()]
     assert [row["head"] for row in rows] == [["TIME"], [1]]
 
@@ -117,21 +117,21 @@ def worked_on(call: Call, home: Path) -> Path:
     (home / "talk.txt").write_text(TALK, "utf-8")
     assert call("import", "talk.txt", "--db", "x.db", "--split", "mine").exit_code == 0
     with Store.open(home / "x.db") as store:
-        ann, eva = store.annotator("ann"), store.annotator("eva")
-        ids = [id_ for chunk in store.queue_ids(parse("sort:order"), ann) for id_ in chunk]
+        ann, eva = store.people.ensure("ann"), store.people.ensure("eva")
+        ids = [id_ for chunk in store.queue.ids(parse("sort:order"), ann) for id_ in chunk]
         assert len(ids) == 4
         heads = [[Mention(0, 2, 1), Mention(6, 7, 6, Origin.ADDED)], [Mention(8, 9, 8)]]
         seen = Exposure(saw_model=True, saw_votes=True, seconds=1.5, rule_tag="r1")
         reference = reference_answer(heads, Relation.OR, 'she "said"\n[/b]')
-        store.commit_answer(ids[1], ann, Role.ANNOTATOR, reference, seen)
-        store.commit_answer(ids[1], eva, Role.ADJUDICATOR, reference)
+        store.edits.commit_answer(ids[1], ann, Role.ANNOTATOR, reference, seen)
+        store.edits.commit_answer(ids[1], eva, Role.ADJUDICATOR, reference)
         other = class_answer(Kind.OTHER, Sort.NOUN, "spoon 小", "why\x1b")
-        store.commit_answer(ids[0], ann, Role.ANNOTATOR, other)
-        store.commit_answer(ids[2], eva, Role.ADJUDICATOR, class_answer(Kind.BROKEN))
-        store.commit_answer(ids[2], eva, Role.ADJUDICATOR, class_answer(Kind.NOT_NFH))
-        store.set_flag(ids[3], ann, FlagName.SKIP, on=True)
-        store.set_flag(ids[0], eva, FlagName.GUIDELINE, on=True)
-        store.set_flag(ids[0], ann, FlagName.AMBIGUOUS, on=True)
+        store.edits.commit_answer(ids[0], ann, Role.ANNOTATOR, other)
+        store.edits.commit_answer(ids[2], eva, Role.ADJUDICATOR, class_answer(Kind.BROKEN))
+        store.edits.commit_answer(ids[2], eva, Role.ADJUDICATOR, class_answer(Kind.NOT_NFH))
+        store.edits.set_flag(ids[3], ann, FlagName.SKIP, on=True)
+        store.edits.set_flag(ids[0], eva, FlagName.GUIDELINE, on=True)
+        store.edits.set_flag(ids[0], ann, FlagName.AMBIGUOUS, on=True)
     return home / "x.db"
 
 

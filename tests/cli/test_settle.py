@@ -214,10 +214,10 @@ def test_a_sample_is_drawn_of_what_was_settled_now(as_json, db) -> None:
     assert {name.split(", ")[0] for name in audit["strata"]} == {"majority"}
     assert all(stratum["drawn"] >= 1 for stratum in audit["strata"].values())
     with Store.open(db) as store:
-        otto = store.annotator("otto")
-        assert store.queue_count(parse("todo:me audit:open"), otto) == 20
+        otto = store.people.ensure("otto")
+        assert store.queue.count(parse("todo:me audit:open"), otto) == 20
         # What a rule decided is not told to whom is to decide it blind.
-        assert store.queue_count(parse("todo:me rule:majority"), otto) == 0
+        assert store.queue.count(parse("todo:me rule:majority"), otto) == 0
     # None of these again; what was settled before this run, too.
     more = as_json("audit", "--draw", 150, "--to", "ann1", "--seed", 6)
     assert more["drawn"]["frame"] == more["drawn"]["items"] == ALL_AGREE + TWO_AGREE - 20
@@ -234,26 +234,26 @@ def test_the_same_seed_draws_the_same(call, as_json, db, votes_file, home) -> No
         arguments = ("--rule", "majority", "--audit", 20, "--seed", 5, "--db", database)
         assert call("settle", *arguments).exit_code == 0
     with Store.open(db) as one, Store.open(other) as two:
-        drawn = [[i.anchor_id for i in store.audits()[0].items] for store in (one, two)]
+        drawn = [[i.anchor_id for i in store.audits.all()[0].items] for store in (one, two)]
     assert drawn[0] == drawn[1]
 
 
 def decide(db: Path, who: str, count: int | None, editor: dict[str, Answer]) -> int:
     """Decide what is left of an audit as the editor did, else as it was settled."""
     with Store.open(db) as store:
-        me = store.annotator(who)
-        ids = [i for some in store.queue_ids(parse("todo:me sort:assigned"), me) for i in some]
-        settled = {ballot.anchor_id: ballot for ballot in store.ballots(parse(""))}
+        me = store.people.ensure(who)
+        ids = [i for some in store.queue.ids(parse("todo:me sort:assigned"), me) for i in some]
+        settled = {ballot.anchor_id: ballot for ballot in store.items.ballots(parse(""))}
         wrong = 0
         for anchor_id in ids[:count]:
-            item = store.item(anchor_id, me, Role.ADJUDICATOR)
+            item = store.items.read(anchor_id, me, Role.ADJUDICATOR)
             # Blind: neither gold nor votes.
             assert (item.gold, item.votes) == (None, ())
             made = settled[anchor_id].gold.answer
             answer = editor.get(item.public_id, made)
             lemmas = [token.lemma for token in item.passage.tokens]
             wrong += compare(answer, made, lemmas).blocking is not None
-            store.commit_answer(anchor_id, me, Role.ADJUDICATOR, answer)
+            store.edits.commit_answer(anchor_id, me, Role.ADJUDICATOR, answer)
     return wrong
 
 
@@ -282,9 +282,9 @@ def test_what_an_audit_finds(call, as_json, db, editor) -> None:
     assert low < audit["share"] < audit["bound"] < high
     assert sum(stratum["wrong"] for stratum in audit["strata"].values()) == wrong
     with Store.open(db) as store:
-        assert store.queue_count(parse("audit:wrong"), store.annotator("otto")) == wrong
+        assert store.queue.count(parse("audit:wrong"), store.people.ensure("otto")) == wrong
         # What the auditor decided is gold now.
-        assert store.queue_count(parse("rule:expert"), store.annotator("otto")) == 128
+        assert store.queue.count(parse("rule:expert"), store.people.ensure("otto")) == 128
 
 
 def test_of_the_items_made_to_mislead_a_whole_audit_finds_those_settled(
@@ -295,10 +295,12 @@ def test_of_the_items_made_to_mislead_a_whole_audit_finds_those_settled(
     """
     as_json("settle", "--rule", "majority", "--audit", "--to", "otto")
     with Store.open(db) as store:
-        ballots = list(store.ballots(parse("")))
+        ballots = list(store.items.ballots(parse("")))
         misled: dict[str, list[bool]] = {}
         for ballot in ballots:
-            item = store.item(ballot.anchor_id, store.annotator("x"), Role.ADJUDICATOR)
+            item = store.items.read(
+                ballot.anchor_id, store.people.ensure("x"), Role.ADJUDICATOR
+            )
             right = editor.get(item.public_id)
             if right is None:
                 continue

@@ -102,10 +102,10 @@ def test_what_people_decide_is_counted_and_what_nobody_did_is_said(
 ) -> None:
     call("import", nfh_file(5), "--annotator", "ann", "--db", "x.db")
     with Store.open(home / "x.db") as store:
-        eva = store.annotator("eva")
+        eva = store.people.ensure("eva")
         for at, kind in enumerate((Kind.AGE, Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN), 1):
             answer = class_answer(kind)
-            store.commit_answer(at, eva, Role.ADJUDICATOR, answer, Exposure())
+            store.edits.commit_answer(at, eva, Role.ADJUDICATOR, answer, Exposure())
     numbers = report(call, home / "x.db")["numbers"]
     wanted = {"found": 5, "unsaid": 1, "nfh": 2, "not_nfh": 1, "broken": 1, "share": 2 / 3}
     assert wanted.items() <= numbers.items()  # type: ignore[attr-defined]
@@ -121,9 +121,9 @@ def test_what_a_model_says_is_counted_where_it_is_asked_for(
     assert result.exit_code == 1
     assert "no active model of identification" in result.stderr
     with Store.open(sentences) as store:
-        model = store.ensure_model("rules", "identification", "rules", "rules 1")
+        model = store.models.ensure("rules", "identification", "rules", "rules 1")
         said = [(1, Identified("rules", True, "no-one")), (2, Identified("rules", True, "x"))]
-        store.save_identifications(model, "rules 1", said)
+        store.identifications.save(model, "rules 1", said)
     found = report(call, sentences, "--of", "identified")
     assert (found["of"], found["model"]) == ("identified", "rules")
     wanted = {"found": 3, "unsaid": 1, "nfh": 2, "share": 1.0, "why": None, "with_gold": 2}
@@ -140,7 +140,7 @@ def test_a_query_chooses_the_numbers(call: Call, demo: Path) -> None:
     query = "class:AGE,YEAR"
     found = report(call, demo, query, "-class:YEAR")
     with Store.open(demo) as store:
-        wanted = store.queue_count(parse("class:AGE"), store.annotator("editor"))
+        wanted = store.queue.count(parse("class:AGE"), store.people.ensure("editor"))
     assert wanted
     assert found["numbers"]["found"] == wanted  # type: ignore[index]
     assert found["classes"]["AGE"] == {"count": wanted, "share": 1.0}  # type: ignore[index]

@@ -54,7 +54,7 @@ def db(folder: Path, call: Call) -> Path:
     with Store.open(path) as store:
         for name in ("svm-1", "svm-2"):
             digest = save_svm(svm, models_folder(path) / name)
-            job = store.begin_job("identification", {"set": [EVIL]})
+            job = store.jobs.begin("identification", {"set": [EVIL]})
             new = NewModel(
                 name,
                 "identification",
@@ -66,7 +66,7 @@ def db(folder: Path, call: Call) -> Path:
                 metrics={"left_out": {EVIL: 1}, "judged_on": EVIL, "dev_examples": 3},
                 verdict={"verdict": f"better{EVIL}", "reason": EVIL, "on": EVIL},
             )
-            store.finish_training(job, new)
+            store.jobs.finish_training(job, new)
     connection = connect(path, "rw")
     for statement in (
         "UPDATE annotator SET name = name || :evil",

@@ -28,12 +28,12 @@ SHAPE = {
 
 def ballots(path: str = "x.db", query: str = "") -> list[Ballot]:
     with Store.open(Path(path)) as store:
-        return list(store.ballots(parse(query)))
+        return list(store.items.ballots(parse(query)))
 
 
 def count(query: str, path: str = "x.db") -> int:
     with Store.open(Path(path)) as store:
-        return store.queue_count(parse(query), store.annotator("reader"))
+        return store.queue.count(parse(query), store.people.ensure("reader"))
 
 
 def kinds(ballot: Ballot) -> dict[str, str]:
@@ -115,9 +115,11 @@ def test_an_answer_that_is_there_is_kept_and_the_difference_reported(
 ) -> None:
     assert call("import", nfh_file(2, "a.jsonl"), "--db", "x.db").exit_code == 0
     with Store.open(Path("x.db")) as store:
-        eva = store.annotator("eva")
-        first = next(iter(store.ballots(parse(""))))
-        store.commit_answer(first.anchor_id, eva, Role.ANNOTATOR, class_answer(Kind.PEOPLE))
+        eva = store.people.ensure("eva")
+        first = next(iter(store.items.ballots(parse(""))))
+        store.edits.commit_answer(
+            first.anchor_id, eva, Role.ANNOTATOR, class_answer(Kind.PEOPLE)
+        )
     file = nfh_file(2, "b.jsonl", head=["YEAR"])
     result = call("import", file, "--db", "x.db", "--annotator", "eva", "--json")
     came = report(result)
@@ -255,7 +257,9 @@ def test_a_batch_comes_in_as_its_workers_answers(call: Call, batch: Make) -> Non
     assert ballot.passage.word(mention.head) == "tents"
     assert {vote.role for vote in ballot.votes} == {Role.ANNOTATOR}
     with Store.open(Path("x.db")) as store:
-        lines = [line for line in store.history(ballot.anchor_id) if line.name == "A1"]
+        lines = [
+            line for line in store.history.of_anchor(ballot.anchor_id) if line.name == "A1"
+        ]
     assert ["AGE" in (line.before or "") for line in lines] == [False, True]
     assert "PEOPLE" in (lines[1].after or "")
     check_log()
@@ -282,8 +286,10 @@ def test_an_answer_given_in_the_workbench_is_kept(call: Call, batch: Make) -> No
     call("import", batch(assignment("A2", 4)), "--db", "x.db")
     (ballot,) = ballots()
     with Store.open(Path("x.db")) as store:
-        me = store.annotator("A1")
-        store.commit_answer(ballot.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.NOT_NFH))
+        me = store.people.ensure("A1")
+        store.edits.commit_answer(
+            ballot.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.NOT_NFH)
+        )
     again = batch(assignment("A2", 4), assignment("A1", 3), name="b.csv")
     came = report(call("import", again, "--db", "x.db", "--json"))
     assert came["conflicts"] == [

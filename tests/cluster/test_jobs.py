@@ -28,17 +28,17 @@ ME = Annotator(0, "me")
 
 def done(store: Store, new: NewJob, progress: object = quiet) -> Job:
     """A job that was queued and run in this process."""
-    number = store.queue_job(new)
+    number = store.jobs.add(new)
     work(store, progress)  # type: ignore[arg-type]
-    found = store.job(number)
+    found = store.jobs.read(number)
     assert found is not None
     return found
 
 
 def predictions(store: Store) -> list[object]:
     """What the items show, in the order of their numbers."""
-    ids = sorted(id_ for chunk in store.queue_ids(parse(""), ME) for id_ in chunk)
-    items = [store.item(id_, ME, Role.ANNOTATOR) for id_ in ids]
+    ids = sorted(id_ for chunk in store.queue.ids(parse(""), ME) for id_ in chunk)
+    items = [store.items.read(id_, ME, Role.ANNOTATOR) for id_ in ids]
     return [
         (one.prediction.choice, tuple(s and round(s, 4) for s in one.prediction.scores))
         for one in items
@@ -75,13 +75,13 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
         assert (job.state, job.error) == (JobState.DONE, None)
         assert killed
         assert any("going on from its last checkpoint" in phase for phase in told.phases)
-        (model,) = [one for one in store.models() if one.recipe == "encoder"]
+        (model,) = [one for one in store.models.all() if one.recipe == "encoder"]
         assert job.model_id == model.id
         assert job.snapshot == model.snapshot
         curve = model.metrics["curve"]
         assert isinstance(curve, list)
         assert [entry["epoch"] for entry in curve][-20:] == list(range(1, 21))
-        steps = [point.done for point in store.job_points(job.id)]
+        steps = [point.done for point in store.jobs.points(job.id)]
         assert steps == sorted(steps)
 
 
@@ -123,7 +123,7 @@ def test_a_trained_model_goes_to_the_workers(
         new = NewModel(
             "enc-1", "resolution", "encoder", "1", "w-models/enc-1", digest_of(folder)
         )
-        store.finish_training(store.begin_job("resolution", {}), new)
+        store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
         chosen = resolver_for(store, "enc-1")
         items = [example.item for example in resolution_examples_of_store(store, None, None)]
         with resolving_at(cluster.scheduler_address, store, chosen, None) as elsewhere:

@@ -97,20 +97,20 @@ def test_a_runner_that_is_killed_and_a_job_that_is_cancelled(
         return trace.exists() and trace.read_text().count("begin") == times
 
     with Store.open(path) as store:
-        number = store.queue_job(asked)
+        number = store.jobs.add(asked)
         with runner(path) as first:
             until(lambda: begun(1))
             first.kill()
             first.wait()
-        (job,) = store.jobs()
+        (job,) = store.jobs.all()
         assert job.state is JobState.INTERRUPTED
         with runner(path) as second:
             until(lambda: begun(2))
             assert trace.read_text().split() == ["begin", "end", "begin"]
-            store.end_job(number, JobState.CANCELLED, "not wanted")
+            store.jobs.end(number, JobState.CANCELLED, "not wanted")
             assert second.wait(60) == 0
         until(lambda: trace.read_text().split() == ["begin", "end", "begin", "end"])
-        (job,) = store.jobs()
+        (job,) = store.jobs.all()
         assert (job.state, job.attempts) == (JobState.CANCELLED, 2)
 
 

@@ -139,13 +139,13 @@ def test_check_items_that_were_given_out(call: Call, tmp_path: Path) -> None:
     assert call("import", corpus_path(), "--db", path).exit_code == 0
     with Store.open(path) as store:
         wanted = AssignmentRequest(each=4, checks=Amount(3))
-        store.assign(parse("state:open,disagree"), None, ["zoe"], wanted, limit=9)
-        zoe = store.annotator("zoe")
+        store.assignments.assign(parse("state:open,disagree"), None, ["zoe"], wanted, limit=9)
+        zoe = store.people.ensure("zoe")
         checks = given_as_checks(path)
         assert len(checks) == 3
         for number, (anchor, kind) in enumerate(checks):
             said = Kind(kind) if number and kind != "REFERENCE" else Kind.BROKEN
-            store.commit_answer(anchor, zoe, Role.ANNOTATOR, class_answer(said))
+            store.edits.commit_answer(anchor, zoe, Role.ANNOTATOR, class_answer(said))
         right = sum(
             number > 0 and kind != "REFERENCE" for number, (_, kind) in enumerate(checks)
         )

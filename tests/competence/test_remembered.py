@@ -42,8 +42,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def disputed(store: Store, me: Annotator, role: Role = Role.ADJUDICATOR) -> AnchorItem:
     """The first item on which three people differ."""
-    ids = next(store.queue_ids(parse("state:disagree pattern:2-1"), me))
-    found = store.item(ids[0], me, role)
+    ids = next(store.queue.ids(parse("state:disagree pattern:2-1"), me))
+    found = store.items.read(ids[0], me, role)
     assert found is not None
     return found
 
@@ -52,8 +52,8 @@ def test_a_report_is_remembered_only_on_request_and_forgotten_on_request(
     database: Path,
 ) -> None:
     with Store.open(database) as store:
-        assert store.competences() is None
-        assert disputed(store, store.annotator("eva")).competences == ()
+        assert store.competences.read() is None
+        assert disputed(store, store.people.ensure("eva")).competences == ()
 
     asked = ("annotators", "--db", database, "--no-nouns", "--remember")
     told = json.loads(call(*asked, "--json").stdout)["remembered"]
@@ -63,8 +63,8 @@ def test_a_report_is_remembered_only_on_request_and_forgotten_on_request(
     assert f"Remembered, by {EXPERT}" in text
     assert "ann1       64%         45" in " ".join(text.split("\n"))
     with Store.open(database) as store:
-        eva = store.annotator("eva")
-        kept = store.competences()
+        eva = store.people.ensure("eva")
+        kept = store.competences.read()
         assert kept is not None
         assert [one.annotator for one in kept.people] == ["ann1", "ann2", "ann3"]
         item = disputed(store, eva)
@@ -72,7 +72,7 @@ def test_a_report_is_remembered_only_on_request_and_forgotten_on_request(
         found = proposal(item)
         assert found is not None
         assert found.reason.startswith("2 of 3, weight 0.")
-        own = store.item_for_annotator(item.anchor_id, store.annotator("ann1"))
+        own = store.items.read_for_annotator(item.anchor_id, store.people.ensure("ann1"))
         assert own is not None
         assert own.competences == ()
 
@@ -80,8 +80,8 @@ def test_a_report_is_remembered_only_on_request_and_forgotten_on_request(
     again = call("annotators", "--db", database, "--forget", "--json").stdout
     assert json.loads(again) == {"forgotten": False}
     with Store.open(database) as store:
-        assert store.competences() is None
-        assert disputed(store, store.annotator("eva")).competences == ()
+        assert store.competences.read() is None
+        assert disputed(store, store.people.ensure("eva")).competences == ()
 
 
 def test_remembering_and_forgetting_exclude_each_other(database: Path) -> None:
@@ -92,14 +92,14 @@ def test_remembering_and_forgetting_exclude_each_other(database: Path) -> None:
 
 def test_where_nobody_has_a_figure_what_is_there_stays(database: Path, tmp_path: Path) -> None:
     with Store.open(database) as store:
-        store.remember_competences("somebody", [CompetenceWeight("ann1", 0.5, 12)])
+        store.competences.remember("somebody", [CompetenceWeight("ann1", 0.5, 12)])
     few = call("annotators", "--db", database, "--no-nouns", "--remember", "text:harp").stdout
     assert "Nothing is remembered" in few
     with Store.open(database) as store:
-        kept = store.competences()
+        kept = store.competences.read()
         assert kept is not None
         assert (kept.source, kept.people) == ("somebody", (CompetenceWeight("ann1", 0.5, 12),))
-        assert store.forget_competences()
+        assert store.competences.forget()
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_a_setting_that_is_none_is_as_if_nothing_were_remembered(
     tmp_path: Path, text: str
 ) -> None:
     with Store.open(tmp_path / "y.db", create=True) as store:
-        store.set_setting("competence", text)
-        assert store.competences() is None
+        store.settings.write("competence", text)
+        assert store.competences.read() is None
 
 
 def test_an_accuracy_that_cannot_be_is_refused_and_one_in_the_file_left_out(
@@ -118,12 +118,12 @@ def test_an_accuracy_that_cannot_be_is_refused_and_one_in_the_file_left_out(
 ) -> None:
     with Store.open(tmp_path / "y.db", create=True) as store:
         with pytest.raises(ValueError, match="not between 0 and 1"):
-            store.remember_competences("x", [CompetenceWeight("a", 1.5, 3)])
+            store.competences.remember("x", [CompetenceWeight("a", 1.5, 3)])
         body = (
             '{"source": "x", "at": "", "people": {"a": [7, 1], "b": [0.25, 9], "c": [NaN, 2]}}'
         )
-        store.set_setting("competence", body)
-        kept = store.competences()
+        store.settings.write("competence", body)
+        kept = store.competences.read()
         assert kept is not None
         assert kept.people == (CompetenceWeight("b", 0.25, 9),)
 

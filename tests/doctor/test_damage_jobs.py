@@ -104,7 +104,7 @@ def test_a_job_whose_arguments_were_lost_has_failed(
     assert done is not None
     assert done.report.broken == 0
     with Store.open(path) as store:
-        found = store.job(70)
+        found = store.jobs.read(70)
     assert found is not None
     assert (found.state, found.arguments) == (JobState.FAILED, {})
     assert found.error == "its arguments could not be read, and were emptied by a repair"

@@ -28,20 +28,20 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
 with Store.open(Path(sys.argv[1])) as store:
-    me = store.annotator(sys.argv[2])
+    me = store.people.ensure(sys.argv[2])
     print("ready", flush=True)
     number = 0
     while True:
         number += 1
         anchor = number % 5 + 1
         kind = (Kind.AGE, Kind.YEAR, Kind.NOT_NFH)[number % 3]
-        store.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(kind))
+        store.edits.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(kind))
         if number % 4 == 0:
-            store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(kind))
+            store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(kind))
         if number % 7 == 0:
-            store.undo(me)
+            store.edits.undo(me)
         if number % 11 == 0:
-            store.set_flag(anchor, me, FlagName.SKIP, number % 2 == 0)
+            store.edits.set_flag(anchor, me, FlagName.SKIP, number % 2 == 0)
 """
 
 
@@ -194,8 +194,8 @@ def test_a_log_that_a_crash_left_is_read_and_left(path: Path, template: Path) ->
     code = (
         "import os, sys; from pathlib import Path; from nfh_db.store import Store;"
         "from nfh_db.records import Role; from nfh_models.domain import Kind, class_answer;"
-        "store = Store.open(Path(sys.argv[1])); me = store.annotator('eva');"
-        "store.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE)); os._exit(0)"
+        "store = Store.open(Path(sys.argv[1])); me = store.people.ensure('eva');"
+        "store.edits.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE)); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code, str(path)], check=True)
     log = path.with_name("nfh.db-wal")

@@ -39,25 +39,26 @@ def rows(last):
     last()
 
 def load(last=lambda: None, name="killed.jsonl"):
-    store.load(IncomingFile(name, "sha of " + name, "gold"), rows(last), replace_gold=True)
+    file = IncomingFile(name, "sha of " + name, "gold")
+    store.imports.load(file, rows(last), replace_gold=True)
 
 store = Store.open(Path(sys.argv[1]))
-me = store.annotator("eva")
+me = store.people.ensure("eva")
 """
 
 KILLED = {
     "an import that nobody saw": "load(last=die)",
     "an import that is seen": "load(name='first'); bulk_run.run_settlement = die; "
-    "store.commit_answer(20, me, Role.ANNOTATOR, class_answer(Kind.AGE)); "
-    "store.load(IncomingFile('again', 'c' * 64, 'gold'), (IncomingPassage(one.passage, "
+    "store.edits.commit_answer(20, me, Role.ANNOTATOR, class_answer(Kind.AGE)); "
+    "store.imports.load(IncomingFile('again', 'c' * 64, 'gold'), (IncomingPassage(one.passage, "
     "one.tokenizer, (IncomingAnchor(7, Anchor(0, 1), gold=Gold(class_answer(Kind.AGE), "
     "Rule.IMPORTED)),)) for one in rows(lambda: None)), replace_gold=True)",
     "a settlement that nobody saw": "bulk_run.BulkAct.show = die; "
-    "store.settle(parse(''), Rule.UNANIMOUS, me)",
+    "store.settlement.run(parse(''), Rule.UNANIMOUS, me)",
     "a settlement that is seen": "bulk_run.run_settlement = die; "
-    "store.settle(parse('-rule:majority'), Rule.UNANIMOUS, me)",
-    "a settlement that is being taken back": "store.settle(parse(''), Rule.UNANIMOUS, me); "
-    "bulk_run.run_settlement = die; store.undo(me)",
+    "store.settlement.run(parse('-rule:majority'), Rule.UNANIMOUS, me)",
+    "a settlement that is being taken back": "store.settlement.run(parse(''), Rule.UNANIMOUS, "
+    "me); bulk_run.run_settlement = die; store.edits.undo(me)",
 }
 
 
@@ -84,9 +85,9 @@ def check(path: Path) -> None:
 def test_a_killed_process(path: Path, name: str) -> None:
     with Store.open(path) as store:
         for person in ("eva", "kim"):
-            me = store.annotator(person)
-            store.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE))
-            store.commit_answer(8 + 2, me, Role.ANNOTATOR, class_answer(Kind.TIME))
+            me = store.people.ensure(person)
+            store.edits.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.edits.commit_answer(8 + 2, me, Role.ANNOTATOR, class_answer(Kind.TIME))
     killed(path, KILLED[name])
     check(path)
 
@@ -95,13 +96,13 @@ def test_a_merge_that_was_killed(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     back_up(path, other)
     with Store.open(other) as store:
-        kim = store.annotator("kim")
+        kim = store.people.ensure("kim")
         for anchor in (1, 2, 6):
-            store.commit_answer(anchor, kim, Role.ANNOTATOR, class_answer(Kind.AGE))
-    killed(path, f"apply.run = die; store.merge(Path({str(other)!r}), 'eva')")
+            store.edits.commit_answer(anchor, kim, Role.ANNOTATOR, class_answer(Kind.AGE))
+    killed(path, f"apply.run = die; store.merge.run(Path({str(other)!r}), 'eva')")
     check(path)
     with Store.open(path) as store:
-        assert store.queue_count(parse("by:kim"), store.annotator("eva")) == 3
+        assert store.queue.count(parse("by:kim"), store.people.ensure("eva")) == 3
 
 
 def test_while_it_is_half_done_the_rest_is_checked(

@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(path: Path) -> Iterator[Store]:
     with Store.open(path, create=True) as opened:
-        opened.load(IncomingFile("a", "a" * 64, "test"), passages(GOLD))
+        opened.imports.load(IncomingFile("a", "a" * 64, "test"), passages(GOLD))
         yield opened
 
 
@@ -40,9 +40,9 @@ def checked(store: Store, words: tuple[str, ...]) -> Callable[..., Job]:
 
     def run(**more: object) -> Job:
         new = doubts.asked(recipe="encoder", words=words, folds=3, **more)  # type: ignore[arg-type]
-        number = store.queue_job(new)
+        number = store.jobs.add(new)
         runner.work(store, quiet)
-        job = store.job(number)
+        job = store.jobs.read(number)
         assert job is not None
         return job
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nfh_db.answers import Doubt
+from nfh_db.answers import Answers, Doubt
 from nfh_db.jobs import Job, JobState
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -31,12 +31,12 @@ Checked = Callable[..., Job]
 
 
 def found(store: Store, query: str) -> list[int]:
-    return list(chain.from_iterable(store.queue_ids(parse(query), store.annotator("eva"))))
+    return list(chain.from_iterable(store.queue.ids(parse(query), store.people.ensure("eva"))))
 
 
 def decide(store: Store, anchor: int, kind: Kind) -> None:
-    eva = store.annotator("eva")
-    store.commit_answer(anchor, eva, Role.ADJUDICATOR, class_answer(kind))
+    eva = store.people.ensure("eva")
+    store.edits.commit_answer(anchor, eva, Role.ADJUDICATOR, class_answer(kind))
 
 
 @pytest.fixture
@@ -84,20 +84,20 @@ def test_each_gold_is_asked_about_once_by_a_model_that_has_not_seen_it(
     assert sorted(ids) == list(range(1, GOLD + 1))
     assert job.result["anchors"] == job.result["saved"] == GOLD
     assert job.snapshot
-    assert store.models() == tuple(m for m in store.models() if m.recipe != "encoder")
+    assert store.models.all() == tuple(m for m in store.models.all() if m.recipe != "encoder")
 
 
 def test_what_is_doubted_is_found(store: Store, checked: Checked) -> None:
     job = checked()
-    doubts = [store.doubt(id_) for id_ in range(1, GOLD + 1)]
+    doubts = [store.answers.doubt(id_) for id_ in range(1, GOLD + 1)]
     likely = {one.anchor_id: one.likely for one in doubts if one is not None}
     assert len(likely) == GOLD
     assert all(0.0 <= value <= 1.0 for value in likely.values())
     assert found(store, "sort:doubt") == sorted(likely, key=lambda id_: (likely[id_], id_))
     halves = [id_ for id_, value in likely.items() if value < 0.5]
     assert sorted(found(store, "doubt>0.5")) == halves
-    assert job.result["doubted"] == store.queue_count(
-        parse("doubt>0.9"), store.annotator("eva")
+    assert job.result["doubted"] == store.queue.count(
+        parse("doubt>0.9"), store.people.ensure("eva")
     )
 
 
@@ -115,20 +115,20 @@ def test_gold_that_was_given_another_kind_meanwhile_is_not_doubted(
     job = checked()
     assert job.state is JobState.DONE, job.error
     assert (job.result["anchors"], job.result["saved"]) == (GOLD, GOLD - 1)
-    assert store.doubt(2) is None
-    assert store.doubt(4) is not None
+    assert store.answers.doubt(2) is None
+    assert store.answers.doubt(4) is not None
 
 
 def test_a_doubt_goes_when_its_gold_is_written(store: Store, checked: Checked) -> None:
     checked()
     decide(store, 2, Kind.YEAR)
-    assert store.doubt(2) is None
+    assert store.answers.doubt(2) is None
     # Confirmed as it was, it has been looked at just as well.
     decide(store, 4, Kind.AGE)
-    assert store.doubt(4) is None
-    assert store.doubt(6) is not None
-    store.undo(store.annotator("eva"))
-    assert store.doubt(4) is None
+    assert store.answers.doubt(4) is None
+    assert store.answers.doubt(6) is not None
+    store.edits.undo(store.people.ensure("eva"))
+    assert store.answers.doubt(4) is None
 
 
 # --- killed ---------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_a_doubt_goes_when_its_gold_is_written(store: Store, checked: Checked) -
 def test_stopped_in_a_part_it_goes_on_with_that_part(
     store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:
-    number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=3))
+    number = store.jobs.add(doubts.asked(recipe="encoder", words=words, folds=3))
 
     def stopping(phase: str, done: int, total: int) -> None:
         if phase.startswith("part 2"):
@@ -145,7 +145,7 @@ def test_stopped_in_a_part_it_goes_on_with_that_part(
 
     with pytest.raises(KeyboardInterrupt):
         runner.work(store, stopping)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     assert job.state is JobState.INTERRUPTED
     assert len(lessons) == 2
@@ -153,7 +153,7 @@ def test_stopped_in_a_part_it_goes_on_with_that_part(
     first = [one.where for one in lessons[0].train]
     decide(store, 2, Kind.YEAR)
     runner.work(store, quiet)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     assert job.state is JobState.DONE, job.error
     assert len(lessons) == 4
@@ -182,7 +182,7 @@ def test_a_damaged_part_is_asked_about_again(
 def test_killed_for_good_it_is_taken_up_by_the_next_runner(
     store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:
-    number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=3))
+    number = store.jobs.add(doubts.asked(recipe="encoder", words=words, folds=3))
     first = jobs_folder(store.path) / str(number) / "part-1.json"
     command = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(store.path)]
     killed = subprocess.Popen(command, env=_environment())
@@ -195,7 +195,7 @@ def test_killed_for_good_it_is_taken_up_by_the_next_runner(
         killed.send_signal(signal.SIGKILL)
         killed.wait()
     runner.work(store, quiet)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     assert job.state is JobState.DONE, job.error
     assert len(lessons) <= 2
@@ -217,13 +217,13 @@ def test_it_writes_in_short_stretches(
     monkeypatch.setattr(doubts, "SMALLEST", 5)
     monkeypatch.setattr(doubts, "WANTED_SECONDS", 0.0)
     sizes = []
-    save = Store.save_doubts
+    save = Answers.save_doubts
 
-    def noted(self: Store, job_id: int, some: Sequence[Doubt], holds: Any) -> int:
+    def noted(self: Answers, job_id: int, some: Sequence[Doubt], holds: Any) -> int:
         sizes.append(len(some))
         return save(self, job_id, some, holds)
 
-    monkeypatch.setattr(Store, "save_doubts", noted)
+    monkeypatch.setattr(Answers, "save_doubts", noted)
     job = checked()
     assert job.result["saved"] == sum(sizes) == GOLD
     assert sizes[:2] == [7, 5]
@@ -249,9 +249,9 @@ def test_what_cannot_be_is_a_sentence(
     # No parser is loaded for what fails before, or behind, it.
     monkeypatch.setattr(doubts, "_trainer_parser", lambda *_: None)
     monkeypatch.setattr(doubts, "_parsed", lambda some, *_: list(some))
-    number = store.queue_job(doubts.asked(**more))
+    number = store.jobs.add(doubts.asked(**more))
     runner.work(store, quiet)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     assert job.state is JobState.FAILED
     assert words in (job.error or "")
@@ -260,9 +260,9 @@ def test_what_cannot_be_is_a_sentence(
 def test_a_network_needs_a_part_to_judge_its_training_by(
     store: Store, words: tuple[str, ...]
 ) -> None:
-    number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=2))
+    number = store.jobs.add(doubts.asked(recipe="encoder", words=words, folds=2))
     runner.work(store, quiet)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     assert job.state is JobState.FAILED
     assert "wanted 3 parts or more" in (job.error or "")
@@ -295,14 +295,14 @@ def test_identification_is_asked_about_as_well(
     monkeypatch.setattr(doubts, "Extractor", Words)
     for id_ in range(2, GOLD + 1, 2):
         decide(store, id_, Kind.NOT_NFH)
-    number = store.queue_job(doubts.asked("identification", "svm"))
+    number = store.jobs.add(doubts.asked("identification", "svm"))
     runner.work(store, quiet)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     assert job.state is JobState.DONE, job.error
     assert job.result["saved"] == GOLD
     assert job.result["accuracy"] == 1.0
-    said = [store.doubt(id_) for id_ in (1, 2)]
+    said = [store.answers.doubt(id_) for id_ in (1, 2)]
     assert [one.choice for one in said if one is not None] == ["NFH", "NOT_NFH"]
 
 

@@ -76,10 +76,10 @@ def test_gold_that_names_no_head_is_left_out_and_unknown_is_other(
 ) -> None:
     kinds = (Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN, Kind.NFH, None, Kind.AGE)
     load(store, write([(f"Ann: Row {n} has [four] .", "TIME") for n in range(6)]), "ben")
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     for number, kind in enumerate(kinds, 1):
         if kind is not None:
-            store.commit_answer(number, eva, Role.ADJUDICATOR, class_answer(kind))
+            store.edits.commit_answer(number, eva, Role.ADJUDICATOR, class_answer(kind))
     found = resolution_examples_of_store(store)
     assert [one.gold.kind for one in found] == [Kind.OTHER, Kind.AGE]
     assert found.left_out == {NOT_NFH: 1, BROKEN: 1, NO_HEAD: 1, NO_GOLD: 1}
@@ -103,9 +103,9 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
     write: Write, store: Store
 ) -> None:
     load(store, write(DEV[4:7]))
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     seen = Exposure(saw_model=True)
-    store.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), seen)
+    store.edits.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), seen)
     found = {one.where: one.saw_model for one in resolution_examples_of_store(store)}
     assert found == {"anchor 1": False, "anchor 2": True, "anchor 3": False}
     blind = resolution_examples_of_store(store, blind=True)

@@ -100,7 +100,7 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
             source = Source(write(some, f"{split}.jsonl"))
             import_file(store, source, NFH, ImportOptions(split=split))
         new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
-        model = store.finish_training(store.begin_job("resolution", {}), new)
+        model = store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
         entrant = ResolutionSystem("enc-1", Tiny("encoder"), model.id)
         train = list(resolution_examples_of_store(store, split="train"))
         (said,) = remembering(store, [entrant], train)

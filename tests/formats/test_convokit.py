@@ -281,7 +281,7 @@ def test_a_corpus_comes_in_as_a_folder_a_zip_and_a_file(
         done = call("import", path, "--db", f"{number}.db")
         assert (done.exit_code, "read as convokit" in done.stderr) == (0, True)
         with Store.open(home / f"{number}.db") as store:
-            found = [one.passage.word(one.anchor.start) for one in store.ballots(Query())]
+            found = [one.passage.word(one.anchor.start) for one in store.items.ballots(Query())]
         assert sorted(found) == ["Four", "Six", "Three", "Two", "five"]
 
 

@@ -170,4 +170,4 @@ def test_a_file_of_json_min_is_known_and_nothing_of_it_stored(
     assert "found an item of JSON_MIN" in result.stderr
     assert 'export as "JSON", the full one' in result.stderr
     with Store.open(home / "a.db") as store:
-        assert not list(store.ballots(Query()))
+        assert not list(store.items.ballots(Query()))

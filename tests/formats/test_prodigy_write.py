@@ -100,7 +100,7 @@ def test_tokens_show_the_whole_text(tasks: list[Task]) -> None:
 def test_everybody_who_answered_has_a_task_and_gold_a_review(
     sample: Store, tasks: list[Task]
 ) -> None:
-    records = list(sample.outgoing(parse(""), None, "gold"))
+    records = list(sample.items.records(parse(""), None, "gold"))
     answered = sum(len(record.votes) for record in records)
     reviews = [task for task in tasks if task.get("_view_id") == "review"]
     accepted = [task for task in tasks if task.get("_view_id") == "relations"]
@@ -302,7 +302,7 @@ def test_tasks_that_were_annotated_answer_the_same_numbers(tmp_path: Path) -> No
             task |= {"_session_id": "tix-eva", "_annotator_id": "tix-eva", "_timestamp": 9}
         out.write_text("".join(json.dumps(task) + "\n" for task in (two, three)))
         report = imported(store, out)
-        records = list(store.outgoing(parse(""), None, "gold"))
+        records = list(store.items.records(parse(""), None, "gold"))
     assert (report.anchors_new, report.votes_new, report.flags_new) == (0, 1, 1)
     assert [flag.name.value for record in records for flag in record.flags] == ["skip"]
     (vote,) = [vote for record in records for vote in record.votes]

@@ -69,7 +69,7 @@ def _out(database: Path, tmp_path: Path, name: str) -> Path:
 
 def _record(database: Path) -> ExportRecord:
     with Store.open(database) as store:
-        (record,) = store.outgoing(Query(), None, "gold")
+        (record,) = store.items.records(Query(), None, "gold")
     return record
 
 
@@ -80,9 +80,9 @@ def _said(database: Path) -> list[Kind]:
 def _answer(database: Path, kind: Kind) -> None:
     """Eva answers again, here."""
     with Store.open(database) as store:
-        (ballot,) = store.ballots(Query())
-        me = store.annotator("eva")
-        store.commit_answer(ballot.anchor_id, me, Role.ANNOTATOR, Answer(kind))
+        (ballot,) = store.items.ballots(Query())
+        me = store.people.ensure("eva")
+        store.edits.commit_answer(ballot.anchor_id, me, Role.ANNOTATOR, Answer(kind))
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -114,5 +114,7 @@ def test_the_change_has_what_was_before_it_in_the_log_of_a_new_database(
     assert _import(new, out) == ()
     assert _said(new) == [Kind.YEAR]
     with Store.open(new) as store:
-        log = [line.after or "" for line in store.history(1) if line.entity == "answer"]
+        log = [
+            line.after or "" for line in store.history.of_anchor(1) if line.entity == "answer"
+        ]
     assert ["AGE" in line for line in sorted(log)] == [True, False]

@@ -145,14 +145,19 @@ def test_settled_gold_leaves_comes_back_and_leaves_alike(said, rules) -> None:
         source.write_text("\n\n".join(texts), encoding="utf-8")
         with Store.open(folder / "one.db", create=True) as store:
             import_file(store, Source(source), _dialog(), ImportOptions())
-            ids = next(store.queue_ids(parse(""), store.annotator("me")))
+            ids = next(store.queue.ids(parse(""), store.people.ensure("me")))
             for anchor, given_ in zip(ids, said, strict=True):
                 for who, answer in given_.items():
-                    store.commit_answer(anchor, store.annotator(who), Role.ANNOTATOR, answer)
-            settled = [store.settle(parse(""), rule, store.annotator("me")) for rule in rules]
+                    store.edits.commit_answer(
+                        anchor, store.people.ensure(who), Role.ANNOTATOR, answer
+                    )
+            settled = [
+                store.settlement.run(parse(""), rule, store.people.ensure("me"))
+                for rule in rules
+            ]
             # Made of an answer that is not there any more: still what it was made of.
             for who in said[0]:
-                store.withdraw(ids[0], store.annotator(who), Role.ANNOTATOR)
+                store.edits.withdraw(ids[0], store.people.ensure(who), Role.ANNOTATOR)
                 break
             first = export(store, folder / "one.jsonl")
         with Store.open(folder / "two.db", create=True) as store:

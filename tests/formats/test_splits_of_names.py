@@ -39,7 +39,7 @@ def splits(path: Path, name: str, db: Path) -> set[str | None]:
     with Store.open(db, create=True) as store:
         found = opened(path, name)
         import_file(store, found.source, found.format, ImportOptions())
-        return {record.split for record in store.outgoing(Query(), None, "gold")}
+        return {record.split for record in store.items.records(Query(), None, "gold")}
 
 
 @pytest.mark.parametrize("name", FOREIGN)

@@ -194,7 +194,7 @@ def test_a_spreadsheets_encodings_are_read(write: Write, home: Path, call: Call)
         done = call("import", path, "--encoding", name, "--db", f"{name}.db")
         assert (done.exit_code, "read as table" in done.stderr) == (0, True)
         with Store.open(home / f"{name}.db") as store:
-            passages = {one.passage.text for one in store.ballots(Query())}
+            passages = {one.passage.text for one in store.items.ballots(Query())}
         assert passages == {"Zoë: Zwei, für 9 €."}
 
 
@@ -207,7 +207,7 @@ def test_the_command_reads_other_tables_by_their_columns(
     done = call(*arguments, "--columns", "text=Satz,speaker=Wer")
     assert done.exit_code == 0, done.output
     with Store.open(home / "x.db") as store:
-        (ballot,) = store.ballots(Query())
+        (ballot,) = store.items.ballots(Query())
     assert [turn.speaker for turn in ballot.passage.turns] == ["Ann", "Ben"]
 
 

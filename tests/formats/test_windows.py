@@ -36,7 +36,7 @@ def test_each_number_has_its_turns_around_it(write: Write, home: Path, call: Cal
     with Store.open(home / "x.db") as store:
         found = [
             (one.passage.text, one.passage.word(one.anchor.start), one.passage.turns[0].number)
-            for one in store.ballots(Query())
+            for one in store.items.ballots(Query())
         ]
     first = SCENE[: SCENE.index("\nAnn: Yes")]
     second = SCENE[SCENE.index("Cid") : SCENE.index("\n\nDee")]
@@ -49,12 +49,12 @@ def test_whole_scenes_are_the_default(write: Write, home: Path, call: Call) -> N
     path = write(SCENE, "s.txt")
     assert call("import", path, "--db", "x.db").exit_code == 0
     with Store.open(home / "x.db") as store:
-        assert len({one.passage.digest for one in store.ballots(Query())}) == 2
+        assert len({one.passage.digest for one in store.items.ballots(Query())}) == 2
     wide = call("import", path, "--db", "y.db", "--window", "99,99")
     assert wide.exit_code == 0
     with Store.open(home / "x.db") as one, Store.open(home / "y.db") as other:
-        assert [b.passage for b in one.ballots(Query())] == [
-            b.passage for b in other.ballots(Query())
+        assert [b.passage for b in one.items.ballots(Query())] == [
+            b.passage for b in other.items.ballots(Query())
         ]
 
 

@@ -42,7 +42,7 @@ def text() -> str:
 def guided(database: Path, text: str) -> Path:
     """The small database, with that text as its first version."""
     with Store.open(database) as store:
-        store.begin_guidelines(text)
+        store.guidelines.begin(text)
     return database
 
 

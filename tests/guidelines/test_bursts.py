@@ -1,10 +1,10 @@
 """F5 and the editor while keys arrive in one go: each has its place."""
 
-import asyncio
+import time
 
 from textual.widgets import TextArea
 
-from nfh_tui.client import StoreClient
+from nfh_db.guidelines import Guidelines
 from nfh_tui.screens.dialogs import ChooseDialog
 from nfh_tui.screens.guidelines import GuidelinesEditor
 from tests.guidelines.test_editing import versions
@@ -27,14 +27,14 @@ def editing(desk) -> bool:
 async def test_the_editor_opens_as_soon_as_the_text_is_read(
     guided, open_desk, monkeypatch
 ) -> None:
-    read = StoreClient.guidelines
+    read = Guidelines.all
 
-    async def slowly(client: StoreClient):
-        await asyncio.sleep(0.2)
-        return await read(client)
+    def slowly(guidelines: Guidelines):
+        time.sleep(0.2)
+        return read(guidelines)
 
     async with open_desk(query="id:1", path=guided) as desk:
-        monkeypatch.setattr(StoreClient, "guidelines", slowly)
+        monkeypatch.setattr(Guidelines, "all", slowly)
         burst(desk, "f5")
         await until(desk, lambda: desk.app.screen is not desk.screen)
         burst(desk, "e")

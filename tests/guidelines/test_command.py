@@ -115,14 +115,18 @@ def test_rules_are_counted(call) -> None:
 def fill(path: Path) -> None:
     """The small database; eva decides and flags the hostile item, bob tags another one."""
     with Store.open(path) as store:
-        store.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
-        eva, bob = store.annotator("eva"), store.annotator("bob")
-        anchors = next(store.queue_ids(parse(""), eva))
+        store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
+        eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+        anchors = next(store.queue.ids(parse(""), eva))
         answer = Answer(Kind.AGE, comment="see <script>x</script> [a](http://b) \x1b[1m")
-        store.commit_answer(anchors[3], eva, Role.ADJUDICATOR, answer, Exposure(rule_tag="5"))
-        store.set_flag(anchors[3], eva, FlagName.GUIDELINE, True)
-        store.set_flag(anchors[3], bob, FlagName.SKIP, True)
-        store.commit_answer(anchors[0], bob, Role.ANNOTATOR, answer, Exposure(rule_tag="§9"))
+        store.edits.commit_answer(
+            anchors[3], eva, Role.ADJUDICATOR, answer, Exposure(rule_tag="5")
+        )
+        store.edits.set_flag(anchors[3], eva, FlagName.GUIDELINE, True)
+        store.edits.set_flag(anchors[3], bob, FlagName.SKIP, True)
+        store.edits.commit_answer(
+            anchors[0], bob, Role.ANNOTATOR, answer, Exposure(rule_tag="§9")
+        )
 
 
 def test_flagged_items_make_a_page(call, tmp_path) -> None:

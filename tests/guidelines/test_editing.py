@@ -23,12 +23,12 @@ async def opened(desk) -> None:
 
 def versions(path: Path) -> list[tuple[int, str | None]]:
     with Store.open(path) as store:
-        return [(one.version, one.by) for one in store.guidelines()]
+        return [(one.version, one.by) for one in store.guidelines.all()]
 
 
 def begun(path: Path) -> str | None:
     with Store.open(path) as store:
-        found = begun_of(store.setting(f"{BEGUN}.edith"))
+        found = begun_of(store.settings.read(f"{BEGUN}.edith"))
     return None if found is None else found.text
 
 
@@ -47,7 +47,7 @@ async def test_a_change_is_saved_as_a_version(guided, open_desk) -> None:
     assert versions(guided) == [(1, None), (2, "edith")]
     assert begun(guided) is None
     with Store.open(guided) as store:
-        assert store.guideline().body.startswith("Note\n# Few rules")
+        assert store.guidelines.read().body.startswith("Note\n# Few rules")
 
 
 async def test_nothing_changed_is_no_version(guided, open_desk) -> None:
@@ -98,7 +98,7 @@ async def test_somebody_else_was_faster(guided, text, open_desk) -> None:
         await opened(desk)
         await desk.press("X", "enter", "escape")
         with Store.open(guided) as store:
-            store.add_guideline(text.replace("Widen", "Stretch"), store.annotator("bob"))
+            store.guidelines.add(text.replace("Widen", "Stretch"), store.people.ensure("bob"))
         await desk.press("enter")
         await drawn(desk)
         assert "Version 2 of the guidelines was saved by bob since" in desk.text()

@@ -21,12 +21,18 @@ AGE = class_answer(Kind.AGE)
 def used(guided: Path, text: str) -> Path:
     """Version 2 says R12 otherwise; one decision by R12 before that, one after, one by R5."""
     with Store.open(guided) as store:
-        me = store.annotator("edith")
-        anchors = next(store.queue_ids(parse(""), me))
-        store.commit_answer(anchors[1], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="12"))
-        store.commit_answer(anchors[2], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="R5"))
-        store.add_guideline(text.replace("by OR", "by OR, always"), store.annotator("eva"))
-        store.commit_answer(anchors[4], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="R12"))
+        me = store.people.ensure("edith")
+        anchors = next(store.queue.ids(parse(""), me))
+        store.edits.commit_answer(
+            anchors[1], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="12")
+        )
+        store.edits.commit_answer(
+            anchors[2], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="R5")
+        )
+        store.guidelines.add(text.replace("by OR", "by OR, always"), store.people.ensure("eva"))
+        store.edits.commit_answer(
+            anchors[4], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="R12")
+        )
     return guided
 
 
@@ -163,7 +169,7 @@ HOSTILE = (
 
 async def test_hostile_text_is_text(database, open_desk) -> None:
     with Store.open(database) as store:
-        store.begin_guidelines(HOSTILE)
+        store.guidelines.begin(HOSTILE)
     async with open_desk(query="id:2") as desk:
         await desk.press("f5")
         await drawn(desk)

@@ -105,7 +105,7 @@ async def test_a_database_without_guidelines_gets_the_first_text(database, open_
     async with open_desk(mode="browse"):
         pass
     with Store.open(database) as store:
-        found = store.guideline()
+        found = store.guidelines.read()
         assert found is not None
         assert (found.version, found.body) == (1, first_text())
 
@@ -119,7 +119,7 @@ async def test_a_decision_under_an_older_text_is_confirmed_by_enter(
         assert "unchanged" in desk.said
     assert mine(read(2)).guideline_version == 1
     with Store.open(guided) as store:
-        store.add_guideline(text.replace("by OR", "by OR, always"), store.annotator("eva"))
+        store.guidelines.add(text.replace("by OR", "by OR, always"), store.people.ensure("eva"))
     async with open_desk(query="id:3", path=guided) as desk:
         await desk.press("enter")
         assert desk.said.startswith("saved")
@@ -131,9 +131,9 @@ async def test_a_decision_under_an_older_text_is_confirmed_by_enter(
 def tag(path: Path, place: int, rule: str) -> None:
     """Have edith decide an item as AGE by a rule."""
     with Store.open(path) as store:
-        me = store.annotator("edith")
-        anchor = next(store.queue_ids(parse(""), me))[place]
-        store.commit_answer(anchor, me, Role.ADJUDICATOR, AGE, Exposure(rule_tag=rule))
+        me = store.people.ensure("edith")
+        anchor = next(store.queue.ids(parse(""), me))[place]
+        store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, AGE, Exposure(rule_tag=rule))
 
 
 # --- without a screen -------------------------------------------------------------------

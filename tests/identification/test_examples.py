@@ -164,10 +164,10 @@ def test_gold_that_says_neither_yes_nor_no_is_left_out(
     kinds = (Kind.AGE, Kind.NOT_NFH, Kind.BROKEN, None, Kind.UNKNOWN)
     rows = [f"It_SEP_is{n}_SEP_seven_SEP_.\t2\t3\t1" for n in range(len(kinds))]
     load(store, write("rows.tsv", HEADER, *rows), annotator="ann")
-    me = store.annotator("eva")
+    me = store.people.ensure("eva")
     for number, kind in enumerate(kinds, 1):
         if kind is not None:
-            store.commit_answer(number, me, Role.ADJUDICATOR, class_answer(kind))
+            store.edits.commit_answer(number, me, Role.ADJUDICATOR, class_answer(kind))
     found = examples_of_store(store)
     assert [one.nfh for one in found] == [True, False, True]
     assert found.left_out == {BROKEN: 1, NO_GOLD: 1}
@@ -183,12 +183,12 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
     write: Write, store: Store, tmp_path: Path
 ) -> None:
     load(store, write("rows.tsv", HEADER, *ROWS))
-    eva, max_ = store.annotator("eva"), store.annotator("max")
+    eva, max_ = store.people.ensure("eva"), store.people.ensure("max")
     nfh, other = class_answer(Kind.AGE), class_answer(Kind.NOT_NFH)
-    store.commit_answer(1, eva, Role.ADJUDICATOR, nfh, Exposure(saw_model=True))
-    store.commit_answer(2, eva, Role.ADJUDICATOR, other)
+    store.edits.commit_answer(1, eva, Role.ADJUDICATOR, nfh, Exposure(saw_model=True))
+    store.edits.commit_answer(2, eva, Role.ADJUDICATOR, other)
     # Somebody's vote that the gold was not made of.
-    store.commit_answer(2, max_, Role.ANNOTATOR, nfh, Exposure(saw_model=True))
+    store.edits.commit_answer(2, max_, Role.ANNOTATOR, nfh, Exposure(saw_model=True))
     found = {one.where: one.saw_model for one in examples_of_store(store)}
     assert found == {f"anchor {n}": n == 1 for n in range(1, 5)}
     blind = examples_of_store(store, blind=True)
@@ -201,12 +201,12 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
 def test_settled_gold_saw_what_its_votes_saw(write: Write, store: Store) -> None:
     load(store, write("rows.tsv", HEADER, *ROWS[:2]), annotator="old")
     for name in ("ann", "ben"):
-        me = store.annotator(name)
+        me = store.people.ensure(name)
         for anchor_id, kind in ((1, Kind.AGE), (2, Kind.NOT_NFH)):
             seen = Exposure(saw_model=anchor_id == 1 and name == "ben")
-            store.commit_answer(anchor_id, me, Role.ANNOTATOR, class_answer(kind), seen)
-    store.settle(parse("id:2"), Rule.UNANIMOUS, me)
-    store.settle(parse("id:1"), Rule.MAJORITY, me)
+            store.edits.commit_answer(anchor_id, me, Role.ANNOTATOR, class_answer(kind), seen)
+    store.settlement.run(parse("id:2"), Rule.UNANIMOUS, me)
+    store.settlement.run(parse("id:1"), Rule.MAJORITY, me)
     assert [one.saw_model for one in examples_of_store(store)] == [True, False]
 
 

@@ -40,7 +40,7 @@ def database(tmp_path: Path) -> Path:
         for i, (text, at) in enumerate(SENTENCES, 1)
     ]
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("made up", "0" * 64, "test"), passages)
+        store.imports.load(IncomingFile("made up", "0" * 64, "test"), passages)
     return path
 
 
@@ -48,9 +48,9 @@ def database(tmp_path: Path) -> Path:
 def of_cues(database: Path) -> Path:
     """The same, where somebody chose `cues` and `rules` before the model in the package."""
     with Store.open(database) as store:
-        store.ensure_model("small", "both", "small", "1")
+        store.models.ensure("small", "both", "small", "1")
         for name, task in (("cues", "resolution"), ("rules", "identification")):
-            store.activate_model(store.ensure_model(name, task, name, "1"))
+            store.models.activate(store.models.ensure(name, task, name, "1"))
     return database
 
 

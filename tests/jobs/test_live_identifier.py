@@ -40,7 +40,7 @@ def working(pipeline: None, store: Store, parser, monkeypatch: pytest.MonkeyPatc
 
 
 def said(store: Store, anchor_id: int) -> Identified | None:
-    item = store.item(anchor_id, NOBODY, Role.ANNOTATOR)
+    item = store.items.read(anchor_id, NOBODY, Role.ANNOTATOR)
     assert item is not None
     return item.identification
 
@@ -80,9 +80,9 @@ def test_only_the_sentence_of_the_number_is_parsed_and_once(
 def test_what_identify_stored_stays(working: Predictor, store: Store, parser) -> None:
     model = models.identifier_for(store).model_id
     assert model is not None
-    version = store.decide_with(model, parser.name)
+    version = store.identifications.decide_with(model, parser.name)
     kept = Identified("rules", False, "currency")
-    store.save_identifications(model, version, [(1, kept)])
+    store.identifications.save(model, version, [(1, kept)])
     working.predict(1, force=False)
     assert said(store, 1) == kept
 
@@ -104,8 +104,8 @@ def test_another_model_that_becomes_active_decides_from_then_on(
     working: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     working.predict(1, force=False)
-    other = store.ensure_model("odd", "identification", "small", "1")
-    with store._noting() as writer:
+    other = store.models.ensure("odd", "identification", "small", "1")
+    with store.connections.fast_write() as writer:
         writer.execute("UPDATE model SET state = 'retired' WHERE name = 'rules'")
         writer.execute("UPDATE model SET state = 'active' WHERE id = ?", (other,))
     monkeypatch.setattr(
@@ -127,10 +127,10 @@ def test_the_parser_asked_for_last_is_the_one_that_parses(
     monkeypatch.setattr(predictor, "load_parser", load)
     model = models.identifier_for(store).model_id
     assert model is not None
-    store.decide_with(model, parser.name, "spacy:this")
+    store.identifications.decide_with(model, parser.name, "spacy:this")
     Predictor(store).predict(1, force=False)
     assert asked == ["spacy:this"]
-    found = store.identifying()
+    found = store.identifications.active()
     assert found is not None
     assert found.spec == "spacy:this"
 
@@ -158,7 +158,7 @@ def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
     assert [one for one in heard if isinstance(one, Notice)] == [
         Notice("No identification: Parsing needs a pipeline with a parser.")
     ]
-    item = store.item(3, NOBODY, Role.ANNOTATOR)
+    item = store.items.read(3, NOBODY, Role.ANNOTATOR)
     assert item is not None
     assert item.prediction is not None
     assert item.identification is None
@@ -168,8 +168,8 @@ def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
 def test_a_folder_that_may_not_be_read_takes_no_prediction_away(
     working: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = store.ensure_model("svm-1", "identification", "svm", "1")
-    with store._noting() as writer:
+    other = store.models.ensure("svm-1", "identification", "svm", "1")
+    with store.connections.fast_write() as writer:
         writer.execute("UPDATE model SET state = 'retired' WHERE name <> 'svm-1'")
         writer.execute("UPDATE model SET state = 'active', path = 'm' WHERE id = ?", (other,))
 

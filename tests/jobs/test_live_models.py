@@ -48,7 +48,7 @@ def no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def item(store: Store, anchor_id: int) -> AnchorItem:
-    found = store.item(anchor_id, NOBODY, Role.ANNOTATOR)
+    found = store.items.read(anchor_id, NOBODY, Role.ANNOTATOR)
     assert found is not None
     return found
 
@@ -111,16 +111,16 @@ def test_another_model_that_becomes_active_answers_from_then_on(
 ) -> None:
     predictor = Predictor(store)
     asked(predictor, Ask(1, [1]))
-    cues = store.ensure_model("cues", "resolution", "cues", "1")
-    store.activate_model(cues)
+    cues = store.models.ensure("cues", "resolution", "cues", "1")
+    store.models.activate(cues)
     heard = asked(predictor, Ask(2, [1]))
     ready = next(one for one in heard if isinstance(one, Ready))
     assert ready.model == "cues"
     assert ready.pipeline
     assert said(store, 1) == ("cues", "small")
-    small = store.model("small")
+    small = store.models.named("small")
     assert small is not None
-    store.activate_model(small.id)
+    store.models.activate(small.id)
     assert Ready("small", "") in asked(predictor, Ask(3, [2]))
     assert said(store, 2) == ("small", "small")
     assert len(predictor._loaded) == 1
@@ -145,16 +145,16 @@ def test_a_model_of_ones_own_that_is_gone_answers_nothing_and_says_so(
     store: Store, package: Path, no_pipeline: None
 ) -> None:
     own = NewModel("encoder-1", "resolution", "encoder", "1", "nfh-models/encoder-1", "0")
-    store.finish_training(store.begin_job("resolution", {}), own)
+    store.jobs.finish_training(store.jobs.begin("resolution", {}), own)
     predictor = Predictor(store)
     assert predictor.ready == Ready("no model", "", "small")
     heard = asked(predictor, Ask(1, [1]))
     assert said(store, 1) == (None, "small")
     (told,) = [one.message for one in heard if isinstance(one, Notice)]
     assert told.startswith("No prediction: the model encoder-1 is gone")
-    small = store.model("small")
+    small = store.models.named("small")
     assert small is not None
-    store.activate_model(small.id)
+    store.models.activate(small.id)
     asked(predictor, Ask(2, [1]))
     assert said(store, 1) == ("small", "small")
 
@@ -164,7 +164,7 @@ def test_another_that_is_put_to_use_is_told_while_nothing_is_asked(
 ) -> None:
     working = Predictor(store)
     assert working.ready == Ready("small", "")
-    store.activate_model(store.ensure_model("svm-1", "identification", "svm", "1"))
+    store.models.activate(store.models.ensure("svm-1", "identification", "svm", "1"))
     monkeypatch.setattr(predictor, "PARENT_CHECK", 0.01)
     waiting, heard = Asks(), list[Reply]()
 

@@ -111,14 +111,14 @@ def working(store: Store, pipeline: None) -> Predictor:
 @pytest.fixture
 def working_before(store: Store) -> int:
     """What an older program left: its recipe, active, and what that said."""
-    model = store.ensure_model("nearest-noun", "resolution", "nearest-noun", "2 tagger")
+    model = store.models.ensure("nearest-noun", "resolution", "nearest-noun", "2 tagger")
     scores = (None,) * (len(IMPLICIT_KINDS) + 10)
-    store.save_predictions(model, [(1, Prediction("nearest-noun", "6", None, None, scores))])
+    store.predictions.save(model, [(1, Prediction("nearest-noun", "6", None, None, scores))])
     return model
 
 
 def stored(store: Store, anchor_id: int) -> Prediction | None:
-    item = store.item(anchor_id, NOBODY, Role.ANNOTATOR)
+    item = store.items.read(anchor_id, NOBODY, Role.ANNOTATOR)
     assert item is not None
     return item.prediction
 
@@ -147,7 +147,9 @@ def test_a_class_is_chosen_where_a_cue_names_one(working: Predictor, store: Stor
 
 
 def states(store: Store) -> dict[str, str]:
-    return {model.name: model.state for model in store.models() if model.task == "resolution"}
+    return {
+        model.name: model.state for model in store.models.all() if model.task == "resolution"
+    }
 
 
 def test_it_takes_over_from_the_nearest_noun_once(
@@ -158,7 +160,7 @@ def test_it_takes_over_from_the_nearest_noun_once(
     found = stored(store, 1)
     assert found is not None
     assert found.model == "cues"
-    store.activate_model(working_before)
+    store.models.activate(working_before)
     before = stored(store, 1)
     assert before is not None
     assert (before.model, before.choice) == ("nearest-noun", "6")
@@ -169,8 +171,8 @@ def test_it_takes_over_from_the_nearest_noun_once(
 def test_it_leaves_a_model_that_somebody_activated(
     store: Store, pipeline: None, working_before: int
 ) -> None:
-    own = store.ensure_model("own", "resolution", "encoder", "1")
-    store.activate_model(own)
+    own = store.models.ensure("own", "resolution", "encoder", "1")
+    store.models.activate(own)
     Predictor(store)
     assert states(store) == {"nearest-noun": "retired", "own": "active", "cues": "candidate"}
 

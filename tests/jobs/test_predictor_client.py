@@ -62,7 +62,7 @@ async def client(of_cues: Path, tmp_path: Path, heard: Heard) -> AsyncIterator[P
 
 def choices(database: Path, *anchor_ids: int) -> list[str | None]:
     with Store.open(database) as store:
-        items = [store.item(id_, Annotator(0, ""), Role.ANNOTATOR) for id_ in anchor_ids]
+        items = [store.items.read(id_, Annotator(0, ""), Role.ANNOTATOR) for id_ in anchor_ids]
         return [item.prediction.choice if item and item.prediction else None for item in items]
 
 

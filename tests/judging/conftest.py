@@ -32,7 +32,7 @@ def load(store: Store) -> Callable[..., None]:
 
     def add(count: int, name: str = "a", **more: object) -> None:
         found = incoming(count, **more)  # type: ignore[arg-type]
-        store.load(IncomingFile(name, f"{name:0<64}", "test"), found)
+        store.imports.load(IncomingFile(name, f"{name:0<64}", "test"), found)
 
     return add
 

@@ -132,7 +132,7 @@ def registered(
     """A registered model that is wrong on these; its number."""
     folder = store.path.parent / f"{store.path.stem}-models" / name
     write_oracle(folder, wrong, unsure)
-    job = store.begin_job(task, {})
+    job = store.jobs.begin(task, {})
     new = NewModel(
         name,
         task,
@@ -142,7 +142,7 @@ def registered(
         digest_of(folder),
         **more,  # type: ignore[arg-type]
     )
-    made = store.finish_training(job, new)
+    made = store.jobs.finish_training(job, new)
     if active:
-        store.activate_model(made.id)
+        store.models.activate(made.id)
     return made.id

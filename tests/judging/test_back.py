@@ -20,7 +20,7 @@ Call = Callable[..., Result]
 @pytest.fixture
 def models(store: Store) -> dict[str, int]:
     """Models by name, none of which was in use but `small`."""
-    made = {"small": store.ensure_model("small", "both", "small", "1")}
+    made = {"small": store.models.ensure("small", "both", "small", "1")}
     for name, task in (("a-1", "resolution"), ("b-1", "resolution"), ("c-1", "both")):
         made[name] = registered(store, name, [], task=task, active=False)
     made["svm-1"] = registered(store, "svm-1", [], task="identification", active=False)
@@ -45,12 +45,12 @@ pytestmark = pytest.mark.usefixtures("usable", "oracles")
 
 def use(store: Store, models: dict[str, int], *names: str) -> None:
     for name in names:
-        store.activate_model(models[name], ActivationReason("ann"))
+        store.models.activate(models[name], ActivationReason("ann"))
 
 
 def test_every_change_is_noted_with_who_and_when(store: Store, models: dict[str, int]) -> None:
     use(store, models, "a-1", "svm-1", "c-1")
-    told = [(one.task, one.model, one.before, one.who) for one in store.activations()]
+    told = [(one.task, one.model, one.before, one.who) for one in store.models.activations()]
     assert told == [
         ("identification", "small", None, ""),
         ("resolution", "small", None, ""),
@@ -65,9 +65,9 @@ def test_activating_what_is_in_use_changes_nothing(
     store: Store, models: dict[str, int]
 ) -> None:
     use(store, models, "a-1")
-    before = store.activations()
+    before = store.models.activations()
     use(store, models, "a-1")
-    assert store.activations() == before
+    assert store.models.activations() == before
 
 
 def test_going_back_goes_back_further_each_time(store: Store, models: dict[str, int]) -> None:
@@ -76,7 +76,7 @@ def test_going_back_goes_back_further_each_time(store: Store, models: dict[str, 
     assert seen == [{"resolution": "b-1"}, {"resolution": "a-1"}, {"resolution": "small"}]
     with pytest.raises(NoWayBackError, match="no other model was in use before for resolution"):
         go_back(store, "resolution")
-    last = store.activations()[-1]
+    last = store.models.activations()[-1]
     assert (last.model, last.who, last.reason) == ("small", "ben", "went back")
 
 
@@ -98,7 +98,7 @@ def test_a_model_of_both_tasks_is_left_in_both(store: Store, models: dict[str, i
     done = go_back(store)
     assert done.before == {"identification": "c-1", "resolution": "c-1"}
     assert done.after == {"identification": "svm-1", "resolution": "a-1"}
-    states = {model.name: model.state for model in store.models()}
+    states = {model.name: model.state for model in store.models.all()}
     assert (states["c-1"], states["small"]) == ("retired", "retired")
 
 
@@ -138,14 +138,14 @@ def test_nothing_changes_where_nothing_before_can_be_used(
     store: Store, path: Path, models: dict[str, int]
 ) -> None:
     use(store, models, "a-1", "b-1")
-    with store._noting() as connection:  # noted by no program
+    with store.connections.fast_write() as connection:  # noted by no program
         connection.execute("DELETE FROM activation")
     use(store, models, "a-1")
     shutil.rmtree(path.parent / "w-models" / "b-1")
-    before = store.activations()
+    before = store.models.activations()
     with pytest.raises(NoWayBackError, match="can be used: the model b-1 is gone"):
         go_back(store, "resolution")
-    assert store.activations() == before
+    assert store.models.activations() == before
 
 
 def test_the_commands_go_back_and_tell_the_history(

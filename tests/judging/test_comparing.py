@@ -30,15 +30,15 @@ ME = Annotator(0, "me")
 
 def answer(store: Store, name: str, wrong: Sequence[int], skipped: Sequence[int] = ()) -> int:
     """A model with what it said of each label stored; wrong, skipped: by number."""
-    model = store.ensure_model(name, "resolution", "encoder", "1")
+    model = store.models.ensure(name, "resolution", "encoder", "1")
     rows = []
-    for number, ballot in enumerate(store.labelled(Query())):
+    for number, ballot in enumerate(store.holdout.labelled(Query())):
         words = [ballot.passage.word(place) for place in range(len(ballot.passage.tokens))]
         right = str(words.index("dogs")) if "dogs" in words else "AGE"
         said = "YEAR" if number in wrong else right
         if number not in skipped:
             rows.append((ballot.anchor_id, Prediction(name, said, None, None, ())))
-    store.save_predictions(model, rows)
+    store.predictions.save(model, rows)
     return model
 
 
@@ -50,7 +50,7 @@ def pair(store: Store, load: Load) -> tuple[int, int]:
 
 
 def compared(store: Store, query: str = "") -> ModelComparison:
-    first, second = store.model("a-1"), store.model("b-1")
+    first, second = store.models.named("a-1"), store.models.named("b-1")
     assert first is not None
     assert second is not None
     return compare_models(store, "resolution", first, second, parse(query))
@@ -75,7 +75,7 @@ def test_the_queries_open_what_they_say(store: Store, pair: tuple[int, int]) -> 
     found = compared(store, "class:AGE")
     for right in ((True, True), (False, True), (False, False)):
         query = parse(found.query_of(right))
-        opened = [number for ids in store.queue_ids(query, ME) for number in ids]
+        opened = [number for ids in store.queue.ids(query, ME) for number in ids]
         assert sorted(opened) == sorted(one.anchor_id for one in found.of(right))
         assert opened
 
@@ -96,12 +96,12 @@ def test_items_that_one_learnt_from_are_told_apart(store: Store, load: Load) -> 
 
 def test_identification_is_compared_by_f1(store: Store, load: Load) -> None:
     load(30)
-    ids = [one.anchor_id for one in store.labelled(Query())]
+    ids = [one.anchor_id for one in store.holdout.labelled(Query())]
     for name, wrong in (("r-1", 6), ("s-1", 2)):
-        model = store.ensure_model(name, "identification", "svm", "1")
+        model = store.models.ensure(name, "identification", "svm", "1")
         said = [(it, Identified(name, place >= wrong, "svm")) for place, it in enumerate(ids)]
-        store.save_identifications(model, "1", said)
-    first, second = store.model("r-1"), store.model("s-1")
+        store.identifications.save(model, "1", said)
+    first, second = store.models.named("r-1"), store.models.named("s-1")
     assert first is not None
     assert second is not None
     found = compare_models(store, "identification", first, second, Query())
@@ -114,9 +114,9 @@ def test_identification_is_compared_by_f1(store: Store, load: Load) -> None:
 def test_models_of_two_tasks_have_nothing_in_common(
     store: Store, pair: tuple[int, int]
 ) -> None:
-    store.ensure_model("svm-1", "identification", "svm", "1")
-    store.ensure_model("small", "both", "small", "1")
-    models = {model.name: model for model in store.models()}
+    store.models.ensure("svm-1", "identification", "svm", "1")
+    store.models.ensure("small", "both", "small", "1")
+    models = {model.name: model for model in store.models.all()}
     assert task_of(models["a-1"], models["small"]) == "resolution"
     assert task_of(models["svm-1"], models["small"]) == "identification"
     with pytest.raises(NotComparableError, match="of resolution and svm-1 of identification"):
@@ -173,7 +173,7 @@ def test_nothing_answered_is_said_with_the_way_on(
 ) -> None:
     load(3)
     for name in ("a-1", "b-1"):
-        store.ensure_model(name, "resolution", "encoder", "1")
+        store.models.ensure(name, "resolution", "encoder", "1")
     told = call("models", "compare", "a-1", "b-1", "--db", path)
     assert told.exit_code == 0
     assert "Both have answered none of the items" in told.stdout
@@ -195,10 +195,10 @@ def test_a_word_of_the_text_is_no_markup_and_controls_nothing(
 ) -> None:
     load(2)
     answer(store, "a-1", [0])
-    model = store.ensure_model("b\x1b[31m", "resolution", "encoder", "1")
-    ids = [one.anchor_id for one in store.labelled(Query())]
+    model = store.models.ensure("b\x1b[31m", "resolution", "encoder", "1")
+    ids = [one.anchor_id for one in store.holdout.labelled(Query())]
     rows = [(it, Prediction("b", "AGE", None, None, ())) for it in ids]
-    store.save_predictions(model, rows)
+    store.predictions.save(model, rows)
     told = call("models", "compare", "a-1", str(model), "--db", path)
     assert told.exit_code == 0, told.output
     assert "\x1b" not in told.stdout
@@ -213,8 +213,8 @@ VALUES (1, :person, 'adjudicator', 'audit', 1, 'all', '', '')"""
 def test_what_one_has_still_to_decide_blind_is_not_told(
     store: Store, pair: tuple[int, int], path: Path, call: Call
 ) -> None:
-    ann = store.annotator("ann")
-    with store._noting() as connection:
+    ann = store.people.ensure("ann")
+    with store.connections.fast_write() as connection:
         connection.execute(BLIND, {"person": ann.id})
     told = call("models", "compare", "a-1", "b-1", "--as", "ann", "--db", path, "--json")
     assert 1 not in [one["id"] for one in json.loads(told.stdout)["items"]]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nfh_db.jobs import JobState, NewJob
+from nfh_db.jobs import JobGoneError, JobState, NewJob
 from nfh_db.models import NewModel
-from nfh_db.store import JobGoneError, Store
+from nfh_db.store import Store
 
 PREDICT = NewJob("predict", 2, "resolution", {"query": "-state:decided"})
 
@@ -15,8 +15,8 @@ def new(name: str = "new-1", task: str = "resolution") -> NewModel:
 
 def old(store: Store, name: str = "old-1", task: str = "resolution") -> int:
     """A model in use; its number."""
-    number = store.ensure_model(name, task, "encoder", "1")
-    store.activate_model(number)
+    number = store.models.ensure(name, task, "encoder", "1")
+    store.models.activate(number)
     return number
 
 
@@ -26,22 +26,22 @@ def verdict(kind: str, active: int | None, task: str = "resolution") -> dict[str
 
 
 def job(store: Store) -> int:
-    return store.begin_job("resolution", {})
+    return store.jobs.begin("resolution", {})
 
 
 def test_a_promoted_model_is_in_use_with_the_reason_and_the_job(store: Store) -> None:
     before, done = old(store), job(store)
     ruling = verdict("promoted", before)
-    made = store.finish_training(
+    made = store.jobs.finish_training(
         done, new(), {"model": "new-1"}, verdict=ruling, promote=True, then=PREDICT
     )
     assert (made.state, made.verdict) == ("active", ruling)
-    last = store.activations()[-1]
+    last = store.models.activations()[-1]
     assert (last.task, last.model, last.before) == ("resolution", "new-1", "old-1")
     assert (last.reason, last.job, last.who) == ("Ten points more.", done, "")
-    states = {model.name: model.state for model in store.models()}
+    states = {model.name: model.state for model in store.models.all()}
     assert states == {"old-1": "retired", "new-1": "active"}
-    queued, ended = store.jobs()
+    queued, ended = store.jobs.all()
     assert (queued.kind, queued.state, queued.arguments) == (
         "predict",
         JobState.QUEUED,
@@ -54,25 +54,25 @@ def test_a_promoted_model_is_in_use_with_the_reason_and_the_job(store: Store) ->
 @pytest.mark.parametrize("kind", ["candidate", "rejected"])
 def test_another_verdict_leaves_the_model_in_use(store: Store, kind: str) -> None:
     before = old(store)
-    made = store.finish_training(
+    made = store.jobs.finish_training(
         job(store), new(), {}, verdict=verdict(kind, before), promote=True, then=PREDICT
     )
     assert made.state == kind
-    active = store.active_model("resolution")
+    active = store.models.active("resolution")
     assert active is not None
     assert active.id == before
-    assert [one.kind for one in store.jobs()] == ["train"]
+    assert [one.kind for one in store.jobs.all()] == ["train"]
 
 
 def test_a_better_model_that_is_not_to_take_over_stays_a_candidate(store: Store) -> None:
     before = old(store)
-    made = store.finish_training(
+    made = store.jobs.finish_training(
         job(store), new(), {}, verdict=verdict("promoted", before), promote=False, then=PREDICT
     )
     assert made.state == "candidate"
     assert made.verdict["verdict"] == "candidate"
     assert made.verdict["reason"] == "Ten points more. It was not to take over by itself."
-    assert [one.kind for one in store.jobs()] == ["train"]
+    assert [one.kind for one in store.jobs.all()] == ["train"]
 
 
 @pytest.mark.parametrize("kind", ["promoted", "first"])
@@ -82,20 +82,20 @@ def test_a_verdict_beside_another_model_than_the_one_in_use_counts_for_nothing(
     before = old(store) if kind == "promoted" else None
     ruling = verdict(kind, before)
     old(store, "quicker-1")
-    made = store.finish_training(job(store), new(), {}, verdict=ruling, promote=True)
+    made = store.jobs.finish_training(job(store), new(), {}, verdict=ruling, promote=True)
     assert made.state == "candidate"
     assert made.verdict["reason"] == (
         "Ten points more. Meanwhile quicker-1 came into use, beside which it was not judged."
     )
-    assert store.jobs()[0].result["verdict"] == made.verdict
+    assert store.jobs.all()[0].result["verdict"] == made.verdict
 
 
 def test_the_first_model_of_a_task_is_in_use_at_once(store: Store) -> None:
-    made = store.finish_training(
+    made = store.jobs.finish_training(
         job(store), new(), {}, verdict=verdict("first", None), promote=True, then=PREDICT
     )
     assert made.state == "active"
-    assert [one.kind for one in store.jobs()] == ["predict", "train"]
+    assert [one.kind for one in store.jobs.all()] == ["predict", "train"]
 
 
 def test_one_of_both_tasks_takes_over_both(store: Store) -> None:
@@ -108,34 +108,34 @@ def test_one_of_both_tasks_takes_over_both(store: Store) -> None:
             {"task": "identification", "active_id": svm},
         ],
     }
-    store.finish_training(job(store), new(task="both"), {}, verdict=ruling, promote=True)
-    changed = [(one.task, one.before) for one in store.activations()[-2:]]
+    store.jobs.finish_training(job(store), new(task="both"), {}, verdict=ruling, promote=True)
+    changed = [(one.task, one.before) for one in store.models.activations()[-2:]]
     assert changed == [("identification", "svm-1"), ("resolution", "small")]
 
 
 def test_a_job_that_somebody_cancelled_leaves_nothing(store: Store) -> None:
     before, done = old(store), job(store)
-    told = store.activations()
-    store.end_job(done, JobState.CANCELLED)
+    told = store.models.activations()
+    store.jobs.end(done, JobState.CANCELLED)
     with pytest.raises(JobGoneError):
-        store.finish_training(
+        store.jobs.finish_training(
             done, new(), {}, verdict=verdict("promoted", before), promote=True, then=PREDICT
         )
-    assert [model.name for model in store.models()] == ["old-1"]
-    assert store.activations() == told
-    assert [one.kind for one in store.jobs()] == ["train"]
+    assert [model.name for model in store.models.all()] == ["old-1"]
+    assert store.models.activations() == told
+    assert [one.kind for one in store.jobs.all()] == ["train"]
 
 
 def test_without_a_verdict_it_is_as_it_ever_was(store: Store) -> None:
-    first = store.finish_training(job(store), new(), {"model": "new-1"})
-    second = store.finish_training(job(store), new("new-2"))
+    first = store.jobs.finish_training(job(store), new(), {"model": "new-1"})
+    second = store.jobs.finish_training(job(store), new("new-2"))
     assert (first.state, second.state) == ("active", "candidate")
     assert (first.verdict, second.verdict) == ({}, {})
-    assert store.jobs()[1].result["verdict"] is None
+    assert store.jobs.all()[1].result["verdict"] is None
 
 
 def test_damaged_verdicts_keep_nobody_from_the_models(store: Store) -> None:
     old(store)
-    with store._noting() as connection:
+    with store.connections.fast_write() as connection:
         connection.execute("UPDATE model SET verdict = '{'")
-    assert [model.verdict for model in store.models()] == [{}]
+    assert [model.verdict for model in store.models.all()] == [{}]

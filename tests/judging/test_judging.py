@@ -209,10 +209,10 @@ def test_it_says_how_far_it_is_and_can_be_stopped(store: Store, tmp_path: Path) 
 
 def test_nothing_is_written(store: Store, tmp_path: Path) -> None:
     registered(store, "old-1", HALF)
-    store.queue_job(NewJob("train", 2, "resolution", {}))
-    before = (store.models(), store.activations(), store.jobs())
+    store.jobs.add(NewJob("train", 2, "resolution", {}))
+    before = (store.models.all(), store.models.activations(), store.jobs.all())
     judged(store, tmp_path, [])
-    assert (store.models(), store.activations(), store.jobs()) == before
+    assert (store.models.all(), store.models.activations(), store.jobs.all()) == before
 
 
 class Parsing:

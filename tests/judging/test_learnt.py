@@ -26,7 +26,7 @@ def learnt(store: Store, name: str) -> set[int]:
 
 
 def model(store: Store, name: str) -> Model:
-    found = store.model(name)
+    found = store.models.named(name)
     assert found is not None
     return found
 
@@ -34,13 +34,13 @@ def model(store: Store, name: str) -> Model:
 def deal(store: Store, *numbers: int) -> None:
     """Deal these passages to those that are kept out, and all others to the others."""
     out = {passage(number)[0].passage.digest for number in numbers}
-    known = {side.passage_id for side in store.sides()}
+    known = {side.passage_id for side in store.holdout.sides()}
     new = [
         SplitSide(one.passage_id, one.passage.digest in out, f"passage {one.passage_id}")
-        for one in store.labelled(Query())
+        for one in store.holdout.labelled(Query())
         if one.passage_id not in known
     ]
-    assert store.deal_sides(new, len(known))
+    assert store.holdout.deal(new, len(known))
 
 
 def test_a_model_learnt_from_what_was_not_kept_out(store: Store, load: Load) -> None:
@@ -116,8 +116,8 @@ def test_a_query_of_another_program_and_a_recipe_that_learns_nothing(
     load(3)
     registered(store, "a-1", [], metrics={"query": "newkey:1"})
     assert learnt(store, "a-1") == set()
-    store.ensure_model("cues", "resolution", "cues", "1")
-    store.ensure_model("small", "both", "small", "1")
+    store.models.ensure("cues", "resolution", "cues", "1")
+    store.models.ensure("small", "both", "small", "1")
     assert learnt(store, "cues") == learnt(store, "small") == set()
 
 

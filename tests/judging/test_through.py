@@ -45,17 +45,17 @@ def random(store: Store, load: Load) -> int:
     where, digest = stored_path(store.path, folder), digest_of(folder)
     asked_of = {"query": "text:nothing"}
     new = NewModel("random-1", "resolution", "encoder", "1", where, digest, metrics=asked_of)
-    made = store.finish_training(store.begin_job("resolution", {}), new)
-    store.activate_model(made.id)
+    made = store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
+    store.models.activate(made.id)
     return made.id
 
 
 def train(store: Store, *words: str, **more: object) -> Job:
     """A training of `encoder`, with all that follows from it."""
     new = asked("resolution", "encoder", words=(*FAST, *words), **more)  # type: ignore[arg-type]
-    number = store.queue_job(new)
+    number = store.jobs.add(new)
     runner.work(store, quiet)
-    found = store.job(number)
+    found = store.jobs.read(number)
     assert found is not None
     return found
 
@@ -68,13 +68,13 @@ def test_a_better_model_takes_over_predicts_and_is_left_again(
     verdict = job.result["verdict"]
     assert verdict["verdict"] == "promoted", verdict  # type: ignore[index]
     assert verdict["against"] == "random-1"  # type: ignore[index]
-    active = store.active_model("resolution")
+    active = store.models.active("resolution")
     assert active is not None
     assert active.name == job.result["model"] == "encoder-1"
     assert active.verdict == verdict
-    assert [one.kind for one in store.jobs()] == ["predict", "train", "train"]
-    assert store.jobs()[0].state == "done"
-    last = store.activations()[-1]
+    assert [one.kind for one in store.jobs.all()] == ["predict", "train", "train"]
+    assert store.jobs.all()[0].state == "done"
+    last = store.models.activations()[-1]
     assert (last.model, last.before, last.job) == ("encoder-1", "random-1", job.id)
     shown = call("models", "show", "encoder-1", "--db", path).stdout
     assert "Judged when it was made, promoted: " in shown
@@ -83,7 +83,7 @@ def test_a_better_model_takes_over_predicts_and_is_left_again(
     assert told["verdict"]["n"] == verdict["n"]  # type: ignore[index]
     assert told["used"][0]["before"] == "random-1"
     assert call("models", "back", "--db", path).exit_code == 0
-    again = store.active_model("resolution")
+    again = store.models.active("resolution")
     assert again is not None
     assert again.id == random
 
@@ -94,7 +94,7 @@ def test_a_model_in_use_that_is_gone_gives_way(store: Store, random: int) -> Non
     job = train(store, f"base={store.path.parent / 'start'}")
     assert job.error is None
     assert "random-1, which is in use, cannot be used" in str(job.result["verdict"])
-    active = store.active_model("resolution")
+    active = store.models.active("resolution")
     assert active is not None
     assert active.name == "encoder-1"
 
@@ -102,7 +102,7 @@ def test_a_model_in_use_that_is_gone_gives_way(store: Store, random: int) -> Non
 def test_it_stays_a_candidate_where_that_is_asked_for(store: Store, random: int) -> None:
     job = train(store, promote=False)
     assert job.result["verdict"]["verdict"] == "candidate"  # type: ignore[index]
-    active = store.active_model("resolution")
+    active = store.models.active("resolution")
     assert active is not None
     assert active.id == random
-    assert [one.kind for one in store.jobs()] == ["train", "train"]
+    assert [one.kind for one in store.jobs.all()] == ["train", "train"]

@@ -22,8 +22,8 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> None:
 def ids(database: Path) -> list[int]:  # noqa: F811
     """The anchors, in the order of their passages."""
     with Store.open(database) as store:
-        me = store.annotator("edith")
-        return [i for chunk in store.queue_ids(parse(""), me) for i in chunk]
+        me = store.people.ensure("edith")
+        return [i for chunk in store.queue.ids(parse(""), me) for i in chunk]
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def decide(database: Path) -> Callable[..., None]:  # noqa: F811
 
     def decided(*anchor_ids: int, by: str = "otto", kind: Kind = Kind.TIME) -> None:
         with Store.open(database) as store:
-            who = store.annotator(by)
+            who = store.people.ensure(by)
             for anchor_id in anchor_ids:
-                store.commit_answer(anchor_id, who, Role.ADJUDICATOR, class_answer(kind))
+                store.edits.commit_answer(anchor_id, who, Role.ADJUDICATOR, class_answer(kind))
 
     return decided
 
@@ -45,8 +45,8 @@ def says(database: Path) -> Callable[..., int]:  # noqa: F811
 
     def said(name: str, anchor_ids: Sequence[int], margins: Sequence[float]) -> int:
         with Store.open(database) as store:
-            model = store.ensure_model(name, "resolution", "cues", "1")
-            store.save_predictions(
+            model = store.models.ensure(name, "resolution", "cues", "1")
+            store.predictions.save(
                 model,
                 [
                     (anchor_id, Prediction(name, "AGE", "TIME", margin, (0.5,) * 6))

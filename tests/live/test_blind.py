@@ -18,7 +18,7 @@ TWICE = AssignmentRequest(each=1, role=Role.ADJUDICATOR, doubles=Amount(100, per
 def store(database: Path, ids, decide):
     """Every item is to be decided by eva and by otto; otto has decided the first four."""
     with Store.open(database) as store:
-        store.assign(parse(""), None, ("eva", "otto"), TWICE, limit=None)
+        store.assignments.assign(parse(""), None, ("eva", "otto"), TWICE, limit=None)
         decide(ids[0], kind=Kind.AGE)
         decide(ids[1], kind=Kind.TIME)
         decide(*ids[2:4], kind=Kind.AGE)
@@ -26,9 +26,9 @@ def store(database: Path, ids, decide):
 
 
 def found(store: Store, query: str, name: str = "eva") -> list[int]:
-    me = store.annotator(name)
-    ids = [i for chunk in store.queue_ids(parse(query), me) for i in chunk]
-    assert len(ids) == store.queue_count(parse(query), me)
+    me = store.people.ensure(name)
+    ids = [i for chunk in store.queue.ids(parse(query), me) for i in chunk]
+    assert len(ids) == store.queue.count(parse(query), me)
     return ids
 
 
@@ -75,14 +75,14 @@ def test_one_is_found_as_it_is_once_one_has_decided_it_oneself(store, ids, decid
 
 def test_no_count_of_the_screens_beside_has_them(store, ids, decide, says):
     model = says("cues", ids, [0.5] * 6)
-    me = store.annotator("eva")
+    me = store.people.ensure("eva")
 
     def counts() -> tuple[int, int, int]:
-        voted = store.confusions(parse(""), me)
-        right = store.compared(
+        voted = store.comparisons.confusions(parse(""), me)
+        right = store.comparisons.compare(
             ComparedSide("model", "cues", model), GOLD, parse(""), me, lambda: False
         )
-        person = store.compared(
+        person = store.comparisons.compare(
             ComparedSide("person", "ann1"), GOLD, parse(""), me, lambda: False
         )
         return sum(one.answers for one in voted.people), right.whole.n, person.whole.n
@@ -93,13 +93,13 @@ def test_no_count_of_the_screens_beside_has_them(store, ids, decide, says):
 
 
 def test_no_count_of_rules_has_them_nor_the_list_of_what_was_decided_by_one(store, ids):
-    otto, eva = store.annotator("otto"), store.annotator("eva")
+    otto, eva = store.people.ensure("otto"), store.people.ensure("eva")
     seen = Exposure(rule_tag="R5")
-    store.commit_answer(ids[4], otto, Role.ADJUDICATOR, class_answer(Kind.AGE), seen)
+    store.edits.commit_answer(ids[4], otto, Role.ADJUDICATOR, class_answer(Kind.AGE), seen)
 
     def told(asks: Annotator | None) -> tuple[dict[str, int], int, list[int]]:
-        items = store.tagged_items(asks=asks)
-        anchors = store.tagged_anchors([("R5", None)], asks=asks)
+        items = store.guidelines.tagged_items(asks=asks)
+        anchors = store.guidelines.tagged_anchors([("R5", None)], asks=asks)
         return items, _decisions(store, asks), list(anchors)
 
     assert told(eva) == ({}, 0, [])
@@ -107,4 +107,4 @@ def test_no_count_of_rules_has_them_nor_the_list_of_what_was_decided_by_one(stor
 
 
 def _decisions(store: Store, asks: Annotator | None) -> int:
-    return sum(one.decisions for one in store.tagged_decisions(asks=asks))
+    return sum(one.decisions for one in store.guidelines.tagged_decisions(asks=asks))

@@ -19,9 +19,9 @@ def store(database):
 def doubted(store, ids, decide) -> list[int]:
     """Two decided anchors, the first of them doubted."""
     decide(*ids[:2])
-    job = store.queue_job(asked("resolution", "linear"))
+    job = store.jobs.add(asked("resolution", "linear"))
     found = [Doubt(ids[0], "AGE", 0.07, 0.5), Doubt(ids[1], "AGE", 0.9, 0.5)]
-    store.save_doubts(job, found, lambda *_: True)
+    store.answers.save_doubts(job, found, lambda *_: True)
     return ids[:2]
 
 
@@ -35,15 +35,15 @@ async def test_how_doubted_by_what_and_what_it_says(open_desk, doubted):
 
 
 def test_who_may_not_see_gold_is_told_nothing(store, doubted, decide):
-    me = store.annotator("edith")
-    seen = store.item(doubted[0], me, Role.ADJUDICATOR)
+    me = store.people.ensure("edith")
+    seen = store.items.read(doubted[0], me, Role.ADJUDICATOR)
     assert seen is not None and seen.doubted is not None
     assert (seen.doubted.choice, seen.doubted.recipe) == ("AGE", "linear")
-    hidden = store.item_for_annotator(doubted[0], me)
+    hidden = store.items.read_for_annotator(doubted[0], me)
     assert hidden is not None and hidden.doubted is None
     # Gold that is looked at again is doubted no more.
     decide(doubted[0], kind=Kind.YEAR)
-    seen = store.item(doubted[0], me, Role.ADJUDICATOR)
+    seen = store.items.read(doubted[0], me, Role.ADJUDICATOR)
     assert seen is not None and seen.doubted is None
 
 

@@ -32,8 +32,8 @@ def folder(store: Store) -> Path:
     new = NewModel(
         *("encoder-1", "both", "encoder", "1"), stored_path(store.path, made), digest_of(made)
     )
-    model = store.finish_training(store.begin_job("both", {}), new)
-    store.activate_model(model.id)
+    model = store.jobs.finish_training(store.jobs.begin("both", {}), new)
+    store.models.activate(model.id)
     return made
 
 
@@ -74,9 +74,9 @@ def test_another_that_is_put_to_use_answers(store: Store, folder: Path) -> None:
     asked(predictor, Ask(1, [1]))
     shutil.rmtree(folder)
     asked(predictor, Ask(2, [2]))
-    small = store.model("small")
+    small = store.models.named("small")
     assert small is not None
-    store.activate_model(small.id)
+    store.models.activate(small.id)
     assert asides(asked(predictor, Ask(3, [2]))) == []
     assert said(store, 2) == ("small", "small")
 
@@ -84,7 +84,7 @@ def test_another_that_is_put_to_use_answers(store: Store, folder: Path) -> None:
 def test_a_database_and_its_models_may_be_called_otherwise_together(
     store: Store, folder: Path
 ) -> None:
-    model = store.active_model("resolution")
+    model = store.models.active("resolution")
     assert model is not None and checked_folder(store.path, model) == folder
     moved = store.path.parent / "moved"
     moved.mkdir()

@@ -9,6 +9,7 @@ from nfh_db.jobs import JobProgress, JobState, NewJob
 from nfh_db.models import ActivationReason
 from nfh_db.store import Store
 from nfh_models.domain import Kind
+from nfh_tui.client import by
 from nfh_tui.jobs.descriptions import claimable
 from nfh_tui.jobs.training import asked, set_every
 from nfh_tui.services.predictor_client import PredictorState
@@ -32,7 +33,7 @@ def store(database):
 
 
 def activate(store, model: int, **why: object) -> None:
-    store.activate_model(model, ActivationReason(**why))
+    store.models.activate(model, ActivationReason(**why))
 
 
 # --- a model that takes over ----------------------------------------------------------------
@@ -79,10 +80,10 @@ async def test_a_model_of_both_tasks_is_told_once_and_the_first_of_all_not(
     open_desk, store, ids
 ):
     async with open_desk() as desk:
-        store.ensure_model("small", "both", "small", "1")
+        store.models.ensure("small", "both", "small", "1")
         await second(desk)
         assert desk.screen.status_line.status.news == ()
-        activate(store, store.ensure_model("small-1", "both", "small", "1"), reason=BETTER)
+        activate(store, store.models.ensure("small-1", "both", "small", "1"), reason=BETTER)
         await second(desk)
         (news,) = desk.screen.status_line.status.news
         assert news == f"small-1 now identifies and resolves in place of small: {BETTER}"
@@ -123,16 +124,16 @@ async def test_a_predictor_that_was_of_no_use_starts_again_for_another_model(
 
 async def test_the_line_of_state_says_which_jobs_there_are(open_desk, store):
     async with open_desk() as desk:
-        store.queue_job(LINEAR)
-        store.queue_job(NewJob("predict", 2, "resolution", {}))
+        store.jobs.add(LINEAR)
+        store.jobs.add(NewJob("predict", 2, "resolution", {}))
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear waits +1"
-        store.claim_job(claimable())
-        store.note_job(1, JobProgress("fitting", 3, 10))
+        store.jobs.claim(claimable())
+        store.jobs.note(1, JobProgress("fitting", 3, 10))
         await second(desk)
         assert "train linear: fitting 30 % +1" in desk.text()
-        store.end_job(1, JobState.FAILED, "there are too few of a kind")
-        store.end_job(2, JobState.CANCELLED, "by anna")
+        store.jobs.end(1, JobState.FAILED, "there are too few of a kind")
+        store.jobs.end(2, JobState.CANCELLED, "by anna")
         await second(desk)
         assert desk.screen.status_line.status.job == ""
         said = "Job 1 (train linear) failed: there are too few of a kind"
@@ -147,23 +148,23 @@ async def test_the_line_of_state_says_which_jobs_there_are(open_desk, store):
 
 async def test_what_ended_is_told_to_nobody_who_annotates_nor_to_who_ended_it(open_desk, store):
     async with open_desk(mode="annotate") as desk:
-        store.queue_job(LINEAR)
+        store.jobs.add(LINEAR)
         await second(desk)
-        store.end_job(1, JobState.FAILED, "there are too few of a kind")
+        store.jobs.end(1, JobState.FAILED, "there are too few of a kind")
         await second(desk)
         assert desk.screen.status_line.status.job == ""
         assert desk.screen.status_line.status.news == ()
-        await desk.screen.client.queue_job(LINEAR)
+        await desk.screen.client.write(desk.screen.store.jobs.add, LINEAR)
         await second(desk)
-        await desk.screen.client.cancel_job(2, desk.state.me.name)
+        desk.screen.store.jobs.end(2, JobState.CANCELLED, by(desk.state.me.name))
         await second(desk)
         assert desk.screen.status_line.status.job == ""
     async with open_desk() as desk:
-        await desk.screen.client.queue_job(LINEAR)
+        await desk.screen.client.write(desk.screen.store.jobs.add, LINEAR)
         # Nobody else has written, and the line of state says it all the same.
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear waits"
-        await desk.screen.client.cancel_job(3, desk.state.me.name)
+        desk.screen.store.jobs.end(3, JobState.CANCELLED, by(desk.state.me.name))
         await second(desk)
         assert desk.screen.status_line.status.job == ""
         assert desk.screen.status_line.status.news == ()
@@ -175,7 +176,7 @@ from pathlib import Path
 from nfh_db.store import Store
 from nfh_tui.jobs.descriptions import claimable
 store = Store.open(Path(sys.argv[1]))
-assert store.claim_job(claimable())
+assert store.jobs.claim(claimable())
 print("here", flush=True)
 sys.stdin.read()
 """
@@ -201,9 +202,9 @@ async def test_a_job_whose_process_died_is_told_so_and_somebody_is_started_for_i
         started.append(1)
         return True
 
-    monkeypatch.setattr("nfh_tui.client.JobsClient.start_runner", start)
+    monkeypatch.setattr("nfh_tui.client.StoreClient.start_runner", start)
     async with open_desk() as desk:
-        store.queue_job(LINEAR)
+        store.jobs.add(LINEAR)
         await second(desk)
         assert started == [1]
         child = claimed_elsewhere(database)
@@ -226,8 +227,8 @@ async def test_who_only_browses_starts_no_runner(open_desk, store, monkeypatch):
         started.append(1)
         return True
 
-    monkeypatch.setattr("nfh_tui.client.JobsClient.start_runner", start)
-    store.queue_job(LINEAR)
+    monkeypatch.setattr("nfh_tui.client.StoreClient.start_runner", start)
+    store.jobs.add(LINEAR)
     async with open_desk(mode="browse") as desk:
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear waits"
@@ -237,9 +238,9 @@ async def test_who_only_browses_starts_no_runner(open_desk, store, monkeypatch):
 async def test_news_waits_until_one_was_shown_round(open_desk, store, says, ids):
     async with open_desk() as desk:
         await desk.screen.tour.start()
-        store.queue_job(LINEAR)
+        store.jobs.add(LINEAR)
         await second(desk)
-        store.end_job(1, JobState.FAILED, "no gold")
+        store.jobs.end(1, JobState.FAILED, "no gold")
         await second(desk)
         assert desk.screen.status_line.status.news == ()
         await desk.press("escape")
@@ -259,10 +260,10 @@ async def test_news_waits_until_one_was_shown_round(open_desk, store, says, ids)
 async def test_what_became_of_a_new_model_is_told(open_desk, store, verdict, told):
     found = verdict and {"verdict": verdict, "reason": "no better"}
     async with open_desk() as desk:
-        store.queue_job(LINEAR)
-        store.claim_job(claimable())
+        store.jobs.add(LINEAR)
+        store.jobs.claim(claimable())
         await second(desk)
-        store.end_job(1, JobState.DONE, result={"model": "linear-1", "verdict": found})
+        store.jobs.end(1, JobState.DONE, result={"model": "linear-1", "verdict": found})
         await second(desk)
         assert desk.screen.status_line.status.news == ((told,) if told else ())
 
@@ -273,10 +274,10 @@ async def test_enough_decisions_queue_a_training_and_start_a_runner(
     started = []
 
     async def start(self):
-        started.append([job.state for job in self.store.jobs()])
+        started.append([job.state for job in self.store.jobs.all()])
         return True
 
-    monkeypatch.setattr("nfh_tui.client.JobsClient.start_runner", start)
+    monkeypatch.setattr("nfh_tui.client.StoreClient.start_runner", start)
     set_every(store, 2, LINEAR)
     async with open_desk() as desk:
         await desk.press("y", "enter")
@@ -289,7 +290,7 @@ async def test_enough_decisions_queue_a_training_and_start_a_runner(
         assert desk.screen.status_line.status.job == "train linear waits"
         await desk.press("y", "enter", "y", "enter")
         await second(desk)
-        assert len(store.jobs()) == 1
+        assert len(store.jobs.all()) == 1
 
 
 # --- an order that learns -------------------------------------------------------------------

@@ -42,7 +42,7 @@ GONE = 129
 def database(path: Path, add: Callable[..., None]) -> Path:  # noqa: F811
     """Five items that are open, before forty with gold."""
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("open.jsonl", "0" * 64, "gold"), passages())
+        store.imports.load(IncomingFile("open.jsonl", "0" * 64, "gold"), passages())
     add(40)
     return path
 
@@ -56,7 +56,7 @@ def put_in(database: Path, name: str) -> None:
             stored_path(database, folder),
             digest_of(folder),
         )
-        store.finish_training(store.begin_job("resolution", {}), new)
+        store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
 
 
 def tui(terminal: Tmux, arguments: str) -> str:  # noqa: F811
@@ -83,8 +83,8 @@ def test_a_model_put_to_use_from_outside_answers_without_a_key(
     database: Path,
 ) -> None:
     with Store.open(database) as store:
-        small = store.ensure_model("small", "both", "small", "0")
-        assert store.active_model("resolution").id == small
+        small = store.models.ensure("small", "both", "small", "0")
+        assert store.models.active("resolution").id == small
     put_in(database, "encoder-1")
     adjudicate(terminal, database, "PREDICTOR")
     terminal.until("Item 1", "model small")
@@ -129,7 +129,7 @@ def test_decisions_have_a_model_trained_and_it_is_told_what_became_of_it(
     )
     assert "failed" not in told
     with Store.open(database) as store:
-        (job, *_) = reversed(store.jobs())
+        (job, *_) = reversed(store.jobs.all())
         assert job.state == "done"
         assert "2 decisions" in job.asked_by
 
@@ -179,7 +179,7 @@ def test_the_workbench_ends_with_its_terminal_and_keeps_the_draft(
         time.sleep(0.05)
     assert os.waitstatus_to_exitcode(ended[1]) == GONE
     with Store.open(database) as store:
-        me = next(one for one in store.annotators() if one.type == "person")
-        item = store.item(1, me, Role.ADJUDICATOR)
+        me = next(one for one in store.people.all() if one.type == "person")
+        item = store.items.read(1, me, Role.ADJUDICATOR)
         assert item is not None and item.draft is not None
         assert "YEAR" in item.draft.body

@@ -109,7 +109,7 @@ class Kit:
         """Import passages as a file; without a name as one that was never seen before."""
         name = name or f"file {next(_numbers)}"
         file = IncomingFile(name, f"sha of {name}", "gold", "train", annotator)
-        return store.load(file, passages, replace_gold=replace_gold)
+        return store.imports.load(file, passages, replace_gold=replace_gold)
 
 
 @pytest.fixture(scope="session")
@@ -150,8 +150,8 @@ class Copies:
         role: Role = Role.ANNOTATOR,
     ) -> None:
         with self.open(name) as store:
-            me = store.annotator(who)
-            store.commit_answer(anchor, me, role, self.kit.said(said))
+            me = store.people.ensure(who)
+            store.edits.commit_answer(anchor, me, role, self.kit.said(said))
 
     def decide(self, name: str, who: str, said: Answer | Kind | int, anchor: int = 1) -> None:
         self.answer(name, who, said, anchor, Role.ADJUDICATOR)
@@ -160,7 +160,7 @@ class Copies:
         """Merge `other` into `name`, and check both."""
         before = files(self.folder, other)
         with self.open(name) as store:
-            report = store.merge(self.path(other), "merger", dry_run=dry_run)
+            report = store.merge.run(self.path(other), "merger", dry_run=dry_run)
         assert files(self.folder, other) == before
         check(self.path(name))
         return report
@@ -168,7 +168,7 @@ class Copies:
     def said(self, name: str, anchor: int = 1) -> dict[str, str]:
         """Kinds of the answers and the gold of an anchor; adjudicators' names in capitals."""
         with self.open(name) as store:
-            item = store.item(anchor, store.annotator("eva"), Role.ANNOTATOR)
+            item = store.items.read(anchor, store.people.ensure("eva"), Role.ANNOTATOR)
         assert item is not None
         found = {
             vote.annotator.upper() if vote.role is Role.ADJUDICATOR else vote.annotator: str(

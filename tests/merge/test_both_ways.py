@@ -65,25 +65,29 @@ def do(store: Store, kit, act: tuple) -> None:
         )
         kit.load(store, row, name=f"{place} {span} {said} {gold} {who}", replace_gold=gold)
         return
-    person = store.annotator(rest[0])
+    person = store.people.ensure(rest[0])
     if what == "answer":
-        store.commit_answer(rest[1], person, rest[2], kit.said(rest[3]))
+        store.edits.commit_answer(rest[1], person, rest[2], kit.said(rest[3]))
     elif what == "withdraw":
-        store.withdraw(rest[1], person, rest[2])
+        store.edits.withdraw(rest[1], person, rest[2])
     elif what == "flag":
-        store.set_flag(rest[1], person, rest[2], rest[3])
+        store.edits.set_flag(rest[1], person, rest[2], rest[3])
     elif what == "propose":
-        store.propose_span(rest[1], person, rest[2])
+        store.edits.propose_span(rest[1], person, rest[2])
     elif what == "span":
-        store.replace_anchor(
-            rest[1], person, Role.ADJUDICATOR, rest[2], store.stale_labels(rest[1], person)
+        store.edits.replace_anchor(
+            rest[1],
+            person,
+            Role.ADJUDICATOR,
+            rest[2],
+            store.edits.stale_labels(rest[1], person),
         )
     elif what == "undo":
-        store.undo(person)
+        store.edits.undo(person)
     elif what == "redo":
-        store.redo(person)
+        store.edits.redo(person)
     else:
-        store.settle(parse(""), rest[1], person)
+        store.settlement.run(parse(""), rest[1], person)
 
 
 def work(path: Path, kit, sequence: list[tuple]) -> None:
@@ -102,7 +106,7 @@ def start(path: Path, kit) -> None:
 
 def merge(path: Path, other: Path) -> MergeReport:
     with Store.open(path) as store:
-        return store.merge(other, "merger")
+        return store.merge.run(other, "merger")
 
 
 EVENTS = """
@@ -194,8 +198,8 @@ def says_the_same(thing: tuple[object, ...], said: dict[str, Content]) -> bool:
 def check_undo(path: Path, sound: Callable[[Path], None]) -> None:
     """Everybody can take back what can be taken back, and do it again."""
     with Store.open(path) as store:
-        for person in store.annotators():
-            for turn in (store.undo, store.redo):
+        for person in store.people.all():
+            for turn in (store.edits.undo, store.edits.redo):
                 with suppress(ChangedSinceError):
                     while turn(person):
                         pass

@@ -24,8 +24,8 @@ def parted(copies):
     """Two copies of a database with two numbers, which eva and bob know."""
     copies.made("home", copies.kit.one(), copies.kit.one("two or three dogs", 0, line=2))
     with copies.open("home") as store:
-        store.annotator("eva")
-        store.annotator("bob")
+        store.people.ensure("eva")
+        store.people.ensure("bob")
     copies.copy("home", "train")
     return copies
 
@@ -79,12 +79,12 @@ def test_what_was_given_otherwise_is_left(parted) -> None:
 def test_an_assignment_follows_a_span_that_was_corrected_here(parted) -> None:
     assign(parted, "train", "bob", 1)
     with parted.open("home") as store:
-        new = store.replace_anchor(
+        new = store.edits.replace_anchor(
             1,
-            store.annotator("eva"),
+            store.people.ensure("eva"),
             Role.ADJUDICATOR,
             Anchor(3, 6),
-            store.stale_labels(1, store.annotator("eva")),
+            store.edits.stale_labels(1, store.people.ensure("eva")),
         ).anchor_id
     parted.merge("home", "train")
     assert assigned(parted, "home") == [(new, "bob", "annotator", "work", "open", None)]
@@ -93,44 +93,46 @@ def test_an_assignment_follows_a_span_that_was_corrected_here(parted) -> None:
 
 def test_drafts_come_along_unless_they_are_of_old(parted) -> None:
     with parted.open("train") as store:
-        bob, eva = store.annotator("bob"), store.annotator("eva")
+        bob, eva = store.people.ensure("bob"), store.people.ensure("eva")
         for anchor, person in ((1, bob), (2, bob), (2, eva)):
-            store.save_draft(anchor, person, Role.ANNOTATOR, "{}")
+            store.workspace.save_draft(anchor, person, Role.ANNOTATOR, "{}")
     parted.answer("home", "bob", Kind.AGE, 2)
     with parted.open("home") as store:
-        store.save_draft(2, store.annotator("eva"), Role.ANNOTATOR, '{"of": "home"}')
+        store.workspace.save_draft(
+            2, store.people.ensure("eva"), Role.ANNOTATOR, '{"of": "home"}'
+        )
     report = parted.merge("home", "train")
     assert report.drafts_new == 1
     assert report.left == ("2 drafts of items that were answered since, or have one here",)
     with parted.open("home") as store:
-        bob, eva = store.annotator("bob"), store.annotator("eva")
-        assert store.item(1, bob, Role.ANNOTATOR).draft.body == "{}"
-        assert store.item(2, bob, Role.ANNOTATOR).draft is None
-        assert store.item(2, eva, Role.ANNOTATOR).draft.body == '{"of": "home"}'
+        bob, eva = store.people.ensure("bob"), store.people.ensure("eva")
+        assert store.items.read(1, bob, Role.ANNOTATOR).draft.body == "{}"
+        assert store.items.read(2, bob, Role.ANNOTATOR).draft is None
+        assert store.items.read(2, eva, Role.ANNOTATOR).draft.body == '{"of": "home"}'
     assert not parted.merge("home", "train").changes
 
 
 def test_places_and_views_come_where_there_are_none(parted) -> None:
     for name, query in (("home", "class:AGE"), ("train", "class:TIME")):
         with parted.open(name) as store:
-            eva, bob = store.annotator("eva"), store.annotator("bob")
-            store.save_view(eva, "mine", query)
-            store.save_view(eva, name, query)
-            store.save_place(eva, "annotate", QueuePosition(query, 1, 0))
+            eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+            store.workspace.save_view(eva, "mine", query)
+            store.workspace.save_view(eva, name, query)
+            store.workspace.save_position(eva, "annotate", QueuePosition(query, 1, 0))
             if name == "train":
-                store.save_place(bob, "adjudicate", QueuePosition(query, 2, 1))
+                store.workspace.save_position(bob, "adjudicate", QueuePosition(query, 2, 1))
     report = parted.merge("home", "train")
     assert (report.places_new, report.views_new) == (1, 1)
     assert report.left == ("the saved view “mine” of eva is another query there",)
     with parted.open("home") as store:
-        eva, bob = store.annotator("eva"), store.annotator("bob")
-        assert dict(store.views(eva)) == {
+        eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+        assert dict(store.workspace.views(eva)) == {
             "mine": "class:AGE",
             "home": "class:AGE",
             "train": "class:TIME",
         }
-        assert store.place(eva, "annotate").query == "class:AGE"
-        assert store.place(bob, "adjudicate") == QueuePosition("class:TIME", 2, 1)
+        assert store.workspace.position(eva, "annotate").query == "class:AGE"
+        assert store.workspace.position(bob, "adjudicate") == QueuePosition("class:TIME", 2, 1)
 
 
 def test_guidelines_come_by_version(parted) -> None:
@@ -154,11 +156,11 @@ def test_guidelines_come_by_version(parted) -> None:
 def test_answers_under_guidelines_that_read_otherwise_are_counted(parted) -> None:
     for name, body in (("home", "a"), ("train", "b")):
         with parted.open(name) as store:
-            store.begin_guidelines(body)
+            store.guidelines.begin(body)
     parted.answer("train", "eva", Kind.AGE)
     report = parted.merge("home", "train")
     assert report.guidelines_new == 0
     assert len(report.left) == 1
     assert "(answers given under that text: 1)" in report.left[0]
     with parted.open("home") as store:
-        assert store.guideline().body == "a"
+        assert store.guidelines.read().body == "a"

@@ -46,7 +46,7 @@ def counted(connection):
 
 source.transaction = apply.transaction = apply.transaction = counted
 with Store.open(Path(sys.argv[1])) as store:
-    store.merge(Path(sys.argv[2]), "merger")
+    store.merge.run(Path(sys.argv[2]), "merger")
 print("done", flush=True)
 """
 
@@ -61,14 +61,18 @@ def parted(copies):
     copies.copy("home", "train")
     copies.answer("home", "eva", Kind.AGE)
     with copies.open("train") as store:
-        bob, zoe = store.annotator("bob"), store.annotator("zoe")
+        bob, zoe = store.people.ensure("bob"), store.people.ensure("zoe")
         for anchor in range(1, NUMBERS + 1):
             for person in (bob, zoe):
-                store.commit_answer(anchor, person, Role.ANNOTATOR, class_answer(Kind.TIME))
-        store.settle(parse(""), Rule.UNANIMOUS, zoe)
-        store.replace_anchor(3, bob, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(3, bob))
-        store.commit_answer(4, bob, Role.ADJUDICATOR, class_answer(Kind.YEAR))
-        store.undo(bob)
+                store.edits.commit_answer(
+                    anchor, person, Role.ANNOTATOR, class_answer(Kind.TIME)
+                )
+        store.settlement.run(parse(""), Rule.UNANIMOUS, zoe)
+        store.edits.replace_anchor(
+            3, bob, Role.ADJUDICATOR, Anchor(0, 2), store.edits.stale_labels(3, bob)
+        )
+        store.edits.commit_answer(4, bob, Role.ADJUDICATOR, class_answer(Kind.YEAR))
+        store.edits.undo(bob)
         rows = [
             kit.one(f"two {n} cats", 0, gold=kit.gold(2), votes=[kit.vote("ann", 2)], line=n)
             for n in range(1, NUMBERS + 1)
@@ -123,14 +127,14 @@ def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> No
     def slow(self: apply.Bringing) -> None:
         show(self)
         with parted.open("home") as store:
-            eva, bob = store.annotator("eva"), store.annotator("bob")
-            store.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
-            store.commit_answer(5, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
-            assert store.undo(bob).summary == "answer AGE"
-            assert store.undo(bob) is None
-            store.commit_answer(6, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
-            store.replace_anchor(
-                3, eva, Role.ADJUDICATOR, Anchor(0, 3), store.stale_labels(3, eva)
+            eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+            store.edits.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+            store.edits.commit_answer(5, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
+            assert store.edits.undo(bob).summary == "answer AGE"
+            assert store.edits.undo(bob) is None
+            store.edits.commit_answer(6, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.edits.replace_anchor(
+                3, eva, Role.ADJUDICATOR, Anchor(0, 3), store.edits.stale_labels(3, eva)
             )
 
     monkeypatch.setattr(apply.Bringing, "_show", slow)
@@ -159,10 +163,10 @@ def test_no_gold_goes_stale_by_what_somebody_does_while_it_is_applied(
     def slow(self: apply.Bringing) -> None:
         show(self)
         with parted.open("home") as store:
-            eva = store.annotator("eva")
-            store.commit_answer(3, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
-            span, stale = Anchor(0, 2), store.stale_labels(5, eva)
-            store.replace_anchor(5, eva, Role.ADJUDICATOR, span, stale)
+            eva = store.people.ensure("eva")
+            store.edits.commit_answer(3, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+            span, stale = Anchor(0, 2), store.edits.stale_labels(5, eva)
+            store.edits.replace_anchor(5, eva, Role.ADJUDICATOR, span, stale)
 
     monkeypatch.setattr(apply.Bringing, "_show", slow)
     report = parted.merge("home", "train")
@@ -172,7 +176,7 @@ def test_no_gold_goes_stale_by_what_somebody_does_while_it_is_applied(
     assert {("gold", 5), ("gold", 3), ("span", 3)} < set(listed)
     assert parted.said("home", 3)["gold"] == "AGE"
     with parted.open("home") as store:
-        assert store.count_stale_gold() == 0
+        assert store.items.count_stale_gold() == 0
 
 
 def test_nobody_undoes_what_is_not_there_yet(parted, monkeypatch) -> None:
@@ -181,9 +185,9 @@ def test_nobody_undoes_what_is_not_there_yet(parted, monkeypatch) -> None:
 
     def slow(self: apply.Bringing) -> None:
         with parted.open("home") as store:
-            seen.append(store.undo(store.annotator("bob")))
-            seen.append(store.history(2))
-            seen.append(store.queue_count(parse(""), store.annotator("eva")))
+            seen.append(store.edits.undo(store.people.ensure("bob")))
+            seen.append(store.history.of_anchor(2))
+            seen.append(store.queue.count(parse(""), store.people.ensure("eva")))
         show(self)
 
     monkeypatch.setattr(apply.Bringing, "_show", slow)
@@ -223,12 +227,12 @@ def test_a_span_that_somebody_makes_in_between(parted, monkeypatch, span: Anchor
         if not done:
             with parted.open("home") as store:
                 anchor = 3 if span == Anchor(0, 2) else 6
-                store.replace_anchor(
+                store.edits.replace_anchor(
                     anchor,
-                    store.annotator("eva"),
+                    store.people.ensure("eva"),
                     Role.ADJUDICATOR,
                     span,
-                    store.stale_labels(anchor, store.annotator("eva")),
+                    store.edits.stale_labels(anchor, store.people.ensure("eva")),
                 )
         done.append(back_up(*arguments))
         return done[-1]
@@ -250,7 +254,7 @@ def test_one_at_a_time(parted, monkeypatch) -> None:
     def try_both(self: apply.Bringing, *_: object) -> None:
         with parted.open("home") as store:
             for act in (
-                lambda: store.merge(parted.path("train"), "merger"),
+                lambda: store.merge.run(parted.path("train"), "merger"),
                 lambda: parted.kit.load(store, parted.kit.one("x 1", 1)),
             ):
                 with pytest.raises(StoreError) as refusal:
@@ -278,7 +282,7 @@ def test_what_breaks_off_leaves_nothing(parted, monkeypatch, whole, stage: str) 
 
     monkeypatch.setattr(apply.Bringing, stage, stop)
     with parted.open("home") as store, pytest.raises(KeyboardInterrupt):
-        store.merge(parted.path("train"), "merger")
+        store.merge.run(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before
     assert not list(parted.folder.glob("*backup*"))
 
@@ -292,7 +296,7 @@ def test_a_disk_that_fills_up_while_it_is_applied(parted, monkeypatch, saying) -
 
     monkeypatch.setattr(apply, "run", full)
     with parted.open("home") as store, pytest.raises(StoreError, match="Nothing is lost"):
-        store.merge(parted.path("train"), "merger")
+        store.merge.run(parted.path("train"), "merger")
     monkeypatch.undo()
     parted.copy("train", "other")
     Store.open(parted.path("home")).close()
@@ -310,7 +314,7 @@ def test_a_full_disk_before_anything_is_written(parted, monkeypatch, whole) -> N
 
     monkeypatch.setattr(database, "back_up", full)
     with parted.open("home") as store, pytest.raises(FullError):
-        store.merge(parted.path("train"), "merger")
+        store.merge.run(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before
 
 

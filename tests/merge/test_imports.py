@@ -27,12 +27,12 @@ def live(copies, name: str) -> list[tuple[int, int]]:
 def correct(copies, name: str, who: str, start: int, stop: int, anchor: int = 1) -> int:
     with copies.open(name) as store:
         span = Anchor(start, stop)
-        return store.replace_anchor(
+        return store.edits.replace_anchor(
             anchor,
-            store.annotator(who),
+            store.people.ensure(who),
             Role.ADJUDICATOR,
             span,
-            store.stale_labels(anchor, store.annotator(who)),
+            store.edits.stale_labels(anchor, store.people.ensure(who)),
         ).anchor_id
 
 
@@ -55,12 +55,14 @@ def test_a_file_that_is_new_comes_with_its_rows(copies, saying) -> None:
     assert saying(copies.path("home")) == saying(copies.path("train"))
     assert copies.said("home", 1) == {"gold": "AGE"}
     with copies.open("home") as store:
-        eva = store.annotator("eva")
-        assert store.queue_count(parse("doc:second split:train"), eva) == 3
+        eva = store.people.ensure("eva")
+        assert store.queue.count(parse("doc:second split:train"), eva) == 3
         assert kit.load(store, *rows, known, name="second.jsonl").already
-        item = store.item(2, eva, Role.ANNOTATOR)
+        item = store.items.read(2, eva, Role.ANNOTATOR)
         assert (item.document, item.state) == ("second.jsonl", AnchorState.DECIDED)
-        assert [line.act for line in store.history(2)] == ["import of second.jsonl"] * 2
+        assert [line.act for line in store.history.of_anchor(2)] == [
+            "import of second.jsonl"
+        ] * 2
 
 
 def test_copies_without_a_common_beginning(copies, saying) -> None:
@@ -86,14 +88,14 @@ def test_one_file_of_answers_imported_to_each_at_its_time(copies) -> None:
             kit.load(store, row, name="of ann", annotator="ann")
     copies.answer("train", "ann", Kind.TIME)
     with copies.open("train") as store:
-        store.undo(store.annotator("ann"))
-        store.redo(store.annotator("ann"))
+        store.edits.undo(store.people.ensure("ann"))
+        store.edits.redo(store.people.ensure("ann"))
     report = copies.merge("home", "train")
     assert (report.events, report.conflicts) == (3, ())
     assert copies.said("home") == {"ann": "TIME"}
     with copies.open("home") as store:
-        store.undo(store.annotator("ann"))
-        (vote,) = store.item(1, store.annotator("eva"), Role.ANNOTATOR).votes
+        store.edits.undo(store.people.ensure("ann"))
+        (vote,) = store.items.read(1, store.people.ensure("eva"), Role.ANNOTATOR).votes
     assert (str(vote.answer.kind), vote.answered_at) == ("AGE", EARLIER)
 
 
@@ -123,15 +125,15 @@ def test_a_corrected_span_comes_along(copies, saying) -> None:
     assert (report.anchors_new, report.conflicts) == (1, ())
     assert live(copies, "home") == [(3, 6)]
     with copies.open("home") as store:
-        item = store.item(new, store.annotator("eva"), Role.ANNOTATOR)
+        item = store.items.read(new, store.people.ensure("eva"), Role.ANNOTATOR)
     assert [vote.annotator for vote in item.votes] == ["bob"]
     assert [vote.annotator for vote in item.stale_votes] == ["eva"]
     copies.merge("train", "home")
     assert saying(copies.path("home")) == saying(copies.path("train"))
     with copies.open("home") as store:
-        bob = store.annotator("bob")
-        assert store.undo(bob).summary == "answer TIME"
-        assert store.undo(bob).summary == "anchor “one” made “one or two”"
+        bob = store.people.ensure("bob")
+        assert store.edits.undo(bob).summary == "answer TIME"
+        assert store.edits.undo(bob).summary == "anchor “one” made “one or two”"
     assert live(copies, "home") == [(3, 4)]
     assert copies.said("home") == {"eva": "AGE"}
 
@@ -141,8 +143,8 @@ def test_gold_that_a_correction_elsewhere_did_not_know_keeps_its_span(copies) ->
     copies.copy("home", "train")
     correct(copies, "train", "zoe", 3, 6)
     with copies.open("home") as store:
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
     report = copies.merge("home", "train")
     assert {(one.what, one.word, one.why) for one in report.conflicts} == {
         ("span", "one", Why.DECIDED),
@@ -150,7 +152,7 @@ def test_gold_that_a_correction_elsewhere_did_not_know_keeps_its_span(copies) ->
     }
     assert live(copies, "home") == [(3, 4)]
     with copies.open("home") as store:
-        rows = store.outgoing(parse("state:decided"), None, "gold")
+        rows = store.items.records(parse("state:decided"), None, "gold")
         assert [row.gold.answer.kind for row in rows] == [Kind.AGE]
 
 
@@ -169,14 +171,14 @@ def test_gold_of_a_span_that_was_replaced_here_is_left(copies, rule: Rule) -> No
             votes = [kit.vote("ann", Kind.AGE), kit.vote("bob", Kind.AGE)]
             kit.load(store, kit.one(gold=gold, votes=() if gold else votes))
             if gold is None:
-                store.settle(parse(""), rule, store.annotator("eva"))
+                store.settlement.run(parse(""), rule, store.people.ensure("eva"))
     for _ in range(2):
         (left,) = copies.merge("home", "train").conflicts
         assert (left.what, left.word, left.why) == ("gold", "one", Why.REPLACED)
         assert (left.there.said, left.there.rule) == (f"AGE (rule {rule})", rule)
     assert live(copies, "home") == [(3, 6)]
     with copies.open("home") as store:
-        assert store.count_stale_gold() == 0
+        assert store.items.count_stale_gold() == 0
 
 
 def test_gold_of_a_span_that_was_replaced_in_both_comes_along(copies) -> None:
@@ -201,13 +203,13 @@ def test_gold_that_a_correction_elsewhere_knew_gives_way(copies) -> None:
 def proposal(copies, name: str, who: str = "bob") -> list:
     """The spans that are proposed for the number."""
     with copies.open(name) as store:
-        item = store.item(1, store.annotator(who), Role.ADJUDICATOR)
+        item = store.items.read(1, store.people.ensure(who), Role.ADJUDICATOR)
         return [(flag.annotator, flag.span) for flag in item.flags]
 
 
 def propose(copies, name: str, who: str, *span: int) -> None:
     with copies.open(name) as store:
-        store.propose_span(1, store.annotator(who), Anchor(*span) if span else None)
+        store.edits.propose_span(1, store.people.ensure(who), Anchor(*span) if span else None)
 
 
 def test_a_proposed_span_comes_along(copies, saying) -> None:
@@ -220,7 +222,7 @@ def test_a_proposed_span_comes_along(copies, saying) -> None:
     copies.merge("train", "home")
     assert saying(copies.path("home")) == saying(copies.path("train"))
     with copies.open("home") as store:
-        store.undo(store.annotator("bob"))
+        store.edits.undo(store.people.ensure("bob"))
     assert proposal(copies, "home") == [("bob", Anchor(3, 5))]
 
 
@@ -265,9 +267,9 @@ def test_a_span_corrected_otherwise_in_both_is_left(copies) -> None:
     assert one.there.said == "replaced by “one or two”"
     assert live(copies, "home") == [(3, 5)]
     with copies.open("home") as store:
-        eva = store.annotator("eva")
+        eva = store.people.ensure("eva")
         for conflict in report.conflicts:
-            assert store.queue_count(parse(conflict.query), eva) == 1
+            assert store.queue.count(parse(conflict.query), eva) == 1
 
 
 def test_the_same_correction_in_both(copies) -> None:
@@ -287,7 +289,7 @@ def test_a_span_that_is_answered_here_does_not_vanish(copies) -> None:
     copies.copy("home", "train")
     copies.answer("home", "eva", Kind.AGE, new)
     with copies.open("train") as store:
-        store.undo(store.annotator("bob"))
+        store.edits.undo(store.people.ensure("bob"))
     report = copies.merge("home", "train")
     assert {one.why for one in report.conflicts} == {Why.ANSWERED, Why.TOGETHER}
     assert live(copies, "home") == [(3, 6)]
@@ -325,7 +327,7 @@ def test_a_span_made_and_taken_back_gives_way_to_a_file(copies, name: str) -> No
     copies.copy("home", "train")
     correct(copies, name, "eva", 3, 6)
     with copies.open(name) as store:
-        store.undo(store.annotator("eva"))
+        store.edits.undo(store.people.ensure("eva"))
     with copies.open(other) as store:
         kit.load(store, kit.one(stop=6, gold=kit.gold(Kind.AGE)), name="wide")
     report = copies.merge("home", "train")

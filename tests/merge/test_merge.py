@@ -35,15 +35,15 @@ def test_what_was_done_elsewhere_comes_in(parted) -> None:
 
 def test_each_act_keeps_its_person_words_and_time(parted) -> None:
     with parted.open("train") as store:
-        bob = store.annotator("bob")
+        bob = store.people.ensure("bob")
         seen = Exposure(saw_model=True, seconds=4.0, rule_tag="§2")
         answer = class_answer(Kind.OTHER, comment="a bid", noun="house")
-        saved = store.commit_answer(1, bob, Role.ANNOTATOR, answer, seen)
-        (there,) = store.history(1)
+        saved = store.edits.commit_answer(1, bob, Role.ANNOTATOR, answer, seen)
+        (there,) = store.history.of_anchor(1)
     parted.merge("home", "train")
     with parted.open("home") as store:
-        (vote,) = store.item(1, store.annotator("eva"), Role.ANNOTATOR).votes
-        (here,) = store.history(1)
+        (vote,) = store.items.read(1, store.people.ensure("eva"), Role.ANNOTATOR).votes
+        (here,) = store.history.of_anchor(1)
     assert here.merged == "merge of train.db"
     assert replace(here, merged=None) == there
     assert (vote.answer, vote.answered_at) == (answer, saved.at)
@@ -103,10 +103,10 @@ def test_what_one_person_said_otherwise_in_both_is_left(parted) -> None:
     assert (conflict.anchor_id, conflict.word) == (2, "two")
     assert parted.said("home", 2) == {"eva": "TIME"}
     with parted.open("home") as store:
-        eva = store.annotator("eva")
-        (found,) = store.queue_ids(parse(conflict.query), eva)
+        eva = store.people.ensure("eva")
+        (found,) = store.queue.ids(parse(conflict.query), eva)
         assert list(found) == [2]
-        assert store.item(2, eva, Role.ANNOTATOR).public_id == conflict.public_id
+        assert store.items.read(2, eva, Role.ANNOTATOR).public_id == conflict.public_id
     assert not report.changes
     assert not list(parted.folder.glob("*backup*"))
 
@@ -128,7 +128,7 @@ def test_two_experts_decided_otherwise(parted) -> None:
     assert (conflict.here.rule, conflict.there.rule) == ("expert", "expert")
     assert parted.said("home") == {"EVA": "TIME", "BOB": "YEAR", "gold": "TIME"}
     with parted.open("home") as store:
-        (found,) = store.queue_ids(parse("experts:differ"), store.annotator("eva"))
+        (found,) = store.queue.ids(parse("experts:differ"), store.people.ensure("eva"))
     assert list(found) == [1]
 
 
@@ -136,7 +136,7 @@ def test_a_comment_of_its_own_is_something_else(parted) -> None:
     for name, words in (("home", "here"), ("train", "there")):
         with parted.open(name) as store:
             answer = class_answer(Kind.AGE, comment=words)
-            store.commit_answer(1, store.annotator("bob"), Role.ANNOTATOR, answer)
+            store.edits.commit_answer(1, store.people.ensure("bob"), Role.ANNOTATOR, answer)
     (conflict,) = parted.merge("home", "train").conflicts
     assert conflict.here.said == "AGE comment “here”"
 
@@ -146,22 +146,22 @@ def test_an_expert_decides_over_a_rule_in_whatever_copy(parted, into: str, other
     for who in ("eva", "bob"):
         parted.answer("home", who, Kind.AGE)
     with parted.open("home") as store:
-        store.settle(parse(""), Rule.UNANIMOUS, store.annotator("eva"))
+        store.settlement.run(parse(""), Rule.UNANIMOUS, store.people.ensure("eva"))
     parted.decide("train", "zoe", Kind.YEAR)
     parted.decide("train", "zoe", Kind.TIME)
     assert parted.merge(into, other).conflicts == ()
     assert parted.said(into)["gold"] == "TIME"
     with parted.open(into) as store:
-        zoe = store.annotator("zoe")
-        store.undo(zoe)
-        store.undo(zoe)
+        zoe = store.people.ensure("zoe")
+        store.edits.undo(zoe)
+        store.edits.undo(zoe)
     assert parted.said(into).get("gold") == ("AGE" if into == "home" else None)
 
 
 def test_what_was_taken_back_here_gives_way(parted) -> None:
     parted.decide("home", "eva", Kind.TIME)
     with parted.open("home") as store:
-        store.undo(store.annotator("eva"))
+        store.edits.undo(store.people.ensure("eva"))
     parted.decide("train", "bob", Kind.YEAR)
     report = parted.merge("home", "train")
     assert (report.conflicts, parted.said("home")["gold"]) == ((), "YEAR")
@@ -171,7 +171,7 @@ def test_what_was_taken_back_there_changes_nothing(parted) -> None:
     parted.decide("home", "eva", Kind.TIME)
     parted.decide("train", "bob", Kind.YEAR)
     with parted.open("train") as store:
-        store.undo(store.annotator("bob"))
+        store.edits.undo(store.people.ensure("bob"))
     report = parted.merge("home", "train")
     assert (report.conflicts, report.taken_back) == ((), 1)
     assert parted.said("home") == {"EVA": "TIME", "gold": "TIME"}
@@ -179,14 +179,14 @@ def test_what_was_taken_back_there_changes_nothing(parted) -> None:
 
 def test_flags_come_along(parted) -> None:
     with parted.open("train") as store:
-        bob = store.annotator("bob")
-        store.set_flag(1, bob, FlagName.GUIDELINE, True)
-        store.set_flag(2, bob, FlagName.SKIP, True)
-        store.set_flag(2, bob, FlagName.SKIP, False)
+        bob = store.people.ensure("bob")
+        store.edits.set_flag(1, bob, FlagName.GUIDELINE, True)
+        store.edits.set_flag(2, bob, FlagName.SKIP, True)
+        store.edits.set_flag(2, bob, FlagName.SKIP, False)
     parted.merge("home", "train")
     with parted.open("home") as store:
         marks = {
-            anchor: store.item(anchor, store.annotator("eva"), Role.ANNOTATOR).flags
+            anchor: store.items.read(anchor, store.people.ensure("eva"), Role.ANNOTATOR).flags
             for anchor in (1, 2)
         }
     assert [(mark.name, mark.annotator) for mark in marks[1]] == [(FlagName.GUIDELINE, "bob")]
@@ -196,32 +196,32 @@ def test_flags_come_along(parted) -> None:
 def test_undo_goes_on_as_if_in_one_copy(parted) -> None:
     parted.answer("home", "eva", Kind.TIME, 1)
     with parted.open("train") as store:
-        bob = store.annotator("bob")
+        bob = store.people.ensure("bob")
         for kind in (Kind.YEAR, Kind.PEOPLE):
-            store.commit_answer(1, bob, Role.ANNOTATOR, class_answer(kind))
-        store.undo(bob)
+            store.edits.commit_answer(1, bob, Role.ANNOTATOR, class_answer(kind))
+        store.edits.undo(bob)
     parted.merge("home", "train")
     assert parted.said("home") == {"eva": "TIME", "bob": "YEAR"}
     with parted.open("home") as store:
-        bob, eva = store.annotator("bob"), store.annotator("eva")
-        assert store.redo(bob).summary == "answer PEOPLE, in place of an earlier one"
-        assert store.undo(bob) is not None
-        assert store.undo(bob) is not None
-        assert store.undo(bob) is None
-        assert store.undo(eva).summary == "answer TIME"
+        bob, eva = store.people.ensure("bob"), store.people.ensure("eva")
+        assert store.edits.redo(bob).summary == "answer PEOPLE, in place of an earlier one"
+        assert store.edits.undo(bob) is not None
+        assert store.edits.undo(bob) is not None
+        assert store.edits.undo(bob) is None
+        assert store.edits.undo(eva).summary == "answer TIME"
     assert parted.said("home") == {}
 
 
 def test_an_undo_of_what_both_have_counts_here(parted) -> None:
     with parted.open("train") as store:
-        store.undo(store.annotator("eva"))
+        store.edits.undo(store.people.ensure("eva"))
     assert parted.said("home", 2) == {"eva": "AGE"}
     assert parted.merge("home", "train").events == 1
     assert parted.said("home", 2) == {}
     with parted.open("home") as store:
-        eva = store.annotator("eva")
-        assert store.undo(eva) is None
-        assert store.redo(eva) is not None
+        eva = store.people.ensure("eva")
+        assert store.edits.undo(eva) is None
+        assert store.edits.redo(eva) is not None
     assert parted.said("home", 2) == {"eva": "AGE"}
 
 
@@ -230,11 +230,11 @@ def test_a_settlement_is_one_act_here_too(parted) -> None:
         parted.answer("train", who, Kind.AGE, 1)
         parted.answer("train", who, Kind.TIME, 2)
     with parted.open("train") as store:
-        store.settle(parse(""), Rule.UNANIMOUS, store.annotator("zoe"))
+        store.settlement.run(parse(""), Rule.UNANIMOUS, store.people.ensure("zoe"))
     parted.merge("home", "train")
     assert (parted.said("home", 1)["gold"], parted.said("home", 2)["gold"]) == ("AGE", "TIME")
     with parted.open("home") as store:
-        undone = store.undo(store.annotator("zoe"))
+        undone = store.edits.undo(store.people.ensure("zoe"))
         assert undone.anchors == 2
     assert "gold" not in parted.said("home", 1) | parted.said("home", 2)
 
@@ -258,9 +258,9 @@ def test_three_copies(parted, saying) -> None:
 
 def test_a_name_of_two_kinds_is_refused(parted) -> None:
     with parted.open("train") as store:
-        store.annotator("small", "model")
+        store.people.ensure("small", "model")
     with parted.open("home") as store:
-        store.annotator("small")
+        store.people.ensure("small")
     with pytest.raises(StoreError, match="'small' is a person here and a model in the other"):
         parted.merge("home", "train")
 
@@ -273,30 +273,32 @@ def test_many_acts_in_many_writes(copies, monkeypatch: pytest.MonkeyPatch) -> No
     copies.made("home", *(copies.kit.one(f"one {n}", 0, line=n) for n in range(1, 61)))
     copies.copy("home", "train")
     with Store.open(copies.path("train")) as store:
-        people = [store.annotator(name) for name in ("bob", "zoe")]
+        people = [store.people.ensure(name) for name in ("bob", "zoe")]
         for anchor in range(1, 61):
             for person in people:
-                store.commit_answer(anchor, person, Role.ANNOTATOR, class_answer(Kind.AGE))
-        store.settle(parse(""), Rule.UNANIMOUS, people[0])
+                store.edits.commit_answer(
+                    anchor, person, Role.ANNOTATOR, class_answer(Kind.AGE)
+                )
+        store.settlement.run(parse(""), Rule.UNANIMOUS, people[0])
         for _ in range(5):
-            store.replace_anchor(
+            store.edits.replace_anchor(
                 _ + 1,
                 people[1],
                 Role.ADJUDICATOR,
                 Anchor(0, 2),
-                store.stale_labels(_ + 1, people[1]),
+                store.edits.stale_labels(_ + 1, people[1]),
             )
     told: list[tuple[str, int]] = []
     with copies.open("home") as store:
-        report = store.merge(
+        report = store.merge.run(
             copies.path("train"), "merger", progress=lambda *step: told.append(step)
         )
     assert (report.events, report.acts) == (190, 126)
     assert ("applied", 190) in told
     copies.merge("home", "train")
     with copies.open("home") as store:
-        assert store.queue_count(parse("state:decided"), store.annotator("bob")) == 55
-        assert store.queue_count(parse("state:stale"), store.annotator("bob")) == 5
+        assert store.queue.count(parse("state:decided"), store.people.ensure("bob")) == 55
+        assert store.queue.count(parse("state:stale"), store.people.ensure("bob")) == 5
 
 
 def test_what_was_decided_with_both_in_view_counts(parted) -> None:
@@ -310,8 +312,8 @@ def test_what_was_decided_with_both_in_view_counts(parted) -> None:
     assert parted.merge("train", "home").conflicts == ()
     assert parted.said("train") == {"EVA": "AGE", "BOB": "YEAR", "gold": "AGE"}
     with parted.open("train") as store:
-        eva = store.annotator("eva")
-        assert store.undo(eva) is not None
+        eva = store.people.ensure("eva")
+        assert store.edits.undo(eva) is not None
     assert parted.said("train")["gold"] == "TIME"
 
 
@@ -376,7 +378,7 @@ def test_a_settlement_of_a_vote_that_was_given_in_both(parted) -> None:
     for who in ("eva", "bob"):
         parted.answer("train", who, Kind.AGE)
     with parted.open("train") as store:
-        store.settle(parse(""), Rule.UNANIMOUS, store.annotator("zoe"))
+        store.settlement.run(parse(""), Rule.UNANIMOUS, store.people.ensure("zoe"))
     assert parted.merge("home", "train").conflicts == ()
     assert parted.said("home")["gold"] == "AGE"
 
@@ -387,9 +389,9 @@ def test_a_decision_withdrawn_there_while_another_agreed(parted) -> None:
     parted.decide("home", "bob", Kind.TIME)
     parted.copy("home", "train")
     with parted.open("home") as store:
-        store.undo(store.annotator("bob"))
+        store.edits.undo(store.people.ensure("bob"))
     with parted.open("train") as store:
-        store.withdraw(1, store.annotator("eva"), Role.ADJUDICATOR)
+        store.edits.withdraw(1, store.people.ensure("eva"), Role.ADJUDICATOR)
     parted.decide("train", "zoe", Kind.AGE)
     assert parted.merge("home", "train").conflicts == ()
     assert parted.said("home") == {"ZOE": "AGE", "gold": "AGE"}

@@ -26,14 +26,14 @@ def parted(copies):
 
 def merge(copies, other: Path) -> None:
     with copies.open("home") as store:
-        store.merge(other, "merger")
+        store.merge.run(other, "merger")
 
 
 def test_a_copy_that_somebody_has_open(parted) -> None:
     with parted.open("train") as there:
         there.set_setting("unsaved", "in the log beside the file")
         with parted.open("home") as store:
-            assert store.merge(parted.path("train"), "merger").events == 1
+            assert store.merge.run(parted.path("train"), "merger").events == 1
         assert there.setting("unsaved") is not None
     assert parted.said("home") == {"bob": "TIME"}
 
@@ -121,7 +121,7 @@ def test_an_older_database_is_read_as_a_copy_of_it(parted, tmp_path: Path) -> No
         writer.execute("INSERT INTO annotator VALUES (1, 'old hand', 'person', '2026')")
     before = {file.name: file.read_bytes() for file in tmp_path.glob("old.db*")}
     with parted.open("home") as store:
-        assert store.merge(path, "merger").people_new == ("old hand",)
+        assert store.merge.run(path, "merger").people_new == ("old hand",)
     assert {file.name: file.read_bytes() for file in tmp_path.glob("old.db*")} == before
 
 
@@ -136,7 +136,7 @@ def test_an_import_that_broke_off_there_is_left_out(parted, monkeypatch) -> None
 
     monkeypatch.setattr(bulk_run, "run_sweep", lambda *_: None)
     with parted.open("train") as store, pytest.raises(KeyboardInterrupt):
-        store.load(IncomingFile("broken off", "sha", "gold"), rows())
+        store.imports.load(IncomingFile("broken off", "sha", "gold"), rows())
     monkeypatch.undo()
     with closing(connect(parted.path("train"), "rw")) as writer:
         writer.execute("UPDATE batch SET pid = 999999999 WHERE state = 'loading'")
@@ -211,7 +211,7 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(parted, monkeypatch,
     def slow(*arguments):
         found = plan(*arguments)
         with Store.open(parted.path("train")) as there:
-            there.set_setting("new", "value")
+            there.settings.write("new", "value")
         return found
 
     monkeypatch.setattr(merge_plan, "plan", slow)

@@ -44,12 +44,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """A database with one anchor, number 1."""
     with Store.open(tmp_path / "w.db", create=True) as store:
         passage = IncomingPassage(DOGS.passage, "test", (IncomingAnchor(1, DOGS.anchor),))
-        store.load(IncomingFile("made up", "0" * 64, "test"), [passage])
+        store.imports.load(IncomingFile("made up", "0" * 64, "test"), [passage])
         yield store
 
 
 def states(store: Store) -> dict[str, str]:
-    return {model.name: model.state for model in store.models()}
+    return {model.name: model.state for model in store.models.all()}
 
 
 def used(store: Store) -> tuple[str, str]:
@@ -58,7 +58,7 @@ def used(store: Store) -> tuple[str, str]:
 
 
 def predicted(store: Store) -> Prediction | None:
-    item = store.item(1, NOBODY, Role.ANNOTATOR)
+    item = store.items.read(1, NOBODY, Role.ANNOTATOR)
     assert item is not None
     return item.prediction
 
@@ -85,22 +85,22 @@ def test_it_takes_over_from_built_in_recipes_that_nobody_chose(
     store: Store, package: Path
 ) -> None:
     for name, task in (("rules", "identification"), ("cues", "resolution")):
-        store.ensure_model(name, task, name, "1")
+        store.models.ensure(name, task, name, "1")
     assert used(store) == ("small", "small")
     assert states(store) == {"rules": "retired", "cues": "retired", "small": "active"}
-    store.activate_model(1)
+    store.models.activate(1)
     assert used(store) == ("rules", "small")
     ensure_small(store)
     assert used(store) == ("rules", "small")
 
 
 def test_it_leaves_a_model_of_ones_own_active(store: Store, package: Path) -> None:
-    store.ensure_model("cues", "resolution", "cues", "1")
+    store.models.ensure("cues", "resolution", "cues", "1")
     own = NewModel("svm-1", "identification", "svm", "1", "w-models/svm-1", "0")
-    store.finish_training(store.begin_job("identification", {}), own)
+    store.jobs.finish_training(store.jobs.begin("identification", {}), own)
     ensure_small(store)
     assert states(store) == {"cues": "retired", "svm-1": "active", "small": "active"}
-    active = store.active_model("identification")
+    active = store.models.active("identification")
     assert active is not None
     assert active.name == "svm-1"
     assert resolver_for(store).name == "small"
@@ -112,7 +112,7 @@ def test_that_of_another_release_forgets_what_the_one_before_said(
     number = ensure_small(store)
     assert number is not None
     scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
-    store.save_predictions(number, [(1, Prediction("small", "2", None, None, scores))])
+    store.predictions.save(number, [(1, Prediction("small", "2", None, None, scores))])
     assert ensure_small(store) == number
     assert predicted(store) is not None
     shutil.rmtree(package)
@@ -130,7 +130,7 @@ def test_a_damaged_one_is_stood_in_for_until_it_is_whole(store: Store, package: 
     for aside in (resolver.aside, identifier.aside):
         assert "the small model cannot be used" in aside
         assert "weights.safetensors is damaged" in aside
-    active = store.active_model("resolution")
+    active = store.models.active("resolution")
     assert active is not None
     assert (active.name, active.id) == ("cues", resolver.model_id)
     shutil.rmtree(package)
@@ -144,7 +144,7 @@ def test_what_somebody_activates_meanwhile_stays(store: Store, package: Path) ->
     damage(package)
     cues = resolver_for(store).model_id
     assert cues is not None
-    store.activate_model(cues)
+    store.models.activate(cues)
     shutil.rmtree(package)
     write_small(package)
     assert resolver_for(store).name == "cues"
@@ -201,7 +201,7 @@ def test_nothing_is_written_where_nothing_is_to_be_registered(store: Store) -> N
     found = resolver_for(store, register=False)
     assert (found.name, found.model_id) == ("cues", None)
     assert identifier_for(store, register=False).model_id is None
-    assert store.models() == ()
+    assert store.models.all() == ()
 
 
 # --- words ----------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_a_parser_is_noted_and_another_forgets_what_was_said(store: Store) -> No
     assert chosen.model_id is not None
     answers_with(store, chosen, "tagger 1")
     scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
-    store.save_predictions(chosen.model_id, [(1, Prediction("cues", "2", None, None, scores))])
+    store.predictions.save(chosen.model_id, [(1, Prediction("cues", "2", None, None, scores))])
     answers_with(store, resolver_for(store), "tagger 1")
     assert predicted(store) is not None
     answers_with(store, resolver_for(store), "tagger 2")
@@ -260,7 +260,7 @@ def test_a_model_of_both_tasks_is_checked_for_both(
     store: Store, package: Path, tmp_path: Path
 ) -> None:
     ensure_built_in(store)
-    small = store.model("small")
+    small = store.models.named("small")
     assert small is not None
     check_usable(store, small)
     damage(package)

@@ -21,13 +21,13 @@ def make_jobs(database: Path) -> None:
     """Four jobs and a model that one of them made; this process runs the third."""
     with Store.open(database) as store:
         _made(store)
-        failed = store.queue_job(_train("bilstm"))
-        store.claim_job(KINDS, 9)
-        store.end_job(
+        failed = store.jobs.add(_train("bilstm"))
+        store.jobs.claim(KINDS, 9)
+        store.jobs.end(
             failed, JobState.FAILED, "bilstm needs word vectors: add vectors=file:PATH"
         )
         _running(store)
-        store.queue_job(_train("linear"))
+        store.jobs.add(_train("linear"))
 
 
 def _train(recipe: str, query: str = "") -> NewJob:
@@ -37,8 +37,8 @@ def _train(recipe: str, query: str = "") -> NewJob:
 
 def _made(store: Store) -> None:
     """A job that is done, with its model, which is not in use."""
-    job_id = store.queue_job(_train("linear", "split:train"))
-    store.claim_job(KINDS, 9)
+    job_id = store.jobs.add(_train("linear", "split:train"))
+    store.jobs.claim(KINDS, 9)
     metrics = {
         "accuracy": 0.709, "accuracy_inclusive": 0.721, "accuracy_nearest": 0.688,
         "reference": 0.66, "implicit": 0.75, "examples": 3_906, "dev_examples": 1_000,
@@ -48,19 +48,19 @@ def _made(store: Store) -> None:
         "reason": "72.1 against 78.2 on 1,000 items: 6.1 points less [−8.4, −3.9]",
     }
     new = NewModel("linear-1", "resolution", "linear", "1", "linear-1", "0" * 64, {}, metrics)
-    store.finish_training(job_id, new, {"passages": 3_800}, verdict=verdict)
+    store.jobs.finish_training(job_id, new, {"passages": 3_800}, verdict=verdict)
 
 
 def _running(store: Store) -> None:
-    job_id = store.queue_job(_train("small"))
-    store.claim_job(KINDS, 9)
+    job_id = store.jobs.add(_train("small"))
+    store.jobs.claim(KINDS, 9)
     for done in range(1, DONE + 1, 3):
         figures = {"loss": 0.4 + 1.6 * exp(-done / 60) + 0.04 * sin(done / 7)}
         judged = done // JUDGED
         if judged:
             figures["score"] = 0.78 - 0.12 * exp(-judged / 2)
         progress = JobProgress("training, epoch 2", done, STEPS, figures)
-        store.note_job(job_id, progress, JobPoint(done, figures))
+        store.jobs.note(job_id, progress, JobPoint(done, figures))
     lines = (AT.format(place, words) for place, words in enumerate(LOG_LINES))
-    job = store.jobs()[0]
+    job = store.jobs.all()[0]
     (job_folder(store.path, job) / LOG).write_text("".join(lines), "utf-8")

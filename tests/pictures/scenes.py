@@ -163,15 +163,15 @@ def _stopped(folder: Path) -> Iterator[None]:
 def _predict(database: Path) -> None:
     """Scores that look like a model's: the nearer a noun before the number, the higher."""
     with Store.open(database) as store:
-        me = store.annotator(ME)
-        model = store.ensure_model(MODEL, "resolution", "nearest-noun", "1")
+        me = store.people.ensure(ME)
+        model = store.models.ensure(MODEL, "resolution", "nearest-noun", "1")
         found = []
-        for chunk in store.queue_ids(parse(""), me):
+        for chunk in store.queue.ids(parse(""), me):
             for anchor_id in chunk:
-                item = store.item(anchor_id, me, Role.ADJUDICATOR)
+                item = store.items.read(anchor_id, me, Role.ADJUDICATOR)
                 if item is not None:
                     found.append((anchor_id, _prediction(item)))
-        store.save_predictions(model, found)
+        store.predictions.save(model, found)
     # Lists the models that come with the program, which a child process would else do, at
     # the time of day.
     CliRunner().invoke(commands, ["models", "--db", str(database)], catch_exceptions=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from nfh_db.predictions import Predictions
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Prediction, Role
 from nfh_db.store import Store
@@ -31,14 +32,14 @@ def database(home: Path, call: Call) -> Path:
 
 
 def run(store: Store, stub: Stub, query: str = "", *, force: bool = False) -> PredictionRun:
-    number = store.ensure_model("stub", "resolution", "small", stub.version)
+    number = store.models.ensure("stub", "resolution", "small", stub.version)
     tools = Resolution(SelectedModel(stub, "stub", number), None)
     return predict_stored(store, parse(query), tools, ME, lambda *_: None, force=force)
 
 
 def known(store: Store) -> dict[int, Prediction | None]:
-    ids = [id_ for chunk in store.queue_ids(parse(""), ME) for id_ in chunk]
-    items = [store.item(id_, ME, Role.ANNOTATOR) for id_ in ids]
+    ids = [id_ for chunk in store.queue.ids(parse(""), ME) for id_ in chunk]
+    items = [store.items.read(id_, ME, Role.ANNOTATOR) for id_ in ids]
     return {one.anchor_id: one.prediction for one in items if one is not None}
 
 
@@ -97,13 +98,13 @@ def test_writes_are_short(database: Path, monkeypatch: pytest.MonkeyPatch) -> No
     sizes: list[int] = []
     monkeypatch.setattr(predict, "LARGEST_STRETCH", 10)
     monkeypatch.setattr(predict, "FIRST_STRETCH", 10)
-    save = Store.save_predictions
+    save = Predictions.save
 
-    def counted(self: Store, model: int, found: Sequence[tuple[int, Prediction]]) -> None:
+    def counted(self: Predictions, model: int, found: Sequence[tuple[int, Prediction]]) -> None:
         sizes.append(len(found))
         save(self, model, found)
 
-    monkeypatch.setattr(Store, "save_predictions", counted)
+    monkeypatch.setattr(Predictions, "save", counted)
     with Store.open(database) as store:
         assert run(store, Stub()).predicted == 40
     assert (sum(sizes), max(sizes)) == (40, 10)
@@ -115,7 +116,7 @@ def test_the_command(database: Path, call: Call, monkeypatch: pytest.MonkeyPatch
     def chosen(store: Store, spec: str | None) -> SelectedModel[Resolver]:
         if spec == "elsewhere":
             return SelectedModel(stub, "elsewhere")
-        return SelectedModel(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
+        return SelectedModel(stub, "stub", store.models.ensure("stub", "both", "small", "1"))
 
     monkeypatch.setattr("nfh_tui.services.predict.resolver_for", chosen)
     told = json.loads(call("predict", "anchor:three", "--db", database, "--json").stdout)

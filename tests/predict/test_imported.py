@@ -37,15 +37,15 @@ def database(home: Path, call: Call) -> Path:
     (home / "p.jsonl").write_text("".join(map(lines.line, found)), "utf-8")
     assert call("import", "--db", "n.db", "p.jsonl").exit_code == 0
     with Store.open(home / "n.db") as store:
-        ann = store.annotator("ann")
+        ann = store.people.ensure("ann")
         for anchor in (1, 2):
-            store.commit_answer(anchor, ann, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.edits.commit_answer(anchor, ann, Role.ANNOTATOR, class_answer(Kind.AGE))
     return home / "n.db"
 
 
 def types(path: Path) -> dict[str, str]:
     with Store.open_to_read(path) as store:
-        return {one.name: one.type for one in store.annotators()}
+        return {one.name: one.type for one in store.people.all()}
 
 
 def test_the_model_is_no_person(database: Path) -> None:
@@ -56,9 +56,9 @@ def test_the_model_is_no_person(database: Path) -> None:
             ("state:answered", 2), ("state:disagree", 0), ("differs:stub", 0),
             ("said:NOT_NFH", 0), ("said:stub/NOT_NFH", 1),
         ):  # fmt: skip
-            assert store.queue_count(parse(query), ME) == count, query
+            assert store.queue.count(parse(query), ME) == count, query
         for anchor, reason in ((1, "1 of 1"), (3, None)):
-            item = store.item(anchor, ME, Role.ADJUDICATOR)
+            item = store.items.read(anchor, ME, Role.ADJUDICATOR)
             assert item is not None
             assert [vote.annotator for vote in annotators_votes(item)][-1] == "stub"
             made = proposal(item)
@@ -87,16 +87,16 @@ def test_gold_is_made_of_what_people_say_alone(database: Path, call: Call) -> No
     report = json.loads(told.stdout)
     assert (report["new"], report["classes"]) == (2, {"AGE": 2})
     with Store.open_to_read(database) as store:
-        golds = [one.gold for one in store.outgoing(parse("state:decided"), ME, "gold")]
+        golds = [one.gold for one in store.items.records(parse("state:decided"), ME, "gold")]
         assert [[name for name, _ in gold.votes] for gold in golds if gold] == [["ann"]] * 2
     assert examine(database).findings == ()
 
 
 def test_agreement_and_assignment_count_people_alone(database: Path, call: Call) -> None:
     with Store.open(database) as store:
-        bob = store.annotator("bob")
+        bob = store.people.ensure("bob")
         for anchor in (1, 3):
-            store.commit_answer(anchor, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.edits.commit_answer(anchor, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
     found = json.loads(call("agreement", "--db", database, "--json").stdout)
     assert "stub" not in json.dumps(found)
     assert "stub" not in call("annotators", "--db", database, "--json").stdout
@@ -105,7 +105,7 @@ def test_agreement_and_assignment_count_people_alone(database: Path, call: Call)
     with Store.open_to_read(database) as store:
         # One has two answers already, two have one each, one has none.
         assert (
-            store.queue_count(parse("todo:cat"), ME) + store.queue_count(parse("todo:dan"), ME)
+            store.queue.count(parse("todo:cat"), ME) + store.queue.count(parse("todo:dan"), ME)
             == 0 + 1 + 1 + 2
         )
 
@@ -131,11 +131,11 @@ def test_it_stays_a_model_in_an_export_and_a_merge(
 
 def test_a_persons_name_is_no_models(database: Path, call: Call, home: Path) -> None:
     with Store.open(database) as store, pytest.raises(StoreError, match="name of a model here"):
-        store.annotator("stub")
+        store.people.ensure("stub")
     refused = call("assign", "--to", "stub", "--db", database)
     assert (refused.exit_code, "take another name" in refused.stderr) == (1, True)
     with Store.open(home / "other.db", create=True) as store:
-        store.annotator("stub")
+        store.people.ensure("stub")
     for more in ((), ("--dry-run",)):
         refused = call("import", "p.jsonl", "--db", "other.db", *more)
         assert refused.exit_code == 1
@@ -143,4 +143,4 @@ def test_a_persons_name_is_no_models(database: Path, call: Call, home: Path) -> 
             refused.stderr
         )
     with Store.open_to_read(home / "other.db") as store:
-        assert store.queue_count(parse(""), ME) == 0
+        assert store.queue.count(parse(""), ME) == 0

@@ -72,7 +72,7 @@ def test_what_is_written_comes_back_as_votes_and_never_as_gold(
     assert [row.votes[0].answer for row in rows] == [one.answer for one in predicted]
     assert call("import", "--db", "n.db", "p.jsonl").exit_code == 0
     with Store.open_to_read(home / "n.db") as store:
-        out = list(store.outgoing(Query(), Annotator(0, "me"), "gold"))
+        out = list(store.items.records(Query(), Annotator(0, "me"), "gold"))
         assert len(out) == 4
         by_place = {(one.passage.digest, one.anchor.start): one for one in out}
         for one in predicted:

@@ -28,7 +28,7 @@ def nfh_tui(*arguments: object) -> subprocess.CompletedProcess[str]:
 def answered(database: Path) -> list[list[str]]:
     """The kinds said of the first anchors."""
     with Store.open(database) as store:
-        ballots = list(store.ballots(parse("sort:order")))
+        ballots = list(store.items.ballots(parse("sort:order")))
         return [[vote.answer.kind.value for vote in ballot.votes] for ballot in ballots[:3]]
 
 

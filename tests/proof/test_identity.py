@@ -93,12 +93,12 @@ def answers(draw: st.DrawFn, count: int, anchor: Anchor) -> Answer:
 
 def work_on(store: Store, data: st.DataObject) -> None:
     """A few people answer, decide, flag, correct spans, withdraw and undo; a rule settles."""
-    me = store.annotator("ann")
-    ids = [anchor for chunk in store.queue_ids(parse(""), me) for anchor in chunk]
+    me = store.people.ensure("ann")
+    ids = [anchor for chunk in store.queue.ids(parse(""), me) for anchor in chunk]
     for _ in range(data.draw(st.integers(0, 8))):
-        person = store.annotator(data.draw(names))
+        person = store.people.ensure(data.draw(names))
         anchor_id = data.draw(st.sampled_from(ids))
-        item = store.item(anchor_id, person, Role.ANNOTATOR)
+        item = store.items.read(anchor_id, person, Role.ANNOTATOR)
         if item is None:
             continue
         count = len(item.passage.tokens)
@@ -107,35 +107,35 @@ def work_on(store: Store, data: st.DataObject) -> None:
             if what == "answer":
                 answer = data.draw(answers(count, item.anchor))
                 seen = Exposure(data.draw(st.booleans()), data.draw(st.booleans()), 1.5, "r[1]")
-                store.commit_answer(anchor_id, person, data.draw(roles), answer, seen)
+                store.edits.commit_answer(anchor_id, person, data.draw(roles), answer, seen)
             elif what == "agree":
                 for name in ("ann", "ben c"):
-                    voter = store.annotator(name)
-                    store.commit_answer(
+                    voter = store.people.ensure(name)
+                    store.edits.commit_answer(
                         anchor_id, voter, Role.ANNOTATOR, class_answer(Kind.AGE)
                     )
             elif what == "flag":
-                store.set_flag(
+                store.edits.set_flag(
                     anchor_id, person, data.draw(st.sampled_from(list(FlagName))), True
                 )
             elif what == "span" and item.anchor.end < count:
                 span = Anchor(item.anchor.start, item.anchor.end + 1)
                 ids.append(
-                    store.replace_anchor(
+                    store.edits.replace_anchor(
                         anchor_id,
                         person,
                         Role.ADJUDICATOR,
                         span,
-                        store.stale_labels(anchor_id, person),
+                        store.edits.stale_labels(anchor_id, person),
                     ).anchor_id
                 )
             else:
-                store.undo(person)
+                store.edits.undo(person)
         except StoreError:
             pass
     rule = data.draw(st.sampled_from([None, Rule.UNANIMOUS, Rule.MAJORITY]))
     if rule is not None:
-        store.settle(parse(""), rule, me)
+        store.settlement.run(parse(""), rule, me)
 
 
 @contextmanager
@@ -177,7 +177,7 @@ def said(store: Store) -> list[tuple[object, ...]]:
             ballot.split,
         )
 
-    return sorted(map(plain, store.ballots(parse(""))), key=repr)
+    return sorted(map(plain, store.items.ballots(parse(""))), key=repr)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -206,9 +206,9 @@ def test_release_rows_come_back_line_for_line(data: st.DataObject) -> None:
     with database() as (store, folder):
         bring(store, folder, content, "nfh")
         # What people say as annotators, and their flags, changes no row of the release.
-        me = store.annotator("ann")
-        for anchor in next(store.queue_ids(parse(""), me)):
-            store.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(Kind.BROKEN))
+        me = store.people.ensure("ann")
+        for anchor in next(store.queue.ids(parse(""), me)):
+            store.edits.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(Kind.BROKEN))
         left = take(store, folder, "nfh")
     assert [json.loads(line) for line in left.split("\n") if line] == lines
     with database() as (store, folder):
@@ -333,4 +333,4 @@ def test_half_a_character_is_refused_with_file_and_line(
             import_file(store, Source(file), BY_NAME[layout], ImportOptions())
         assert str(refused.value).isprintable()
         assert said(store) == []
-        assert store.annotators() == ()
+        assert store.people.all() == ()

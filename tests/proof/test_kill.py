@@ -73,14 +73,14 @@ def test_an_answer_begun_outlives_the_workbench(tmp_path: Path) -> None:
     database = tmp_path / "nfh.db"
     make(database, 2)
     with Store.open(database) as store:
-        first, me = ids_of(store, LEFT)[0], store.annotator("ann")
+        first, me = ids_of(store, LEFT)[0], store.people.ensure("ann")
         command = ["annotate", f"split:{LEFT}", "--db", str(database), "--as", "ann"]
         with Desk(command) as desk:
             desk.until_text("00000 said")
             desk.press("y")
             for _ in range(1000):
                 desk.read(0.01)
-                item = store.item(first, me, Role.ANNOTATOR)
+                item = store.items.read(first, me, Role.ANNOTATOR)
                 assert item is not None
                 if item.draft is not None:
                     break
@@ -90,7 +90,7 @@ def test_an_answer_begun_outlives_the_workbench(tmp_path: Path) -> None:
             desk.press("\r")
             desk.until(lambda text: "saved" in foot(text), "saved")
             assert desk.quit() == 0
-        item = store.item(first, me, Role.ANNOTATOR)
+        item = store.items.read(first, me, Role.ANNOTATOR)
         assert item is not None
         assert [vote.answer.kind for vote in item.votes] == [Kind.YEAR]
         assert item.draft is None

@@ -40,8 +40,8 @@ def test_the_log_replays_to_what_was_done(seed: int, acts: int) -> None:
             assert difference(chooser.model.state, read_state(database)) == "", done
             assert faults(database) == []
             for name in PEOPLE:
-                person = store.annotator(name)
+                person = store.people.ensure(name)
                 with suppress(ChangedSinceError):
-                    while store.undo(person):
+                    while store.edits.undo(person):
                         pass
         assert faults(database) == []

@@ -110,11 +110,11 @@ def test_it_is_stored_with_a_prediction(tmp_path: Path) -> None:
     words = Passage("one", (Token(0, 3, "one"),), (Turn(0, None, 0, 1),))
     with Store.open(tmp_path / "own.db", create=True) as store:
         coming = IncomingPassage(words, "t", (IncomingAnchor(1, Anchor(0, 1)),))
-        store.load(IncomingFile("a", "a", "gold"), [coming])
-        model = store.ensure_model("m", "resolution", "r", "1")
+        store.imports.load(IncomingFile("a", "a", "gold"), [coming])
+        model = store.models.ensure("m", "resolution", "r", "1")
         scores = (0.0, 0.75, 0.0, 0.0, 0.0, 0.25, None)
         said = Prediction("m", Kind.AGE.value, Kind.OTHER.value, 0.5, scores)
-        me = store.annotator("me")
-        (ids,) = store.queue_ids(parse(""), me)
-        store.save_predictions(model, [(ids[0], said)])
-        assert store.queue_count(parse("conf:0.75 margin:0.5 predicted:m/AGE"), me) == 1
+        me = store.people.ensure("me")
+        (ids,) = store.queue.ids(parse(""), me)
+        store.predictions.save(model, [(ids[0], said)])
+        assert store.queue.count(parse("conf:0.75 margin:0.5 predicted:m/AGE"), me) == 1

@@ -74,4 +74,4 @@ def gold_lines(folder: Path) -> list[Line]:
 
 def ids(store: Store, query: str, me: Annotator) -> Sequence[int]:
     """The anchors of a query."""
-    return [one for chunk in store.queue_ids(parse(query), me) for one in chunk]
+    return [one for chunk in store.queue.ids(parse(query), me) for one in chunk]

@@ -80,12 +80,14 @@ def test_an_audit_is_told_with_its_interval(
     assert "No error rate: 20 of 20 items" in unfinished
     assert "made of votes by a rule, and no audit of them is finished" in unfinished
     with Store.open(sample) as store:
-        eva = store.annotator("eva")
-        golds = {one.anchor_id: one.gold.answer for one in store.ballots(parse("")) if one.gold}
+        eva = store.people.ensure("eva")
+        golds = {
+            one.anchor_id: one.gold.answer for one in store.items.ballots(parse("")) if one.gold
+        }
         for number, anchor in enumerate(ids(store, "audit:open", eva)):
             wrong = class_answer(Kind.BROKEN)
             answer = wrong if number == 0 else golds[anchor]
-            store.commit_answer(anchor, eva, Role.ADJUDICATOR, answer)
+            store.edits.commit_answer(anchor, eva, Role.ADJUDICATOR, answer)
     sheet = sheet_of(frozen("three", sample))
     reported = json.loads(call("audit", "--db", sample, "--json").stdout)["audits"][0]
     low, high = reported["interval"]
@@ -100,11 +102,11 @@ def test_what_was_in_view_is_told_with_the_model(
     sample: Path, frozen: Callable[..., Path]
 ) -> None:
     with Store.open(sample) as store:
-        store.ensure_model("first-model", "resolution", "cues", "7")
-        eva = store.annotator("eva")
+        store.models.ensure("first-model", "resolution", "cues", "7")
+        eva = store.people.ensure("eva")
         some = ids(store, "state:disagree", eva)[:3]
         for anchor, seen in zip(some, (True, True, False), strict=True):
-            store.commit_answer(
+            store.edits.commit_answer(
                 anchor, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), Exposure(saw_model=seen)
             )
     sheet = sheet_of(frozen("one", sample))
@@ -119,13 +121,13 @@ def test_guidelines_are_those_that_answers_were_given_under(
 ) -> None:
     text = "# Rules\n\n## R1 Say it\n\nSay it.\r\n"
     with Store.open(sample) as store:
-        eva = store.annotator("eva")
+        eva = store.people.ensure("eva")
         some = ids(store, "state:disagree", eva)[:2]
-        first = store.guideline()
-        store.commit_answer(some[0], eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
-        store.add_guideline("# In between\n\n## R1 No\n\nNo.\n", eva)
-        store.add_guideline(text, eva)
-        store.commit_answer(some[1], eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        first = store.guidelines.read()
+        store.edits.commit_answer(some[0], eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        store.guidelines.add("# In between\n\n## R1 No\n\nNo.\n", eva)
+        store.guidelines.add(text, eva)
+        store.edits.commit_answer(some[1], eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
     folder = frozen("one", sample)
     assert first is not None
     assert (folder / "guidelines-v1.md").read_bytes().decode() == first.body
@@ -208,8 +210,8 @@ def test_comments_of_gold_and_of_votes_are_counted_once(
 
 def test_new_guidelines_are_a_change(sample: Path, frozen: Callable[..., Path]) -> None:
     with Store.open(sample) as store:
-        store.add_guideline("# R\n\n## R1 A\n\nB.\n", store.annotator("eva"))
-        with store.frozen() as held:
+        store.guidelines.add("# R\n\n## R1 A\n\nB.\n", store.people.ensure("eva"))
+        with store.items.frozen() as held:
             latest = held.guidelines()[-1]
     assert f"after the last change of {latest.at}" in sheet_of(frozen("one", sample))
 

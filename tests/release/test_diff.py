@@ -204,11 +204,11 @@ def test_two_copies_of_a_database_and_what_was_done_in_one(
     shutil.copyfile(sample, copy)
     assert counts(compared(sample, copy)) == {}
     with Store.open(copy) as store:
-        eva = store.annotator("eva")
+        eva = store.people.ensure("eva")
         undecided, ages = ids(store, "state:disagree", eva), ids(store, "class:AGE", eva)
-        store.commit_answer(undecided[0], eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
-        store.commit_answer(ages[0], eva, Role.ADJUDICATOR, class_answer(Kind.YEAR))
-        store.commit_answer(ages[1], eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
+        store.edits.commit_answer(undecided[0], eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        store.edits.commit_answer(ages[0], eva, Role.ADJUDICATOR, class_answer(Kind.YEAR))
+        store.edits.commit_answer(ages[1], eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
     found = compared(sample, copy)
     assert {"decided": 1, "kind": 1, "votes": 1}.items() <= counts(found).items()
     assert found["kinds"] == [{"from": "AGE", "to": "YEAR", "items": 1}]

@@ -69,7 +69,7 @@ def test_other_guidelines_are_told(
 
     folder = frozen("one", sample)
     with Store.open(sample) as store:
-        store.add_guideline("# Rules\n\n## R1 New\n\nNew.\n", store.annotator("eva"))
+        store.guidelines.add("# Rules\n\n## R1 New\n\nNew.\n", store.people.ensure("eva"))
     assert "guidelines: version 1 in A, version 2 in B" in call("diff", folder, sample).stdout
 
 

@@ -163,13 +163,13 @@ def test_it_is_of_one_moment(sample: Path) -> None:
     from nfh_db.records import Role
     from nfh_models.domain import Kind, class_answer
 
-    with Store.open(sample) as store, store.frozen() as held:
+    with Store.open(sample) as store, store.items.frozen() as held:
         decided = sum(one.gold is not None for one in held.ballots(parse("")))
-        me = store.annotator("eva")
-        for chunk in store.queue_ids(parse("state:disagree"), me):
-            store.commit_answer(chunk[0], me, Role.ADJUDICATOR, class_answer(Kind.AGE))
+        me = store.people.ensure("eva")
+        for chunk in store.queue.ids(parse("state:disagree"), me):
+            store.edits.commit_answer(chunk[0], me, Role.ADJUDICATOR, class_answer(Kind.AGE))
         assert sum(one.gold is not None for one in held.ballots(parse(""))) == decided
-        with store.frozen() as now:
+        with store.items.frozen() as now:
             assert sum(one.gold is not None for one in now.ballots(parse(""))) > decided
 
 

@@ -45,7 +45,7 @@ def add(path: Path) -> Add:
             anchor = IncomingAnchor(line, one.anchor, split=split, gold=gold)
             passages.append(IncomingPassage(one.passage, "test", (anchor,)))
         with Store.open(path, create=True) as store:
-            store.load(IncomingFile(name, name * 64, "test"), passages)
+            store.imports.load(IncomingFile(name, name * 64, "test"), passages)
 
     return load
 

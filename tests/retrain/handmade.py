@@ -32,14 +32,14 @@ def train(
     **more: str,
 ) -> Job:
     """A training as a job of this process, once it has ended."""
-    number = store.queue_job(asked(task, recipe, words=words, **more))  # type: ignore[arg-type]
+    number = store.jobs.add(asked(task, recipe, words=words, **more))  # type: ignore[arg-type]
 
     def over() -> bool:
-        job = store.job(number)
+        job = store.jobs.read(number)
         return job is None or job.state.ended
 
     work(store, progress, enough=over)
-    job = store.job(number)
+    job = store.jobs.read(number)
     assert job is not None
     return job
 
@@ -47,7 +47,7 @@ def train(
 def made(store: Store, job: Job) -> Model:
     """The model that a job made."""
     assert job.state is JobState.DONE, job.error
-    (model,) = (model for model in store.models() if model.id == job.model_id)
+    (model,) = (model for model in store.models.all() if model.id == job.model_id)
     return model
 
 

@@ -30,7 +30,7 @@ def asked(path: Path) -> list[NewJob]:
     with Store.open(path) as store:
         return [
             NewJob(job.kind, job.version, job.task, job.arguments, job.asked_by)
-            for job in store.jobs()
+            for job in store.jobs.all()
         ]
 
 
@@ -87,7 +87,7 @@ def test_where_an_import_may_bring_gold_or_it_is_for_later_nothing_is_refused(
     linear = ("resolution", "--recipe", "linear")
     assert call(*linear, "--every", "50").exit_code == 0
     with Store.open(path) as store:
-        store.queue_job(NewJob(IMPORT, 2, "", {"files": []}))
+        store.jobs.add(NewJob(IMPORT, 2, "", {"files": []}))
     assert call(*linear).exit_code == 0
     assert [job.kind for job in asked(path)] == ["train", "import"]
 

@@ -41,7 +41,7 @@ def last(path: Path) -> Callable[[], int]:
 
     def number() -> int:
         with Store.open(path) as store:
-            return store.jobs()[0].id
+            return store.jobs.all()[0].id
 
     return number
 
@@ -87,7 +87,7 @@ def test_an_evaluation_as_a_job_says_what_the_command_says(
     number = last()
     assert told.stdout.startswith(f"job {number} is queued; ")
     with Store.open(path) as store:
-        assert store.jobs()[0].arguments["report"] == str(path.parent / "page.html")
+        assert store.jobs.all()[0].arguments["report"] == str(path.parent / "page.html")
     waited = run("jobs", "wait", number)
     assert waited.exit_code == 0, waited.output
     assert "encoder-1, resolution, on 40 examples:\n  accuracy " in waited.stdout
@@ -124,7 +124,7 @@ def test_what_is_called_wrongly_makes_no_job(
     assert told.exit_code == code
     assert says in told.stderr
     with Store.open(path) as store:
-        assert store.jobs() == ()
+        assert store.jobs.all() == ()
 
 
 def test_a_job_whose_model_is_gone_says_so(
@@ -152,9 +152,9 @@ def test_gold_is_doubted_by_models_that_have_not_seen_it(
     lines = [line for line in told.stdout.splitlines() if not line.startswith("Look at")]
     assert max(map(len, lines)) <= 80
     with Store.open(path) as store:
-        (job,) = store.jobs()
+        (job,) = store.jobs.all()
         assert (job.kind, job.task, job.arguments["folds"]) == ("check", "identification", 2)
-        assert not [model for model in store.models() if model.path]
+        assert not [model for model in store.models.all() if model.path]
     doubted = job.result["doubted"]
     assert f"  {doubted} doubted: " in told.stdout
     found = run("export", "doubt>0.9", "--format", "gold").stdout.splitlines()
@@ -180,4 +180,4 @@ def test_a_wrong_question_after_doubts_makes_no_job(
     assert told.exit_code in (1, 2)
     assert says in told.stderr
     with Store.open(path) as store:
-        assert store.jobs() == ()
+        assert store.jobs.all() == ()

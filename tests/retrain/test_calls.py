@@ -41,12 +41,12 @@ def test_what_is_called_wrongly_makes_no_job(
 ) -> None:  # fmt: skip
     add(4)
     with Store.open(path) as store:
-        store.ensure_model("cues", "resolution", "cues", "1")
+        store.models.ensure("cues", "resolution", "cues", "1")
     result = call(*arguments)
     assert result.exit_code == code
     assert says in result.stderr
     with Store.open(path) as store:
-        assert store.jobs() == ()
+        assert store.jobs.all() == ()
 
 
 @pytest.mark.parametrize(

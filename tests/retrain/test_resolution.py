@@ -42,7 +42,7 @@ def test_a_model_is_made_judged_registered_and_has_a_card(
         assert {"accuracy", "accuracy_inclusive", "accuracy_nearest"} <= metrics.keys()
         assert sum(one["n"] for one in metrics["by_kind"]) == kept_out  # type: ignore[attr-defined]
         assert f"base={base}" in job.arguments["words"]  # type: ignore[operator]
-        assert store.job_points(job.id)
+        assert store.jobs.points(job.id)
         assert resolver_for(store, "encoder-1").model.recipe == "encoder"
     card = (folder / CARD).read_text("utf-8")
     assert "Where it fails" in card
@@ -163,7 +163,7 @@ def test_a_training_starts_from_a_registered_model(path: Path, add: Add, base: P
     add(40)
     with Store.open(path) as store:
         first = made(store, train(store, f"base={base}", *FAST))
-        store.activate_model(first.id)
+        store.models.activate(first.id)
         folder = path.parent / "w-models" / "encoder-1"
         for word in ("base=active", "base=encoder-1", f"base={folder}"):
             start = base_for(store, "encoder", general_of([word]))

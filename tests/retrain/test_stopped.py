@@ -35,18 +35,18 @@ def test_stopped_it_leaves_no_model_and_the_next_runner_goes_on(
     with Store.open(path) as store:
         with pytest.raises(KeyboardInterrupt):
             train(store, f"base={base}", *FAST, progress=stop)
-        assert {one.recipe for one in store.models()} == {"cues", "rules"}
-        (job,) = store.jobs()
+        assert {one.recipe for one in store.models.all()} == {"cues", "rules"}
+        (job,) = store.jobs.all()
         assert job.state is JobState.INTERRUPTED
         assert not list(path.parent.glob("w-models/*"))
         assert list((path.parent / "w-jobs" / "1").rglob("last.safetensors"))
         work(store, note, enough=lambda: True)
-        (job,) = (one for one in store.jobs() if one.id == job.id)
+        (job,) = (one for one in store.jobs.all() if one.id == job.id)
         assert job.state is JobState.DONE
-        assert [one.name for one in store.models() if one.path] == ["encoder-1"]
+        assert [one.name for one in store.models.all() if one.path] == ["encoder-1"]
         kept = (path.parent / "w-jobs" / "1").iterdir()
         assert sorted(one.name for one in kept) == ["asked-at", "log.txt"]
-        points = [point.done for point in store.job_points(job.id)]
+        points = [point.done for point in store.jobs.points(job.id)]
         assert points == sorted(points)
     trained = [step for phase, step in seen if phase.startswith("training")]
     assert min(trained) > 0
@@ -88,7 +88,7 @@ def test_a_signal_in_a_step_waits_for_its_end_and_says_how_to_go_on(
     examples = json.loads(done.stdout)["metrics"]["examples"]
     assert len(losses) == 2 * -(-examples // 8)  # two epochs in batches of eight, none twice
     with Store.open(path) as store:
-        assert [job.state for job in store.jobs() if job.kind == "train"] == [JobState.DONE]
+        assert [job.state for job in store.jobs.all() if job.kind == "train"] == [JobState.DONE]
 
 
 def test_what_went_astray_is_not_gone_on_with(path: Path, add: Add, base: Path) -> None:
@@ -104,8 +104,8 @@ def test_what_went_astray_is_not_gone_on_with(path: Path, add: Add, base: Path) 
         assert not list((path.parent / "w-jobs" / "1").rglob("*.safetensors"))
         assert not (path.parent / "w-models").exists()
         # Tried again it begins anew, on the same labels.
-        assert store.retry_job(job.id)
+        assert store.jobs.retry(job.id)
         work(store, lambda *_: None, enough=lambda: True)
-        again = store.job(job.id)
+        again = store.jobs.read(job.id)
         assert again is not None
         assert (again.state, again.snapshot) == (JobState.DONE, job.snapshot)

@@ -48,7 +48,7 @@ class Queue:
         after = more.pop("after", None)
         told = {"do": do, "trace": str(self.trace)} | more
         assert after is None or isinstance(after, int)
-        return self.store.queue_job(NewJob(kind, version, "", told, after=after))
+        return self.store.jobs.add(NewJob(kind, version, "", told, after=after))
 
     def start(self, *arguments: str) -> Process:
         """Begin a runner."""
@@ -68,7 +68,7 @@ class Queue:
 
     def job(self, job_id: int) -> Job:
         """A job as its row has it."""
-        found = self.store.job(job_id)
+        found = self.store.jobs.read(job_id)
         assert found is not None
         return found
 
@@ -78,7 +78,7 @@ class Queue:
 
     def states(self) -> list[JobState]:
         """Of all jobs, in the order in which they were asked for."""
-        return [job.state for job in reversed(self.store.jobs())]
+        return [job.state for job in reversed(self.store.jobs.all())]
 
     def traced(self, *words: str) -> list[list[str]]:
         """The lines of the trace, those about one of these where some are given."""

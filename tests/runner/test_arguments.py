@@ -17,7 +17,7 @@ def store(tmp_path: Any) -> Any:
 
 
 def queued(store: Store, new: NewJob) -> Job:
-    found = store.job(store.queue_job(new))
+    found = store.jobs.read(store.jobs.add(new))
     assert found is not None
     return found
 
@@ -56,15 +56,15 @@ def test_other_arguments_are_a_sentence(
 
 def test_what_cannot_be_read_fails_and_the_rest_goes_on(store: Store) -> None:
     damaged = queued(store, tasks.prediction_asked("")).id
-    with store._deciding() as connection:
+    with store.connections.durable_write() as connection:
         connection.execute("UPDATE job SET arguments = '{' WHERE id = 1")
-    shown = store.job(damaged)
+    shown = store.jobs.read(damaged)
     assert shown is not None
-    assert store.accept_job(shown)  # What was edited by hand counts as foreign until then.
+    assert store.jobs.accept(shown)  # What was edited by hand counts as foreign until then.
     other = queued(store, NewJob("evaluate", 2, "", {})).id
     assert runner.work(store, lambda *_: None) == 2
     for job_id, words in ((damaged, "its arguments cannot be read"), (other, "“task”")):
-        job = store.job(job_id)
+        job = store.jobs.read(job_id)
         assert job is not None
         assert job.state is JobState.FAILED
         assert job.error is not None

@@ -27,7 +27,7 @@ def test_a_cancelled_job_stops_and_the_next_one_begins(queue: Queue) -> None:
     first, second = queue.add(steps=10_000, each=0.01), queue.add()
     runner = queue.start()
     until(lambda: queue.traced("step"))
-    assert queue.store.end_job(first, JobState.CANCELLED, "by eva")
+    assert queue.store.jobs.end(first, JobState.CANCELLED, "by eva")
     assert runner.wait(60) == 0
     job = queue.job(first)
     assert (job.state, job.error) == (JobState.CANCELLED, "by eva")
@@ -41,7 +41,7 @@ def test_what_cannot_be_interrupted_ends_with_its_process_and_a_new_runner_comes
     first, second = queue.add("far away"), queue.add()
     runner = queue.start()
     until(lambda: queue.traced("begin"))
-    assert queue.store.end_job(first, JobState.CANCELLED, "by eva")
+    assert queue.store.jobs.end(first, JobState.CANCELLED, "by eva")
     assert runner.wait(60) == 75
     until(lambda: queue.job(second).state is JobState.DONE)
     assert queue.job(first).state is JobState.CANCELLED
@@ -64,7 +64,7 @@ def test_faults_of_a_body_end_its_job_and_say_where(queue: Queue) -> None:
 
 def test_jobs_of_a_newer_program_wait_for_it_and_hold_nothing_up(queue: Queue) -> None:
     dream, newer = queue.add(kind="dream"), queue.add(version=3)
-    assert queue.store.waiting_job(claimable()) is None
+    assert queue.store.jobs.waiting(claimable()) is None
     assert not ensure_runner(queue.store)
     mine = queue.add()
     queue.work()
@@ -78,7 +78,7 @@ def test_files_stay_until_a_job_is_done_or_nobody_goes_on_for_long(
     done, cancelled = queue.add(), queue.add(steps=3, each=10.0)
     runner = queue.start()
     until(lambda: len(queue.traced("begin")) == 2)
-    queue.store.end_job(cancelled, JobState.CANCELLED)
+    queue.store.jobs.end(cancelled, JobState.CANCELLED)
     runner.wait(60)
     folders = [queue.folder(one) for one in (done, cancelled)]
     (folders[1] / "made.json").write_text("2")
@@ -86,7 +86,7 @@ def test_files_stay_until_a_job_is_done_or_nobody_goes_on_for_long(
     files = [sorted(path.name for path in folder.iterdir()) for folder in folders]
     assert files == [["asked-at", "log.txt"], ["asked-at", "log.txt", "made.json"]]
     monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-    descriptions.forget(queue.store.path, queue.store.jobs())
+    descriptions.forget(queue.store.path, queue.store.jobs.all())
     assert sorted(path.name for path in folders[1].iterdir()) == ["asked-at", "log.txt"]
 
 
@@ -120,7 +120,7 @@ def test_it_ends_where_it_cannot_say_how_a_job_ended(
     def full(*_: object, **__: object) -> bool:
         raise FullError("the disk is full")
 
-    monkeypatch.setattr(queue.store, "end_job", full)
+    monkeypatch.setattr(queue.store.jobs, "end", full)
     with pytest.raises(FullError):
         work(queue.store, nobody)
     assert [line[0] for line in queue.traced("begin")] == [str(job_id)]
@@ -182,9 +182,9 @@ def test_a_disk_that_fills_fails_the_job_and_it_goes_on_when_there_is_room(
         ]
         assert (folder / "snapshot.json").read_bytes() == b"1"
         (folder / "spec.json").unlink()
-        store.retry_job(job_id)
+        store.jobs.retry(job_id)
         there.change("UPDATE job SET arguments = json_set(arguments, '$.blocks', 1)")
-        assert store.accept_job(there.job(job_id))  # Edited by hand, it counts as foreign.
+        assert store.jobs.accept(there.job(job_id))  # Edited by hand, it counts as foreign.
         there.work()
         assert there.job(job_id).result == {"said": 1}  # it found what it had kept
 

@@ -108,7 +108,7 @@ def test_nothing_is_done_where_the_folder_of_all_jobs_is_none(
     assert not (tmp_path / "nothing").exists()
     assert above.is_symlink() or above.read_text("utf-8") == "mine"
     above.unlink()
-    assert queue.store.retry_job(job.id)
+    assert queue.store.jobs.retry(job.id)
     work(queue.store, nobody)
     assert queue.job(job.id).state is JobState.DONE
 
@@ -160,7 +160,7 @@ def test_a_database_that_was_moved_finds_its_jobs_folders(queue: Queue, tmp_path
             )
     with Store.open(there / "q.db") as store:
         work(store, nobody)
-        found = store.job(job.id)
+        found = store.jobs.read(job.id)
         assert found is not None and found.state is JobState.DONE
         assert find_folder(store.path, found) == there / "q-jobs" / "1-2"
     assert [line[3] for line in queue.traced("step")] == ["0", "1", "2"]
@@ -186,9 +186,9 @@ def test_only_what_jobs_make_is_tidied_away(
     theirs = jobs_folder(queue.store.path) / "3"
     kept = fill(theirs)
     cancelled = queue.add()
-    queue.store.end_job(cancelled, JobState.CANCELLED)
+    queue.store.jobs.end(cancelled, JobState.CANCELLED)
     monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-    descriptions.forget(queue.store.path, queue.store.jobs())
+    descriptions.forget(queue.store.path, queue.store.jobs.all())
     assert sorted(path.name for path in other.iterdir()) == [STAMP, LOG, "notes.txt"]
     assert tree(theirs) == kept
 
@@ -206,7 +206,7 @@ def test_a_copy_beside_the_database_has_folders_of_its_own(
         work(copy, nobody)
         assert find_folder(copy.path, job) == folder.with_name("1-2")
         monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-        descriptions.forget(copy.path, copy.jobs())
+        descriptions.forget(copy.path, copy.jobs.all())
     assert tree(folder) == before
 
 
@@ -226,7 +226,7 @@ def test_a_persons_copy_of_a_jobs_folder_is_not_tidied(
     theirs = folder.with_name("1-2")
     shutil.copytree(folder, theirs)
     monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-    descriptions.forget(queue.store.path, queue.store.jobs())
+    descriptions.forget(queue.store.path, queue.store.jobs.all())
     assert not (folder / "work").exists()
     assert (theirs / "work").is_dir()
 

@@ -77,9 +77,9 @@ def test_a_job_whose_order_was_changed_is_foreign(queue: Queue, change: str) -> 
     queue.add()
     assert queue.job(1).own
     queue.change(f"UPDATE job SET {change}")
-    assert [job.own for job in queue.store.jobs()] == [False]
-    assert queue.store.waiting_job(claimable()) is None
-    assert queue.store.claim_job(claimable()) is None
+    assert [job.own for job in queue.store.jobs.all()] == [False]
+    assert queue.store.jobs.waiting(claimable()) is None
+    assert queue.store.jobs.claim(claimable()) is None
 
 
 def test_what_a_runner_notes_leaves_a_job_its_owner(queue: Queue) -> None:
@@ -98,15 +98,15 @@ def test_a_file_that_was_moved_or_restored_keeps_its_jobs(queue: Queue, tmp_path
     if wal.exists():
         shutil.copy(wal, tmp_path / "copy.db-wal")
     with Store.open(tmp_path / "copy.db") as store:
-        assert [job.own for job in store.jobs()] == [True]
-        assert store.waiting_job(claimable()) == 1
+        assert [job.own for job in store.jobs.all()] == [True]
+        assert store.jobs.waiting(claimable()) == 1
 
 
 def test_a_row_of_another_database_is_foreign(queue: Queue, tmp_path: Path) -> None:
     queue.add()
     mark = mark_of(queue.store.path, 1)
     with Store.open(tmp_path / "other.db", create=True) as store:
-        store.queue_job(NewJob("probe", 2, "", {}))
+        store.jobs.add(NewJob("probe", 2, "", {}))
     connection = connect(tmp_path / "other.db", "rw")
     connection.execute("ATTACH ? AS q", (str(queue.store.path),))
     connection.execute("DELETE FROM job")
@@ -114,7 +114,7 @@ def test_a_row_of_another_database_is_foreign(queue: Queue, tmp_path: Path) -> N
     connection.close()
     assert mark_of(tmp_path / "other.db", 1) == mark
     with Store.open(tmp_path / "other.db") as store:
-        assert [job.own for job in store.jobs()] == [False]
+        assert [job.own for job in store.jobs.all()] == [False]
 
 
 def test_a_colleagues_job_is_foreign_until_it_is_accepted(
@@ -124,19 +124,19 @@ def test_a_colleagues_job_is_foreign_until_it_is_accepted(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "colleague"))
     shown = queue.job(1)
     assert shown.held
-    assert queue.store.claim_job(claimable()) is None
-    assert not queue.store.retry_job(1)
+    assert queue.store.jobs.claim(claimable()) is None
+    assert not queue.store.jobs.retry(1)
     queue.change("UPDATE job SET arguments = '{}'")
-    assert not queue.store.accept_job(shown)  # not what was shown
-    assert queue.store.accept_job(queue.job(1))
+    assert not queue.store.jobs.accept(shown)  # not what was shown
+    assert queue.store.jobs.accept(queue.job(1))
     assert queue.job(1).own
-    assert queue.store.waiting_job(claimable()) == 1
+    assert queue.store.jobs.waiting(claimable()) == 1
 
 
 def test_a_foreign_job_can_be_cancelled_and_not_tried_again(queue: Queue) -> None:
     put(queue)
-    assert queue.store.end_job(1, JobState.CANCELLED, "by eva")
-    assert not queue.store.retry_job(1)
+    assert queue.store.jobs.end(1, JobState.CANCELLED, "by eva")
+    assert not queue.store.jobs.retry(1)
     assert queue.job(1).state is JobState.CANCELLED
 
 
@@ -144,11 +144,11 @@ def test_a_colleagues_job_that_runs_is_left_to_them(
     queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue.add()
-    assert queue.store.claim_job(claimable()) is not None
+    assert queue.store.jobs.claim(claimable()) is not None
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "colleague"))
-    assert [job.id for job in queue.store.pulse(0).jobs] == [1]
+    assert [job.id for job in queue.store.jobs.background_state(0).jobs] == [1]
     put(queue)
-    assert [job.id for job in queue.store.pulse(0).jobs] == [1]
+    assert [job.id for job in queue.store.jobs.background_state(0).jobs] == [1]
 
 
 def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
@@ -161,8 +161,8 @@ def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
     queue.change("PRAGMA user_version = 6")
     queue.store.close()
     with Store.open(queue.store.path) as store:
-        assert [job.held for job in store.jobs()] == [True]
-        assert len(store.setting("database id") or "") == 32
+        assert [job.held for job in store.jobs.all()] == [True]
+        assert len(store.settings.read("database id") or "") == 32
 
 
 # --- the secret -----------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_without_a_data_folder_nothing_is_queued_and_it_is_said(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
     with pytest.raises(StoreError, match=r"No job can be queued: .*XDG_DATA_HOME"):
         queue.add()
-    assert queue.store.jobs() == ()
+    assert queue.store.jobs.all() == ()
 
 
 def test_a_damaged_secret_is_named(
@@ -221,18 +221,20 @@ def test_a_damaged_secret_is_named(
 
 def test_a_training_that_somebody_else_set_does_not_come_round(queue: Queue) -> None:
     store = queue.store
-    store.set_every("resolution", 1, NewJob("train", 2, "resolution", {"recipe": "linear"}))
-    assert [one.own for one in store.every()] == [True]
+    store.retraining.put(
+        "resolution", 1, NewJob("train", 2, "resolution", {"recipe": "linear"})
+    )
+    assert [one.own for one in store.retraining.all()] == [True]
     queue.change("UPDATE setting SET value = replace(value, 'linear', 'encoder')")
-    (found,) = store.every()
+    (found,) = store.retraining.all()
     assert (found.own, found.due, found.arguments["recipe"]) == (False, False, "encoder")
-    assert not store.retraining().to_do
-    assert store.queue_retraining() == ()
-    assert store.jobs() == ()
+    assert not store.retraining.schedule().to_do
+    assert store.retraining.queue_due() == ()
+    assert store.jobs.all() == ()
 
 
 def test_a_foreign_training_that_waits_holds_none_back(queue: Queue) -> None:
     put(queue)
     queue.change("UPDATE job SET kind = 'train', task = 'resolution'")
-    queue.store.set_every("resolution", 1, NewJob("train", 2, "resolution", {}))
-    assert [one.held_by for one in queue.store.every()] == [0]
+    queue.store.retraining.put("resolution", 1, NewJob("train", 2, "resolution", {}))
+    assert [one.held_by for one in queue.store.retraining.all()] == [0]

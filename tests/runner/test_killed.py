@@ -30,7 +30,7 @@ def test_killed_at_any_moment_each_job_is_done_once_and_goes_on_where_it_was(
         runner.wait()
         kills += 1
         assert JobState.RUNNING not in queue.states()
-        assert queue.store.waiting_job({"probe": (2, 2, False)}) in jobs
+        assert queue.store.jobs.waiting({"probe": (2, 2, False)}) in jobs
     assert kills >= 2
     assert queue.states() == [JobState.DONE] * 2
     for job_id in jobs:
@@ -40,7 +40,7 @@ def test_killed_at_any_moment_each_job_is_done_once_and_goes_on_where_it_was(
         job = queue.job(job_id)
         assert len(steps) - STEPS <= job.attempts - 1
         assert (job.result, job.error) == ({"said": STEPS}, None)
-        points = [point.done for point in queue.store.job_points(job_id)]
+        points = [point.done for point in queue.store.jobs.points(job_id)]
         assert points == sorted(set(points))
 
 
@@ -98,7 +98,7 @@ def test_what_ends_its_process_each_time_is_given_up_and_the_rest_goes_on(queue:
     assert "ended 5 times" in job.error
     assert "“dying”" in job.error
     assert queue.job(other).state is JobState.DONE
-    assert queue.store.retry_job(crashes)
+    assert queue.store.jobs.retry(crashes)
     assert queue.job(crashes).attempts == 0
 
 

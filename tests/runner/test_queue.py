@@ -11,9 +11,8 @@ import pytest
 from nfh_db import clock, system
 from nfh_db.connection import connect
 from nfh_db.errors import BusyError, FullError
-from nfh_db.jobs import Job, JobPoint, JobProgress, JobState
+from nfh_db.jobs import Job, JobGoneError, JobPoint, JobProgress, JobState
 from nfh_db.models import NewModel
-from nfh_db.store import JobGoneError
 from nfh_tui.jobs.descriptions import claimable
 from nfh_tui.jobs.reporting import JobReporter, Phase
 from nfh_tui.jobs.runner import work
@@ -27,7 +26,7 @@ ANOTHER = "UPDATE job SET pid = pid + 1, pid_started = 'then'"
 def claimed(queue: Queue) -> Job:
     """A job that this process runs."""
     queue.add()
-    job = queue.store.claim_job(claimable())
+    job = queue.store.jobs.claim(claimable())
     assert job is not None
     return job
 
@@ -44,23 +43,23 @@ def test_who_was_taken_for_dead_changes_nothing_once_another_has_the_job(queue: 
         f"UPDATE job SET pid = {other.pid}, pid_started = '{system.started(other.pid)}'"
     )
     with pytest.raises(JobGoneError):
-        queue.store.note_job(job.id, JobProgress("far"))
-    assert not queue.store.beat_job(job.id)
+        queue.store.jobs.note(job.id, JobProgress("far"))
+    assert not queue.store.jobs.beat(job.id)
     with pytest.raises(JobGoneError):
-        queue.store.finish_training(job.id, new("late"))
+        queue.store.jobs.finish_training(job.id, new("late"))
     for state in (JobState.DONE, JobState.FAILED, JobState.INTERRUPTED):
-        assert not queue.store.end_job(job.id, state)
-    assert queue.store.model("late") is None
+        assert not queue.store.jobs.end(job.id, state)
+    assert queue.store.models.named("late") is None
     assert queue.job(job.id).state is JobState.RUNNING
-    assert queue.store.end_job(job.id, JobState.CANCELLED)  # anybody may
+    assert queue.store.jobs.end(job.id, JobState.CANCELLED)  # anybody may
     other.communicate(b"\n")
 
 
 def test_who_was_taken_for_dead_has_its_job_back_while_nobody_else_has(queue: Queue) -> None:
     job = claimed(queue)
     for back in (
-        lambda: queue.store.beat_job(job.id),
-        lambda: queue.store.note_job(job.id, JobProgress("on")),
+        lambda: queue.store.jobs.beat(job.id),
+        lambda: queue.store.jobs.note(job.id, JobProgress("on")),
     ):
         queue.change("UPDATE job SET state = 'interrupted', error = 'x', finished_at = 'now'")
         back()
@@ -71,17 +70,17 @@ def test_who_was_taken_for_dead_has_its_job_back_while_nobody_else_has(queue: Qu
 
 def test_cancelled_and_tried_again_is_nobodys_before_it_is_begun(queue: Queue) -> None:
     job = claimed(queue)
-    queue.store.end_job(job.id, JobState.CANCELLED)
-    queue.store.retry_job(job.id)
-    assert not queue.store.beat_job(job.id)
-    assert not queue.store.end_job(job.id, JobState.DONE)
+    queue.store.jobs.end(job.id, JobState.CANCELLED)
+    queue.store.jobs.retry(job.id)
+    assert not queue.store.jobs.beat(job.id)
+    assert not queue.store.jobs.end(job.id, JobState.DONE)
     assert queue.job(job.id).state is JobState.QUEUED
 
 
 def test_a_process_that_is_gone_is_noticed_by_whoever_reads_its_job(queue: Queue) -> None:
     job = claimed(queue)
     queue.change(ANOTHER)
-    found = queue.store.job(job.id)
+    found = queue.store.jobs.read(job.id)
     assert found is not None
     assert found.state is JobState.INTERRUPTED
     assert found.error == "the process that ran it has ended without saying how"
@@ -97,7 +96,7 @@ def test_it_is_noticed_also_where_nothing_can_be_written(
     def full() -> None:
         raise FullError("full")
 
-    monkeypatch.setattr(queue.store, "_noting", full)
+    monkeypatch.setattr(queue.store.connections, "fast_write", full)
     assert queue.job(job.id).state is JobState.INTERRUPTED
     assert queue.states() == [JobState.INTERRUPTED]
 
@@ -112,9 +111,9 @@ def test_a_clock_that_is_set_takes_nobodys_job(
     assert queue.job(job.id).state is JobState.RUNNING  # its process is there
     queue.change(ELSEWHERE)
     queue.change(f"UPDATE job SET place = '{system.place()}'")
-    assert queue.store.beat_job(job.id)
-    queue.store.note_job(job.id, JobProgress("on", 1, 2), JobPoint(1, {"loss": 1.0}))
-    assert queue.store.end_job(job.id, JobState.DONE)
+    assert queue.store.jobs.beat(job.id)
+    queue.store.jobs.note(job.id, JobProgress("on", 1, 2), JobPoint(1, {"loss": 1.0}))
+    assert queue.store.jobs.end(job.id, JobState.DONE)
 
 
 def test_elsewhere_silence_counts_and_the_future_is_silence(
@@ -153,8 +152,8 @@ def test_steps_made_again_replace_their_points_and_a_judgement_stays(queue: Queu
         (2, {"loss": 2.5}),
         (2, {"loss": 2.5, "accuracy": 0.6}),
     ):
-        queue.store.note_job(job.id, progress, JobPoint(done, figures))
-    points = [(point.done, point.metrics) for point in queue.store.job_points(job.id)]
+        queue.store.jobs.note(job.id, progress, JobPoint(done, figures))
+    points = [(point.done, point.metrics) for point in queue.store.jobs.points(job.id)]
     assert points[0] == (1, {"loss": 3.0})
     assert points[-2:] == [(2, {"loss": 2.5}), (2, {"loss": 2.5, "accuracy": 0.6})]
     assert len(points) == 3
@@ -168,11 +167,11 @@ def test_what_cannot_be_noted_now_is_noted_later(
     report.step(Phase("training", 1, 9, {"loss": 3.0}))
     for trouble in (BusyError("locked"), FullError("full")):
         with monkeypatch.context() as patch:
-            patch.setattr(queue.store, "note_job", raises(trouble))
+            patch.setattr(queue.store.jobs, "note", raises(trouble))
             report.step(Phase("training", 2, 9, {"loss": 2.0}))
             report.step(Phase("training", 3, 9, {"loss": 1.0}))
     report.step(Phase("training", 4, 9, {"loss": 0.5}))
-    points = [(point.done, point.metrics) for point in queue.store.job_points(job.id)]
+    points = [(point.done, point.metrics) for point in queue.store.jobs.points(job.id)]
     assert points == [(n, {"loss": loss}) for n, loss in enumerate((3.0, 2.0, 1.0, 0.5), 1)]
     assert queue.job(job.id).done == 4
 
@@ -181,7 +180,7 @@ def test_a_job_waits_for_its_end_to_be_written(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = queue.add()
-    end, tries = queue.store.end_job, []
+    end, tries = queue.store.jobs.end, []
 
     def busy(*told: object, **more: object) -> bool:
         tries.append(told)
@@ -189,7 +188,7 @@ def test_a_job_waits_for_its_end_to_be_written(
             raise BusyError("locked")
         return end(*told, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(queue.store, "end_job", busy)
+    monkeypatch.setattr(queue.store.jobs, "end", busy)
     assert work(queue.store, lambda *_: None) == 1
     assert queue.job(job_id).state is JobState.DONE
 
@@ -207,7 +206,7 @@ def test_a_cancel_does_not_leave_half_a_module_and_the_next_has_a_new_process(
     first, second = queue.add("loads"), queue.add()
     runner = queue.start()
     until(lambda: queue.traced("loading"))
-    assert queue.store.end_job(first, JobState.CANCELLED)
+    assert queue.store.jobs.end(first, JobState.CANCELLED)
     assert runner.wait(60) == 0
     assert [line[3] for line in queue.traced("loaded")] == ["2"]
     assert queue.states() == [JobState.CANCELLED, JobState.DONE]
@@ -226,7 +225,7 @@ def test_running_jobs_that_name_nobody_are_taken_up(queue: Queue) -> None:
                 f"place = nullif('{place}', ''), heartbeat = '{heartbeat}'"
             )
             assert queue.states() == [JobState.INTERRUPTED], (pid, heartbeat)
-            assert queue.store.waiting_job({"probe": (2, 2, False)}) == 1
+            assert queue.store.jobs.waiting({"probe": (2, 2, False)}) == 1
 
 
 def test_a_job_that_waits_for_one_that_is_missing_can_be_run_and_cancelled(
@@ -237,11 +236,11 @@ def test_a_job_that_waits_for_one_that_is_missing_can_be_run_and_cancelled(
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("UPDATE job SET after_id = 77")
     connection.close()
-    assert queue.store.end_job(cancelled, JobState.CANCELLED)
+    assert queue.store.jobs.end(cancelled, JobState.CANCELLED)
     queue.work()
     assert queue.job(ran).state is JobState.DONE
     assert queue.job(ran).after is None
 
 
 def test_a_number_that_no_job_can_have_is_no_job(queue: Queue) -> None:
-    assert [queue.store.job(number) for number in (0, -1, 2**63, 10**20)] == [None] * 4
+    assert [queue.store.jobs.read(number) for number in (0, -1, 2**63, 10**20)] == [None] * 4

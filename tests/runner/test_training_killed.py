@@ -36,8 +36,8 @@ def test_killed_again_and_again_one_model_comes_of_it(
     source = random.Random(7)
     command = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(path)]
     with Store.open(path) as store:
-        job_id = store.queue_job(asked("resolution", "encoder", words=words))
-        queued = store.job(job_id)
+        job_id = store.jobs.add(asked("resolution", "encoder", words=words))
+        queued = store.jobs.read(job_id)
         assert queued is not None
         log = log_of(path, queued)
         seen: set[str | None] = {None}
@@ -49,23 +49,23 @@ def test_killed_again_and_again_one_model_comes_of_it(
             time.sleep(source.random() * 0.1)
             runner.kill()
             runner.wait()
-            job = store.job(job_id)
+            job = store.jobs.read(job_id)
             assert job is not None
             if job.state is JobState.DONE:
                 break  # it was quicker than the kill
             assert job.state is JobState.INTERRUPTED
             seen.add(job.snapshot)
-            assert not [model for model in store.models() if model.recipe == "encoder"]
+            assert not [model for model in store.models.all() if model.recipe == "encoder"]
         subprocess.run(command, check=True)
-        job = store.job(job_id)
+        job = store.jobs.read(job_id)
         assert job is not None
         assert (job.state, job.error) == (JobState.DONE, None)
-        (made,) = [model for model in store.models() if model.recipe == "encoder"]
+        (made,) = [model for model in store.models.all() if model.recipe == "encoder"]
         assert job.model_id == made.id
         seen.add(job.snapshot)
         assert seen == {None, made.snapshot}
         folder = checked_folder(store.path, made)
-        points = [point.done for point in store.job_points(job_id)]
+        points = [point.done for point in store.jobs.points(job_id)]
         assert points == sorted(points)
     assert [one.name for one in models_folder(path).iterdir()] == [folder.name]
     kept = (jobs_folder(path) / str(job_id)).iterdir()

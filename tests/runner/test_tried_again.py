@@ -11,17 +11,17 @@ from nfh_tui.jobs.training import asked
 
 def test_its_time_and_progress_begin_anew_and_its_attempts_are_counted_on(tmp_path) -> None:
     with Store.open(tmp_path / "a.db", create=True) as store:
-        job_id = store.queue_job(asked("resolution", "linear"))
-        first = store.claim_job(claimable())
+        job_id = store.jobs.add(asked("resolution", "linear"))
+        first = store.jobs.claim(claimable())
         assert first is not None
         with JobLog(store, first):
-            store.note_job(job_id, JobProgress("fitting", 3, 10))
-        store.end_job(job_id, JobState.FAILED, "no")
-        assert store.retry_job(job_id)
-        waiting = store.job(job_id)
+            store.jobs.note(job_id, JobProgress("fitting", 3, 10))
+        store.jobs.end(job_id, JobState.FAILED, "no")
+        assert store.jobs.retry(job_id)
+        waiting = store.jobs.read(job_id)
         assert waiting is not None and waiting.started_at is None
         time.sleep(0.01)
-        again = store.claim_job(claimable())
+        again = store.jobs.claim(claimable())
         assert again is not None
         assert (again.phase, again.done, again.total) == (None, 0, None)
         assert again.started_at is not None and again.started_at > str(first.started_at)

@@ -69,11 +69,11 @@ def corpus_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("screens") / "corpus.db"
     with Store.open(path, create=True) as store:
         _copy_corpus(store)
-        me = store.annotator("edith")
-        ids = [anchor_id for chunk in store.queue_ids(parse(""), me) for anchor_id in chunk]
+        me = store.people.ensure("edith")
+        ids = [anchor_id for chunk in store.queue.ids(parse(""), me) for anchor_id in chunk]
         for shift, name in enumerate(("alpha", "beta")):
-            model = store.ensure_model(name, "resolution", f"{name}-recipe", "1")
-            store.save_predictions(model, list(_predictions(store, ids, name, shift)))
+            model = store.models.ensure(name, "resolution", f"{name}-recipe", "1")
+            store.predictions.save(model, list(_predictions(store, ids, name, shift)))
     return path
 
 
@@ -82,7 +82,7 @@ def _predictions(
 ) -> Iterator[tuple[int, Prediction]]:
     """Mostly right; each fourth names another class or word, and some anchors have none."""
     wrong = [kind.value for kind in IMPLICIT_KINDS]
-    for ballot in store.ballots(parse("")):
+    for ballot in store.items.ballots(parse("")):
         place = ids.index(ballot.anchor_id) + shift
         if place % 11 == 5:
             continue
@@ -124,7 +124,7 @@ def store(corpus: Path) -> Iterator[Store]:
 @pytest.fixture
 def me(store: Store) -> Annotator:
     """Who asks."""
-    return store.annotator("edith")
+    return store.people.ensure("edith")
 
 
 Count = Callable[[str], int]
@@ -133,7 +133,7 @@ Count = Callable[[str], int]
 @pytest.fixture
 def count(store: Store, me: Annotator) -> Count:
     """How many items a query finds."""
-    return lambda query: store.queue_count(parse(query), me)
+    return lambda query: store.queue.count(parse(query), me)
 
 
 def counted(stop: Target) -> int:
@@ -170,6 +170,6 @@ async def until(desk: object, true: Callable[[], bool]) -> None:
 def ids_of(store: Store, query: str, who: Annotator) -> "array[int]":
     """The items of a query."""
     ids = array("q")
-    for chunk in store.queue_ids(parse(query), who):
+    for chunk in store.queue.ids(parse(query), who):
         ids.extend(chunk)
     return ids

@@ -89,10 +89,10 @@ async def test_what_names_only_the_first_items_says_so(open_desk) -> None:
 def test_withdrawn_decisions_say_what_gold_they_had_replaced(store, me) -> None:
     from nfh_db.bulk_plan import BulkOperation, OperationKind
 
-    ids = [one for chunk in store.queue_ids(parse("rule:majority"), me) for one in chunk][:2]
+    ids = [one for chunk in store.queue.ids(parse("rule:majority"), me) for one in chunk][:2]
     for anchor in ids:
-        store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.YEAR))
-        store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
-    found = store.preview_bulk(parse(""), BulkOperation(OperationKind.WITHDRAW), me)
+        store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.YEAR))
+        store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    found = store.bulk.preview(parse(""), BulkOperation(OperationKind.WITHDRAW), me)
     words = "had gold made by a rule before you decided, which does not come back"
     assert found.notes == {words: 2}

@@ -97,8 +97,8 @@ async def test_coming_back_is_where_one_stood_and_measures_nothing_anew(
         await desk.press("escape")
         anchor = desk.state.stored_item.anchor_id
         with Store.open(corpus) as store:
-            me = store.annotator("edith")
-            store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.AGE))
+            me = store.people.ensure("edith")
+            store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.AGE))
         await opened(desk)
         assert len(asked) == 2
 
@@ -112,7 +112,7 @@ async def test_only_the_queues_query_is_looked_at_when_asked_to(
         await desk.press("a")
         await until(desk, lambda: screen.measured.figures is not None)
         with Store.open(corpus) as store:
-            found = store.queue_count(parse("anchor:one"), store.annotator("edith"))
+            found = store.queue.count(parse("anchor:one"), store.people.ensure("edith"))
         assert sum(screen.counts.votes.values()) == found
         assert asked[1][-2:] == ["--", "anchor:one"]
         await stand_on(desk, screen, "kind class")
@@ -161,9 +161,9 @@ async def test_escape_ends_what_is_measured(open_desk, corpus, monkeypatch) -> N
 async def test_names_are_text_on_this_screen(open_desk, corpus, asked) -> None:
     name = "[/b] 漢 a/b"
     with Store.open(corpus) as store:
-        who = store.annotator(name)
-        anchor = next(iter(store.queue_ids(parse("said:ann1/AGE"), who)))[0]
-        store.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(Kind.TIME))
+        who = store.people.ensure(name)
+        anchor = next(iter(store.queue.ids(parse("said:ann1/AGE"), who)))[0]
+        store.edits.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(Kind.TIME))
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await desk.press("tab")

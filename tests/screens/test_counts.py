@@ -40,7 +40,7 @@ def nothing(rows: int) -> None:
 
 @pytest.mark.parametrize("base", ["", "state:decided", "-anchor:one sort:anchor"])
 def test_each_cell_of_the_agreement_counts_what_its_query_finds(store, me, count, base) -> None:
-    counts = store.confusions(parse(base), me)
+    counts = store.comparisons.confusions(parse(base), me)
     found = opening(figure_lines(counts, AgreementFigures(), base, WIDE))
     for pair in pairs_of(counts):
         found += opening(pair_lines(counts, AgreementFigures(), pair, base, WIDE))
@@ -50,7 +50,7 @@ def test_each_cell_of_the_agreement_counts_what_its_query_finds(store, me, count
 
 
 def test_a_person_is_wrong_where_gold_says_otherwise(store, me, count) -> None:
-    people = store.confusions(parse(""), me).people
+    people = store.comparisons.confusions(parse(""), me).people
     assert [one.name for one in people] == ["ann1", "ann2", "ann3"]
     for one in people:
         assert one.answers == 174 and one.seconds is not None
@@ -59,29 +59,27 @@ def test_a_person_is_wrong_where_gold_says_otherwise(store, me, count) -> None:
 
 
 def test_removed_answers_and_experts_count_for_nothing(store, me, count) -> None:
-    before = store.confusions(parse(""), me)
-    anchor = next(iter(store.queue_ids(parse("said:ann1/AGE said:ann2/AGE"), me)))[0]
-    store.withdraw(anchor, store.annotator("ann1"), Role.ANNOTATOR)
-    store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
-    after = store.confusions(parse(""), me)
+    before = store.comparisons.confusions(parse(""), me)
+    anchor = next(iter(store.queue.ids(parse("said:ann1/AGE said:ann2/AGE"), me)))[0]
+    store.edits.withdraw(anchor, store.people.ensure("ann1"), Role.ANNOTATOR)
+    store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    after = store.comparisons.confusions(parse(""), me)
     cell = (Kind.AGE.value, Kind.AGE.value)
     pair = ("ann1", "ann2")
     assert after.pairs[pair][cell] == before.pairs[pair][cell] - 1
     assert [one.name for one in after.people] == ["ann1", "ann2", "ann3"]
-    assert store.answers_version() != (0, 0)
+    assert store.comparisons.answers_version() != (0, 0)
     assert after.pairs[pair][cell] == count("said:ann1/AGE said:ann2/AGE")
 
 
 def models(store) -> dict[str, ComparedSide]:
-    return {
-        name: ComparedSide("model", name, id_) for id_, name in store.models_with_predictions()
-    }
+    return {name: ComparedSide("model", name, id_) for id_, name in store.comparisons.models()}
 
 
 @pytest.mark.parametrize("base", ["", "state:decided said:REFERENCE"])
 def test_each_cell_of_a_comparison_counts_what_its_query_finds(store, me, count, base) -> None:
     alpha, beta = models(store).values()
-    active = store.active_model("resolution").id
+    active = store.models.active("resolution").id
     assert active == alpha.model_id
     ann1 = ComparedSide("person", "ann1")
     for left, right in (
@@ -92,7 +90,7 @@ def test_each_cell_of_a_comparison_counts_what_its_query_finds(store, me, count,
         (ann1, GOLD),
     ):
         sides = Sides(left, right, active)
-        found = store.compared(left, right, parse(base), me, never)
+        found = store.comparisons.compare(left, right, parse(base), me, never)
         cells = opening(compared_matrix(found, sides, base, WIDE))
         assert len(cells) > 5
         assert sum(map(counted, cells)) == found.whole.n
@@ -103,7 +101,7 @@ def test_each_cell_of_a_comparison_counts_what_its_query_finds(store, me, count,
 def test_what_is_not_right_is_opened_by_class_and_by_word(store, me, count) -> None:
     alpha = models(store)["alpha"]
     for left in (alpha, ComparedSide("person", "ann2")):
-        found = store.compared(left, GOLD, parse(""), me, never)
+        found = store.comparisons.compare(left, GOLD, parse(""), me, never)
         lines = compared_lines(found, Sides(left, GOLD, alpha.model_id), "", WIDE)
         stops = [c.stop for line in lines for c in line if c.stop and c.stop.find]
         assert {stop.name.split()[0] for stop in stops} == {"class", "word"}
@@ -114,12 +112,12 @@ def test_what_is_not_right_is_opened_by_class_and_by_word(store, me, count) -> N
 
 def test_accuracies_are_those_of_the_evaluation(store, me) -> None:
     side = models(store)["alpha"]
-    found = store.compared(side, GOLD, parse(""), me, never)
+    found = store.comparisons.compare(side, GOLD, parse(""), me, never)
     examples, choices = [], []
-    for ballot in store.ballots(
+    for ballot in store.items.ballots(
         parse("class:REFERENCE,YEAR,AGE,CURRENCY,PEOPLE,TIME,OTHER,UNKNOWN")
     ):
-        said = store.item(ballot.anchor_id, me, Role.ADJUDICATOR).prediction
+        said = store.items.read(ballot.anchor_id, me, Role.ADJUDICATOR).prediction
         if said is not None and said.model == "alpha":
             item = Item(ballot.passage, ballot.anchor)
             examples.append(ResolutionExample(item, ballot.gold.answer, "here", "", False))
@@ -139,38 +137,38 @@ def test_gold_that_saw_the_model_is_counted_apart(store, me) -> None:
     from nfh_db.records import Exposure
 
     alpha, ann = models(store)["alpha"], ComparedSide("person", "ann1")
-    before = store.compared(alpha, GOLD, parse(""), me, never)
+    before = store.comparisons.compare(alpha, GOLD, parse(""), me, never)
     assert before.saw.n == 0
     anchor = before.ids["AGE", "AGE"][0]
     answer = class_answer(Kind.AGE)
-    store.commit_answer(anchor, me, Role.ADJUDICATOR, answer, Exposure(saw_model=True))
-    after = store.compared(alpha, GOLD, parse(""), me, never)
+    store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, answer, Exposure(saw_model=True))
+    after = store.comparisons.compare(alpha, GOLD, parse(""), me, never)
     assert (after.saw.n, after.saw.right, after.whole.n) == (1, 1, before.whole.n)
-    assert store.compared(ann, GOLD, parse(""), me, never).saw.n == 0
+    assert store.comparisons.compare(ann, GOLD, parse(""), me, never).saw.n == 0
 
 
 def test_a_comparison_that_nobody_waits_for_ends(store, me) -> None:
     with pytest.raises(NoLongerWantedError):
-        store.compared(models(store)["alpha"], GOLD, parse(""), me, lambda: True)
+        store.comparisons.compare(models(store)["alpha"], GOLD, parse(""), me, lambda: True)
     with pytest.raises(NoLongerWantedError):
-        store.changes_since(corpus_path(), parse(""), me, lambda: True, nothing)
+        store.comparisons.changes_since(corpus_path(), parse(""), me, lambda: True, nothing)
     with pytest.raises(ValueError, match="is not compared with"):
-        store.compared(GOLD, GOLD, parse(""), me, never)
+        store.comparisons.compare(GOLD, GOLD, parse(""), me, never)
 
 
 def test_gold_against_an_earlier_export_names_what_changed(store, me, count) -> None:
-    same = store.changes_since(corpus_path(), parse(""), me, never, nothing)
+    same = store.comparisons.changes_since(corpus_path(), parse(""), me, never, nothing)
     assert set(same.ids) <= {comparisons.GOLD_SAME, comparisons.NEW}
     decided = len(same.ids[comparisons.GOLD_SAME])
     assert decided == count("-class:none") and same.rows == 174 and same.gone == 0
 
     def first(query: str) -> int:
-        return next(iter(store.queue_ids(parse(query), me)))[0]
+        return next(iter(store.queue.ids(parse(query), me)))[0]
 
     changed, new = first("class:AGE"), first("class:none")
-    store.commit_answer(changed, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
-    store.commit_answer(new, me, Role.ADJUDICATOR, class_answer(Kind.AGE))
-    found = store.changes_since(corpus_path(), parse(""), me, never, nothing)
+    store.edits.commit_answer(changed, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    store.edits.commit_answer(new, me, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    found = store.comparisons.changes_since(corpus_path(), parse(""), me, never, nothing)
     assert found.ids["class"] == [changed]
     assert found.ids["decided since"] == [new]
     assert found.counts["AGE", "TIME"] == 1
@@ -181,7 +179,9 @@ def test_gold_against_an_earlier_export_names_what_changed(store, me, count) -> 
     assert names["change class"].find == f"id:{changed}"
     for stop in names.values():
         assert count(stop.find) == counted(stop), stop
-    inside = store.changes_since(corpus_path(), parse("class:TIME"), me, never, nothing)
+    inside = store.comparisons.changes_since(
+        corpus_path(), parse("class:TIME"), me, never, nothing
+    )
     assert inside.ids["class"] == [changed] and "decided since" not in inside.ids
 
 
@@ -190,10 +190,10 @@ def test_what_only_one_side_has_is_told(store, me, tmp_path) -> None:
     part = tmp_path / "part.jsonl"
     part.write_text("".join(lines[:40]), encoding="utf-8")
     rows: list[int] = []
-    found = store.changes_since(part, parse(""), me, never, rows.append)
+    found = store.comparisons.changes_since(part, parse(""), me, never, rows.append)
     assert rows == [40] and found.rows == 40
     decided = sum(map(len, found.ids.values()))
-    whole = store.changes_since(corpus_path(), parse(""), me, never, nothing)
+    whole = store.comparisons.changes_since(corpus_path(), parse(""), me, never, nothing)
     assert decided == sum(map(len, whole.ids.values()))
     assert len(found.ids[comparisons.NEW]) > 0
 
@@ -202,9 +202,9 @@ def test_a_file_that_does_not_hold_is_refused_with_its_line(store, me, tmp_path)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"format": "nfh-gold/1"}\n', encoding="utf-8")
     with pytest.raises(FormatError, match="line 1"):
-        store.changes_since(bad, parse(""), me, never, nothing)
+        store.comparisons.changes_since(bad, parse(""), me, never, nothing)
     with pytest.raises(FormatError):
-        store.changes_since(tmp_path / "none.jsonl", parse(""), me, never, nothing)
+        store.comparisons.changes_since(tmp_path / "none.jsonl", parse(""), me, never, nothing)
 
 
 def test_kinds_of_the_matrix_are_all_kinds() -> None:

@@ -95,9 +95,9 @@ async def test_two_models_and_a_person_are_compared(open_desk, corpus) -> None:
 
 async def test_gold_is_compared_with_an_earlier_export(open_desk, corpus) -> None:
     with Store.open(corpus) as store:
-        me = store.annotator("edith")
-        anchor = next(iter(store.queue_ids(parse("class:AGE"), me)))[0]
-        store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        me = store.people.ensure("edith")
+        anchor = next(iter(store.queue.ids(parse("class:AGE"), me)))[0]
+        store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await choose(desk, screen, "right", "earlier export")
@@ -149,9 +149,9 @@ async def test_without_predictions_people_are_compared_and_without_them_it_is_sa
         assert screen.sides.left.what == "person"
     with Store.open(database) as store:
         for name in ("ann1", "ann2", "ann3"):
-            who = store.annotator(name)
-            for anchor in next(iter(store.queue_ids(parse(f"by:{name}"), who)), ()):
-                store.withdraw(anchor, who, Role.ANNOTATOR)
+            who = store.people.ensure(name)
+            for anchor in next(iter(store.queue.ids(parse(f"by:{name}"), who)), ()):
+                store.edits.withdraw(anchor, who, Role.ANNOTATOR)
     async with open_desk() as desk:
         await desk.press("f3")
         await until(desk, lambda: "No model has answered" in desk.text())

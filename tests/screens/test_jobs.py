@@ -39,11 +39,11 @@ async def opened(desk) -> JobsScreen:
 
 def running(store: Store, *points: JobPoint) -> int:
     """A job that this process runs, with points of its curve."""
-    job_id = store.queue_job(LINEAR)
-    job = store.claim_job(claimable(), 9)
+    job_id = store.jobs.add(LINEAR)
+    job = store.jobs.claim(claimable(), 9)
     assert job is not None and job.id == job_id
     for point in points:
-        store.note_job(job_id, JobProgress("epoch 1", point.done, 100, point.metrics), point)
+        store.jobs.note(job_id, JobProgress("epoch 1", point.done, 100, point.metrics), point)
     return job_id
 
 
@@ -63,7 +63,7 @@ async def test_without_jobs_it_says_how_to_make_one(open_desk) -> None:
 async def test_a_job_of_another_installation_is_shown_with_the_command_that_runs_it(
     open_desk, corpus, store
 ) -> None:
-    store.queue_job(LINEAR)
+    store.jobs.add(LINEAR)
     with closing(connect(store.path, "rw")) as writer:
         writer.execute("UPDATE job SET mark = ''")
     async with open_desk(path=corpus) as desk:
@@ -71,7 +71,7 @@ async def test_a_job_of_another_installation_is_shown_with_the_command_that_runs
         await until(desk, lambda: "1 foreign" in desk.text())
         assert "jobs run --accept 1" in " ".join(desk.text().split())
         await desk.press("y")
-        assert store.jobs()[0].state is JobState.QUEUED
+        assert store.jobs.all()[0].state is JobState.QUEUED
 
 
 async def test_figures_come_by_themselves_and_the_cursor_stays(
@@ -82,21 +82,21 @@ async def test_figures_come_by_themselves_and_the_cursor_stays(
         screen = await opened(desk)
         await until(desk, lambda: "now 2.00, lowest 2.00" in desk.text())
         assert screen.subject == f"job {first}" and "20 %" in desk.text()
-        store.note_job(
+        store.jobs.note(
             first, JobProgress("epoch 2", 60, 100), JobPoint(60, {"loss": 0.5, "score": 0.4})
         )
-        store.queue_job(LINEAR)
+        store.jobs.add(LINEAR)
         await until(desk, lambda: "now 0.50, lowest 0.50" in desk.text())
         await until(desk, lambda: "1 running, 1 waiting" in desk.text())
         assert "score on dev" in desk.text() and MARK in desk.text()
         # The new job stands above; the cursor is where it was.
         assert screen.panes.sheet.stop.name == f"job {first}"
-        store.end_job(first, JobState.FAILED, "no [gold] here")
+        store.jobs.end(first, JobState.FAILED, "no [gold] here")
         await until(desk, lambda: "no [gold] here" in desk.text())
 
 
 async def test_what_has_not_changed_is_not_drawn(open_desk, corpus, store, monkeypatch) -> None:
-    store.queue_job(LINEAR)
+    store.jobs.add(LINEAR)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await until(desk, lambda: "It has not begun" in desk.text())
@@ -104,7 +104,7 @@ async def test_what_has_not_changed_is_not_drawn(open_desk, corpus, store, monke
         for name, sheet in screen.panes.sheets.items():
             monkeypatch.setattr(sheet, "show", lambda *_, name=name: drawn.append(name))
         reads = []
-        monkeypatch.setattr(screen.client, "jobs", lambda: reads.append(1))
+        monkeypatch.setattr(screen.reader, "read_now", lambda: reads.append(1))
         for _ in range(3):
             screen.reader._tick()
             await until(desk, lambda: not screen.reader._looking)
@@ -116,23 +116,23 @@ async def test_a_job_is_cancelled_after_one_question(open_desk, corpus, store) -
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await desk.press("x", "escape")
-        assert store.job(job_id).state is JobState.RUNNING
+        assert store.jobs.read(job_id).state is JobState.RUNNING
         await desk.press("x")
         assert f"Cancel job {job_id}, train linear?" in desk.text()
         await desk.press("enter")
-        await until(desk, lambda: store.job(job_id).state is JobState.CANCELLED)
+        await until(desk, lambda: store.jobs.read(job_id).state is JobState.CANCELLED)
         await until(desk, lambda: "is cancelled" in screen.status_line.status.say)
         await until(desk, lambda: "cancelled" in screen.listed.job(job_id).state)
         await desk.press("x")
         assert screen.status_line.status.say == "It has ended already."
         await desk.press("r")
-        await until(desk, lambda: store.job(job_id).state is JobState.QUEUED)
+        await until(desk, lambda: store.jobs.read(job_id).state is JobState.QUEUED)
 
 
 async def test_keys_in_one_go_do_what_they_do_one_by_one(
     open_desk, corpus, store, monkeypatch
 ) -> None:
-    first, second = running(store), store.queue_job(LINEAR)
+    first, second = running(store), store.jobs.add(LINEAR)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         assert screen.subject == f"job {first}"  # the one that runs
@@ -149,13 +149,13 @@ async def test_keys_in_one_go_do_what_they_do_one_by_one(
         await until(desk, lambda: answers == [NO] and not screen.runner._acting)
         # The act is about the job that the cursor has just gone to.
         burst(desk, "j", "x", "enter")
-        await until(desk, lambda: store.job(first).state is JobState.CANCELLED)
-        assert store.job(second).state is JobState.QUEUED
+        await until(desk, lambda: store.jobs.read(first).state is JobState.CANCELLED)
+        assert store.jobs.read(second).state is JobState.QUEUED
         await until(desk, lambda: desk.app.screen is screen and not screen.runner._acting)
         # Task, recipe and what becomes of it: the third choice of each, then the others.
         burst(desk, "t", "j", "l", "l", "j", "l", "G", "h", "enter")
-        await until(desk, lambda: len(store.jobs()) == 3)
-        new = store.jobs()[0]
+        await until(desk, lambda: len(store.jobs.all()) == 3)
+        new = store.jobs.all()[0]
         assert (new.task, new.arguments["recipe"], new.asked_by) == (
             "resolution", "encoder", "edith",
         )  # fmt: skip
@@ -174,10 +174,10 @@ async def test_a_training_is_asked_for_in_two_keys_and_again_with_the_same(
         await desk.press("G", "k", "l")
         assert "class:AGE" in desk.text()
         await desk.press("enter")
-        await until(desk, lambda: len(store.jobs()) == 1)
+        await until(desk, lambda: len(store.jobs.all()) == 1)
         await desk.press("t", "enter")
-        await until(desk, lambda: len(store.jobs()) == 2)
-        one, other = store.jobs()
+        await until(desk, lambda: len(store.jobs.all()) == 2)
+        one, other = store.jobs.all()
         assert one.arguments == other.arguments and one.arguments["query"] == "-class:AGE"
         await until(desk, lambda: screen.panes.sheet.stop.name == f"job {one.id}")
 
@@ -192,7 +192,7 @@ async def test_a_training_that_would_find_too_few_labels_is_not_queued(
         await desk.press("G", "k", "l", "enter")
         await until(desk, lambda: "too few examples to learn resolution" in desk.text())
         assert "please report" not in desk.text()
-        assert store.jobs() == ()
+        assert store.jobs.all() == ()
 
 
 async def test_without_a_runner_the_job_stays_and_it_is_said(
@@ -206,13 +206,13 @@ async def test_without_a_runner_the_job_stays_and_it_is_said(
         monkeypatch.setattr(screen.client, "start_runner", fails)
         await desk.press("t", "enter")
         await until(desk, lambda: "no more processes. r tries" in desk.text())
-        await until(desk, lambda: screen.subject == f"job {store.jobs()[0].id}")
-        assert store.jobs()[0].state is JobState.QUEUED
+        await until(desk, lambda: screen.subject == f"job {store.jobs.all()[0].id}")
+        assert store.jobs.all()[0].state is JobState.QUEUED
 
 
 async def test_the_log_is_shown_as_it_is(open_desk, corpus, store) -> None:
     job_id = running(store)
-    log = job_folder(corpus, store.jobs()[0]) / LOG
+    log = job_folder(corpus, store.jobs.all()[0]) / LOG
     log.write_bytes(b"2026-03-02T11:58:00+00:00 [red]loss\x1b[31m\n\xff odd\n")
     async with open_desk(path=corpus) as desk:
         await opened(desk)
@@ -237,7 +237,7 @@ async def test_of_a_long_log_the_end_is_read_from_the_start_of_a_line(
     open_desk, corpus, store
 ) -> None:
     job_id = running(store)
-    log = job_folder(corpus, store.jobs()[0]) / LOG
+    log = job_folder(corpus, store.jobs.all()[0]) / LOG
     log.write_text("".join(f"line {n} of many\n" for n in range(10_000)), encoding="utf-8")
     async with open_desk(path=corpus) as desk:
         found = await desk.screen.client.job_log(job_id)
@@ -252,7 +252,7 @@ async def test_of_a_long_log_the_end_is_read_from_the_start_of_a_line(
 async def test_on_a_narrow_screen_enter_opens_and_escape_steps_back(
     open_desk, corpus, store
 ) -> None:
-    store.queue_job(LINEAR)
+    store.jobs.add(LINEAR)
     async with open_desk(path=corpus, size=(80, 24)) as desk:
         screen = await opened(desk)
         assert "tab: Details" in desk.text() and "asked for" not in desk.text()
@@ -354,8 +354,8 @@ async def test_keys_do_not_wait_for_a_command(open_desk, corpus, monkeypatch) ->
 async def test_the_list_to_compare_with_says_why_others_are_missing(
     open_desk, corpus, store
 ) -> None:
-    store.ensure_model("svm-1", "identification", "svm", "1")
-    store.ensure_model("linear-9", "resolution", "linear", "1")
+    store.models.ensure("svm-1", "identification", "svm", "1")
+    store.models.ensure("linear-9", "resolution", "linear", "1")
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await stand_on(desk, screen, "model 1")
@@ -368,7 +368,7 @@ async def test_the_list_to_compare_with_says_why_others_are_missing(
 
 
 async def test_a_job_of_a_later_version_is_listed(open_desk, corpus, store) -> None:
-    store.queue_job(NewJob("dream [b]", 9, "", {"of": "sheep"}))
+    store.jobs.add(NewJob("dream [b]", 9, "", {"of": "sheep"}))
     async with open_desk(path=corpus) as desk:
         await opened(desk)
         assert "dream [b]" in desk.text()
@@ -388,14 +388,14 @@ async def test_a_runner_is_started_and_what_it_says_comes_back(
     """A real one; the job fails at once, since its recipe wants vectors."""
     monkeypatch.delenv("NFH_TUI_RUNNER")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    job_id = store.queue_job(asked("resolution", "bilstm"))
-    store.end_job(job_id, JobState.CANCELLED)
+    job_id = store.jobs.add(asked("resolution", "bilstm"))
+    store.jobs.end(job_id, JobState.CANCELLED)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await desk.press("r")
         assert "in the queue again" in screen.status_line.status.say
         for _ in range(6):  # Starting takes its time on a busy machine.
-            if store.job(job_id).state is JobState.FAILED:
+            if store.jobs.read(job_id).state is JobState.FAILED:
                 break
             await asyncio.sleep(1)
         await until(desk, lambda: "word vectors" in desk.text())

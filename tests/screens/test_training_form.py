@@ -51,9 +51,9 @@ def test_the_command_is_one_for_a_shell_and_says_all() -> None:
 
 @pytest.mark.parametrize("new", [WHOLE, asked("both", "small", words=("base=alpha", "lr=1"))])
 def test_the_last_training_is_repeated_whole(store, new) -> None:
-    store.queue_job(asked("identification", "svm"))
-    store.queue_job(new)
-    form = last_form(store.jobs())
+    store.jobs.add(asked("identification", "svm"))
+    store.jobs.add(new)
+    form = last_form(store.jobs.all())
     again = job_of(form, new.asked_by)
     assert again == new
     # And so is it by the command: its own parser reads the same from it.
@@ -68,21 +68,21 @@ def test_the_last_training_is_repeated_whole(store, new) -> None:
 
 
 def test_what_is_no_training_of_the_form_is_passed_over(store) -> None:
-    assert last_form(store.jobs()) is None
-    store.queue_job(asked("identification", "svm", words=("c=3",)))
-    store.queue_job(asked("resolution", "of-tomorrow"))
-    assert last_form(store.jobs()) == TrainingForm("identification", "svm", settings="c=3")
+    assert last_form(store.jobs.all()) is None
+    store.jobs.add(asked("identification", "svm", words=("c=3",)))
+    store.jobs.add(asked("resolution", "of-tomorrow"))
+    assert last_form(store.jobs.all()) == TrainingForm("identification", "svm", settings="c=3")
 
 
 async def test_enter_repeats_what_the_command_asked_for(
     open_desk, corpus, store, monkeypatch
 ) -> None:
-    store.queue_job(WHOLE)
+    store.jobs.add(WHOLE)
     calls = []
 
     async def queued(arguments, database, kind):
         calls.append(list(arguments))
-        return some(kind, {"id": store.queue_job(WHOLE)})
+        return some(kind, {"id": store.jobs.add(WHOLE)})
 
     monkeypatch.setattr("nfh_tui.screens.jobs.report", queued)
     async with open_desk(path=corpus) as desk:
@@ -92,9 +92,9 @@ async def test_enter_repeats_what_the_command_asked_for(
         for words in ("c=0.5 features=paper", "‹ train ›", "never", "--no-promote"):
             assert words in text
         await desk.press("enter")
-        await until(desk, lambda: len(store.jobs()) == 2)
+        await until(desk, lambda: len(store.jobs.all()) == 2)
         await until(desk, lambda: desk.app.screen is screen)
-    assert calls == [[*call_of(last_form(store.jobs())), "--as", "edith"]]
+    assert calls == [[*call_of(last_form(store.jobs.all())), "--as", "edith"]]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -104,7 +104,7 @@ async def test_settings_are_typed_and_checked_and_kept(
     async def refused(arguments, database, kind):
         raise ReportError("Usage: nfh-tui retrain\n\nError: 'zz=1' is no setting of\nlinear")
 
-    store.queue_job(asked("resolution", "linear"))
+    store.jobs.add(asked("resolution", "linear"))
     monkeypatch.setattr("nfh_tui.screens.jobs.report", refused)
     async with open_desk(path=corpus, size=size) as desk:
         screen = await opened(desk)
@@ -114,7 +114,7 @@ async def test_settings_are_typed_and_checked_and_kept(
         assert "--set zz=1 --set q=j" in desk.text()
         await desk.press("enter")
         await until(desk, lambda: "! 'zz=1' is no setting of linear" in desk.text())
-        assert desk.app.screen.form == form and len(store.jobs()) == 1
+        assert desk.app.screen.form == form and len(store.jobs.all()) == 1
         await desk.press("escape")
         assert desk.app.screen is screen
         await desk.press("t")
@@ -124,9 +124,9 @@ async def test_settings_are_typed_and_checked_and_kept(
 
 
 async def test_the_command_checks_what_was_typed(open_desk, corpus, store) -> None:
-    store.queue_job(asked("resolution", "linear", words=("nosuch=1",)))
+    store.jobs.add(asked("resolution", "linear", words=("nosuch=1",)))
     async with open_desk(path=corpus) as desk:
         await opened(desk)
         await desk.press("t", "enter")
         await until(desk, lambda: "is no setting of linear" in desk.text())
-        assert len(store.jobs()) == 1
+        assert len(store.jobs.all()) == 1

@@ -37,9 +37,9 @@ class Served:
     def item(self, name: str, role: Role = Role.ANNOTATOR) -> AnchorItem:
         """The first item of the queue, as somebody has it."""
         with Store.open(self.database) as store:
-            who = store.annotator(name)
-            ids = next(store.queue_ids(parse(""), who))
-            found = store.item(ids[0], who, role)
+            who = store.people.ensure(name)
+            ids = next(store.queue.ids(parse(""), who))
+            found = store.items.read(ids[0], who, role)
             assert found is not None
             return found
 
@@ -69,7 +69,7 @@ class Served:
 def make_database(path: Path) -> None:
     """A small database of dialogs."""
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
+        store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
 
 
 @asynccontextmanager

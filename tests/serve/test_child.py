@@ -29,7 +29,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     make_database(path)
     with Store.open(path) as store:
         # As the server does before it lets anybody in.
-        store.annotator("kim")
+        store.people.ensure("kim")
     return path
 
 

@@ -65,7 +65,7 @@ def test_an_admin_is_somebody_invited_and_named_as_one(call: Call, database: Pat
 def test_the_guidelines_are_there_before_the_first_guest(call: Call, database: Path) -> None:
     call("serve", "--invite", "ann", "--mode", "browse", "--port", "0", "--db", database)
     with Store.open_read_only(database, "to look") as store:
-        assert store.guideline() is not None
+        assert store.guidelines.read() is not None
 
 
 def test_links_are_printed_and_name_the_proxy(call: Call, database: Path) -> None:

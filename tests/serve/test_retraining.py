@@ -31,9 +31,9 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def decide(path: Path) -> None:
     """One decision."""
     with Store.open(path) as store:
-        eva = store.annotator("eva")
-        first = next(iter(store.queue_ids(parse(""), eva)))[0]
-        store.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+        eva = store.people.ensure("eva")
+        first = next(iter(store.queue.ids(parse(""), eva)))[0]
+        store.edits.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
 
 
 def test_what_is_due_is_queued_once(database: Path) -> None:

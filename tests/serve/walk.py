@@ -39,27 +39,27 @@ def furnish(path: Path, *names: str) -> None:
     make_database(path)
     with Store.open(path) as store:
         for name in names:
-            store.annotator(name)
-        other = store.annotator(OTHER)
-        ids = [one for few in store.queue_ids(parse(""), other) for one in few]
+            store.people.ensure(name)
+        other = store.people.ensure(OTHER)
+        ids = [one for few in store.queue.ids(parse(""), other) for one in few]
         for one, kind in zip(ids, (Kind.AGE, Kind.YEAR), strict=False):
-            store.commit_answer(one, other, Role.ADJUDICATOR, class_answer(kind))
-        store.commit_answer(ids[3], other, Role.ANNOTATOR, class_answer(Kind.AGE))
-        store.set_flag(ids[0], other, FlagName.AMBIGUOUS, True)
-        store.save_draft(ids[4], other, Role.ANNOTATOR, "{}")
-        store.save_place(other, "annotate", QueuePosition("", ids[2], 0))
-        store.save_view(other, "hers", "state:open")
-        store.set_setting(f"theme.{OTHER}", "textual-dark")
-        store.begin_guidelines(first_text())
-        read = store.passages(ids[:3])
+            store.edits.commit_answer(one, other, Role.ADJUDICATOR, class_answer(kind))
+        store.edits.commit_answer(ids[3], other, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.set_flag(ids[0], other, FlagName.AMBIGUOUS, True)
+        store.workspace.save_draft(ids[4], other, Role.ANNOTATOR, "{}")
+        store.workspace.save_position(other, "annotate", QueuePosition("", ids[2], 0))
+        store.workspace.save_view(other, "hers", "state:open")
+        store.settings.write(f"theme.{OTHER}", "textual-dark")
+        store.guidelines.begin(first_text())
+        read = store.items.passages(ids[:3])
         for number, name in enumerate(("one", "two")):
-            model = store.ensure_model(name, "resolution", "nearest", str(number))
-            store.save_predictions(
+            model = store.models.ensure(name, "resolution", "nearest", str(number))
+            store.predictions.save(
                 model, [(one, _said(name, passage)) for one, (passage, _) in read.items()]
             )
-        store.queue_job(asked("resolution", "linear", asked_by=OTHER))
-        failed = store.queue_job(NewJob("train", 2, "resolution", {}, OTHER))
-        store.end_job(failed, JobState.FAILED, "no room")
+        store.jobs.add(asked("resolution", "linear", asked_by=OTHER))
+        failed = store.jobs.add(NewJob("train", 2, "resolution", {}, OTHER))
+        store.jobs.end(failed, JobState.FAILED, "no room")
 
 
 def _said(name: str, passage: Passage) -> Prediction:

@@ -127,7 +127,7 @@ def database(tmp_path: Path) -> Path:
     """A file with the passages above, one anchor each; the third is decided."""
     path = tmp_path / "shell.db"
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
+        store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
     return path
 
 
@@ -220,9 +220,9 @@ def read(database: Path) -> Callable[..., AnchorItem]:
 
     def item(place: int, me: str = "edith", role: Role = Role.ADJUDICATOR) -> AnchorItem:
         with Store.open(database) as store:
-            who = store.annotator(me)
-            ids = next(store.queue_ids(parse(""), who))
-            found = store.item(ids[place], who, role)
+            who = store.people.ensure(me)
+            ids = next(store.queue.ids(parse(""), who))
+            found = store.items.read(ids[place], who, role)
             assert found is not None
             return found
 

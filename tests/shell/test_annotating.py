@@ -17,14 +17,16 @@ BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
 def guessed(database):
     """Of the first item, a model says that it is an age, and rules that a noun is missing."""
     with Store.open(database) as store:
-        anchor_id = next(store.queue_ids(parse(""), store.annotator("x")))[0]
+        anchor_id = next(store.queue.ids(parse(""), store.people.ensure("x")))[0]
         tokens = (0.5,) * 13
-        model = store.ensure_model("guesser", "resolution", "guesser", "1")
+        model = store.models.ensure("guesser", "resolution", "guesser", "1")
         found = Prediction("guesser", "AGE", "1", 0.5, (None, 9.0, *(None,) * 4, *tokens))
-        store.save_predictions(model, [(anchor_id, found)])
-        rules = store.ensure_model("ruler", "identification", "ruler", "1")
+        store.predictions.save(model, [(anchor_id, found)])
+        rules = store.models.ensure("ruler", "identification", "ruler", "1")
         said = Identified("ruler", True, "no-one")
-        store.save_identifications(rules, store.decide_with(rules, "p"), [(anchor_id, said)])
+        store.identifications.save(
+            rules, store.identifications.decide_with(rules, "p"), [(anchor_id, said)]
+        )
     return anchor_id
 
 
@@ -71,7 +73,7 @@ async def test_what_was_seen_after_answering_counts_for_the_next_answer(
     async with open_desk(mode="annotate") as desk:
         await desk.press("I", "y", "enter", "k", "a", "enter")
     with Store.open(database) as store:
-        item = store.item_for_annotator(guessed, store.annotator("edith"))
+        item = store.items.read_for_annotator(guessed, store.people.ensure("edith"))
     assert item.votes[0].answer.kind is Kind.AGE
     assert item.votes[0].saw_model
 
@@ -83,7 +85,7 @@ async def test_a_key_shows_the_model_and_that_is_kept(open_desk, guessed, databa
         await desk.press("escape", "y", "enter", "O")
         assert desk.said.startswith("The model is hidden")
     with Store.open(database) as store:
-        item = store.item_for_annotator(guessed, store.annotator("edith"))
+        item = store.items.read_for_annotator(guessed, store.people.ensure("edith"))
     assert item.votes[0].saw_model
 
 
@@ -105,19 +107,19 @@ async def test_letters_do_not_tell_what_the_model_says(open_desk, guessed, datab
 
     annotating = await letters("edith")
     with Store.open(database) as store:
-        model = store.ensure_model("guesser", "resolution", "guesser", "1")
+        model = store.models.ensure("guesser", "resolution", "guesser", "1")
         other = Prediction("guesser", "11", "1", 0.5, (None,) * 6 + (0.1,) * 11 + (9.0, 0.1))
-        store.save_predictions(model, [(guessed, other)])
+        store.predictions.save(model, [(guessed, other)])
     assert await letters("otto") == annotating
 
 
 @BOTH_SIZES
 async def test_nothing_of_others_is_on_any_screen(open_desk, database, size):
     with Store.open(database) as store:
-        zoe = store.annotator("zoe")
-        first = next(store.queue_ids(parse(""), zoe))[0]
+        zoe = store.people.ensure("zoe")
+        first = next(store.queue.ids(parse(""), zoe))[0]
         given = class_answer(Kind.OTHER, noun="bicycles", comment="surely bicycles")
-        store.commit_answer(first, zoe, Role.ADJUDICATOR, given)
+        store.edits.commit_answer(first, zoe, Role.ADJUDICATOR, given)
     async with open_desk(mode="annotate", size=size) as desk:
         for keys in (["tab"], ["tab"], ["tab"], ["I", "tab"], ["tab"], ["tab"], ["L"]):
             await desk.press(*keys)

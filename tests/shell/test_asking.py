@@ -17,13 +17,13 @@ AGE = class_answer(Kind.AGE)
 def tagged(database: Path) -> Path:
     """Two items that others tagged with R5, and a saved view of edith's that asks for gold."""
     with Store.open(database) as store:
-        store.begin_guidelines(TEXT)
-        eva, edith = store.annotator("eva"), store.annotator("edith")
-        anchors = next(store.queue_ids(parse(""), eva))
+        store.guidelines.begin(TEXT)
+        eva, edith = store.people.ensure("eva"), store.people.ensure("edith")
+        anchors = next(store.queue.ids(parse(""), eva))
         for anchor in anchors[:2]:
-            store.commit_answer(anchor, eva, Role.ANNOTATOR, AGE, Exposure(rule_tag="R5"))
-        store.save_view(edith, "ages", "class:AGE")
-        store.save_place(edith, "annotate", QueuePosition("class:AGE", anchors[2]))
+            store.edits.commit_answer(anchor, eva, Role.ANNOTATOR, AGE, Exposure(rule_tag="R5"))
+        store.workspace.save_view(edith, "ages", "class:AGE")
+        store.workspace.save_position(edith, "annotate", QueuePosition("class:AGE", anchors[2]))
     return database
 
 
@@ -105,9 +105,11 @@ async def test_the_guidelines_count_only_what_is_ones_own(open_desk, tagged, rea
         assert "Nothing of yours is tagged with R5 yet" in desk.text()
         await desk.press("escape")
         with Store.open(tagged) as store:
-            me = store.annotator("edith")
-            store.commit_answer(third, me, Role.ANNOTATOR, AGE, Exposure(rule_tag="R5"))
-            store.add_guideline(TEXT.replace("*CURRENCY*", "nothing"), store.annotator("eva"))
+            me = store.people.ensure("edith")
+            store.edits.commit_answer(third, me, Role.ANNOTATOR, AGE, Exposure(rule_tag="R5"))
+            store.guidelines.add(
+                TEXT.replace("*CURRENCY*", "nothing"), store.people.ensure("eva")
+            )
         await at_the_rule()
         assert "R5: 1 tagged by you, 1 answered under another text (o)" in desk.text()
         await desk.press("o")

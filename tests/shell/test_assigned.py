@@ -38,9 +38,11 @@ def give(database: Path) -> Callable[..., list[int]]:
     def assign(*to: str, query: str = "", limit: int | None = None, **wanted) -> list[int]:
         with Store.open(database) as store:
             wanted = AssignmentRequest(**({"each": ENOUGH} | wanted))
-            store.assign(parse(query), None, to, wanted, limit=limit)
+            store.assignments.assign(parse(query), None, to, wanted, limit=limit)
             order = parse("todo:me sort:assigned")
-            return [i for ids in store.queue_ids(order, store.annotator(to[0])) for i in ids]
+            return [
+                i for ids in store.queue.ids(order, store.people.ensure(to[0])) for i in ids
+            ]
 
     return assign
 
@@ -214,8 +216,8 @@ async def test_a_check_is_like_any_other_item(open_desk, give, database, size):
 async def test_answering_a_check_says_nothing_of_it(open_desk, give, database):
     give("edith", query="class:none", limit=1, checks=Amount(1))
     with Store.open(database) as store:
-        eve = store.annotator("edith")
-        check = next(iter(next(store.queue_ids(parse("todo:me class:AGE"), eve))))
+        eve = store.people.ensure("edith")
+        check = next(iter(next(store.queue.ids(parse("todo:me class:AGE"), eve))))
     async with open_desk(mode="annotate") as desk:
         while desk.state.visible_item.anchor_id != check:
             await desk.press("j")
@@ -223,7 +225,7 @@ async def test_answering_a_check_says_nothing_of_it(open_desk, give, database):
         assert "saved" in desk.said
         assert not {"AGE", "age", "wrong", "check"} & set(desk.said.split())
     with Store.open(database) as store:
-        (progress,) = store.progress(parse(""), None, "")
+        (progress,) = store.assignments.progress(parse(""), None, "")
         assert (progress.checks_done, progress.checks_right) == (1, 0)
 
 
@@ -285,7 +287,7 @@ async def test_in_another_mode_other_things_are_seen_of_the_queue(open_desk, giv
 
 async def test_an_audit_shows_neither_votes_nor_gold(open_desk, database):
     with Store.open(database) as store:
-        settled = next(store.queue_ids(parse("votes:3"), store.annotator("x")))[0]
+        settled = next(store.queue.ids(parse("votes:3"), store.people.ensure("x")))[0]
     by_hand(
         database,
         f"INSERT INTO gold (anchor_id, kind, rule) VALUES ({settled}, 'AGE', 'majority')",
@@ -317,7 +319,7 @@ async def test_an_audit_shows_neither_votes_nor_gold(open_desk, database):
         await desk.press("escape", "t", "enter")
         assert "All done" in desk.said
     with Store.open(database) as store:
-        edith = store.annotator("edith")
-        assert list(next(store.queue_ids(parse("audit:wrong"), edith))) == [settled]
-        again = store.item(settled, edith, Role.ADJUDICATOR)
+        edith = store.people.ensure("edith")
+        assert list(next(store.queue.ids(parse("audit:wrong"), edith))) == [settled]
+        again = store.items.read(settled, edith, Role.ADJUDICATOR)
         assert again.gold.answer == class_answer(Kind.TIME)

@@ -25,14 +25,14 @@ def blind(database, request):
     of the first.
     """
     with Store.open(database) as store:
-        ids = next(store.queue_ids(parse(""), store.annotator("x")))[:2]
-        model = store.ensure_model("cues", "resolution", "cues", "1")
+        ids = next(store.queue.ids(parse(""), store.people.ensure("x")))[:2]
+        model = store.models.ensure("cues", "resolution", "cues", "1")
         found = Prediction("cues", "AGE", "1", 0.5, SCORES)
-        store.save_predictions(model, [(one, found) for one in ids])
-        rules = store.ensure_model("rules", "identification", "rules", "1")
+        store.predictions.save(model, [(one, found) for one in ids])
+        rules = store.models.ensure("rules", "identification", "rules", "1")
         said = Identified("rules", True, "no-one")
-        known = store.decide_with(rules, "p")
-        store.save_identifications(rules, known, [(one, said) for one in ids])
+        known = store.identifications.decide_with(rules, "p")
+        store.identifications.save(rules, known, [(one, said) for one in ids])
     with closing(connect(database, "rw")) as connection:
         connection.execute(EDITH)
         connection.execute(GIVEN, (ids[1], request.param))
@@ -41,7 +41,7 @@ def blind(database, request):
 
 def decided(database, anchor_id):
     with Store.open(database) as store:
-        item = store.item(anchor_id, store.annotator("edith"), Role.ADJUDICATOR)
+        item = store.items.read(anchor_id, store.people.ensure("edith"), Role.ADJUDICATOR)
         votes = [v for v in item.votes if v.annotator == "edith" and v.role is Role.ADJUDICATOR]
         return item, votes[0]
 

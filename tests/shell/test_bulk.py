@@ -14,7 +14,7 @@ from tests.shell.conftest import passage_of, vote
 
 def count(path: Path, query: str, me: str = "edith") -> int:
     with Store.open(path) as store:
-        return store.queue_count(parse(query), store.annotator(me))
+        return store.queue.count(parse(query), store.people.ensure(me))
 
 
 async def pick(desk, words: str) -> None:
@@ -70,9 +70,9 @@ async def test_escape_leaves_all_as_it_is(open_desk, database) -> None:
 
 async def test_all_are_decided_but_what_others_decided(open_desk, database) -> None:
     with Store.open(database) as store:
-        other = store.annotator("[red]other")
-        first = next(store.queue_ids(parse(""), other))[0]
-        store.commit_answer(first, other, Role.ADJUDICATOR, class_answer(Kind.YEAR))
+        other = store.people.ensure("[red]other")
+        first = next(store.queue.ids(parse(""), other))[0]
+        store.edits.commit_answer(first, other, Role.ADJUDICATOR, class_answer(Kind.YEAR))
     async with open_desk() as desk:
         await desk.press("E")
         assert "All items there are" in desk.text()
@@ -98,7 +98,7 @@ async def test_agreed_answers_that_were_adopted_say_that_votes_were_in_view(
     with Store.open(path, create=True) as store:
         words = passage_of(("Per", "She turned forty ."))
         coming = IncomingPassage(words, "words", (anchor,))
-        store.load(IncomingFile("agreed", "0" * 64, "gold"), [coming])
+        store.imports.load(IncomingFile("agreed", "0" * 64, "gold"), [coming])
     async with open_desk(path=path) as desk:
         await desk.press("E")
         await pick(desk, "Adopt what annotators agree on")

@@ -72,7 +72,9 @@ async def test_a_view_is_named_in_order(open_desk) -> None:
         desk.screen.action_act("view.save")
         burst(desk, "m", "y", BACK, "e", "enter")
         await desk.settle()
-        assert dict(await desk.screen.client.views(desk.state.me)) == {"me": "state:open"}
+        assert dict(
+            await desk.screen.client.read(desk.screen.store.workspace.views, desk.state.me)
+        ) == {"me": "state:open"}
 
 
 async def test_the_palette_is_typed_in_order(open_desk) -> None:

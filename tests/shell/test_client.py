@@ -21,21 +21,23 @@ def client(database):
 
 
 async def test_ids_come_in_chunks_and_leaving_early_is_allowed(client, monkeypatch):
-    me = await client.annotator("edith")
+    me = await client.write(client.store.people.ensure, "edith")
     whole = [
-        anchor_id async for chunk in client.queue_ids(parse(""), me) for anchor_id in chunk
+        anchor_id
+        async for chunk in client.stream(client.store.queue.ids, parse(""), me)
+        for anchor_id in chunk
     ]
     assert len(whole) == 6
     made = []
 
-    def chunks(query, who, role):
+    def chunks(query, who):
         for start in range(0, 100, 2):
             made.append(start)
             time.sleep(0.005)
             yield [start, start + 1]
 
-    monkeypatch.setattr(client.store, "queue_ids", chunks)
-    reading = client.queue_ids(parse(""), me)
+    monkeypatch.setattr(client.store.queue, "ids", chunks)
+    reading = client.stream(client.store.queue.ids, parse(""), me)
     assert await anext(reading) == [0, 1]
     await reading.aclose()
     await asyncio.sleep(0.05)
@@ -43,20 +45,20 @@ async def test_ids_come_in_chunks_and_leaving_early_is_allowed(client, monkeypat
 
 
 async def test_an_error_while_reading_ids_reaches_who_reads(client, monkeypatch):
-    me = await client.annotator("edith")
+    me = await client.write(client.store.people.ensure, "edith")
 
-    def broken(query, who, role):
+    def broken(query, who):
         yield [1]
         raise StoreError("The file is gone.")
 
-    monkeypatch.setattr(client.store, "queue_ids", broken)
+    monkeypatch.setattr(client.store.queue, "ids", broken)
     with pytest.raises(StoreError, match="gone"):
-        async for _ in client.queue_ids(parse(""), me):
+        async for _ in client.stream(client.store.queue.ids, parse(""), me):
             pass
 
 
 async def test_writes_happen_in_the_order_they_were_asked_for(client, monkeypatch):
-    me = await client.annotator("edith")
+    me = await client.write(client.store.people.ensure, "edith")
     gate, written = threading.Event(), []
 
     def save(anchor_id, who, role, body):
@@ -64,14 +66,16 @@ async def test_writes_happen_in_the_order_they_were_asked_for(client, monkeypatc
             gate.wait(5)
         written.append(body)
 
-    monkeypatch.setattr(client.store, "save_draft", save)
+    monkeypatch.setattr(client.store.workspace, "save_draft", save)
     tasks = [
-        asyncio.create_task(client.save_draft(1, me, Role.ANNOTATOR, body))
+        asyncio.ensure_future(
+            client.write(client.store.workspace.save_draft, 1, me, Role.ANNOTATOR, body)
+        )
         for body in ("first", "second", None)
     ]
     await asyncio.sleep(0.05)
     assert client.writing == 3
-    assert await asyncio.wait_for(client.queue_count(parse(""), me), 2) == 6
+    assert await asyncio.wait_for(client.read(client.store.queue.count, parse(""), me), 2) == 6
     gate.set()
     await client.settled()
     await asyncio.gather(*tasks)
@@ -80,15 +84,17 @@ async def test_writes_happen_in_the_order_they_were_asked_for(client, monkeypatc
 
 
 async def test_a_write_goes_on_when_who_asked_for_it_is_gone(client, monkeypatch):
-    me = await client.annotator("edith")
+    me = await client.write(client.store.people.ensure, "edith")
     written = []
 
     def save(*args):
         time.sleep(0.1)
         written.append(args)
 
-    monkeypatch.setattr(client.store, "save_draft", save)
-    task = asyncio.create_task(client.save_draft(1, me, Role.ANNOTATOR, "x"))
+    monkeypatch.setattr(client.store.workspace, "save_draft", save)
+    task = asyncio.ensure_future(
+        client.write(client.store.workspace.save_draft, 1, me, Role.ANNOTATOR, "x")
+    )
     await asyncio.sleep(0.02)
     task.cancel()
     await client.settled()
@@ -96,36 +102,36 @@ async def test_a_write_goes_on_when_who_asked_for_it_is_gone(client, monkeypatch
 
 
 async def test_others_writes_are_told_from_ones_own(client, database):
-    me = await client.annotator("edith")
+    me = await client.write(client.store.people.ensure, "edith")
     assert not await client.others_wrote()
-    await client.save_draft(1, me, Role.ANNOTATOR, "x")
-    await client.save_view(me, "mine", "state:open")
+    await client.write(client.store.workspace.save_draft, 1, me, Role.ANNOTATOR, "x")
+    await client.write(client.store.workspace.save_view, me, "mine", "state:open")
     assert not await client.others_wrote()
     with Store.open(database) as other:
-        other.save_view(me, "theirs", "state:open")
-    await client.save_view(me, "mine", None)
+        other.workspace.save_view(me, "theirs", "state:open")
+    await client.write(client.store.workspace.save_view, me, "mine", None)
     assert await client.others_wrote()
     assert not await client.others_wrote()
 
 
 async def test_ones_own_write_is_no_others_however_long_it_takes(client, monkeypatch):
-    me = await client.annotator("edith")
-    save = client.store.save_draft
+    me = await client.write(client.store.people.ensure, "edith")
+    save = client.store.workspace.save_draft
 
     def slowly(*args):
         time.sleep(0.05)
         save(*args)
 
-    monkeypatch.setattr(client.store, "save_draft", slowly)
-    await client.save_draft(1, me, Role.ANNOTATOR, "x")
+    monkeypatch.setattr(client.store.workspace, "save_draft", slowly)
+    await client.write(client.store.workspace.save_draft, 1, me, Role.ANNOTATOR, "x")
     assert not await client.others_wrote()
 
 
 async def test_what_others_wrote_during_ones_own_write_is_told_after_it(client, database):
-    me = await client.annotator("edith")
+    me = await client.write(client.store.people.ensure, "edith")
     assert not await client.others_wrote()
-    with client.store._noting():
+    with client.store.connections.fast_write():
         assert not await client.others_wrote()
     with Store.open(database) as other:
-        other.save_view(me, "theirs", "state:open")
+        other.workspace.save_view(me, "theirs", "state:open")
     assert await client.others_wrote()

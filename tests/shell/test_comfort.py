@@ -141,7 +141,7 @@ async def test_nobody_is_shown_round_who_did_not_ask(database, open_desk):
         await desk.settle()
         assert "1 of 6" in desk.text()
     with Store.open(database) as store:
-        assert store.setting("tour.new") is None
+        assert store.settings.read("tour.new") is None
 
 
 async def test_its_keys_are_a_persons_own(database, monkeypatch):

@@ -53,7 +53,7 @@ async def test_a_competent_minority_is_proposed_saved_by_enter_and_unnamed_when_
         CompetenceWeight(name, right, 40) for name, right in (("ann1", 0.4), ("ann3", 0.4))
     ]
     with Store.open(database) as store:
-        store.remember_competences("a test", [*people, CompetenceWeight("ann2", 0.95, 40)])
+        store.competences.remember("a test", [*people, CompetenceWeight("ann2", 0.95, 40)])
     async with open_desk() as desk:
         assert "1 of 3, weight 0.59" in desk.text()
         assert "95 %" in "\n".join(pane(desk)).replace("\u00a0", " ")
@@ -74,8 +74,8 @@ async def test_forgotten_competence_counts_votes_again(database, open_desk):
         CompetenceWeight(f"ann{n}", right, 40) for n, right in ((1, 0.4), (2, 0.95), (3, 0.4))
     ]
     with Store.open(database) as store:
-        store.remember_competences("a test", people)
-        store.forget_competences()
+        store.competences.remember("a test", people)
+        store.competences.forget()
     async with open_desk() as desk:
         assert "proposal · 2 of 3" in desk.text()
         assert "weight" not in desk.text()
@@ -85,8 +85,8 @@ async def test_a_signed_comment_is_unsigned_when_blind(database, open_desk):
     with Store.open(database) as store:
         for name in ("ann2", "ann9"):
             answer = class_answer(Kind.PEOPLE, comment=f"as ann1 said, {name}")
-            ids = next(store.queue_ids(_everything(), store.annotator(name)))
-            store.commit_answer(ids[0], store.annotator(name), Role.ANNOTATOR, answer)
+            ids = next(store.queue.ids(_everything(), store.people.ensure(name)))
+            store.edits.commit_answer(ids[0], store.people.ensure(name), Role.ANNOTATOR, answer)
     async with open_desk() as desk:
         assert "as ann1 said" in "\n".join(pane(desk))
         await desk.press("B")
@@ -129,6 +129,10 @@ async def test_earlier_decisions_come_once_one_stays_on_an_item(open_desk):
 async def _decided(desk):
     """The decisions that bear on another item that names the same noun."""
     others = [id_ for id_ in desk.state.ids[:6] if id_ != desk.state.stored_item.anchor_id]
-    return await desk.screen.client.precedents(
-        others[0], desk.state.me, frozenset({"boot"}), None
+    return await desk.screen.client.read(
+        desk.screen.store.similar.precedents,
+        others[0],
+        desk.state.me,
+        frozenset({"boot"}),
+        None,
     )

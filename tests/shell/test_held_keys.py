@@ -28,7 +28,9 @@ async def test_enter_held_in_the_palette_does_one_act(open_desk, times):
 @pytest.mark.parametrize("opening", ["theme", "view.open"])
 async def test_a_list_closes_once(open_desk, opening, closing):
     async with open_desk(mode="browse") as desk:
-        await desk.screen.client.save_view(desk.state.me, "all", "")
+        await desk.screen.client.write(
+            desk.screen.store.workspace.save_view, desk.state.me, "all", ""
+        )
         desk.screen.action_act(opening)
         await desk.pilot.pause(0.2)
         assert len(desk.app.screen_stack) == 2

@@ -16,12 +16,12 @@ def nasty_desk(database, open_desk):
     """The workbench of a person with a nasty name, views, comments and documents."""
     name = "[red]eva[/b"
     with Store.open(database) as store:
-        eva = store.annotator(name)
-        other = store.annotator("[/]otto[link")
-        anchor_id = next(store.queue_ids(parse(""), eva))[3]
+        eva = store.people.ensure(name)
+        other = store.people.ensure("[/]otto[link")
+        anchor_id = next(store.queue.ids(parse(""), eva))[3]
         answer = class_answer(Kind.OTHER, noun=NASTY, comment=NASTY)
-        store.commit_answer(anchor_id, other, Role.ANNOTATOR, answer)
-        store.save_view(eva, "[bold]view[/", 'text:"[red"')
+        store.edits.commit_answer(anchor_id, other, Role.ANNOTATOR, answer)
+        store.workspace.save_view(eva, "[bold]view[/", 'text:"[red"')
     return lambda **more: open_desk(me=name, **more)
 
 
@@ -61,7 +61,9 @@ async def test_the_dialogs_the_bar_and_the_line_of_state(nasty_desk):
         assert "[bold]view[/" in desk.text()
         assert_harmless(desk)
         await desk.press("escape")
-        await desk.screen.client.save_view(desk.state.me, NASTY, NASTY)
+        await desk.screen.client.write(
+            desk.screen.store.workspace.save_view, desk.state.me, NASTY, NASTY
+        )
         desk.screen.ui.notify(NASTY)
         await desk.settle()
         assert "[/b] [red]" in desk.text()

@@ -20,8 +20,10 @@ RULE = RULES[-1]
 def identify(database: Path, anchor_id: int, said: Identified) -> None:
     """What `identify`, or the child, does."""
     with Store.open(database) as store:
-        model = store.ensure_model(said.model, "identification", said.model, "1")
-        store.save_identifications(model, store.decide_with(model, "p"), [(anchor_id, said)])
+        model = store.models.ensure(said.model, "identification", said.model, "1")
+        store.identifications.save(
+            model, store.identifications.decide_with(model, "p"), [(anchor_id, said)]
+        )
 
 
 class Predictor:
@@ -83,7 +85,7 @@ async def test_a_decision_that_comes_is_shown_and_held_against_the_draft(
         assert "≠ an NFH or none" not in flat(desk.text())
         await desk.press("enter")
     with Store.open(database) as store:
-        (vote,) = store.item(anchor, store.annotator("edith"), Role.ADJUDICATOR).votes
+        (vote,) = store.items.read(anchor, store.people.ensure("edith"), Role.ADJUDICATOR).votes
     assert vote.saw_model
 
 

@@ -132,7 +132,9 @@ async def test_views_are_saved_listed_and_named_in_a_query(open_desk, database):
         await desk.press("colon", *"@[b]mine", "enter")
         assert desk.state.query.text == "state:open"
     with Store.open(database) as store:
-        assert store.views(store.annotator("edith")) == (("[b]mine", "state:open"),)
+        assert store.workspace.views(store.people.ensure("edith")) == (
+            ("[b]mine", "state:open"),
+        )
 
 
 async def test_undecided_items_are_found_both_ways(open_desk):

@@ -64,6 +64,6 @@ async def test_the_tour_comes_once_on_a_machine_and_not_over_an_empty_queue(data
         pass
     other.write_bytes(database.read_bytes())
     with Store.open(other) as store:
-        store.set_setting("tour.new", "")
+        store.settings.write("tour.new", "")
     assert first_time("new") is False
     assert first_time("somebody") is True

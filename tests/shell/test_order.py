@@ -32,7 +32,9 @@ async def test_what_the_next_key_writes_comes_after_the_answer(open_desk, read, 
             # The answer is gold by now, which would become stale.
             await desk.press("y")
         assert len(desk.app.screen_stack) == 1
-        lines = await desk.screen.client.history(anchor_id)
+        lines = await desk.screen.client.read(
+            desk.screen.client.store.history.of_anchor, anchor_id
+        )
         happened = [line.entity for line in lines]
         later = happened.index("anchor" if key == "plus" else "flag")
         assert happened.index("gold") < later

@@ -8,8 +8,8 @@ from nfh_tui.widgets.status_bar import Tone
 
 def decide(database, anchor_id, name, kind=Kind.TIME):
     with Store.open(database) as store:
-        who = store.annotator(name)
-        store.commit_answer(anchor_id, who, Role.ADJUDICATOR, class_answer(kind))
+        who = store.people.ensure(name)
+        store.edits.commit_answer(anchor_id, who, Role.ADJUDICATOR, class_answer(kind))
 
 
 async def somebody_writes(desk, database, anchor_id):

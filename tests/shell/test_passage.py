@@ -38,27 +38,29 @@ def long(database):
     path = database.with_name("long.db")
     incoming = IncomingPassage(passage, "words", (IncomingAnchor(1, anchor, votes=votes),))
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("long.gold.jsonl", "1" * 64, "gold"), [incoming])
+        store.imports.load(IncomingFile("long.gold.jsonl", "1" * 64, "gold"), [incoming])
     return path
 
 
 def predict(path, *models):
     """Let models, the first one active, say something of the first item: name and scores."""
     with Store.open(path) as store:
-        anchor_id = next(store.queue_ids(parse(""), store.annotator("x")))[0]
-        ((passage, _),) = store.passages([anchor_id]).values()
+        anchor_id = next(store.queue.ids(parse(""), store.people.ensure("x")))[0]
+        ((passage, _),) = store.items.passages([anchor_id]).values()
         for name, given in models:
-            model = store.ensure_model(name, "resolution", name, "1")
+            model = store.models.ensure(name, "resolution", name, "1")
             scores = [given.get(place - 6, 0.0) for place in range(6 + len(passage.tokens))]
             best = max(range(len(scores)), key=lambda place: scores[place]) - 6
             said = Prediction(name, str(best), "OTHER", 0.4, tuple(scores))
-            store.save_predictions(model, [(anchor_id, said)])
+            store.predictions.save(model, [(anchor_id, said)])
 
 
 def stored(path, place=0):
     with Store.open(path) as store:
-        who = store.annotator("edith")
-        item = store.item(next(store.queue_ids(parse(""), who))[place], who, Role.ADJUDICATOR)
+        who = store.people.ensure("edith")
+        item = store.items.read(
+            next(store.queue.ids(parse(""), who))[place], who, Role.ADJUDICATOR
+        )
     assert item is not None
     return item
 
@@ -169,7 +171,7 @@ async def test_what_voters_saw_is_bounded_where_it_can_be_true_and_wanted(open_d
     anchor = IncomingAnchor(1, Anchor(10 * AT + 4, 10 * AT + 5), votes=seen)
     incoming = IncomingPassage(long_passage(), "words", (anchor,))
     with Store.open(near, create=True) as store:
-        store.load(IncomingFile("near.gold.jsonl", "2" * 64, "gold"), [incoming])
+        store.imports.load(IncomingFile("near.gold.jsonl", "2" * 64, "gold"), [incoming])
     async with open_desk(path=near) as desk:
         assert "voters saw from here" in desk.text()
         desk.screen.action_act("window")
@@ -204,7 +206,7 @@ async def test_mentions_are_asked_about_with_what_modifies_them(open_desk, datab
     path = database.with_name("boots.db")
     incoming = IncomingPassage(passage, "words", (IncomingAnchor(1, Anchor(14, 15)),))
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("b.gold.jsonl", "2" * 64, "gold"), [incoming])
+        store.imports.load(IncomingFile("b.gold.jsonl", "2" * 64, "gold"), [incoming])
     async with open_desk(path=path, size=(80, 24)) as desk:
         await desk.press("home", *"bbbb", "space", "asterisk")
         asked = desk.screen.key_line.foot.title

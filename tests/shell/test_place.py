@@ -171,4 +171,4 @@ async def test_blind_the_history_names_no_file_and_nobody(open_desk, database):
         for name in ("ann1", "ann2", "ann3", "edith"):
             assert name not in shown.split("History of this item")[1].split("esc")[0]
     with Store.open(database) as store:
-        assert next(store.queue_ids(parse(""), store.annotator("edith")))
+        assert next(store.queue.ids(parse(""), store.people.ensure("edith")))

@@ -33,14 +33,14 @@ class Predictor:
     def store(self, anchor_id: int, tokens: int, choice: str) -> None:
         """What the child does: a prediction and a decision stored, then told."""
         with Store.open(self.database) as store:
-            model = store.ensure_model("cues", "resolution", "cues", "1")
+            model = store.models.ensure("cues", "resolution", "cues", "1")
             scores = (*(None,) * 6, *(0.5 if n < 3 else None for n in range(tokens)))
             found = Prediction("cues", choice, "2", 0.25, scores)
-            store.save_predictions(model, [(anchor_id, found)])
-            rules = store.ensure_model("rules", "identification", "rules", "1")
+            store.predictions.save(model, [(anchor_id, found)])
+            rules = store.models.ensure("rules", "identification", "rules", "1")
             said = Identified("rules", True, "no-one")
-            version = store.decide_with(rules, "p")
-            store.save_identifications(rules, version, [(anchor_id, said)])
+            version = store.identifications.decide_with(rules, "p")
+            store.identifications.save(rules, version, [(anchor_id, said)])
         self.on_done(anchor_id)
 
 

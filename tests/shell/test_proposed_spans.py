@@ -19,7 +19,7 @@ def propose(database) -> Callable[..., None]:
 
     def run(who: str, span: Anchor = WIDER) -> None:
         with Store.open(database) as store:
-            store.propose_span(2, store.annotator(who), span)
+            store.edits.propose_span(2, store.people.ensure(who), span)
 
     return run
 
@@ -27,7 +27,7 @@ def propose(database) -> Callable[..., None]:
 def answered(database, who: str, role: Role = Role.ANNOTATOR) -> None:
     """Somebody answers that number."""
     with Store.open(database) as store:
-        store.commit_answer(2, store.annotator(who), role, class_answer(Kind.YEAR))
+        store.edits.commit_answer(2, store.people.ensure(who), role, class_answer(Kind.YEAR))
 
 
 def span_of(desk) -> Anchor:
@@ -37,7 +37,7 @@ def span_of(desk) -> Anchor:
 def exported(database) -> list:
     """Spans and kinds of the gold that an export writes."""
     with Store.open(database) as store:
-        rows = store.outgoing(parse("state:decided"), None, "gold")
+        rows = store.items.records(parse("state:decided"), None, "gold")
         return [(row.anchor.start, row.anchor.end, row.gold.answer.kind) for row in rows]
 
 

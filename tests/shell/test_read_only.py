@@ -6,6 +6,7 @@ import pytest
 
 from nfh_db import database as db_database
 from nfh_db.errors import FullError, ReadOnlyError
+from nfh_db.passages import People
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
@@ -43,8 +44,8 @@ async def test_it_opens_to_read_and_says_why(open_desk, shut):
         await desk.press("q")
     assert desk.app.return_code == 0
     with Store.open_to_read(shut) as store:
-        assert store.annotators() != ()
-        assert "edith" not in {person.name for person in store.annotators()}
+        assert store.people.all() != ()
+        assert "edith" not in {person.name for person in store.people.all()}
 
 
 async def test_what_has_no_key_says_so_too(open_desk, shut):
@@ -65,10 +66,10 @@ def test_who_would_annotate_is_told(shut: Path):
 async def test_somebody_new_reads_where_the_disk_has_no_room_for_a_name(
     open_desk, database, monkeypatch
 ):
-    def refuse(self: Store, name: str) -> None:
+    def refuse(self: People, name: str) -> None:
         raise FullError("no room")
 
-    monkeypatch.setattr(Store, "annotator", refuse)
+    monkeypatch.setattr(People, "ensure", refuse)
     monkeypatch.setattr(db_database, "why_not_written", lambda _: REASON)
     async with open_desk(mode="browse") as desk:
         assert f"read-only: {REASON}" in desk.text()
@@ -80,7 +81,7 @@ def lost(database: Path) -> None:
 
 def kinds(path: Path, me: str) -> list[str]:
     with Store.open(path) as store:
-        ballots = store.ballots(parse("sort:order"))
+        ballots = store.items.ballots(parse("sort:order"))
         return [v.answer.kind.value for b in ballots for v in b.votes if v.annotator == me]
 
 
@@ -169,8 +170,8 @@ async def test_what_is_begun_goes_along_as_a_draft(open_desk, database, unhurrie
         await desk.press("escape")
     (place,) = database.parent.glob("shell-rescue-*.db")
     with Store.open(place) as store:
-        edith = store.annotator("edith")
-        ids = next(store.queue_ids(parse(""), edith))
-        item = store.item(ids[1], edith, Role.ADJUDICATOR)
+        edith = store.people.ensure("edith")
+        ids = next(store.queue.ids(parse(""), edith))
+        item = store.items.read(ids[1], edith, Role.ADJUDICATOR)
         assert item is not None
         assert "YEAR" in str(item.draft)

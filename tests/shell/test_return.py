@@ -68,8 +68,8 @@ async def test_a_place_with_a_query_of_another_version_is_no_trap(open_desk, dat
     from nfh_db.store import Store
 
     with Store.open(database) as store:
-        store.save_place(
-            store.annotator("edith"), "adjudicate", QueuePosition("nokey:1", None, None)
+        store.workspace.save_position(
+            store.people.ensure("edith"), "adjudicate", QueuePosition("nokey:1", None, None)
         )
     async with open_desk() as desk:
         assert "no such key" in desk.said

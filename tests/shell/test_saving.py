@@ -16,13 +16,13 @@ class Gate:
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         self.open = threading.Event()
-        commit = store.commit_answer
+        commit = store.edits.commit_answer
 
         def held(*args, **kwargs):
             self.open.wait(10)
             return commit(*args, **kwargs)
 
-        monkeypatch.setattr(store, "commit_answer", held)
+        monkeypatch.setattr(store.edits, "commit_answer", held)
 
 
 async def test_saved_is_said_after_the_commit_only(open_desk, read, monkeypatch):
@@ -95,7 +95,7 @@ async def test_an_answer_that_cannot_be_saved_is_kept(open_desk, read, monkeypat
         def fails(*args, **kwargs):
             raise error
 
-        monkeypatch.setattr(desk.app.client.store, "commit_answer", fails)
+        monkeypatch.setattr(desk.app.client.store.edits, "commit_answer", fails)
         await desk.press("j", "y", "enter")
         await desk.pilot.pause(0.2)
         assert str(error) in desk.text()
@@ -117,7 +117,7 @@ async def test_a_draft_that_cannot_be_saved_is_told_once_and_tried_again(
         def fails(*args, **kwargs):
             raise FullError("The disk is full.")
 
-        monkeypatch.setattr(desk.app.client.store, "save_draft", fails)
+        monkeypatch.setattr(desk.app.client.store.workspace, "save_draft", fails)
         await desk.press("j", "y")
         await asyncio.sleep(0.4)
         await desk.settle()
@@ -135,8 +135,12 @@ class FullDisk:
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lasts = True
-        for name in ("commit_answer", "save_draft", "save_place"):
-            monkeypatch.setattr(store, name, self._failing(getattr(store, name)))
+        for subject, name in (
+            (store.edits, "commit_answer"),
+            (store.workspace, "save_draft"),
+            (store.workspace, "save_position"),
+        ):
+            monkeypatch.setattr(subject, name, self._failing(getattr(subject, name)))
 
     def _failing(self, write):
         def run(*args):
@@ -229,9 +233,11 @@ async def test_what_others_write_is_seen_and_the_draft_stays(open_desk, read, da
     async with open_desk(me="edith") as desk:
         await desk.press("j", "y")
         with Store.open(database) as store:
-            otto = store.annotator("otto")
-            store.commit_answer(read(1).anchor_id, otto, Role.ANNOTATOR, class_answer(Kind.AGE))
-            store.commit_answer(
+            otto = store.people.ensure("otto")
+            store.edits.commit_answer(
+                read(1).anchor_id, otto, Role.ANNOTATOR, class_answer(Kind.AGE)
+            )
+            store.edits.commit_answer(
                 read(5).anchor_id, otto, Role.ADJUDICATOR, class_answer(Kind.TIME)
             )
         await asyncio.sleep(1.3)
@@ -245,14 +251,14 @@ async def test_a_number_that_somebody_replaced_is_said_to_be_gone(open_desk, rea
     async with open_desk() as desk:
         await desk.press("j")
         with Store.open(database) as store:
-            otto = store.annotator("otto")
+            otto = store.people.ensure("otto")
             item = read(1)
-            store.replace_anchor(
+            store.edits.replace_anchor(
                 item.anchor_id,
                 otto,
                 Role.ADJUDICATOR,
                 type(item.anchor)(item.anchor.start, item.anchor.end + 1),
-                store.stale_labels(item.anchor_id, otto),
+                store.edits.stale_labels(item.anchor_id, otto),
             )
         await asyncio.sleep(1.3)
         await desk.settle()

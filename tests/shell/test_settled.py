@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfh_db.edits import Edits
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Role, Rule, Undone
@@ -14,16 +15,18 @@ from nfh_tui.workbench.changes import worded
 def settled(database):
     """A database in which edith settled three numbers, and otto decided one of them since."""
     with Store.open(database) as store:
-        ids = next(store.queue_ids(parse("-state:decided"), store.annotator("otto")))[:3]
+        ids = next(store.queue.ids(parse("-state:decided"), store.people.ensure("otto")))[:3]
         for name in ("ann7", "ann8"):
-            who = store.annotator(name)
+            who = store.people.ensure(name)
             for anchor in ids[1:]:
-                store.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(Kind.YEAR))
+                store.edits.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(Kind.YEAR))
         vote = class_answer(Kind.YEAR)
-        store.commit_answer(ids[0], store.annotator("ann8"), Role.ANNOTATOR, vote)
-        report = store.settle(parse("votes:2"), Rule.UNANIMOUS, store.annotator("edith"))
-        otto = store.annotator("otto")
-        store.commit_answer(ids[2], otto, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        store.edits.commit_answer(ids[0], store.people.ensure("ann8"), Role.ANNOTATOR, vote)
+        report = store.settlement.run(
+            parse("votes:2"), Rule.UNANIMOUS, store.people.ensure("edith")
+        )
+        otto = store.people.ensure("otto")
+        store.edits.commit_answer(ids[2], otto, Role.ADJUDICATOR, class_answer(Kind.TIME))
     return report
 
 
@@ -57,13 +60,13 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
 
 async def test_while_it_is_taken_back_the_line_says_so(open_desk, settled, monkeypatch) -> None:
     said = []
-    undo = Store.undo
+    undo = Edits.undo
 
-    def watched(store: Store, me: Annotator) -> Undone | None:
+    def watched(edits: Edits, me: Annotator) -> Undone | None:
         said.append(desk.screen.status_line.status.busy)
-        return undo(store, me)
+        return undo(edits, me)
 
-    monkeypatch.setattr(Store, "undo", watched)
+    monkeypatch.setattr(Edits, "undo", watched)
     async with open_desk(query="votes:2") as desk:
         await desk.press("z", "z")
         assert said == ["taking back…"]
@@ -73,10 +76,10 @@ async def test_while_it_is_taken_back_the_line_says_so(open_desk, settled, monke
 async def test_beside_another_settlement_it_is_a_sentence(
     open_desk, settled, monkeypatch
 ) -> None:
-    def refuse(store: Store, me: Annotator) -> None:
+    def refuse(edits: Edits, me: Annotator) -> None:
         raise StoreError("A settlement is being written by process 7: wait until that is done")
 
-    monkeypatch.setattr(Store, "undo", refuse)
+    monkeypatch.setattr(Edits, "undo", refuse)
     async with open_desk(query="votes:2") as desk:
         await desk.press("z", "z")
         assert "A settlement is being written by process 7" in desk.text()

@@ -18,7 +18,7 @@ BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
 def guessed(database):
     """The id of the second item, of which the models have said all that they can."""
     with Store.open(database) as store:
-        anchor_id = next(store.queue_ids(parse(""), store.annotator("x")))[1]
+        anchor_id = next(store.queue.ids(parse(""), store.people.ensure("x")))[1]
     predict(database, anchor_id)
     identify(database, anchor_id)
     return anchor_id
@@ -33,17 +33,19 @@ def show_all():
 
 def predict(database, anchor_id, choice="AGE"):
     with Store.open(database) as store:
-        model = store.ensure_model("cues", "resolution", "cues", "1")
+        model = store.models.ensure("cues", "resolution", "cues", "1")
         scores = (None, 1.0, None, None, None, 0.1, None, 0.5, *(None,) * 8)
         found = Prediction("cues", choice, "1", 0.5, scores)
-        store.save_predictions(model, [(anchor_id, found)])
+        store.predictions.save(model, [(anchor_id, found)])
 
 
 def identify(database, anchor_id):
     with Store.open(database) as store:
-        rules = store.ensure_model("rules", "identification", "rules", "1")
+        rules = store.models.ensure("rules", "identification", "rules", "1")
         said = Identified("rules", True, "no-one")
-        store.save_identifications(rules, store.decide_with(rules, "p"), [(anchor_id, said)])
+        store.identifications.save(
+            rules, store.identifications.decide_with(rules, "p"), [(anchor_id, said)]
+        )
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ async def test_at_80_columns_the_model_counts_once_it_was_in_view(
 @pytest.mark.parametrize("say", [predict, identify])
 async def test_either_model_counts(open_desk, database, given, say):
     with Store.open(database) as store:
-        say(database, next(store.queue_ids(parse(""), store.annotator("x")))[1])
+        say(database, next(store.queue.ids(parse(""), store.people.ensure("x")))[1])
     async with open_desk(size=SMALL) as desk:
         await desk.press("j", "tab", "escape", "y", "enter", "tab", "escape", "y", "enter")
     assert given(1).saw_model
@@ -98,7 +100,7 @@ async def test_either_model_counts(open_desk, database, given, say):
 
 async def test_identification_alone_is_not_in_the_heat_map(open_desk, database, given):
     with Store.open(database) as store:
-        identify(database, next(store.queue_ids(parse(""), store.annotator("x")))[1])
+        identify(database, next(store.queue.ids(parse(""), store.people.ensure("x")))[1])
     async with open_desk(size=SMALL) as desk:
         await desk.press("H", "j", "y", "enter")
     assert not given(1).saw_model

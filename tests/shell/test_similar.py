@@ -32,16 +32,16 @@ def alike(tmp_path: Path) -> Path:
         pump(4, ("Ida", "Be there at one ."), at=3),
     )
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("alike", "0" * 64, "gold"), passages)
+        store.imports.load(IncomingFile("alike", "0" * 64, "gold"), passages)
     return path
 
 
 def golds(path: Path) -> list[str]:
     with Store.open(path) as store:
-        me = store.annotator("edith")
+        me = store.people.ensure("edith")
         items = [
-            store.item(anchor_id, me, Role.ADJUDICATOR)
-            for anchor_id in next(store.queue_ids(parse(""), me))
+            store.items.read(anchor_id, me, Role.ADJUDICATOR)
+            for anchor_id in next(store.queue.ids(parse(""), me))
         ]
         return ["" if i is None or i.gold is None else str(i.gold.answer.kind) for i in items]
 
@@ -74,10 +74,14 @@ async def test_all_at_once_and_what_was_in_view_is_stored(open_desk, alike: Path
         (mine,) = (v for v in item.votes if v.role is Role.ADJUDICATOR)
         assert mine.answer == reference_answer([noun(1)])
     with Store.open(alike) as store:
-        me = store.annotator("edith")
-        ids = next(store.queue_ids(parse(""), me))
+        me = store.people.ensure("edith")
+        ids = next(store.queue.ids(parse(""), me))
         seen = [
-            [v.saw_votes for v in store.item(i, me, Role.ADJUDICATOR).votes if not v.counts]
+            [
+                v.saw_votes
+                for v in store.items.read(i, me, Role.ADJUDICATOR).votes
+                if not v.counts
+            ]
             for i in ids
         ]
     assert seen == [[True], [True], [False], []]
@@ -103,10 +107,10 @@ async def test_precedents_are_listed_and_opened_beside_the_queue(
     open_desk, alike: Path
 ) -> None:
     with Store.open(alike) as store:
-        other = store.annotator("[b]other")
-        ids = next(store.queue_ids(parse(""), other))
+        other = store.people.ensure("[b]other")
+        ids = next(store.queue.ids(parse(""), other))
         seen = Exposure(rule_tag="R5")
-        store.commit_answer(ids[3], other, Role.ADJUDICATOR, TIME, seen)
+        store.edits.commit_answer(ids[3], other, Role.ADJUDICATOR, TIME, seen)
     async with open_desk(path=alike) as desk:
         await desk.press("P")
         shown = desk.text()

@@ -80,9 +80,11 @@ async def test_what_somebody_changed_since_is_not_undone(open_desk, read, databa
     async with open_desk() as desk:
         await desk.press("j", "y", "enter")
         with Store.open(database) as store:
-            other = store.annotator("otto")
+            other = store.people.ensure("otto")
             anchor_id = read(1).anchor_id
-            store.commit_answer(anchor_id, other, Role.ADJUDICATOR, class_answer(Kind.TIME))
+            store.edits.commit_answer(
+                anchor_id, other, Role.ADJUDICATOR, class_answer(Kind.TIME)
+            )
         await desk.press("z")
         assert "otto" in desk.said
         assert desk.said.startswith("“gold YEAR” cannot be undone")

@@ -11,7 +11,7 @@ from nfh_tui.workbench.completion import offered, standing, views
 
 def saved(path: Path) -> dict[str, str]:
     with Store.open(path) as store:
-        return dict(store.views(store.annotator("edith")))
+        return dict(store.workspace.views(store.people.ensure("edith")))
 
 
 async def test_a_new_person_finds_views_with_counts(open_desk) -> None:
@@ -49,7 +49,7 @@ async def test_a_view_is_saved_renamed_and_deleted_after_a_question(
 
 async def test_a_view_of_that_name_is_not_lost(open_desk, database: Path) -> None:
     with Store.open(database) as store:
-        store.save_view(store.annotator("edith"), "a", "class:AGE")
+        store.workspace.save_view(store.people.ensure("edith"), "a", "class:AGE")
     async with open_desk(query="state:open") as desk:
         desk.screen.action_act("view.save")
         await desk.settle()

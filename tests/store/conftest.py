@@ -112,7 +112,9 @@ class Kit:
         self, store: Store, *passages: IncomingPassage, name: str | None = None, **options: bool
     ) -> ImportReport:
         """Import passages as a file that was never seen before."""
-        return store.load(self.file(name or f"file {next(_numbers)}"), passages, **options)
+        return store.imports.load(
+            self.file(name or f"file {next(_numbers)}"), passages, **options
+        )
 
 
 _numbers = count(1)

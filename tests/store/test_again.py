@@ -36,18 +36,18 @@ def files(kit) -> dict[str, list[object]]:
 def bring(
     store: Store, files: dict[str, list[object]], name: str, **options: bool
 ) -> ImportReport:
-    return store.load(IncomingFile(name, f"sha {name}", "nfh"), files[name], **options)
+    return store.imports.load(IncomingFile(name, f"sha {name}", "nfh"), files[name], **options)
 
 
 def kinds(store: Store) -> list[str | None]:
     return [
         record.gold.answer.kind.value if record.gold else None
-        for record in store.outgoing(parse(""), None, "gold")
+        for record in store.items.records(parse(""), None, "gold")
     ]
 
 
 def labels(store: Store) -> list[str | None]:
-    return [record.labels for record in store.outgoing(parse(""), None, "nfh")]
+    return [record.labels for record in store.items.records(parse(""), None, "nfh")]
 
 
 def rows(store: Store) -> dict[str, list[tuple[object, ...]]]:
@@ -104,13 +104,13 @@ def test_where_all_gold_is_the_files_own_nothing_is_written(
 def test_an_experts_gold_and_peoples_answers_stay(store: Store, kit) -> None:
     row = kit.one("a one", 1, gold=kit.gold(Kind.AGE), votes=[kit.vote("ann1", Kind.AGE)])
     file = IncomingFile("gold", "sha gold", "gold")
-    store.load(file, [row])
-    eva, ann1 = store.annotator("eva"), store.annotator("ann1")
-    store.withdraw(1, ann1, Role.ANNOTATOR)
-    store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.YEAR))
-    report = store.load(file, [row], replace_gold=True)
+    store.imports.load(file, [row])
+    eva, ann1 = store.people.ensure("eva"), store.people.ensure("ann1")
+    store.edits.withdraw(1, ann1, Role.ANNOTATOR)
+    store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.YEAR))
+    report = store.imports.load(file, [row], replace_gold=True)
     assert (report.already, report.votes_new, len(report.conflicts)) == (True, 0, 1)
-    item = store.item(1, eva, Role.ADJUDICATOR)
+    item = store.items.read(1, eva, Role.ADJUDICATOR)
     assert item is not None
     assert [vote.annotator for vote in item.votes] == ["eva"]
     assert item.gold is not None
@@ -145,7 +145,7 @@ def test_an_expert_who_confirms_imported_gold_is_taken_over(store: Store, kit) -
     )
     assert kit.load(store, expert).gold_same == 1
     assert kit.load(store, expert, replace_gold=True).gold_replaced == 1
-    item = store.item(1, store.annotator("lee"), Role.ADJUDICATOR)
+    item = store.items.read(1, store.people.ensure("lee"), Role.ADJUDICATOR)
     assert item is not None
     assert item.gold == kit.gold(Kind.AGE, Rule.EXPERT, "lee")
     assert kit.load(store, expert, replace_gold=True).gold_same == 1

@@ -47,7 +47,7 @@ def see(store: Store, anchor: int) -> Callable[..., AnchorItem]:
     """The anchor as somebody sees it."""
 
     def look(name: str = "eva", role: Role = Role.ANNOTATOR, id_: int = anchor) -> AnchorItem:
-        item = store.item(id_, store.annotator(name), role)
+        item = store.items.read(id_, store.people.ensure(name), role)
         assert item is not None
         return item
 
@@ -62,7 +62,7 @@ def say(store: Store, anchor: int) -> Callable[..., AnchorState]:
         name: str, answer, role: Role = Role.ANNOTATOR, id_: int = anchor
     ) -> AnchorState:
         given = class_answer(answer) if isinstance(answer, Kind) else answer
-        return store.commit_answer(id_, store.annotator(name), role, given).state
+        return store.edits.commit_answer(id_, store.people.ensure(name), role, given).state
 
     return commit
 
@@ -82,9 +82,11 @@ def test_an_item_holds_what_came_in(kit, see) -> None:
 
 
 def test_an_unknown_anchor_is_none(store: Store) -> None:
-    assert store.item(99, store.annotator("eva"), Role.ANNOTATOR) is None
+    assert store.items.read(99, store.people.ensure("eva"), Role.ANNOTATOR) is None
     with pytest.raises(StoreError, match="no anchor 99"):
-        store.commit_answer(99, store.annotator("eva"), Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.commit_answer(
+            99, store.people.ensure("eva"), Role.ANNOTATOR, class_answer(Kind.AGE)
+        )
 
 
 def test_an_answer_comes_back_whole(store: Store, anchor: int, see, clock) -> None:
@@ -94,8 +96,8 @@ def test_an_answer_comes_back_whole(store: Store, anchor: int, see, clock) -> No
     ]
     answer = reference_answer(heads, Relation.OR, "either “dogs”\nor cats")
     seen = Exposure(saw_model=True, saw_votes=True, seconds=2.5, rule_tag="R3")
-    eva = store.annotator("eva")
-    saved = store.commit_answer(anchor, eva, Role.ANNOTATOR, answer, seen)
+    eva = store.people.ensure("eva")
+    saved = store.edits.commit_answer(anchor, eva, Role.ANNOTATOR, answer, seen)
     assert (saved.anchor_id, saved.state, saved.at) == (
         anchor,
         AnchorState.ANSWERED,
@@ -132,7 +134,7 @@ def test_an_answer_that_does_not_fit_is_refused(store: Store, say, see, answer) 
     with pytest.raises(AnswerError):
         say("eva", answer)
     assert see().votes == ()
-    assert store.history(1) == ()
+    assert store.history.of_anchor(1) == ()
 
 
 def test_three_references_to_different_nouns_disagree_by_noun(kit, say, see) -> None:
@@ -204,19 +206,22 @@ def test_committing_the_same_again_is_a_confirmation(store: Store, say, see, clo
     say("eva", Kind.AGE)
     assert say("eva", Kind.AGE) is AnchorState.ANSWERED
     assert len(see().votes) == 1
-    acts = [line.act for line in store.history(1)]
+    acts = [line.act for line in store.history.of_anchor(1)]
     assert acts == ["answer AGE", "answer AGE, in place of an earlier one"]
 
 
 def test_withdrawing_takes_gold_along(store: Store, say, see) -> None:
     say("ann1", Kind.AGE)
     say("lee", Kind.YEAR, Role.ADJUDICATOR)
-    lee = store.annotator("lee")
-    assert store.withdraw(1, lee, Role.ADJUDICATOR).state is AnchorState.ANSWERED
+    lee = store.people.ensure("lee")
+    assert store.edits.withdraw(1, lee, Role.ADJUDICATOR).state is AnchorState.ANSWERED
     assert see().gold is None
     with pytest.raises(StoreError, match="lee has no decision of anchor 1"):
-        store.withdraw(1, lee, Role.ADJUDICATOR)
-    assert store.withdraw(1, store.annotator("ann1"), Role.ANNOTATOR).state is AnchorState.OPEN
+        store.edits.withdraw(1, lee, Role.ADJUDICATOR)
+    assert (
+        store.edits.withdraw(1, store.people.ensure("ann1"), Role.ANNOTATOR).state
+        is AnchorState.OPEN
+    )
     assert see().votes == ()
 
 
@@ -224,7 +229,8 @@ def test_withdrawing_leaves_somebody_elses_gold(store: Store, say, see) -> None:
     say("lee", Kind.YEAR, Role.ADJUDICATOR)
     say("kim", Kind.AGE, Role.ADJUDICATOR)
     assert (
-        store.withdraw(1, store.annotator("lee"), Role.ADJUDICATOR).state is AnchorState.DECIDED
+        store.edits.withdraw(1, store.people.ensure("lee"), Role.ADJUDICATOR).state
+        is AnchorState.DECIDED
     )
     gold = see().gold
     assert gold is not None
@@ -232,50 +238,52 @@ def test_withdrawing_leaves_somebody_elses_gold(store: Store, say, see) -> None:
 
 
 def test_flags_are_each_persons_own(store: Store, see) -> None:
-    eva, bob = store.annotator("eva"), store.annotator("bob")
-    store.set_flag(1, eva, FlagName.AMBIGUOUS, True)
-    store.set_flag(1, bob, FlagName.AMBIGUOUS, True)
-    assert store.set_flag(1, bob, FlagName.AMBIGUOUS, True).act_id == 0
-    store.set_flag(1, eva, FlagName.AMBIGUOUS, False)
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+    store.edits.set_flag(1, eva, FlagName.AMBIGUOUS, True)
+    store.edits.set_flag(1, bob, FlagName.AMBIGUOUS, True)
+    assert store.edits.set_flag(1, bob, FlagName.AMBIGUOUS, True).act_id == 0
+    store.edits.set_flag(1, eva, FlagName.AMBIGUOUS, False)
     assert [(mark.name, mark.annotator) for mark in see().flags] == [
         (FlagName.AMBIGUOUS, "bob")
     ]
 
 
 def test_an_answer_clears_ones_own_skip_and_draft(store: Store, say, see) -> None:
-    eva, bob = store.annotator("eva"), store.annotator("bob")
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
     for person in (eva, bob):
-        store.set_flag(1, person, FlagName.SKIP, True)
-        store.save_draft(1, person, Role.ANNOTATOR, "{}")
-    store.save_draft(1, eva, Role.ADJUDICATOR, "[]")
+        store.edits.set_flag(1, person, FlagName.SKIP, True)
+        store.workspace.save_draft(1, person, Role.ANNOTATOR, "{}")
+    store.workspace.save_draft(1, eva, Role.ADJUDICATOR, "[]")
     say("eva", Kind.AGE)
     assert [mark.annotator for mark in see().flags] == ["bob"]
     assert see("eva").draft is None
     assert see("eva", Role.ADJUDICATOR).draft is not None
     assert see("bob").draft is not None
-    store.undo(eva)
+    store.edits.undo(eva)
     assert [mark.annotator for mark in see().flags] == ["bob", "eva"]
 
 
 def test_drafts_places_and_views_survive(path: Path, store: Store, anchor: int) -> None:
-    eva = store.annotator("eva")
-    store.save_draft(anchor, eva, Role.ANNOTATOR, '{"cursor": 3}')
-    store.save_place(eva, "annotate", QueuePosition("state:open", anchor, 3))
-    store.save_view(eva, "mine", "by:eva")
-    store.save_view(eva, "hard", "heads>1")
+    eva = store.people.ensure("eva")
+    store.workspace.save_draft(anchor, eva, Role.ANNOTATOR, '{"cursor": 3}')
+    store.workspace.save_position(eva, "annotate", QueuePosition("state:open", anchor, 3))
+    store.workspace.save_view(eva, "mine", "by:eva")
+    store.workspace.save_view(eva, "hard", "heads>1")
     store.close()
     with Store.open(path) as again:
-        item = again.item(anchor, eva, Role.ANNOTATOR)
+        item = again.items.read(anchor, eva, Role.ANNOTATOR)
         assert item is not None
         assert item.draft is not None
         assert item.draft.body == '{"cursor": 3}'
-        assert again.place(eva, "annotate") == QueuePosition("state:open", anchor, 3)
-        assert again.place(eva, "browse") == QueuePosition()
-        assert again.views(eva) == (("hard", "heads>1"), ("mine", "by:eva"))
-        again.save_draft(anchor, eva, Role.ANNOTATOR, None)
-        again.save_view(eva, "mine", None)
-        assert again.views(eva) == (("hard", "heads>1"),)
-        item = again.item(anchor, eva, Role.ANNOTATOR)
+        assert again.workspace.position(eva, "annotate") == QueuePosition(
+            "state:open", anchor, 3
+        )
+        assert again.workspace.position(eva, "browse") == QueuePosition()
+        assert again.workspace.views(eva) == (("hard", "heads>1"), ("mine", "by:eva"))
+        again.workspace.save_draft(anchor, eva, Role.ANNOTATOR, None)
+        again.workspace.save_view(eva, "mine", None)
+        assert again.workspace.views(eva) == (("hard", "heads>1"),)
+        item = again.items.read(anchor, eva, Role.ANNOTATOR)
         assert item is not None
         assert item.draft is None
 
@@ -284,15 +292,15 @@ def test_drafts_places_and_views_survive(path: Path, store: Store, anchor: int) 
 
 
 def test_a_replacing_anchor_shows_old_votes_as_stale(store: Store, kit, say, see) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     say("eva", kit.to(DOGS))
     say("bob", kit.to(CATS))
-    store.save_draft(1, eva, Role.ANNOTATOR, "{}")
-    saved = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    store.workspace.save_draft(1, eva, Role.ANNOTATOR, "{}")
+    saved = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     )
     assert (saved.anchor_id, saved.state) == (2, AnchorState.STALE)
-    assert store.item(1, eva, Role.ANNOTATOR) is None
+    assert store.items.read(1, eva, Role.ANNOTATOR) is None
     item = see(id_=2)
     assert item.votes == ()
     assert [vote.annotator for vote in item.stale_votes] == ["bob", "eva"]
@@ -304,90 +312,102 @@ def test_a_replacing_anchor_shows_old_votes_as_stale(store: Store, kit, say, see
 
 def test_gold_does_not_carry_over(store: Store, kit, say, see) -> None:
     say("lee", kit.to(DOGS), Role.ADJUDICATOR)
-    saved = store.replace_anchor(
+    saved = store.edits.replace_anchor(
         1,
-        store.annotator("lee"),
+        store.people.ensure("lee"),
         Role.ADJUDICATOR,
         Anchor(ONE, ONE + 2),
-        store.stale_labels(1, store.annotator("lee")),
+        store.edits.stale_labels(1, store.people.ensure("lee")),
     )
     assert saved.state is AnchorState.STALE
     assert see(id_=saved.anchor_id).gold is None
 
 
 def test_without_votes_a_replacing_anchor_is_open(store: Store, anchor: int) -> None:
-    saved = store.replace_anchor(
+    saved = store.edits.replace_anchor(
         1,
-        store.annotator("eva"),
+        store.people.ensure("eva"),
         Role.ADJUDICATOR,
         Anchor(ONE, ONE + 2),
-        store.stale_labels(1, store.annotator("eva")),
+        store.edits.stale_labels(1, store.people.ensure("eva")),
     )
     assert saved.state is AnchorState.OPEN
 
 
 def test_stale_votes_are_kept_over_several_replacements(store: Store, say, see) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     say("eva", Kind.AGE)
-    second = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    second = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     ).anchor_id
-    third = store.replace_anchor(
-        second, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 2), store.stale_labels(second, eva)
+    third = store.edits.replace_anchor(
+        second,
+        eva,
+        Role.ADJUDICATOR,
+        Anchor(ONE - 1, ONE + 2),
+        store.edits.stale_labels(second, eva),
     )
     assert third.state is AnchorState.STALE
     assert [vote.annotator for vote in see(id_=third.anchor_id).stale_votes] == ["eva"]
 
 
 def test_going_back_to_a_span_revives_its_anchor(store: Store, say, see) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     say("eva", Kind.AGE)
-    second = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    second = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     ).anchor_id
-    back = store.replace_anchor(
-        second, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.stale_labels(second, eva)
+    back = store.edits.replace_anchor(
+        second,
+        eva,
+        Role.ADJUDICATOR,
+        Anchor(ONE, ONE + 1),
+        store.edits.stale_labels(second, eva),
     )
     assert (back.anchor_id, back.state) == (1, AnchorState.ANSWERED)
     assert [vote.annotator for vote in see().votes] == ["eva"]
     assert see().stale_votes == ()
-    assert store.item(second, eva, Role.ANNOTATOR) is None
+    assert store.items.read(second, eva, Role.ANNOTATOR) is None
 
 
 def test_places_follow_a_replacement(store: Store, anchor: int) -> None:
-    eva = store.annotator("eva")
-    store.save_place(eva, "annotate", QueuePosition("", 1, 2))
-    store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    eva = store.people.ensure("eva")
+    store.workspace.save_position(eva, "annotate", QueuePosition("", 1, 2))
+    store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     )
-    assert store.place(eva, "annotate") == QueuePosition("", 2, 2)
+    assert store.workspace.position(eva, "annotate") == QueuePosition("", 2, 2)
 
 
 def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     kit.load(store, kit.one(WORDS, CATS))
     with pytest.raises(StoreError, match="“cats” is anchor 2 already"):
-        store.replace_anchor(
-            1, eva, Role.ADJUDICATOR, Anchor(CATS, CATS + 1), store.stale_labels(1, eva)
+        store.edits.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(CATS, CATS + 1), store.edits.stale_labels(1, eva)
         )
     with pytest.raises(StoreError, match="has this span already"):
-        store.replace_anchor(
-            1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.stale_labels(1, eva)
+        store.edits.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.edits.stale_labels(1, eva)
         )
     for span in (Anchor(9, 11), Anchor(3, 3), Anchor(-1, 2)):
         with pytest.raises(PassageError, match="outside a passage of 10 tokens"):
-            store.replace_anchor(1, eva, Role.ADJUDICATOR, span, store.stale_labels(1, eva))
-    store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+            store.edits.replace_anchor(
+                1, eva, Role.ADJUDICATOR, span, store.edits.stale_labels(1, eva)
+            )
+    store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     )
     with pytest.raises(StoreError, match="was replaced by anchor 3"):
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     with pytest.raises(StoreError, match="was replaced by anchor 3"):
-        store.replace_anchor(
-            1, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 1), store.stale_labels(1, eva)
+        store.edits.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 1), store.edits.stale_labels(1, eva)
         )
 
 
 def test_what_names_nothing_here_is_refused(store: Store) -> None:
     with pytest.raises(StoreError, match="a person, a model or a job that is not in"):
-        store.save_place(store.annotator("eva"), "browse", QueuePosition("", 99, 0))
+        store.workspace.save_position(
+            store.people.ensure("eva"), "browse", QueuePosition("", 99, 0)
+        )

@@ -58,7 +58,7 @@ def assign(store: Store, to: Iterable[str], query: str = "", **more):
     """Give out the items of a query."""
     limit = more.pop("limit", None)
     dry = more.pop("dry_run", False)
-    return store.assign(
+    return store.assignments.assign(
         parse(query), None, tuple(to), AssignmentRequest(**more), limit=limit, dry_run=dry
     )
 
@@ -69,7 +69,9 @@ def per_person(store: Store) -> dict[str, int]:
 
 
 def answer(store: Store, anchor: int, name: str, kind: Kind = Kind.AGE) -> None:
-    store.commit_answer(anchor, store.annotator(name), Role.ANNOTATOR, class_answer(kind))
+    store.edits.commit_answer(
+        anchor, store.people.ensure(name), Role.ANNOTATOR, class_answer(kind)
+    )
 
 
 # --- what is given --------------------------------------------------------------------------
@@ -153,7 +155,7 @@ def test_a_trial_stores_nothing_and_makes_nobody(store: Store, kit) -> None:
     dealt = assign(store, ("eva", "bob"), each=1, dry_run=True)
     assert [counts["work"] for counts in dealt.given.values()] == [5, 5]
     assert rows(store) == []
-    assert store.annotators() == ()
+    assert store.people.all() == ()
     with pytest.raises(StoreError, match="cannot be an annotator's name"):
         assign(store, ("",), dry_run=True)
 
@@ -166,9 +168,9 @@ def test_the_order_is_that_of_the_query(store: Store, kit) -> None:
     assign(store, ("eva",), limit=4)
     assign(store, ("eva",))
     assert [row.anchor for row in rows(store)] == list(range(1, 10))
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     asked = parse("todo:me sort:assigned")
-    assert list(next(store.queue_ids(asked, eva))) == list(range(1, 10))
+    assert list(next(store.queue.ids(asked, eva))) == list(range(1, 10))
 
 
 def test_a_seed_shuffles_for_everybody_otherwise_and_each_time_alike(tmp_path, kit) -> None:
@@ -212,18 +214,18 @@ def states(store: Store) -> dict[tuple[int, str], str]:
 def test_an_assignment_is_done_while_its_answer_is_there(store: Store, kit) -> None:
     kit.load(store, *items(kit, 2))
     assign(store, ("eva",))
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     answer(store, 1, "eva")
     assert states(store) == {(1, "eva"): "done", (2, "eva"): "open"}
-    saved = store.item(1, eva, Role.ANNOTATOR).votes[0].answered_at
+    saved = store.items.read(1, eva, Role.ANNOTATOR).votes[0].answered_at
     assert rows(store)[0].finished == saved
-    store.undo(eva)
+    store.edits.undo(eva)
     assert states(store)[1, "eva"] == "open"
     assert rows(store)[0].finished is None
-    store.redo(eva)
-    store.withdraw(1, eva, Role.ANNOTATOR)
+    store.edits.redo(eva)
+    store.edits.withdraw(1, eva, Role.ANNOTATOR)
     assert states(store)[1, "eva"] == "open"
-    store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
     assert states(store)[1, "eva"] == "open"
 
 
@@ -238,16 +240,16 @@ def test_what_is_open_goes_along_with_a_corrected_span(store: Store, kit) -> Non
     kit.load(store, kit.one(WORDS, 3))
     assign(store, ("eva", "bob"), each=2)
     answer(store, 1, "bob")
-    eva = store.annotator("eva")
-    new = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.stale_labels(1, eva)
+    eva = store.people.ensure("eva")
+    new = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.edits.stale_labels(1, eva)
     ).anchor_id
     assert states(store) == {(new, "eva"): "open", (1, "bob"): "done"}
-    assert store.todo(eva, Role.ANNOTATOR).left == 1
-    assert list(next(store.queue_ids(parse("todo:me"), eva))) == [new]
-    store.undo(eva)
+    assert store.assignments.todo(eva, Role.ANNOTATOR).left == 1
+    assert list(next(store.queue.ids(parse("todo:me"), eva))) == [new]
+    store.edits.undo(eva)
     assert states(store) == {(1, "eva"): "open", (1, "bob"): "done"}
-    store.redo(eva)
+    store.edits.redo(eva)
     assert states(store)[new, "eva"] == "open"
     answer(store, new, "eva")
     assert states(store)[new, "eva"] == "done"
@@ -258,14 +260,14 @@ def test_what_is_open_goes_along_with_a_corrected_span(store: Store, kit) -> Non
 
 def test_what_happens_between_plan_and_write_is_seen(store: Store, kit) -> None:
     kit.load(store, *items(kit, 8))
-    eva, bob = store.annotator("eva"), store.annotator("bob")
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
     with closing(connect(store.path, "ro")) as connection:
         plan = assignment_plan.plan(
             connection, list(range(1, 9)), [eva, bob], AssignmentRequest()
         )
     answer(store, 1, "zoe")
     assign(store, ("ida",), limit=3)
-    written = assignment_plan.give(store._noting, plan, lambda _: None)
+    written = assignment_plan.give(store.connections.fast_write, plan, lambda _: None)
     assert {slot.anchor for slot in written} == {4, 5, 6, 7, 8}
     assert set(Counter(row.anchor for row in rows(store)).values()) == {1}
 
@@ -298,24 +300,24 @@ def do(store: Store, kit, act: tuple) -> None:
     if what == "assign":
         assign(store, sorted(first), each=rest[0], role=rest[1])
     elif what == "answer":
-        who = store.annotator(first)
-        store.commit_answer(rest[0], who, rest[1], class_answer(Kind.AGE))
+        who = store.people.ensure(first)
+        store.edits.commit_answer(rest[0], who, rest[1], class_answer(Kind.AGE))
     elif what == "withdraw":
-        store.withdraw(rest[0], store.annotator(first), rest[1])
+        store.edits.withdraw(rest[0], store.people.ensure(first), rest[1])
     elif what == "back":
-        store.take_back(parse(""), None, days_ago(0), first)
+        store.assignments.take_back(parse(""), None, days_ago(0), first)
     elif what == "span":
-        store.replace_anchor(
+        store.edits.replace_anchor(
             rest[0],
-            store.annotator(first),
+            store.people.ensure(first),
             Role.ADJUDICATOR,
             Anchor(*rest[1]),
-            store.stale_labels(rest[0], store.annotator(first)),
+            store.edits.stale_labels(rest[0], store.people.ensure(first)),
         )
     elif what == "import":
         kit.load(store, kit.one(WORDS + " !" * rest[0], 3, votes=[kit.vote(first, Kind.AGE)]))
     else:
-        (store.undo if what == "undo" else store.redo)(store.annotator(first))
+        (store.edits.undo if what == "undo" else store.edits.redo)(store.people.ensure(first))
 
 
 @settings(

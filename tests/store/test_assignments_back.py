@@ -37,18 +37,22 @@ def items(kit, count: int):
 
 def assign(store: Store, to: Iterable[str], query: str = "", limit: int | None = None, **more):
     """Give out the items of a query."""
-    return store.assign(parse(query), None, tuple(to), AssignmentRequest(**more), limit=limit)
+    return store.assignments.assign(
+        parse(query), None, tuple(to), AssignmentRequest(**more), limit=limit
+    )
 
 
 def answer(store: Store, anchor: int, name: str) -> None:
-    store.commit_answer(anchor, store.annotator(name), Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(
+        anchor, store.people.ensure(name), Role.ANNOTATOR, class_answer(Kind.AGE)
+    )
 
 
 # --- taking back ----------------------------------------------------------------------------
 
 
 def take_back(store: Store, days: float, name: str | None = None) -> dict[str, int]:
-    return store.take_back(parse(""), None, days_ago(days), name)
+    return store.assignments.take_back(parse(""), None, days_ago(days), name)
 
 
 @pytest.fixture
@@ -74,7 +78,7 @@ def test_what_was_abandoned_comes_back_and_is_given_to_others(
     assert take_back(store, 14) == {"eva": 5}
     assert take_back(store, 14) == {}
     assert Counter(states(store).values()) == {"returned": 5, "open": 4, "done": 1}
-    assert store.todo(store.annotator("eva"), Role.ANNOTATOR).left == 0
+    assert store.assignments.todo(store.people.ensure("eva"), Role.ANNOTATOR).left == 0
     assign(store, ("bob", "ida"))
     given = Counter(person for _, person, state in rows(store) if state == "open")
     assert given == {"bob": 4 + 2, "ida": 3} or given == {"bob": 4 + 3, "ida": 2}
@@ -132,23 +136,23 @@ def test_progress_of_everybody(store: Store, kit, later: Callable[[int], None]) 
     answer(store, mine[0], "eva")
     later(20)
     take_back(store, 18, "bob")
-    bob, eva = store.progress(parse(""), None, days_ago(14))
+    bob, eva = store.assignments.progress(parse(""), None, days_ago(14))
     assert (eva.name, eva.assigned, eva.done, eva.open, eva.returned) == ("eva", 3, 1, 2, 0)
     assert (eva.last, eva.abandoned) == ("2026-05-03T12:00:00.000Z", 2)
     assert (bob.assigned, bob.open, bob.returned, bob.last) == (0, 0, 3, None)
-    assert store.progress(parse(""), None, days_ago(18))[1].abandoned == 0
-    (only,) = store.progress(parse("by:eva"), None, "")
+    assert store.assignments.progress(parse(""), None, days_ago(18))[1].abandoned == 0
+    (only,) = store.assignments.progress(parse("by:eva"), None, "")
     assert (only.name, only.assigned) == ("eva", 1)
 
 
 def test_what_is_left_names_the_role_where_there_are_two(store: Store, kit) -> None:
     kit.load(store, *items(kit, 4))
-    eva = store.annotator("eva")
-    assert store.todo(eva, Role.ANNOTATOR).left == 0
+    eva = store.people.ensure("eva")
+    assert store.assignments.todo(eva, Role.ANNOTATOR).left == 0
     assign(store, ("eva",), limit=3)
-    assert store.todo(eva, Role.ANNOTATOR).query == "todo:me sort:assigned"
+    assert store.assignments.todo(eva, Role.ANNOTATOR).query == "todo:me sort:assigned"
     assign(store, ("eva",), role=Role.ADJUDICATOR)
     for role, left in ((Role.ANNOTATOR, 3), (Role.ADJUDICATOR, 4)):
-        found = store.todo(eva, role)
+        found = store.assignments.todo(eva, role)
         assert found.left == left
-        assert sum(map(len, store.queue_ids(parse(found.query), eva))) == left
+        assert sum(map(len, store.queue.ids(parse(found.query), eva))) == left

@@ -36,17 +36,17 @@ def rows(store: Store, purpose: str) -> list[tuple]:
 
 def assign(store: Store, to: Iterable[str], query: str = "", **wanted):
     """Give out the items of a query."""
-    return store.assign(parse(query), None, tuple(to), AssignmentRequest(**wanted))
+    return store.assignments.assign(parse(query), None, tuple(to), AssignmentRequest(**wanted))
 
 
 def decide(store: Store, anchor: int, name: str, answer: Answer | Kind) -> None:
     given = answer if isinstance(answer, Answer) else class_answer(answer)
-    store.commit_answer(anchor, store.annotator(name), Role.ADJUDICATOR, given)
+    store.edits.commit_answer(anchor, store.people.ensure(name), Role.ADJUDICATOR, given)
 
 
 def asked(store: Store, query: str, name: str = "editor") -> list[int]:
-    who = store.annotator(name)
-    return [id_ for chunk in store.queue_ids(parse(query), who) for id_ in chunk]
+    who = store.people.ensure(name)
+    return [id_ for chunk in store.queue.ids(parse(query), who) for id_ in chunk]
 
 
 # --- checks ---------------------------------------------------------------------------------
@@ -69,7 +69,9 @@ def known(store: Store, kit) -> Store:
 
 
 def test_checks_are_of_known_gold_that_the_person_does_not_know(known: Store) -> None:
-    known.commit_answer(22, known.annotator("bob"), Role.ANNOTATOR, class_answer(Kind.AGE))
+    known.edits.commit_answer(
+        22, known.people.ensure("bob"), Role.ANNOTATOR, class_answer(Kind.AGE)
+    )
     dealt = assign(known, ("eva", "bob"), "class:none", checks=Amount(3))
     drawn = {(person, anchor) for anchor, person, *_ in rows(known, "check")}
     assert {anchor for person, anchor in drawn if person == "eva"} == {21, 22, 26}
@@ -88,15 +90,15 @@ def test_a_check_keeps_the_gold_of_its_day_and_compares_with_it(known: Store, ki
         26: "REFERENCE",
     }
     decide(known, 21, "lee", Kind.TIME)
-    bob = known.annotator("bob")
+    bob = known.people.ensure("bob")
     for anchor, answer in ((21, Kind.AGE), (22, Kind.AGE), (26, kit.to(6))):
         given = answer if isinstance(answer, Answer) else class_answer(answer)
-        known.commit_answer(anchor, bob, Role.ANNOTATOR, given)
+        known.edits.commit_answer(anchor, bob, Role.ANNOTATOR, given)
     verdicts = {anchor: row[3] for anchor, _, *row in rows(known, "check")}
     assert verdicts == {21: "right", 22: "wrong", 25: None, 26: "right"}
-    (progress,) = known.progress(parse(""), None, "")
+    (progress,) = known.assignments.progress(parse(""), None, "")
     assert (progress.checks, progress.checks_done, progress.checks_right) == (4, 3, 2)
-    known.undo(bob)
+    known.edits.undo(bob)
     assert {a: row[3] for a, _, *row in rows(known, "check")}[26] is None
 
 
@@ -122,7 +124,7 @@ def test_nobody_is_given_checks_and_nothing_else(known: Store) -> None:
 
 
 def as_annotator(store: Store, anchor: int, name: str) -> AnchorItem:
-    found = store.item_for_annotator(anchor, store.annotator(name))
+    found = store.items.read_for_annotator(anchor, store.people.ensure(name))
     assert found is not None
     return found
 
@@ -131,16 +133,19 @@ def test_an_annotator_sees_nothing_of_others_nor_of_gold(store: Store, kit) -> N
     """An item with gold and a dispute looks as it did before anybody had answered."""
     kit.load(store, kit.one(WORDS, 3))
     bare = as_annotator(store, 1, "zoe")
-    (bare_row,) = store.queue_rows([1], store.annotator("zoe"), Role.ANNOTATOR)
+    (bare_row,) = store.queue.rows([1], store.people.ensure("zoe"), Role.ANNOTATOR)
     votes = [kit.vote("eva", kit.to(1)), kit.vote("bob", kit.to(8))]
     kit.load(store, kit.one(WORDS, 3, gold=kit.gold(Kind.AGE), votes=votes))
-    assert store.item(1, store.annotator("zoe"), Role.ADJUDICATOR).state is AnchorState.DECIDED
+    assert (
+        store.items.read(1, store.people.ensure("zoe"), Role.ADJUDICATOR).state
+        is AnchorState.DECIDED
+    )
     assert as_annotator(store, 1, "zoe") == bare
-    assert store.queue_rows([1], store.annotator("zoe"), Role.ANNOTATOR) == (bare_row,)
+    assert store.queue.rows([1], store.people.ensure("zoe"), Role.ANNOTATOR) == (bare_row,)
     own = as_annotator(store, 1, "eva")
     assert [vote.annotator for vote in own.votes] == ["eva"]
     assert own.state is AnchorState.ANSWERED
-    (row,) = store.queue_rows([1], store.annotator("eva"), Role.ANNOTATOR)
+    (row,) = store.queue.rows([1], store.people.ensure("eva"), Role.ANNOTATOR)
     assert (row.state, row.kind, row.strongest, row.pattern) == (
         AnchorState.ANSWERED,
         None,
@@ -158,29 +163,29 @@ def test_what_one_was_given_does_not_say_which_file_it_is_from(known: Store, kit
     assert {(item.document, item.split) for item in items} == {("", None)}
     assert as_annotator(known, given[0], "zoe").document
     decide(known, given[0], "bob", Kind.AGE)
-    found = known.item(given[0], known.annotator("bob"), Role.ADJUDICATOR)
+    found = known.items.read(given[0], known.people.ensure("bob"), Role.ADJUDICATOR)
     assert found is not None
     assert found.document
 
 
 def test_others_flags_are_hidden_from_annotators_and_auditors(store: Store, kit) -> None:
     kit.load(store, kit.one(WORDS, 3, gold=kit.gold(Kind.AGE, Rule.MAJORITY)))
-    eva, bob = store.annotator("eva"), store.annotator("bob")
-    store.set_flag(1, eva, FlagName.AMBIGUOUS, True)
-    store.set_flag(1, bob, FlagName.GUIDELINE, True)
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+    store.edits.set_flag(1, eva, FlagName.AMBIGUOUS, True)
+    store.edits.set_flag(1, bob, FlagName.GUIDELINE, True)
     assert [flag.name for flag in as_annotator(store, 1, "bob").flags] == [FlagName.GUIDELINE]
-    (row,) = store.queue_rows([1], bob, Role.ANNOTATOR)
+    (row,) = store.queue.rows([1], bob, Role.ANNOTATOR)
     assert row.flags == (FlagName.GUIDELINE,)
     assert len(seen(store, "bob").flags) == 2
-    (row,) = store.queue_rows([1], bob)
+    (row,) = store.queue.rows([1], bob)
     assert row.flags == (FlagName.AMBIGUOUS, FlagName.GUIDELINE)
     with closing(connect(store.path, "rw")) as writer:
         expected = encode(golds.read_gold(writer, 1))
         writer.execute(AUDIT, {"anchor": 1, "person": bob.id, "expected": expected})
     assert [flag.annotator for flag in seen(store, "bob").flags] == ["bob"]
-    (row,) = store.queue_rows([1], bob)
+    (row,) = store.queue.rows([1], bob)
     assert row.flags == (FlagName.GUIDELINE,)
-    told = store.seen_history(1, bob, Role.ADJUDICATOR)
+    told = store.history.visible(1, bob, Role.ADJUDICATOR)
     assert [(line.entity, line.whose) for line in told] == [("flag", "bob")]
     decide(store, 1, "bob", Kind.AGE)
     assert len(seen(store, "bob").flags) == 2
@@ -216,7 +221,7 @@ def double(store: Store, kit) -> Store:
 
 
 def seen(store: Store, name: str, anchor: int = 1) -> AnchorItem:
-    found = store.item(anchor, store.annotator(name), Role.ADJUDICATOR)
+    found = store.items.read(anchor, store.people.ensure(name), Role.ADJUDICATOR)
     assert found is not None
     return found
 
@@ -228,12 +233,12 @@ def adjudicators(item: AnchorItem) -> dict[str, Kind]:
 
 def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store, kit) -> None:
     before = seen(double, "bob")
-    row_before = double.queue_rows([1, 2], double.annotator("bob"))
+    row_before = double.queue.rows([1, 2], double.people.ensure("bob"))
     decide(double, 1, "eva", Kind.AGE)
     assert seen(double, "bob") == before
     assert before.state is AnchorState.DISAGREE
     assert before.pattern == "1-1"
-    assert double.queue_rows([1, 2], double.annotator("bob")) == row_before
+    assert double.queue.rows([1, 2], double.people.ensure("bob")) == row_before
     assert (row_before[0].state, row_before[0].kind, row_before[0].pattern) == (
         AnchorState.DISAGREE,
         None,
@@ -254,7 +259,9 @@ def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store,
     for name in ("eva", "bob"):
         assert adjudicators(seen(double, name)) == {"eva": Kind.AGE, "bob": Kind.YEAR}
         assert seen(double, name).gold.adjudicator == "eva"
-    assert [row.kind for row in double.queue_rows([1], double.annotator("bob"))] == [Kind.AGE]
+    assert [row.kind for row in double.queue.rows([1], double.people.ensure("bob"))] == [
+        Kind.AGE
+    ]
 
 
 def test_gold_stays_the_firsts_and_the_log_replays(double: Store) -> None:
@@ -276,13 +283,13 @@ def test_gold_stays_the_firsts_and_the_log_replays(double: Store) -> None:
 def test_the_second_decision_is_undone_by_itself(double: Store) -> None:
     decide(double, 1, "eva", Kind.AGE)
     decide(double, 1, "bob", Kind.YEAR)
-    bob, eva = double.annotator("bob"), double.annotator("eva")
-    done = double.undo(bob)
+    bob, eva = double.people.ensure("bob"), double.people.ensure("eva")
+    done = double.edits.undo(bob)
     assert done.summary == "second decision YEAR"
     assert seen(double, "eva").gold.answer.kind is Kind.AGE
     assert seen(double, "bob").gold is None
-    double.redo(bob)
-    double.undo(eva)
+    double.edits.redo(bob)
+    double.edits.undo(eva)
     assert seen(double, "bob").gold is None
     assert adjudicators(seen(double, "bob")) == {"bob": Kind.YEAR}
     assert asked(double, "experts:differ") == []
@@ -319,10 +326,10 @@ def test_an_experts_decision_from_a_file_is_not_overwritten_blindly(store: Store
 
 def test_history_says_nothing_of_the_other_decision(double: Store) -> None:
     decide(double, 1, "eva", Kind.AGE)
-    bob, ida = double.annotator("bob"), double.annotator("ida")
+    bob, ida = double.people.ensure("bob"), double.people.ensure("ida")
 
     def told(me: Annotator) -> set[tuple[str, str | None]]:
-        lines = double.seen_history(1, me, Role.ADJUDICATOR)
+        lines = double.history.visible(1, me, Role.ADJUDICATOR)
         return {(line.entity, line.whose) for line in lines}
 
     assert told(bob) == {("answer", "ann1"), ("answer", "ann2")}
@@ -343,7 +350,7 @@ def test_part_of_the_items_goes_to_two_and_stays_so(store: Store, kit) -> None:
     first = rows(store, "double")
     assign(store, ("eva", "bob", "ida"), **call)
     assert rows(store, "double") == first
-    store.take_back(parse(""), None, "9999", "eva")
+    store.assignments.take_back(parse(""), None, "9999", "eva")
     assign(store, ("bob", "ida"), role=Role.ADJUDICATOR)
     waiting = [row for row in rows(store, "double") if row[2] == "open"]
     assert {row[0] for row in waiting} == two
@@ -378,7 +385,7 @@ def test_an_audit_is_decided_without_votes_or_gold_in_view(store: Store, kit) ->
     gold = kit.gold(Kind.AGE, Rule.MAJORITY)
     kit.load(store, kit.one(WORDS, 3, votes=votes, gold=gold))
     kit.load(store, kit.one(WORDS + " !", 3))
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     bare = seen(store, "eva", 2)
     with closing(connect(store.path, "rw")) as connection:
         expected = encode(golds.read_gold(connection, 1))
@@ -386,20 +393,20 @@ def test_an_audit_is_decided_without_votes_or_gold_in_view(store: Store, kit) ->
     item = seen(store, "eva")
     assert (item.votes, item.gold, item.state) == ((), None, bare.state)
     assert (item.blocking, item.notes, item.pattern) == ((), (), "")
-    (row, plain) = store.queue_rows([1, 2], eva)
+    (row, plain) = store.queue.rows([1, 2], eva)
     assert (row.state, row.kind, row.strongest, row.pattern) == (
         plain.state,
         plain.kind,
         plain.strongest,
         plain.pattern,
     )
-    assert store.seen_history(1, eva, Role.ADJUDICATOR) == ()
+    assert store.history.visible(1, eva, Role.ADJUDICATOR) == ()
     assert seen(store, "ida").blocking == (Blocking.CLASS,)
     assert asked(store, "audit:open") == [1]
     decide(store, 1, "eva", Kind.YEAR)
     assert (asked(store, "audit:open"), asked(store, "audit:wrong")) == ([], [1])
     assert len(seen(store, "eva").votes) == 3
-    assert store.take_back(parse(""), None, "9999") == {}
-    store.undo(eva)
+    assert store.assignments.take_back(parse(""), None, "9999") == {}
+    store.edits.undo(eva)
     decide(store, 1, "eva", Kind.AGE)
     assert asked(store, "audit:right") == [1]

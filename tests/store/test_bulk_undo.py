@@ -20,7 +20,7 @@ def me(store: Store, kit) -> Annotator:
     """Who settles, in a database of four anchors on which two people agree."""
     votes = [kit.vote(name, Kind.AGE) for name in ("ann1", "ann2")]
     kit.load(store, *(kit.one(f"{WORDS} {i}", ONE, line=i, votes=votes) for i in range(COUNT)))
-    return store.annotator("settler")
+    return store.people.ensure("settler")
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def golds(store: Store, me: Annotator) -> Callable[[], list[str | None]]:
     def read() -> list[str | None]:
         found = []
         for anchor in range(1, COUNT + 1):
-            item = store.item(anchor, me, Role.ADJUDICATOR)
+            item = store.items.read(anchor, me, Role.ADJUDICATOR)
             gold = None if item is None else item.gold
             found.append(gold and f"{gold.rule} {gold.answer.kind}")
         return found
@@ -39,15 +39,17 @@ def golds(store: Store, me: Annotator) -> Callable[[], list[str | None]]:
 
 
 def settle(store: Store, me: Annotator, rule: Rule = Rule.UNANIMOUS) -> int:
-    return store.settle(parse(""), rule, me).new
+    return store.settlement.run(parse(""), rule, me).new
 
 
 def decide(store: Store, name: str, anchor: int, kind: Kind = Kind.YEAR) -> None:
-    store.commit_answer(anchor, store.annotator(name), Role.ADJUDICATOR, class_answer(kind))
+    store.edits.commit_answer(
+        anchor, store.people.ensure(name), Role.ADJUDICATOR, class_answer(kind)
+    )
 
 
 def answer(store: Store, who: Annotator, anchor: int, kind: Kind) -> None:
-    store.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(kind))
+    store.edits.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(kind))
 
 
 def counts(done) -> tuple[int, int]:
@@ -61,15 +63,15 @@ SETTLED = ["unanimous AGE"] * COUNT
 def test_there_and_back_again(store, me, golds):
     assert settle(store, me) == COUNT
     for _ in range(2):
-        undone = store.undo(me)
+        undone = store.edits.undo(me)
         assert (undone.summary, undone.anchor_id) == ("settlement by rule unanimous", 1)
         assert (counts(undone), golds()) == ((COUNT, 0), [None] * COUNT)
-        assert store.item(1, me, Role.ADJUDICATOR).state is AnchorState.ANSWERED
-        assert store.undo(me) is None
-        redone = store.redo(me)
+        assert store.items.read(1, me, Role.ADJUDICATOR).state is AnchorState.ANSWERED
+        assert store.edits.undo(me) is None
+        redone = store.edits.redo(me)
         assert (counts(redone), golds()) == ((COUNT, 0), SETTLED)
-        assert store.redo(me) is None
-    acts = [line.act for line in store.history(2) if line.entity == "gold"]
+        assert store.edits.redo(me) is None
+    acts = [line.act for line in store.history.of_anchor(2) if line.entity == "gold"]
     assert acts == [
         "settlement by rule unanimous",
         *[f"{way}: settlement by rule unanimous" for way in ("undo", "redo") * 2],
@@ -80,20 +82,20 @@ def test_it_comes_back_after_a_restart(path, store, me, golds):
     settle(store, me)
     store.close()
     with Store.open(path) as again:
-        assert counts(again.undo(me)) == (COUNT, 0)
+        assert counts(again.edits.undo(me)) == (COUNT, 0)
     with Store.open(path) as again:
-        assert counts(again.redo(me)) == (COUNT, 0)
+        assert counts(again.edits.redo(me)) == (COUNT, 0)
 
 
 def test_what_somebody_decided_since_is_skipped(store, me, golds):
     settle(store, me)
     decide(store, "eva", 2)
     decide(store, "eva", 3)
-    undone = store.undo(me)
+    undone = store.edits.undo(me)
     assert (counts(undone), undone.anchor_id) == ((2, 2), 1)
     assert golds() == [None, "expert YEAR", "expert YEAR", None]
     # Made again it skips them still, and those that nobody decided are there again.
-    assert counts(store.redo(me)) == (2, 2)
+    assert counts(store.edits.redo(me)) == (2, 2)
     assert golds() == ["unanimous AGE", "expert YEAR", "expert YEAR", "unanimous AGE"]
 
 
@@ -102,102 +104,102 @@ def test_all_of_it_may_have_been_changed_since(store, me, golds):
     settle(store, me)
     for anchor in range(1, COUNT + 1):
         decide(store, "eva", anchor)
-    undone = store.undo(me)
+    undone = store.edits.undo(me)
     assert (counts(undone), undone.anchor_id) == ((0, COUNT), None)
     # It does not stand in the way of what was done before it.
-    assert store.undo(me).summary == "answer AGE"
+    assert store.edits.undo(me).summary == "answer AGE"
 
 
 def test_an_experts_decision_that_is_undone_leaves_what_there_was(store, me, golds):
     settle(store, me)
     decide(store, "eva", 2)
-    assert counts(store.undo(me)) == (COUNT - 1, 1)
-    store.undo(store.annotator("eva"))
+    assert counts(store.edits.undo(me)) == (COUNT - 1, 1)
+    store.edits.undo(store.people.ensure("eva"))
     assert golds() == [None, "unanimous AGE", None, None]
     # The one that the undo left is as the redo would make it: nothing to do, nobody's change.
-    assert counts(store.redo(me)) == (COUNT - 1, 0)
+    assert counts(store.edits.redo(me)) == (COUNT - 1, 0)
     assert golds() == SETTLED
 
 
 def test_later_acts_come_first(store, me, golds):
     settle(store, me)
     decide(store, "settler", 1)
-    assert store.undo(me).summary == "gold YEAR"
-    assert counts(store.undo(me)) == (COUNT, 0)
-    assert store.redo(me).summary == "settlement by rule unanimous"
-    assert store.redo(me).summary == "gold YEAR"
+    assert store.edits.undo(me).summary == "gold YEAR"
+    assert counts(store.edits.undo(me)) == (COUNT, 0)
+    assert store.edits.redo(me).summary == "settlement by rule unanimous"
+    assert store.edits.redo(me).summary == "gold YEAR"
     assert golds()[0] == "expert YEAR"
 
 
 def test_a_settlement_cuts_off_redo(store, me):
     answer(store, me, 1, Kind.AGE)
-    store.undo(me)
+    store.edits.undo(me)
     settle(store, me)
-    assert store.redo(me) is None
-    store.undo(me)
-    assert store.redo(me).summary == "settlement by rule unanimous"
+    assert store.edits.redo(me) is None
+    store.edits.undo(me)
+    assert store.edits.redo(me).summary == "settlement by rule unanimous"
 
 
 def test_others_have_their_own(store, me, golds):
     settle(store, me)
-    assert store.undo(store.annotator("eva")) is None
+    assert store.edits.undo(store.people.ensure("eva")) is None
     assert golds() == SETTLED
 
 
 def test_two_settlements_are_two_acts(store, me, golds):
     settle(store, me)
-    answer(store, store.annotator("ann1"), 1, Kind.YEAR)
-    answer(store, store.annotator("ann3"), 1, Kind.YEAR)
-    report = store.settle(parse(""), Rule.MAJORITY, me)
+    answer(store, store.people.ensure("ann1"), 1, Kind.YEAR)
+    answer(store, store.people.ensure("ann3"), 1, Kind.YEAR)
+    report = store.settlement.run(parse(""), Rule.MAJORITY, me)
     assert (report.replaced, report.same) == (1, COUNT - 1)
     assert golds()[0] == "majority YEAR"
-    assert counts(store.undo(me)) == (1, 0)
+    assert counts(store.edits.undo(me)) == (1, 0)
     assert golds() == SETTLED
-    assert counts(store.undo(me)) == (COUNT, 0)
-    assert [counts(store.redo(me)) for _ in range(2)] == [(COUNT, 0), (1, 0)]
+    assert counts(store.edits.undo(me)) == (COUNT, 0)
+    assert [counts(store.edits.redo(me)) for _ in range(2)] == [(COUNT, 0), (1, 0)]
     assert golds() == ["majority YEAR", *SETTLED[1:]]
 
 
 def test_made_again_it_is_as_it_was_before_the_undo(store, me, golds):
     settle(store, me)
-    store.undo(me)
-    answer(store, store.annotator("ann1"), 4, Kind.YEAR)
-    assert counts(store.redo(me)) == (COUNT, 0)
+    store.edits.undo(me)
+    answer(store, store.people.ensure("ann1"), 4, Kind.YEAR)
+    assert counts(store.edits.redo(me)) == (COUNT, 0)
     assert golds() == SETTLED
     # As after any settlement: votes that changed since are found by the next one.
-    assert store.settle(parse(""), Rule.UNANIMOUS, me).taken_back == 1
+    assert store.settlement.run(parse(""), Rule.UNANIMOUS, me).taken_back == 1
 
 
 def test_a_number_that_got_another_span_is_taken_back_behind_it(store, me):
     settle(store, me)
-    new = store.replace_anchor(
+    new = store.edits.replace_anchor(
         1,
-        store.annotator("eva"),
+        store.people.ensure("eva"),
         Role.ADJUDICATOR,
         Anchor(ONE, ONE + 2),
-        store.stale_labels(1, store.annotator("eva")),
+        store.edits.stale_labels(1, store.people.ensure("eva")),
     ).anchor_id
-    assert counts(store.undo(me)) == (COUNT, 0)
-    assert store.item(new, me, Role.ADJUDICATOR).state is AnchorState.STALE
-    assert counts(store.redo(me)) == (COUNT, 0)
-    store.undo(store.annotator("eva"))
-    assert store.item(1, me, Role.ADJUDICATOR).state is AnchorState.DECIDED
+    assert counts(store.edits.undo(me)) == (COUNT, 0)
+    assert store.items.read(new, me, Role.ADJUDICATOR).state is AnchorState.STALE
+    assert counts(store.edits.redo(me)) == (COUNT, 0)
+    store.edits.undo(store.people.ensure("eva"))
+    assert store.items.read(1, me, Role.ADJUDICATOR).state is AnchorState.DECIDED
 
 
 def test_a_replacing_number_is_stale_again_once_its_gold_is_gone(store, me):
-    new = store.replace_anchor(
+    new = store.edits.replace_anchor(
         1,
-        store.annotator("eva"),
+        store.people.ensure("eva"),
         Role.ADJUDICATOR,
         Anchor(ONE, ONE + 2),
-        store.stale_labels(1, store.annotator("eva")),
+        store.edits.stale_labels(1, store.people.ensure("eva")),
     ).anchor_id
-    answer(store, store.annotator("ann1"), new, Kind.AGE)
-    assert store.settle(parse(""), Rule.UNANIMOUS, me, least=1).new == COUNT
-    store.withdraw(new, store.annotator("ann1"), Role.ANNOTATOR)
-    assert store.item(new, me, Role.ADJUDICATOR).state is AnchorState.DECIDED
-    assert counts(store.undo(me)) == (COUNT, 0)
-    assert store.item(new, me, Role.ADJUDICATOR).state is AnchorState.STALE
+    answer(store, store.people.ensure("ann1"), new, Kind.AGE)
+    assert store.settlement.run(parse(""), Rule.UNANIMOUS, me, least=1).new == COUNT
+    store.edits.withdraw(new, store.people.ensure("ann1"), Role.ANNOTATOR)
+    assert store.items.read(new, me, Role.ADJUDICATOR).state is AnchorState.DECIDED
+    assert counts(store.edits.undo(me)) == (COUNT, 0)
+    assert store.items.read(new, me, Role.ADJUDICATOR).state is AnchorState.STALE
 
 
 def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeypatch, kit):
@@ -212,7 +214,7 @@ def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeyp
             with pytest.raises(StoreError, match=f"{taken} .* then settle"):
                 settle(other, me)
             with pytest.raises(StoreError, match=f"{taken} .* then undo"):
-                other.undo(me)
+                other.edits.undo(me)
             with pytest.raises(StoreError, match=f"{taken} .* then import"):
                 kit.load(other, kit.one("one", 0))
             # Somebody decides between the reading and the writing.
@@ -220,9 +222,9 @@ def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeyp
         return show(self, *arguments, **named)
 
     monkeypatch.setattr(bulk_run.BulkAct, "show", later)
-    assert counts(store.undo(me)) == (COUNT - 1, 1)
+    assert counts(store.edits.undo(me)) == (COUNT - 1, 1)
     monkeypatch.undo()
-    assert counts(store.redo(me)) == (COUNT - 1, 1)
+    assert counts(store.edits.redo(me)) == (COUNT - 1, 1)
 
 
 def test_somebody_faster_in_another_window(path, store, me, monkeypatch):
@@ -238,6 +240,6 @@ def test_somebody_faster_in_another_window(path, store, me, monkeypatch):
 
     monkeypatch.setattr(bulk_run, "turn", later)
     with pytest.raises(ChangedSinceError, match="in another window meanwhile: try again"):
-        store.undo(me)
-    assert store.undo(me).summary.startswith("answer YEAR")
-    assert counts(store.undo(me)) == (COUNT, 0)
+        store.edits.undo(me)
+    assert store.edits.undo(me).summary.startswith("answer YEAR")
+    assert counts(store.edits.undo(me)) == (COUNT, 0)

@@ -48,7 +48,7 @@ if WAIT == "settling":
         print("ready", flush=True)
         sys.stdin.read()
     bulk_run.run_settlement = stop
-Store.open(Path(sys.argv[1])).load(
+Store.open(Path(sys.argv[1])).imports.load(
     IncomingFile("killed.jsonl", "sha", "gold"), rows(), replace_gold=True)
 """
 
@@ -60,11 +60,11 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
 store = Store.open(Path(sys.argv[1]))
-me = store.annotator(sys.argv[2])
+me = store.people.ensure(sys.argv[2])
 for anchor in range(1, 41):
-    store.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(Kind.AGE))
     if anchor % 4 == 0:
-        store.undo(me)
+        store.edits.undo(me)
 store.close()
 """
 
@@ -120,15 +120,15 @@ def tables(path: Path) -> dict[str, int]:
 def test_an_import_under_way_is_seen_by_nobody(path: Path, halfway, kit) -> None:
     assert tables(path)["anchor"] > 100
     with Store.open(path) as store:
-        eva = store.annotator("eva")
-        assert store.queue_count(parse(""), eva) == 1
-        assert store.item(1, eva, Role.ANNOTATOR).gold.answer.kind is Kind.AGE
-        assert store.item(2, eva, Role.ANNOTATOR) is None
-        assert store.passages([1, 2, 3]).keys() == {1}
-        assert len(list(store.outgoing(parse(""), eva, "gold"))) == 1
-        assert len(store.history(1)) == 1
+        eva = store.people.ensure("eva")
+        assert store.queue.count(parse(""), eva) == 1
+        assert store.items.read(1, eva, Role.ANNOTATOR).gold.answer.kind is Kind.AGE
+        assert store.items.read(2, eva, Role.ANNOTATOR) is None
+        assert store.items.passages([1, 2, 3]).keys() == {1}
+        assert len(list(store.items.records(parse(""), eva, "gold"))) == 1
+        assert len(store.history.of_anchor(1)) == 1
         with pytest.raises(StoreError, match="no anchor 2"):
-            store.commit_answer(2, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.edits.commit_answer(2, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
         with pytest.raises(StoreError, match=r"killed\.jsonl is being imported by process"):
             kit.load(store, kit.one("two 1", 0))
 
@@ -138,7 +138,7 @@ def test_a_killed_import_leaves_nothing(path: Path, halfway, kit) -> None:
     kill(halfway)
     with Store.open(path) as store:
         counts = tables(path)
-        assert [person.name for person in store.annotators()] == []
+        assert [person.name for person in store.people.all()] == []
         assert {name: counts[name] for name in ("anchor", "passage", "gold", "event")} == {
             "anchor": 1,
             "passage": 1,
@@ -155,28 +155,28 @@ def test_a_killed_import_leaves_nothing(path: Path, halfway, kit) -> None:
 @pytest.mark.parametrize("halfway", ["settling"], indirect=True)
 def test_a_killed_settling_is_finished_by_the_next_start(path: Path, halfway, kit) -> None:
     with Store.open(path) as store:
-        eva = store.annotator("eva")
-        assert store.queue_count(parse(""), eva) == 400
-        assert store.item(1, eva, Role.ANNOTATOR).gold.answer.kind is Kind.AGE
+        eva = store.people.ensure("eva")
+        assert store.queue.count(parse(""), eva) == 400
+        assert store.items.read(1, eva, Role.ANNOTATOR).gold.answer.kind is Kind.AGE
     kill(halfway)
     with Store.open(path) as store:
-        item = store.item(1, eva, Role.ANNOTATOR)
+        item = store.items.read(1, eva, Role.ANNOTATOR)
         assert item.gold.answer.kind is Kind.YEAR
         assert [vote.annotator for vote in item.votes] == ["new"]
-        report = store.load(IncomingFile("k", "sha", "gold"), [kit.one("x", 0)])
+        report = store.imports.load(IncomingFile("k", "sha", "gold"), [kit.one("x", 0)])
         assert (report.already, report.rows) == (True, 400)
 
 
 @pytest.mark.parametrize("halfway", ["settling"], indirect=True)
 def test_somebody_faster_than_the_settling_keeps_the_decision(path: Path, halfway) -> None:
     with Store.open(path) as store:
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
     kill(halfway)
     with Store.open(path) as store:
-        item = store.item(1, eva, Role.ANNOTATOR)
+        item = store.items.read(1, eva, Role.ANNOTATOR)
         assert item.gold.answer.kind is Kind.TIME
-        golds = [line.act for line in store.history(1) if line.entity == "gold"]
+        golds = [line.act for line in store.history.of_anchor(1) if line.entity == "gold"]
         assert golds == ["import of first.jsonl", "gold TIME"]
 
 
@@ -200,9 +200,9 @@ def test_an_import_broken_off_in_this_process_is_swept(path: Path, store: Store,
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.load(kit.file(), rows())
+        store.imports.load(kit.file(), rows())
     assert tables(path)["anchor"] == 0
-    with store._readers.connection() as connection:
+    with store.connections.reading() as connection:
         assert batches.unfinished(connection) == []
 
 
@@ -215,11 +215,11 @@ def test_several_processes_write_at_once(path: Path, store: Store, kit) -> None:
     for writer in writers:
         out, _ = writer.communicate(timeout=60)
         assert (writer.returncode, out) == (0, "")
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     for anchor in range(1, 41):
-        item = store.item(anchor, eva, Role.ANNOTATOR)
+        item = store.items.read(anchor, eva, Role.ANNOTATOR)
         assert [vote.annotator for vote in item.votes] == ([] if anchor % 4 == 0 else names)
-    assert store.queue_count(parse("state:decided"), eva) == 400
+    assert store.queue.count(parse("state:decided"), eva) == 400
     reader = connect(path, "ro")
     assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
     reader.close()
@@ -227,22 +227,24 @@ def test_several_processes_write_at_once(path: Path, store: Store, kit) -> None:
 
 def test_threads_share_a_store(store: Store, kit) -> None:
     kit.load(store, *(kit.one(f"one {number}", 0, line=number) for number in range(40)))
-    people = [store.annotator(f"ann{number}") for number in range(6)]
+    people = [store.people.ensure(f"ann{number}") for number in range(6)]
     started = threading.Barrier(len(people))
 
     def work(index: int) -> int:
         started.wait()
         for anchor in range(1, 41):
-            store.commit_answer(anchor, people[index], Role.ANNOTATOR, class_answer(Kind.AGE))
-            item = store.item(anchor, people[index], Role.ANNOTATOR)
+            store.edits.commit_answer(
+                anchor, people[index], Role.ANNOTATOR, class_answer(Kind.AGE)
+            )
+            item = store.items.read(anchor, people[index], Role.ANNOTATOR)
             assert item is not None
             assert people[index].name in [vote.annotator for vote in item.votes]
-        return store.queue_count(parse("state:answered"), people[index])
+        return store.queue.count(parse("state:answered"), people[index])
 
     with ThreadPoolExecutor(len(people)) as pool:
         counts = list(pool.map(work, range(len(people))))
     assert counts == [40] * len(people)
-    assert all(len(store.history(anchor)) == len(people) for anchor in range(1, 41))
+    assert all(len(store.history.of_anchor(anchor)) == len(people) for anchor in range(1, 41))
 
 
 def test_an_import_that_was_taken_for_dead_stops(
@@ -258,7 +260,7 @@ def test_an_import_that_was_taken_for_dead_stops(
         yield kit.one("one more", 0, line=300)
 
     with pytest.raises(StoreError, match="cleared away by a program that could not see"):
-        store.load(kit.file(), rows())
+        store.imports.load(kit.file(), rows())
     counts = tables(path)
     assert counts["anchor"] == counts["batch"] == counts["event"] == counts["source_row"] == 0
     assert kit.load(store, kit.one("one", 0)).anchors_new == 1

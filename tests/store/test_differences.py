@@ -77,7 +77,7 @@ def strongest_of_experts(ballot: Ballot) -> list[tuple[int, str | None]]:
 
 def check(path: Path, store: Store) -> int:
     """The tables of those anchors that are seen are right; the number of pairs."""
-    ballots = list(store.ballots(parse("")))
+    ballots = list(store.items.ballots(parse("")))
     seen = {ballot.anchor_id for ballot in ballots}
     expected: Pairs = {}
     experts = []
@@ -132,21 +132,21 @@ def do(store: Store, kit, act: tuple) -> None:
         ]
         kit.load(store, kit.one(WORDS + " !" * rest[0], 3, votes=votes))
         return
-    person = store.annotator(rest[0])
+    person = store.people.ensure(rest[0])
     if what == "answer":
-        store.commit_answer(rest[1], person, rest[2], said(kit, rest[3]))
+        store.edits.commit_answer(rest[1], person, rest[2], said(kit, rest[3]))
     elif what == "withdraw":
-        store.withdraw(rest[1], person, rest[2])
+        store.edits.withdraw(rest[1], person, rest[2])
     elif what == "span":
-        store.replace_anchor(
+        store.edits.replace_anchor(
             rest[1],
             person,
             Role.ADJUDICATOR,
             Anchor(*rest[2]),
-            store.stale_labels(rest[1], person),
+            store.edits.stale_labels(rest[1], person),
         )
     else:
-        (store.undo if what == "undo" else store.redo)(person)
+        (store.edits.undo if what == "undo" else store.edits.redo)(person)
 
 
 @settings(
@@ -191,7 +191,7 @@ def test_a_failed_import_leaves_no_difference_behind(path: Path, store: Store, k
         raise ValueError("the file ends in the middle of a line")
 
     with pytest.raises(ValueError, match="in the middle"):
-        store.load(kit.file(), breaks())
+        store.imports.load(kit.file(), breaks())
     with closing(connect(path, "ro")) as connection:
         for table in ("difference", "expert_difference", "anchor"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
@@ -202,15 +202,15 @@ def test_rows_of_a_span_that_was_corrected_follow_its_answers(
 ) -> None:
     votes = [kit.vote("eva", kit.to(1)), kit.vote("bob", Kind.AGE)]
     kit.load(store, kit.one(WORDS, 3, votes=votes))
-    eva = store.annotator("eva")
-    new = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.stale_labels(1, eva)
+    eva = store.people.ensure("eva")
+    new = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.edits.stale_labels(1, eva)
     ).anchor_id
     assert [key[0] for key in stored(path)] == [1]
-    store.commit_answer(new, eva, Role.ANNOTATOR, kit.to(1))
-    store.commit_answer(new, store.annotator("bob"), Role.ANNOTATOR, kit.to(8))
+    store.edits.commit_answer(new, eva, Role.ANNOTATOR, kit.to(1))
+    store.edits.commit_answer(new, store.people.ensure("bob"), Role.ANNOTATOR, kit.to(8))
     assert stored(path)[new, frozenset(("eva", "bob"))] == ("noun", frozenset())
-    store.undo(store.annotator("bob"))
+    store.edits.undo(store.people.ensure("bob"))
     assert [key[0] for key in stored(path)] == [1]
 
 
@@ -255,9 +255,9 @@ def typed(path: Path, store: Store, kit) -> Path:
     for number in range(2):
         kit.load(store, kit.one(" ".join([*TOKENS, f"!{number}"]), 8))
     for person, heads in enumerate(zip(DIFFERENT, SAME, strict=True)):
-        who = store.annotator(f"ann {person}")
+        who = store.people.ensure(f"ann {person}")
         for anchor, head in enumerate(heads, start=1):
-            store.commit_answer(anchor, who, Role.ANNOTATOR, kit.to(head))
+            store.edits.commit_answer(anchor, who, Role.ANNOTATOR, kit.to(head))
     return path
 
 
@@ -270,16 +270,16 @@ def answered(request: pytest.FixtureRequest) -> Path:
 def asked(path: Path, query: str) -> list[int]:
     """The anchors that a query finds."""
     with Store.open(path) as store:
-        me = store.annotator("editor")
-        return [id_ for chunk in store.queue_ids(parse(query), me) for id_ in chunk]
+        me = store.people.ensure("editor")
+        return [id_ for chunk in store.queue.ids(parse(query), me) for id_ in chunk]
 
 
 def test_three_nouns_are_a_disagreement_and_three_mentions_of_one_are_none(
     answered: Path,
 ) -> None:
     with Store.open(answered) as store:
-        me = store.annotator("editor")
-        nouns, mentions = (store.item(id_, me, Role.ADJUDICATOR) for id_ in (1, 2))
+        me = store.people.ensure("editor")
+        nouns, mentions = (store.items.read(id_, me, Role.ADJUDICATOR) for id_ in (1, 2))
     assert nouns and mentions
     assert (nouns.state, nouns.pattern) == (AnchorState.DISAGREE, "1-1-1")
     assert nouns.blocking == (Blocking.NOUN,)
@@ -339,6 +339,6 @@ def test_a_file_of_one_person_makes_no_pair(
     path: Path, store: Store, kit, clock: Callable[[str], None]
 ) -> None:
     votes = [kit.vote("eva", kit.to(1)), kit.vote("eva", Kind.AGE, Role.ADJUDICATOR)]
-    store.load(IncomingFile("one", "1", "gold"), [kit.one(WORDS, 3, votes=votes)])
+    store.imports.load(IncomingFile("one", "1", "gold"), [kit.one(WORDS, 3, votes=votes)])
     assert stored(path) == {}
     assert check(path, store) == 0

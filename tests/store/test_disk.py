@@ -57,24 +57,24 @@ def test_a_full_disk_refuses_an_answer_and_keeps_the_rest(disk, kit) -> None:
     place = disk("size=3m")
     with Store.open(place / "nfh.db", create=True) as store:
         kit.load(store, kit.one("one", 0))
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
         filler = fill(place)
         long = class_answer(Kind.YEAR, comment="long " * 20_000)
         with pytest.raises(FullError, match="is full"):
             for _ in range(100):
-                store.commit_answer(1, eva, Role.ANNOTATOR, long)
-        before = store.history(1)
-        item = store.item(1, eva, Role.ANNOTATOR)
+                store.edits.commit_answer(1, eva, Role.ANNOTATOR, long)
+        before = store.history.of_anchor(1)
+        item = store.items.read(1, eva, Role.ANNOTATOR)
         assert item is not None
         with pytest.raises(FullError, match=r"nfh\.db.*is full.*make room and try again"):
-            store.commit_answer(1, eva, Role.ANNOTATOR, long)
-        assert store.history(1) == before
-        assert store.item(1, eva, Role.ANNOTATOR) == item
+            store.edits.commit_answer(1, eva, Role.ANNOTATOR, long)
+        assert store.history.of_anchor(1) == before
+        assert store.items.read(1, eva, Role.ANNOTATOR) == item
         filler.unlink()
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.TIME))
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.TIME))
     with Store.open(place / "nfh.db") as store:
-        item = store.item(1, eva, Role.ANNOTATOR)
+        item = store.items.read(1, eva, Role.ANNOTATOR)
         assert item is not None
         assert item.votes[0].answer.kind is Kind.TIME
 
@@ -86,11 +86,11 @@ def test_an_import_that_does_not_fit_leaves_nothing(disk, kit) -> None:
         rows = [kit.one(f"one {i} " + "word " * 300, 0, line=i) for i in range(3_000)]
         with pytest.raises(FullError, match="is full"):
             kit.load(store, *rows)
-        eva = store.annotators()
+        eva = store.people.all()
         assert eva == ()
-        assert len(list(store.outgoing(parse(""), None, "gold"))) == 1
+        assert len(list(store.items.records(parse(""), None, "gold"))) == 1
     with Store.open(place / "nfh.db") as store:
-        assert len(list(store.outgoing(parse(""), None, "gold"))) == 1
+        assert len(list(store.items.records(parse(""), None, "gold"))) == 1
         report = kit.load(store, kit.one("one two", 0))
         assert report.anchors_new == 1
 
@@ -131,13 +131,13 @@ def test_a_database_that_somebody_holds(
     from nfh_db import connection
 
     kit.load(store, kit.one("one", 0))
-    eva = store.annotator("eva")
+    eva = store.people.ensure("eva")
     monkeypatch.setattr(connection, "WAIT_SECONDS", 0.05)
     holder = connection.connect(path, "rw")
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(BusyError, match=r"nfh\.db is locked by another program"):
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-    assert store.item(1, eva, Role.ANNOTATOR) is not None
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    assert store.items.read(1, eva, Role.ANNOTATOR) is not None
     holder.execute("ROLLBACK")
     holder.close()
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))

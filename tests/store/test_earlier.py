@@ -31,7 +31,7 @@ def row(
 
 
 def answers(store: Store) -> dict[str, str]:
-    (ballot,) = store.ballots(parse(""))
+    (ballot,) = store.items.ballots(parse(""))
     return {vote.annotator: vote.answer.kind.value for vote in ballot.votes}
 
 
@@ -42,10 +42,10 @@ def past(store: Store, name: str = "eva") -> list[tuple[str | None, str | None]]
         value = decode_answer(text)
         return None if value is None else value.kind
 
-    (ballot,) = store.ballots(parse(""))
+    (ballot,) = store.items.ballots(parse(""))
     return [
         (kind(line.before), kind(line.after))
-        for line in store.history(ballot.anchor_id)
+        for line in store.history.of_anchor(ballot.anchor_id)
         if line.entity == "answer" and line.name == name
     ]
 
@@ -87,7 +87,7 @@ def test_a_known_number_gets_them_one_after_the_other(store: Store, path, kit) -
 def test_a_trial_run_counts_one_answer_and_writes_none(store: Store, kit) -> None:
     given = row(kit, said("eva", Kind.YEAR, 3), earlier=EARLIER)
     assert kit.load(store, given, dry_run=True).votes_new == 1
-    assert list(store.ballots(parse(""))) == []
+    assert list(store.items.ballots(parse(""))) == []
 
 
 def test_what_was_said_twice_in_the_same_words_is_logged_once(store: Store, path, kit) -> None:
@@ -129,19 +129,21 @@ def test_heads_of_an_earlier_answer_must_fit_the_passage(store: Store, kit) -> N
         kit.load(
             store, row(kit, said("eva", Kind.AGE, 2), earlier=(said("eva", kit.to(3), 1),))
         )
-    assert list(store.ballots(parse(""))) == []
+    assert list(store.items.ballots(parse(""))) == []
 
 
 def test_a_person_who_was_faster_is_not_overwritten(
     store: Store, path, kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kit.load(store, row(kit, said("bob", Kind.AGE)))
-    (ballot,) = store.ballots(parse(""))
+    (ballot,) = store.items.ballots(parse(""))
     run = bulk_run.run_settlement
 
     def person_first(*arguments: object) -> None:
-        eva = store.annotator("eva")
-        store.commit_answer(ballot.anchor_id, eva, Role.ANNOTATOR, class_answer(Kind.OTHER))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(
+            ballot.anchor_id, eva, Role.ANNOTATOR, class_answer(Kind.OTHER)
+        )
         run(*arguments)
 
     monkeypatch.setattr(bulk_run, "run_settlement", person_first)

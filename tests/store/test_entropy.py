@@ -41,15 +41,15 @@ def test_it_is_stored_with_a_prediction(store: Store, kit) -> None:
     kit.load(
         store, *(kit.one(f"{word} one", 1, line=line) for line, word in enumerate("abc", 1))
     )
-    eva, model = store.annotator("eva"), store.ensure_model("m", "resolution", "r", "1")
+    eva, model = store.people.ensure("eva"), store.models.ensure("m", "resolution", "r", "1")
     for anchor, scores in enumerate((SURE, EVEN, RANKS), 1):
-        store.save_predictions(model, [(anchor, Prediction("m", "YEAR", None, 0.5, scores))])
-    (ids,) = store.queue_ids(parse("sort:entropy"), eva)
+        store.predictions.save(model, [(anchor, Prediction("m", "YEAR", None, 0.5, scores))])
+    (ids,) = store.queue.ids(parse("sort:entropy"), eva)
     assert list(ids) == [2, 1, 3]
-    assert store.queue_count(parse("entropy<0.1"), eva) == 1
+    assert store.queue.count(parse("entropy<0.1"), eva) == 1
     # What the model says now counts, not what it said before.
-    store.save_predictions(model, [(2, Prediction("m", "YEAR", None, 0.5, SURE))])
-    assert store.queue_count(parse("entropy<0.1"), eva) == 2
+    store.predictions.save(model, [(2, Prediction("m", "YEAR", None, 0.5, SURE))])
+    assert store.queue.count(parse("entropy<0.1"), eva) == 2
 
 
 def test_an_upgrade_fills_it_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_an_upgrade_fills_it_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         old.execute("PRAGMA user_version = 4")
     old.close()
     with Store.open(path) as store:
-        store.annotator("eva")
+        store.people.ensure("eva")
     with connection.sqlite3.connect(path) as new:
         found = new.execute(
             "SELECT anchor_id, round(entropy, 6) FROM prediction WHERE entropy IS NOT NULL "

@@ -29,13 +29,13 @@ def database(home: Path) -> Path:
     with Store.open(path, create=True) as store:
         where = stored_path(path, folder)
         new = NewModel("svm-1", "identification", "svm", svm.version, where, digest)
-        store.finish_training(store.begin_job("identification", {}), new)
+        store.jobs.finish_training(store.jobs.begin("identification", {}), new)
     return path
 
 
 def model_of(database: Path) -> Model:
     with Store.open(database) as store:
-        found = store.model("svm-1")
+        found = store.models.named("svm-1")
     assert found is not None
     return found
 
@@ -105,12 +105,12 @@ def test_the_folder_of_a_parser_is_loaded_for_whom_asked_for_it(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(database) as store:
-        store.decide_with(1, "stanza 1", "stanza:/some/folder")
-        found = store.identifying()
+        store.identifications.decide_with(1, "stanza 1", "stanza:/some/folder")
+        found = store.identifications.active()
         assert found is not None and found.own
     edit(database, "UPDATE setting SET value = 'stanza:/evil' WHERE value LIKE 'stanza:/%'")
     with Store.open(database) as store:
-        found = store.identifying()
+        found = store.identifications.active()
         assert found is not None and not found.own
         asked: list[str | None] = []
         monkeypatch.setattr(
@@ -120,10 +120,10 @@ def test_the_folder_of_a_parser_is_loaded_for_whom_asked_for_it(
         live._load(found)
         assert f"nfh-tui identify --parser stanza:/evil --db {database}" in live.trouble
         assert asked == []
-        store.decide_with(1, "stanza 1", "stanza:/some/folder")
+        store.identifications.decide_with(1, "stanza 1", "stanza:/some/folder")
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "colleague"))
-        found = store.identifying()
+        found = store.identifications.active()
         assert found is not None and not found.own
-        store.decide_with(1, "stanza 1")
-        found = store.identifying()
+        store.identifications.decide_with(1, "stanza 1")
+        found = store.identifications.active()
         assert found is not None and found.own

@@ -33,7 +33,7 @@ PARTS = {
 @pytest.fixture
 def made(path: Path) -> Path:
     with Store.open(path, create=True) as store:
-        store.annotator("eva")
+        store.people.ensure("eva")
     return path
 
 
@@ -116,7 +116,7 @@ def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     assert repaired is not None
     assert (repaired.report.broken, repaired.report.schema) == (0, SCHEMA_VERSION)
     with Store.open(made) as store:
-        assert [person.name for person in store.annotators()] == ["eva"]
+        assert [person.name for person in store.people.all()] == ["eva"]
 
 
 def test_what_sqlite_makes_itself_is_no_foreign_part(made: Path) -> None:
@@ -147,7 +147,7 @@ def test_doctor_names_them_and_takes_them_out_after_a_copy(made: Path) -> None:
     assert Repair.PARTS in repaired.kinds
     assert repaired.report.broken == 0
     with Store.open(made) as store:
-        assert [person.name for person in store.annotators()] == ["eva"]
+        assert [person.name for person in store.people.all()] == ["eva"]
     with closing(connect(repaired.backup, "ro")) as copy:
         there = copy.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'sneaky'")
         assert there.fetchone()[0] == 1

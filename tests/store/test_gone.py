@@ -33,14 +33,14 @@ def _delete_the_folder(path: Path) -> None:
 def _writes(store, eva):
     """Every kind of write that a screen asks for."""
     answer = class_answer(Kind.YEAR)
-    yield lambda: store.commit_answer(1, eva, Role.ANNOTATOR, answer)
-    yield lambda: store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(1, eva)
+    yield lambda: store.edits.commit_answer(1, eva, Role.ANNOTATOR, answer)
+    yield lambda: store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(0, 2), store.edits.stale_labels(1, eva)
     )
-    yield lambda: store.undo(eva)
-    yield lambda: store.save_draft(1, eva, Role.ANNOTATOR, "{}")
-    yield lambda: store.save_place(eva, "annotate", QueuePosition("", 1, 0))
-    yield lambda: store.set_setting("theme", "dark")
+    yield lambda: store.edits.undo(eva)
+    yield lambda: store.workspace.save_draft(1, eva, Role.ANNOTATOR, "{}")
+    yield lambda: store.workspace.save_position(eva, "annotate", QueuePosition("", 1, 0))
+    yield lambda: store.settings.write("theme", "dark")
 
 
 @pytest.mark.parametrize("lose", [_move, _delete, _replace, _delete_the_folder])
@@ -49,28 +49,28 @@ def test_no_write_goes_into_a_file_that_nobody_finds_again(tmp_path, kit, lose) 
     folder.mkdir()
     with closing(Store.open(folder / "nfh.db", create=True)) as store:
         kit.load(store, kit.one("one two", 0))
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-        before = store.item(1, eva, Role.ANNOTATOR)
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        before = store.items.read(1, eva, Role.ANNOTATOR)
         lose(folder / "nfh.db")
         for write in _writes(store, eva):
             with pytest.raises(GoneError, match=r"nfh\.db has been moved.*Nothing of this"):
                 write()
         # What is open can still be read, so that nothing vanishes from the screen.
-        assert store.item(1, eva, Role.ANNOTATOR) == before
+        assert store.items.read(1, eva, Role.ANNOTATOR) == before
 
 
 def test_a_file_put_back_is_written_again(tmp_path, kit) -> None:
     path, elsewhere = tmp_path / "nfh.db", tmp_path / "elsewhere.db"
     with Store.open(path, create=True) as store:
         kit.load(store, kit.one("one two", 0))
-        eva = store.annotator("eva")
+        eva = store.people.ensure("eva")
         path.rename(elsewhere)
         with pytest.raises(GoneError):
-            store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
         elsewhere.rename(path)
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     with Store.open(path) as store:
-        item = store.item(1, eva, Role.ANNOTATOR)
+        item = store.items.read(1, eva, Role.ANNOTATOR)
         assert item is not None
         assert [vote.answer.kind for vote in item.votes] == [Kind.AGE]

@@ -32,9 +32,9 @@ def rows_of_all_tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def items(store: Store, name: str = "eva"):
     """All visible anchors, in the order of their passages."""
-    eva = store.annotator(name)
-    ids = [id_ for chunk in store.queue_ids(parse(""), eva) for id_ in chunk]
-    return [store.item(id_, eva, Role.ANNOTATOR) for id_ in ids]
+    eva = store.people.ensure(name)
+    ids = [id_ for chunk in store.queue.ids(parse(""), eva) for id_ in chunk]
+    return [store.items.read(id_, eva, Role.ANNOTATOR) for id_ in ids]
 
 
 def test_everything_a_file_says_comes_in(path: Path, store: Store, kit) -> None:
@@ -105,7 +105,7 @@ def test_summaries_agree_with_those_of_people(store: Store, kit) -> None:
         kit.one("the dogs saw one and cats !", 3),
     )
     for name, answer in votes.items():
-        store.commit_answer(2, store.annotator(name), Role.ANNOTATOR, answer)
+        store.edits.commit_answer(2, store.people.ensure(name), Role.ANNOTATOR, answer)
     first, second = items(store)
     for item in (first, second):
         assert (item.state, item.blocking, item.notes, item.pattern) == (
@@ -118,14 +118,14 @@ def test_summaries_agree_with_those_of_people(store: Store, kit) -> None:
 
 def test_the_same_content_again_changes_nothing(path: Path, store: Store, kit) -> None:
     rows = [kit.one("I have one", 2, gold=kit.gold(Kind.AGE))]
-    store.load(kit.file("a", "content"), rows)
+    store.imports.load(kit.file("a", "content"), rows)
     before = rows_of_all_tables(path)
-    report = store.load(kit.file("b", "content"), rows, replace_gold=True)
+    report = store.imports.load(kit.file("b", "content"), rows, replace_gold=True)
     assert (report.already, report.rows, report.anchors_new) == (True, 1, 0)
     assert rows_of_all_tables(path) == before
     as_answers = IncomingFile("a", "content", "gold", None, "eva")
-    assert not store.load(as_answers, rows).already
-    assert store.load(as_answers, rows).already
+    assert not store.imports.load(as_answers, rows).already
+    assert store.imports.load(as_answers, rows).already
 
 
 def test_repeated_rows_and_shared_passages_are_one(store: Store, kit) -> None:
@@ -152,13 +152,13 @@ def test_gold_is_kept_unless_told_otherwise(store: Store, kit) -> None:
     report = kit.load(store, other, replace_gold=True)
     assert (report.gold_replaced, report.conflicts) == (1, ())
     assert items(store)[0].gold.answer.kind is Kind.YEAR
-    assert [line.entity for line in store.history(1)] == ["gold", "gold"]
+    assert [line.entity for line in store.history.of_anchor(1)] == ["gold", "gold"]
 
 
 def test_an_experts_gold_is_never_replaced(store: Store, kit) -> None:
     kit.load(store, kit.one("I have one", 2))
-    lee = store.annotator("lee")
-    store.commit_answer(1, lee, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    lee = store.people.ensure("lee")
+    store.edits.commit_answer(1, lee, Role.ADJUDICATOR, class_answer(Kind.AGE))
     other = kit.one("I have one", 2, gold=kit.gold(kit.to(0)))
     report = kit.load(store, other, replace_gold=True)
     assert report.conflicts == (
@@ -183,14 +183,16 @@ def test_a_row_that_contradicts_an_earlier_one_of_its_file_gives_way(store: Stor
 def test_many_conflicts_are_counted_and_some_are_listed(store: Store, kit) -> None:
     kit.load(store, kit.one("I have one", 2, gold=kit.gold(Kind.AGE)))
     rows = (kit.one("I have one", 2, gold=kit.gold(Kind.YEAR), line=i) for i in range(120))
-    report = store.load(kit.file(), rows)
+    report = store.imports.load(kit.file(), rows)
     assert len(report.conflicts) == import_run.LISTED_CONFLICTS + 1
     assert report.conflicts[-1] == "and 70 more: 120 rows in all were not taken over"
 
 
 def test_answers_of_people_are_kept(store: Store, kit) -> None:
     kit.load(store, kit.one("I have one", 2))
-    store.commit_answer(1, store.annotator("eva"), Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(
+        1, store.people.ensure("eva"), Role.ANNOTATOR, class_answer(Kind.AGE)
+    )
     report = kit.load(
         store,
         kit.one(
@@ -215,8 +217,10 @@ def test_answers_of_people_are_kept(store: Store, kit) -> None:
 
 def test_a_span_that_a_person_corrected_stays_corrected(store: Store, kit) -> None:
     kit.load(store, kit.one("I have twenty one", 2))
-    eva = store.annotator("eva")
-    store.replace_anchor(1, eva, Role.ADJUDICATOR, Anchor(2, 4), store.stale_labels(1, eva))
+    eva = store.people.ensure("eva")
+    store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(2, 4), store.edits.stale_labels(1, eva)
+    )
     report = kit.load(store, kit.one("I have twenty one", 2, gold=kit.gold(Kind.AGE), line=4))
     assert report.gold_new == 0
     assert report.conflicts == (
@@ -227,12 +231,12 @@ def test_a_span_that_a_person_corrected_stays_corrected(store: Store, kit) -> No
 
 def test_an_anchor_that_a_person_made_is_known(store: Store, kit) -> None:
     kit.load(store, kit.one("I have twenty one", 2))
-    store.replace_anchor(
+    store.edits.replace_anchor(
         1,
-        store.annotator("eva"),
+        store.people.ensure("eva"),
         Role.ADJUDICATOR,
         Anchor(2, 4),
-        store.stale_labels(1, store.annotator("eva")),
+        store.edits.stale_labels(1, store.people.ensure("eva")),
     )
     report = kit.load(store, kit.one("I have twenty one", 2, stop=4, gold=kit.gold(Kind.AGE)))
     assert (report.anchors_known, report.gold_new) == (1, 1)
@@ -269,7 +273,7 @@ def test_a_file_that_fails_leaves_nothing(
 
     expected: type[Exception] = StoreError if problem == "name" else FormatError
     with pytest.raises(expected, match="cannot be" if problem == "name" else "line 301: "):
-        store.load(kit.file("some.jsonl"), rows(), dry_run=dry_run)
+        store.imports.load(kit.file("some.jsonl"), rows(), dry_run=dry_run)
     assert rows_of_all_tables(path) == before
 
 
@@ -291,9 +295,9 @@ def test_a_dry_run_reports_what_the_import_does(path: Path, store: Store, kit) -
     ]
     source = IncomingFile("f", "1", "gold", warnings=lambda: ["a bare NaN"])
     for replace_gold in (True, False):
-        dry = store.load(source, rows, dry_run=True, replace_gold=replace_gold)
+        dry = store.imports.load(source, rows, dry_run=True, replace_gold=replace_gold)
         assert rows_of_all_tables(path) == before
-    wet = store.load(source, rows)
+    wet = store.imports.load(source, rows)
     assert dry == replace(wet, dry_run=True)
     assert wet.warnings == ("a bare NaN",)
 
@@ -301,7 +305,7 @@ def test_a_dry_run_reports_what_the_import_does(path: Path, store: Store, kit) -
 def test_progress_tells_the_rows_done(store: Store, kit) -> None:
     told: list[int] = []
     rows = [kit.one(f"I have one {number}", 2) for number in range(250)]
-    store.load(kit.file(), rows, progress=told.append)
+    store.imports.load(kit.file(), rows, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 250
 
@@ -326,7 +330,7 @@ def test_no_foreign_key_is_broken(path: Path, store: Store, kit) -> None:
         )
         for number in range(400)
     ]
-    store.load(kit.file(), rows)
+    store.imports.load(kit.file(), rows)
     reader = connect(path, "ro")
     assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
     assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

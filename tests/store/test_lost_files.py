@@ -44,24 +44,24 @@ def _move(file: Path) -> None:
 def eva(store: Store, kit):
     """A person in a database of one item."""
     kit.load(store, kit.one("one two", 0))
-    return store.annotator("eva")
+    return store.people.ensure("eva")
 
 
 def kinds(path: Path) -> list[str]:
     """The kinds said of all items of a file."""
     with Store.open(path) as store:
-        ballots = store.ballots(parse("sort:order"))
+        ballots = store.items.ballots(parse("sort:order"))
         return [vote.answer.kind.value for ballot in ballots for vote in ballot.votes]
 
 
 def writes(store: Store, eva):
     """Every way to write: a decision, a note, and work over connections of its own."""
     answer = class_answer(Kind.YEAR)
-    yield lambda: store.commit_answer(1, eva, Role.ANNOTATOR, answer)
-    yield lambda: store.undo(eva)
-    yield lambda: store.save_draft(1, eva, Role.ANNOTATOR, "{}")
-    yield lambda: store.save_place(eva, "annotate", QueuePosition("", 1, 0))
-    yield lambda: store.set_setting("theme", "dark")
+    yield lambda: store.edits.commit_answer(1, eva, Role.ANNOTATOR, answer)
+    yield lambda: store.edits.undo(eva)
+    yield lambda: store.workspace.save_draft(1, eva, Role.ANNOTATOR, "{}")
+    yield lambda: store.workspace.save_position(eva, "annotate", QueuePosition("", 1, 0))
+    yield lambda: store.settings.write("theme", "dark")
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -69,8 +69,8 @@ def writes(store: Store, eva):
 def test_nothing_is_called_saved_once_a_file_is_lost(
     store: Store, path: Path, eva, end: str, lose: Callable[[Path], None]
 ) -> None:
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-    before = store.item(1, eva, Role.ANNOTATOR)
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    before = store.items.read(1, eva, Role.ANNOTATOR)
     assert store.lost() == ""
     lose(beside(path, end))
     for write in writes(store, eva):
@@ -78,7 +78,7 @@ def test_nothing_is_called_saved_once_a_file_is_lost(
             write()
     assert store.lost().startswith(str(beside(path, end)))
     # What is open can still be read, so that nothing vanishes from the screen.
-    assert store.item(1, eva, Role.ANNOTATOR) == before
+    assert store.items.read(1, eva, Role.ANNOTATOR) == before
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -86,17 +86,20 @@ def test_a_lost_file_put_back_is_not_trusted(store: Store, path: Path, eva, end:
     """Others may have opened the database without it, and written."""
     _move(beside(path, end))
     with pytest.raises(GoneError):
-        store.set_setting("theme", "dark")
+        store.settings.write("theme", "dark")
     path.with_name("elsewhere").rename(beside(path, end))
     with pytest.raises(GoneError):
-        store.set_setting("theme", "dark")
+        store.settings.write("theme", "dark")
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_what_is_lost_within_a_write_is_told_after_its_commit(
     store: Store, path: Path, eva, end: str
 ) -> None:
-    with pytest.raises(GoneError, match="This is not saved"), store._deciding() as writer:
+    with (
+        pytest.raises(GoneError, match="This is not saved"),
+        store.connections.durable_write() as writer,
+    ):
         writer.execute("INSERT INTO setting (name, value) VALUES ('a', 'b')")
         beside(path, end).unlink()
 
@@ -115,24 +118,24 @@ def test_a_rescue_of_a_log_that_was_cut_short_says_what_cannot_be_read(path: Pat
 @pytest.mark.skipif(not hasattr(os, "pread"), reason="the log is looked into on Unix only")
 @pytest.mark.parametrize("left", [0, 40])
 def test_a_log_cut_short_in_its_place(store: Store, path: Path, eva, left: int) -> None:
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     os.truncate(beside(path, "-wal"), left)
     with pytest.raises(GoneError, match=r"was (emptied or overwritten|cut short)"):
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
 
 
 def test_a_log_that_another_program_emptied_by_a_checkpoint_is_no_loss(
     store: Store, path: Path, eva
 ) -> None:
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     for kind in (Kind.YEAR, Kind.AGE):
         emptying = connection.connect(path, "rw")
         assert emptying.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
         emptying.close()
         assert beside(path, "-wal").stat().st_size == 0
         with Store.open(path) as other:
-            other.set_setting("by", kind.value)
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(kind))
+            other.settings.write("by", kind.value)
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(kind))
     assert store.lost() == ""
 
 
@@ -140,8 +143,8 @@ def test_a_log_that_another_program_emptied_by_a_checkpoint_is_no_loss(
 def test_the_rescue_holds_all_that_was_committed(
     store: Store, path: Path, eva, end: str
 ) -> None:
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-    store.save_draft(1, eva, Role.ADJUDICATOR, "{}")
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.workspace.save_draft(1, eva, Role.ADJUDICATOR, "{}")
     beside(path, end).unlink()
     place = store.rescue()
     assert (place.parent, place.name[:11]) == (path.parent, "nfh-rescue-")
@@ -149,7 +152,7 @@ def test_the_rescue_holds_all_that_was_committed(
     report = runner.examine(place)
     # The draft of this test is none that the editor could read; nothing else is odd.
     assert [finding.what for finding in report.findings] == []
-    assert store.item(1, eva, Role.ANNOTATOR) is not None
+    assert store.items.read(1, eva, Role.ANNOTATOR) is not None
 
 
 def test_the_rescue_of_a_deleted_folder_lies_elsewhere(
@@ -161,8 +164,8 @@ def test_the_rescue_of_a_deleted_folder_lies_elsewhere(
     monkeypatch.setenv("HOME", str(home))
     with closing(Store.open(folder / "nfh.db", create=True)) as store:
         kit.load(store, kit.one("one two", 0))
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
         shutil.rmtree(folder)
         place = store.rescue()
     assert place.parent == home
@@ -179,10 +182,10 @@ from nfh_models.domain import Kind, class_answer
 path = Path(sys.argv[1])
 try:
     with Store.open(path) as store:
-        eva = store.annotator("eva")
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
+        eva = store.people.ensure("eva")
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
         path.with_name("nfh.db-wal").unlink()
-        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
 except GoneError as error:
     print(error)
 """
@@ -192,7 +195,7 @@ def test_a_command_that_ends_for_it_leaves_a_rescue_and_the_database_alone(
     path: Path, store: Store, eva
 ) -> None:
     """Closing must not write the lost log over what another program has done meanwhile."""
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     store.close()
     before = path.read_bytes()
     run = [sys.executable, "-c", COMMAND, str(path)]
@@ -208,7 +211,7 @@ def test_a_command_that_ends_for_it_leaves_a_rescue_and_the_database_alone(
 
 def test_another_program_says_what_is_gone(path: Path, store: Store, eva) -> None:
     """It finds the index of a log that is not there."""
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     beside(path, "-wal").unlink()
     look = "import sys; from pathlib import Path; from nfh_db.store import Store; "
     run = [sys.executable, "-c", look + "Store.open(Path(sys.argv[1]))", str(path)]
@@ -222,10 +225,10 @@ def test_another_command_that_reads_says_what_is_gone(
     path: Path, store: Store, eva, command: str
 ) -> None:
     """What it says is said once: it has nothing of its own to write to another file."""
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     store.close()
     with closing(Store.open(path)) as other:
-        other.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
+        other.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
         beside(path, "-wal").unlink()
         run = [sys.executable, "-m", "nfh_tui", command, "--db", str(path)]
         done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
@@ -262,8 +265,8 @@ path, change, names = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
 try:
     with Store.open(path) as store:
         for name in names:
-            eva = store.annotator(name)
-            store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.TIME))
+            eva = store.people.ensure(name)
+            store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.TIME))
         exec(change)
 except GoneError as error:
     print(error)

@@ -153,10 +153,10 @@ def test_an_older_database_is_upgraded_after_a_copy(
 ) -> None:
     old = connection.SCHEMA_VERSION
     with Store.open(path, create=True) as store:
-        store.annotator("eva")
+        store.people.ensure("eva")
     next_version("CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT")
     with Store.open(path) as store:
-        assert [person.name for person in store.annotators()] == ["eva"]
+        assert [person.name for person in store.people.all()] == ["eva"]
     assert header(path)[1] == old + 1
     copies = list(path.parent.glob("nfh.db.backup-*"))
     assert [copy.name for copy in copies] == [f"nfh.db.backup-v{old}-20260506T120000000Z"]
@@ -193,40 +193,40 @@ def test_several_may_make_the_same_database_at_once(path: Path) -> None:
             store.close()
     assert header(path) == (connection.APPLICATION_ID, connection.SCHEMA_VERSION)
     with Store.open(path) as store:
-        assert store.annotators() == ()
+        assert store.people.all() == ()
 
 
 def test_others_version_tells_that_somebody_else_wrote(path: Path, store: Store) -> None:
     before = store.others_version()
-    store.set_setting("size", "large")
+    store.settings.write("size", "large")
     assert store.others_version() == before
     with Store.open(path) as other:
-        other.set_setting("colour", "blue")
+        other.settings.write("colour", "blue")
     assert store.others_version() != before
-    assert store.setting("colour") == "blue"
-    assert store.setting("form") is None
-    assert store.setting("form", "small") == "small"
+    assert store.settings.read("colour") == "blue"
+    assert store.settings.read("form") is None
+    assert store.settings.read("form", "small") == "small"
 
 
 def test_a_closed_store_says_so(store: Store) -> None:
-    store.annotators()
+    store.people.all()
     store.close()
     with pytest.raises(StoreError, match="has been closed"):
-        store.annotators()
+        store.people.all()
     with pytest.raises(StoreError, match="has been closed"):
-        store.annotator("eva")
+        store.people.ensure("eva")
 
 
 @pytest.mark.parametrize("name", ["", " ", " eva", "eva\n", "e\x1bva", "x" * 101])
 def test_names_that_no_list_can_show_are_refused(store: Store, name: str) -> None:
     with pytest.raises(StoreError, match="cannot be an annotator's name"):
-        store.annotator(name)
-    assert store.annotators() == ()
+        store.people.ensure(name)
+    assert store.people.all() == ()
 
 
 def test_an_annotator_is_made_once(store: Store) -> None:
-    first = store.annotator("eva")
-    assert store.annotator("eva") == first
-    assert store.annotator("nearest", type="model").type == "model"
+    first = store.people.ensure("eva")
+    assert store.people.ensure("eva") == first
+    assert store.people.ensure("nearest", type="model").type == "model"
     with pytest.raises(StoreError, match="no type of annotator"):
-        store.annotator("other", type="animal")
+        store.people.ensure("other", type="animal")

@@ -16,7 +16,7 @@ AGE, YEAR, TIME = '["AGE"]', '["YEAR"]', '["TIME"]'
 
 def load_nfh(store: Store, name: str, *rows, **options: bool) -> None:
     """Import rows as a file in the release's form."""
-    store.load(IncomingFile(name, f"sha {name}", "nfh"), rows, **options)
+    store.imports.load(IncomingFile(name, f"sha {name}", "nfh"), rows, **options)
 
 
 def leaving(store: Store, layout: str, query: str = "") -> list[tuple[object, ...]]:
@@ -29,7 +29,7 @@ def leaving(store: Store, layout: str, query: str = "") -> list[tuple[object, ..
             record.labels,
             record.gold.answer.kind.value if record.gold else None,
         )
-        for record in store.outgoing(parse(query), None, layout)
+        for record in store.items.records(parse(query), None, layout)
     ]
 
 
@@ -89,14 +89,14 @@ def test_a_query_narrows_both(store: Store) -> None:
 
 @pytest.mark.usefixtures("two_files")
 def test_a_decided_row_leaves_with_the_decision(store: Store, kit) -> None:
-    lee = store.annotator("lee")
-    store.commit_answer(1, lee, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    lee = store.people.ensure("lee")
+    store.edits.commit_answer(1, lee, Role.ADJUDICATOR, class_answer(Kind.TIME))
     assert [row[3:] for row in leaving(store, "nfh")][:3] == [
         (None, "TIME"),
         (YEAR, "YEAR"),
         (None, "TIME"),
     ]
-    store.undo(lee)
+    store.edits.undo(lee)
     assert [row[3:] for row in leaving(store, "nfh")][:3] == [
         (AGE, "AGE"),
         (YEAR, "YEAR"),
@@ -108,14 +108,14 @@ def test_a_decided_row_leaves_with_the_decision(store: Store, kit) -> None:
 
 @pytest.mark.usefixtures("two_files")
 def test_a_corrected_span_leaves_in_its_row(store: Store) -> None:
-    eva = store.annotator("eva")
-    second = store.replace_anchor(
-        1, eva, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(1, eva)
+    eva = store.people.ensure("eva")
+    second = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(0, 2), store.edits.stale_labels(1, eva)
     ).anchor_id
-    third = store.replace_anchor(
-        second, eva, Role.ADJUDICATOR, Anchor(0, 3), store.stale_labels(second, eva)
+    third = store.edits.replace_anchor(
+        second, eva, Role.ADJUDICATOR, Anchor(0, 3), store.edits.stale_labels(second, eva)
     ).anchor_id
-    store.commit_answer(third, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    store.edits.commit_answer(third, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
     rows = leaving(store, "nfh")
     assert rows[0] == rows[2] == ("b one two", (0, 3), "dev", None, "TIME")
     assert len(rows) == 7
@@ -144,7 +144,7 @@ def test_a_record_is_whole(store: Store, kit) -> None:
             flags=[kit.flag(FlagName.SKIP, "b"), kit.flag(FlagName.ANCHOR, "b")],
         ),
     )
-    (record,) = store.outgoing(parse(""), store.annotator("eva"), "gold")
+    (record,) = store.items.records(parse(""), store.people.ensure("eva"), "gold")
     assert record.public_id == anchor_id(kit.passage("the dogs saw one").digest, Anchor(3, 4))
     assert record.gold == kit.gold(kit.to(1), Rule.EXPERT, "lee")
     assert record.votes == (kit.vote("a", kit.to(1)), kit.vote("b", Kind.AGE))
@@ -156,21 +156,21 @@ def test_what_leaves_is_of_one_moment(
 ) -> None:
     monkeypatch.setattr(items, "AT_ONCE", 2)
     kit.load(store, *(kit.one(f"one {number}", 0, line=number) for number in range(9)))
-    records = store.outgoing(parse(""), None, "gold")
+    records = store.items.records(parse(""), None, "gold")
     first = next(records)
     with Store.open(path) as other:
-        eva = other.annotator("eva")
+        eva = other.people.ensure("eva")
         for id_ in range(1, 10):
-            other.commit_answer(id_, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+            other.edits.commit_answer(id_, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
     rest = list(records)
     assert [record.gold for record in (first, *rest)] == [None] * 9
     assert len({record.public_id for record in (first, *rest)}) == 9
-    assert all(record.gold for record in store.outgoing(parse(""), None, "gold"))
+    assert all(record.gold for record in store.items.records(parse(""), None, "gold"))
 
 
 def test_an_export_broken_off_gives_its_connection_back(store: Store, kit) -> None:
     kit.load(store, kit.one("one", 0), kit.one("one two", 0))
-    records = store.outgoing(parse(""), None, "gold")
+    records = store.items.records(parse(""), None, "gold")
     next(records)
     records.close()
     kit.load(store, kit.one("one two three", 0))
@@ -192,14 +192,14 @@ def test_rows_that_came_in_as_answers_are_no_rows_of_their_own(store: Store, kit
             )
             for line, kind in enumerate(kinds, 1)
         ]
-        store.load(IncomingFile("rows", "sha rows", "nfh", None, person), rows)
+        store.imports.load(IncomingFile("rows", "sha rows", "nfh", None, person), rows)
     assert [labels for *_, labels, _ in leaving(store, "nfh")] == [AGE, YEAR]
 
 
 def test_anchors_that_came_in_as_answers_leave_once_decided(store: Store, kit) -> None:
     row = kit.one("a one", 1, labels=AGE, votes=[kit.vote("ann1", Kind.AGE)])
     for person in ("ann1", "ann2"):
-        store.load(IncomingFile("rows", "sha rows", "nfh", None, person), [row])
-    eva = store.annotator("eva")
-    store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        store.imports.load(IncomingFile("rows", "sha rows", "nfh", None, person), [row])
+    eva = store.people.ensure("eva")
+    store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
     assert leaving(store, "nfh") == [("a one", (1, 2), None, None, "TIME")]

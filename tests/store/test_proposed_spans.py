@@ -22,23 +22,29 @@ def decided(store: Store, kit) -> Store:
     """A number that ann1 and ann2 answered and eva decided."""
     kit.load(store, kit.one(WORDS, 2))
     for name in ("ann1", "ann2"):
-        store.commit_answer(1, store.annotator(name), Role.ANNOTATOR, class_answer(Kind.AGE))
-    store.commit_answer(1, store.annotator("eva"), Role.ADJUDICATOR, class_answer(Kind.OTHER))
+        store.edits.commit_answer(
+            1, store.people.ensure(name), Role.ANNOTATOR, class_answer(Kind.AGE)
+        )
+    store.edits.commit_answer(
+        1, store.people.ensure("eva"), Role.ADJUDICATOR, class_answer(Kind.OTHER)
+    )
     return store
 
 
 def flags(store: Store, who: str = "eva", role: Role = Role.ADJUDICATOR) -> list:
     """Who set which flag with which span, as the screen is given it."""
-    me = store.annotator(who)
+    me = store.people.ensure(who)
     item = (
-        store.item_for_annotator(1, me) if role is Role.ANNOTATOR else store.item(1, me, role)
+        store.items.read_for_annotator(1, me)
+        if role is Role.ANNOTATOR
+        else store.items.read(1, me, role)
     )
     return [(flag.annotator, flag.name.value, flag.span) for flag in item.flags]
 
 
 def golds(store: Store) -> list:
     """Spans of the gold that an export writes."""
-    rows = store.outgoing(parse("state:decided"), None, "gold")
+    rows = store.items.records(parse("state:decided"), None, "gold")
     return [(row.anchor.start, row.anchor.end) for row in rows]
 
 
@@ -51,48 +57,50 @@ def check_log(path: Path) -> None:
 
 
 def test_a_proposal_changes_neither_span_nor_gold_nor_state(decided: Store) -> None:
-    ann = decided.annotator("ann1")
-    saved = decided.propose_span(1, ann, WHOLE)
+    ann = decided.people.ensure("ann1")
+    saved = decided.edits.propose_span(1, ann, WHOLE)
     assert (saved.anchor_id, saved.state) == (1, AnchorState.DECIDED)
     assert golds(decided) == [(2, 3)]
     assert flags(decided) == [("ann1", "anchor", WHOLE)]
-    assert list(next(decided.queue_ids(parse("flag:anchor"), ann))) == [1]
-    assert decided.queue_count(parse("state:stale"), ann) == 0
-    assert decided.count_stale_gold() == 0
+    assert list(next(decided.queue.ids(parse("flag:anchor"), ann))) == [1]
+    assert decided.queue.count(parse("state:stale"), ann) == 0
+    assert decided.items.count_stale_gold() == 0
 
 
 def test_an_annotator_sees_only_the_own_proposal(decided: Store) -> None:
-    decided.propose_span(1, decided.annotator("ann1"), WHOLE)
+    decided.edits.propose_span(1, decided.people.ensure("ann1"), WHOLE)
     assert flags(decided, "ann2", Role.ANNOTATOR) == []
     assert flags(decided, "ann1", Role.ANNOTATOR) == [("ann1", "anchor", WHOLE)]
 
 
 def test_the_store_refuses_an_annotators_replacement(decided: Store) -> None:
-    ann = decided.annotator("ann1")
-    agreed = decided.stale_labels(1, ann)
+    ann = decided.people.ensure("ann1")
+    agreed = decided.edits.stale_labels(1, ann)
     with pytest.raises(StoreError, match="An annotator proposes a span"):
-        decided.replace_anchor(1, ann, Role.ANNOTATOR, WHOLE, agreed)
+        decided.edits.replace_anchor(1, ann, Role.ANNOTATOR, WHOLE, agreed)
     assert golds(decided) == [(2, 3)]
 
 
 def test_a_replacement_names_what_becomes_stale_first(decided: Store) -> None:
-    eva = decided.annotator("eva")
+    eva = decided.people.ensure("eva")
     with pytest.raises(StaleLabelsError) as caught:
-        decided.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE)
+        decided.edits.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE)
     labels = caught.value.labels
     assert labels == StaleLabels(Rule.EXPERT, "eva", ("ann1", "ann2"))
     assert str(labels) == "Gold by eva and the answers of ann1, ann2 become stale"
     assert golds(decided) == [(2, 3)]
-    saved = decided.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE, labels)
+    saved = decided.edits.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE, labels)
     assert (saved.anchor_id, saved.state) == (2, AnchorState.STALE)
 
 
 def test_what_came_since_the_question_is_asked_about_again(decided: Store) -> None:
-    eva = decided.annotator("eva")
-    agreed = decided.stale_labels(1, eva)
-    decided.commit_answer(1, decided.annotator("zoe"), Role.ANNOTATOR, class_answer(Kind.AGE))
+    eva = decided.people.ensure("eva")
+    agreed = decided.edits.stale_labels(1, eva)
+    decided.edits.commit_answer(
+        1, decided.people.ensure("zoe"), Role.ANNOTATOR, class_answer(Kind.AGE)
+    )
     with pytest.raises(StaleLabelsError, match="ann1, ann2, zoe"):
-        decided.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE, agreed)
+        decided.edits.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE, agreed)
 
 
 @pytest.mark.parametrize(
@@ -116,58 +124,58 @@ def test_labels_in_fewer_words_and_without_names() -> None:
 
 def test_ones_own_answer_alone_asks_for_nothing(store: Store, kit) -> None:
     kit.load(store, kit.one(WORDS, 2))
-    eva = store.annotator("eva")
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-    assert not store.stale_labels(1, eva)
-    assert store.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE).anchor_id == 2
+    eva = store.people.ensure("eva")
+    store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    assert not store.edits.stale_labels(1, eva)
+    assert store.edits.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE).anchor_id == 2
 
 
 def test_the_numbers_own_span_takes_the_proposal_back(decided: Store) -> None:
-    ann = decided.annotator("ann1")
-    decided.propose_span(1, ann, WHOLE)
-    decided.propose_span(1, ann, SIX)
+    ann = decided.people.ensure("ann1")
+    decided.edits.propose_span(1, ann, WHOLE)
+    decided.edits.propose_span(1, ann, SIX)
     assert flags(decided) == []
-    assert decided.propose_span(1, ann, None).act_id == 0
+    assert decided.edits.propose_span(1, ann, None).act_id == 0
 
 
 def test_a_bare_flag_becomes_a_proposal_and_again_by_undo(decided: Store) -> None:
-    ann = decided.annotator("ann1")
-    decided.set_flag(1, ann, FlagName.ANCHOR, True)
-    decided.propose_span(1, ann, WHOLE)
+    ann = decided.people.ensure("ann1")
+    decided.edits.set_flag(1, ann, FlagName.ANCHOR, True)
+    decided.edits.propose_span(1, ann, WHOLE)
     assert flags(decided) == [("ann1", "anchor", WHOLE)]
-    decided.undo(ann)
+    decided.edits.undo(ann)
     assert flags(decided) == [("ann1", "anchor", None)]
 
 
 def test_undo_and_redo_after_a_restart(decided: Store, path: Path) -> None:
-    ann = decided.annotator("ann1")
-    decided.propose_span(1, ann, Anchor(2, 4))
-    decided.propose_span(1, ann, WHOLE)
+    ann = decided.people.ensure("ann1")
+    decided.edits.propose_span(1, ann, Anchor(2, 4))
+    decided.edits.propose_span(1, ann, WHOLE)
     decided.close()
     with Store.open(path) as store:
-        assert store.undo(ann).summary == "span “six foot two” proposed for “six”"
+        assert store.edits.undo(ann).summary == "span “six foot two” proposed for “six”"
         assert flags(store) == [("ann1", "anchor", Anchor(2, 4))]
     with Store.open(path) as store:
-        store.undo(ann)
+        store.edits.undo(ann)
         assert flags(store) == []
-        store.redo(ann)
-        store.redo(ann)
+        store.edits.redo(ann)
+        store.edits.redo(ann)
         assert flags(store) == [("ann1", "anchor", WHOLE)]
     check_log(path)
 
 
 def test_what_cannot_be_proposed(decided: Store, kit) -> None:
-    ann = decided.annotator("ann1")
+    ann = decided.people.ensure("ann1")
     kit.load(decided, kit.one(WORDS, 4))
     with pytest.raises(StoreError, match="“two” is anchor 2 already"):
-        decided.propose_span(1, ann, Anchor(4, 5))
+        decided.edits.propose_span(1, ann, Anchor(4, 5))
     with pytest.raises(PassageError, match="outside a passage of 6 tokens"):
-        decided.propose_span(1, ann, Anchor(2, 7))
+        decided.edits.propose_span(1, ann, Anchor(2, 7))
     assert flags(decided) == []
 
 
 def test_the_table_takes_a_span_of_the_flag_anchor_only(decided: Store, path: Path) -> None:
-    decided.set_flag(1, decided.annotator("ann1"), FlagName.SKIP, True)
+    decided.edits.set_flag(1, decided.people.ensure("ann1"), FlagName.SKIP, True)
     with closing(connect(path, "rw")) as writer, pytest.raises(Exception, match="CHECK"):
         writer.execute("UPDATE flag SET start = 1, stop = 2")
     with closing(connect(path, "rw")) as writer, pytest.raises(Exception, match="CHECK"):
@@ -175,18 +183,18 @@ def test_the_table_takes_a_span_of_the_flag_anchor_only(decided: Store, path: Pa
 
 
 def test_gold_is_counted_as_stale_until_it_is_decided_anew(decided: Store) -> None:
-    eva = decided.annotator("eva")
-    second = decided.replace_anchor(
-        1, eva, Role.ADJUDICATOR, WHOLE, decided.stale_labels(1, eva)
+    eva = decided.people.ensure("eva")
+    second = decided.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, WHOLE, decided.edits.stale_labels(1, eva)
     ).anchor_id
-    assert decided.count_stale_gold() == 1
-    third = decided.replace_anchor(second, eva, Role.ADJUDICATOR, Anchor(2, 4)).anchor_id
-    assert decided.count_stale_gold() == 1
-    decided.commit_answer(third, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
-    assert decided.count_stale_gold() == 0
+    assert decided.items.count_stale_gold() == 1
+    third = decided.edits.replace_anchor(second, eva, Role.ADJUDICATOR, Anchor(2, 4)).anchor_id
+    assert decided.items.count_stale_gold() == 1
+    decided.edits.commit_answer(third, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    assert decided.items.count_stale_gold() == 0
     for _ in range(3):
-        decided.undo(eva)
-    assert (decided.count_stale_gold(), golds(decided)) == (0, [(2, 3)])
+        decided.edits.undo(eva)
+    assert (decided.items.count_stale_gold(), golds(decided)) == (0, [(2, 3)])
 
 
 def test_a_proposal_comes_with_a_file_and_replays(store: Store, path: Path, kit) -> None:
@@ -195,7 +203,7 @@ def test_a_proposal_comes_with_a_file_and_replays(store: Store, path: Path, kit)
     kit.load(store, kit.one(WORDS, 2, flags=[mark]))
     kit.load(store, kit.one(f"{WORDS} .", 2, flags=[mark]))
     assert flags(store) == [("ann1", "anchor", WHOLE)]
-    record = list(store.outgoing(parse(""), None, "gold"))[1]
+    record = list(store.items.records(parse(""), None, "gold"))[1]
     assert record.flags == (mark,)
     check_log(path)
 
@@ -211,11 +219,11 @@ def test_a_proposal_comes_with_a_file_and_replays(store: Store, path: Path, kit)
 def test_a_file_with_a_span_that_cannot_be(store: Store, kit, name, span, words) -> None:
     with pytest.raises(Exception, match=words):
         kit.load(store, kit.one(WORDS, 2, flags=[FlagMark(name, "ann1", kit.at, span)]))
-    assert store.queue_count(parse(""), store.annotator("eva")) == 0
+    assert store.queue.count(parse(""), store.people.ensure("eva")) == 0
 
 
 def test_a_log_of_an_older_program_replays(decided: Store, path: Path) -> None:
-    decided.set_flag(1, decided.annotator("ann1"), FlagName.ANCHOR, True)
+    decided.edits.set_flag(1, decided.people.ensure("ann1"), FlagName.ANCHOR, True)
     with closing(connect(path, "ro")) as reader:
         (text,) = reader.execute("SELECT after FROM event WHERE entity = 'flag'").fetchone()
     assert "span" not in text
@@ -226,15 +234,15 @@ def test_a_replacement_is_not_done_again_over_what_was_decided_since(
     store: Store, kit, path: Path
 ) -> None:
     kit.load(store, kit.one(WORDS, 2))
-    eva = store.annotator("eva")
-    store.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE)
-    store.undo(eva)
-    kim = store.annotator("kim")
-    store.commit_answer(1, kim, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    eva = store.people.ensure("eva")
+    store.edits.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE)
+    store.edits.undo(eva)
+    kim = store.people.ensure("kim")
+    store.edits.commit_answer(1, kim, Role.ADJUDICATOR, class_answer(Kind.AGE))
     with pytest.raises(ChangedSinceError, match="cannot be done again: anchor 1 was answered"):
-        store.redo(eva)
+        store.edits.redo(eva)
     assert golds(store) == [(2, 3)]
-    store.undo(kim)
-    assert store.redo(eva) is not None
+    store.edits.undo(kim)
+    assert store.edits.redo(eva) is not None
     assert golds(store) == []
     check_log(path)

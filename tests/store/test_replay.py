@@ -50,24 +50,28 @@ def do(store: Store, kit, act: tuple) -> None:
         )
         kit.load(store, row, replace_gold=replace_gold)
         return
-    person = store.annotator(rest[0])
+    person = store.people.ensure(rest[0])
     if what == "answer":
         answer = kit.to(rest[3]) if isinstance(rest[3], int) else rest[3]
-        store.commit_answer(rest[1], person, rest[2], answer)
+        store.edits.commit_answer(rest[1], person, rest[2], answer)
     elif what == "withdraw":
-        store.withdraw(rest[1], person, rest[2])
+        store.edits.withdraw(rest[1], person, rest[2])
     elif what == "flag":
-        store.set_flag(rest[1], person, rest[2], rest[3])
+        store.edits.set_flag(rest[1], person, rest[2], rest[3])
     elif what == "propose":
-        store.propose_span(rest[1], person, rest[2])
+        store.edits.propose_span(rest[1], person, rest[2])
     elif what == "span":
-        store.replace_anchor(
-            rest[1], person, Role.ADJUDICATOR, rest[2], store.stale_labels(rest[1], person)
+        store.edits.replace_anchor(
+            rest[1],
+            person,
+            Role.ADJUDICATOR,
+            rest[2],
+            store.edits.stale_labels(rest[1], person),
         )
     elif what == "undo":
-        store.undo(person)
+        store.edits.undo(person)
     else:
-        store.redo(person)
+        store.edits.redo(person)
 
 
 SUMMARIES = """
@@ -115,9 +119,9 @@ def test_the_log_replays_to_what_is_there(kit, sequence: list[tuple]) -> None:
                     do(store, kit, act)
             check(path)
             for name in PEOPLE:
-                person = store.annotator(name)
+                person = store.people.ensure(name)
                 with suppress(ChangedSinceError):
-                    while store.undo(person):
+                    while store.edits.undo(person):
                         pass
             check(path)
 

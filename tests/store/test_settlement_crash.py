@@ -41,13 +41,13 @@ elif when == "shown":
 else:
     bulk_run.time.sleep = stop
 store = Store.open(path)
-me = store.annotator("settler")
+me = store.people.ensure("settler")
 if act == "settle":
-    store.settle(parse(""), Rule.UNANIMOUS, me)
+    store.settlement.run(parse(""), Rule.UNANIMOUS, me)
 elif act == "undo":
-    store.undo(me)
+    store.edits.undo(me)
 else:
-    store.redo(me)
+    store.edits.redo(me)
 """
 
 Killed = Callable[[str, str], None]
@@ -113,10 +113,10 @@ def test_a_settlement(path: Path, killed: Killed, when: str, there: int, after: 
     with Store.open(path) as store:
         assert golds(path) == after
         check(path)
-        me = store.annotator("settler")
-        undone = store.undo(me)
+        me = store.people.ensure("settler")
+        undone = store.edits.undo(me)
         assert (undone.anchors if undone else 0) == after
-        assert store.settle(parse(""), Rule.UNANIMOUS, me).new == COUNT
+        assert store.settlement.run(parse(""), Rule.UNANIMOUS, me).new == COUNT
         check(path)
 
 
@@ -126,14 +126,14 @@ def test_a_settlement(path: Path, killed: Killed, when: str, there: int, after: 
 )
 def test_its_undo(path: Path, killed: Killed, when: str, there: int, after: int) -> None:
     with Store.open(path) as store:
-        me = store.annotator("settler")
-        store.settle(parse(""), Rule.UNANIMOUS, me)
+        me = store.people.ensure("settler")
+        store.settlement.run(parse(""), Rule.UNANIMOUS, me)
     killed("undo", when)
     assert golds(path) == there
     with Store.open(path) as store:
         assert golds(path) == after
         check(path)
-        next_ = store.redo(me) if after == 0 else store.undo(me)
+        next_ = store.edits.redo(me) if after == 0 else store.edits.undo(me)
         assert (next_.anchors, next_.skipped) == (COUNT, 0)
         check(path)
 
@@ -141,14 +141,14 @@ def test_its_undo(path: Path, killed: Killed, when: str, there: int, after: int)
 @pytest.mark.parametrize(("when", "after"), [("unseen", 0), ("shown", COUNT)])
 def test_its_redo(path: Path, killed: Killed, when: str, after: int) -> None:
     with Store.open(path) as store:
-        me = store.annotator("settler")
-        store.settle(parse(""), Rule.UNANIMOUS, me)
-        store.undo(me)
+        me = store.people.ensure("settler")
+        store.settlement.run(parse(""), Rule.UNANIMOUS, me)
+        store.edits.undo(me)
     killed("redo", when)
     with Store.open(path) as store:
         assert golds(path) == after
         check(path)
-        next_ = store.redo(me) if after == 0 else store.undo(me)
+        next_ = store.edits.redo(me) if after == 0 else store.edits.undo(me)
         assert (next_.anchors, next_.skipped) == (COUNT, 0)
 
 

@@ -39,34 +39,34 @@ acts = st.one_of(
 def do(store: Store, kit, act: tuple) -> None:
     """Do one thing; a refusal is as good as a success."""
     what, name, *rest = act
-    person = store.annotator(name)
+    person = store.people.ensure(name)
     if what in ("vote", "decide"):
         role = Role.ANNOTATOR if what == "vote" else Role.ADJUDICATOR
         said = kit.to(rest[1]) if isinstance(rest[1], int) else rest[1]
-        store.commit_answer(rest[0], person, role, said)
+        store.edits.commit_answer(rest[0], person, role, said)
     elif what == "withdraw":
-        store.withdraw(rest[0], person, Role.ANNOTATOR)
+        store.edits.withdraw(rest[0], person, Role.ANNOTATOR)
     elif what == "span":
-        store.replace_anchor(
+        store.edits.replace_anchor(
             rest[0],
             person,
             Role.ADJUDICATOR,
             Anchor(3, 3 + rest[1]),
-            store.stale_labels(rest[0], person),
+            store.edits.stale_labels(rest[0], person),
         )
     elif what == "settle":
         experts = [line for a in range(1, ANCHORS + 2) for line in _experts(store, a)]
-        store.settle(parse(""), rest[0], person)
+        store.settlement.run(parse(""), rest[0], person)
         assert [line for a in range(1, ANCHORS + 2) for line in _experts(store, a)] == experts
     elif what == "undo":
-        store.undo(person)
+        store.edits.undo(person)
     else:
-        store.redo(person)
+        store.edits.redo(person)
 
 
 def _experts(store: Store, anchor: int) -> list[object]:
     """The gold of an anchor, if an expert decided it."""
-    item = store.item(anchor, store.annotator("eva"), Role.ADJUDICATOR)
+    item = store.items.read(anchor, store.people.ensure("eva"), Role.ADJUDICATOR)
     expert = item is not None and item.gold is not None and item.gold.rule is Rule.EXPERT
     return [item.gold] if expert else []
 
@@ -113,8 +113,8 @@ def test_the_log_replays_to_what_is_there(kit, sequence: list[tuple]) -> None:
                     do(store, kit, act)
             check(path)
             for name in (*VOTERS, "eva"):
-                person = store.annotator(name)
+                person = store.people.ensure(name)
                 with suppress(StoreError):
-                    while store.undo(person):
+                    while store.edits.undo(person):
                         pass
             check(path)

@@ -14,6 +14,6 @@ def test_nouns_of_several_heads_and_of_a_class_are_told_with_a_number(
     joke = class_answer(Kind.OTHER, Sort.NOUN, "joke")
     more = replace(one.anchors[0], anchor=Anchor(5, 6), gold=kit.gold(joke))
     kit.load(store, replace(one, anchors=(one.anchors[0], more)))
-    item = store.item(1, store.annotator("ida"), Role.ADJUDICATOR)
+    item = store.items.read(1, store.people.ensure("ida"), Role.ADJUDICATOR)
     assert item is not None
     assert [sibling.nouns for sibling in item.siblings] == [(1, 8), ("joke",)]

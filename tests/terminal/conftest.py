@@ -37,7 +37,7 @@ def database(tmp_path: Path) -> Path:
     """Five items, nothing answered."""
     path = tmp_path / "terminal.db"
     with Store.open(path, create=True) as store:
-        store.load(IncomingFile("terminal.jsonl", "0" * 64, "gold"), passages())
+        store.imports.load(IncomingFile("terminal.jsonl", "0" * 64, "gold"), passages())
     return path
 
 
@@ -47,9 +47,9 @@ def read(database: Path) -> Callable[[int], AnchorItem]:
 
     def item(place: int) -> AnchorItem:
         with Store.open(database) as store:
-            me = store.annotator("edith")
-            ids = next(store.queue_ids(parse(""), me))
-            found = store.item(ids[place - 1], me, Role.ADJUDICATOR)
+            me = store.people.ensure("edith")
+            ids = next(store.queue.ids(parse(""), me))
+            found = store.items.read(ids[place - 1], me, Role.ADJUDICATOR)
             assert found is not None
             return found
 

@@ -37,7 +37,7 @@ def load(store: Store) -> Load:
     def add(name: str, some: list[IncomingPassage] | None = None, **more: object) -> None:
         found = passages(**more) if some is None else some  # type: ignore[arg-type]
         digest = f"{name:<64}".replace(" ", "0")
-        store.load(IncomingFile(name, digest, "test"), found)
+        store.imports.load(IncomingFile(name, digest, "test"), found)
 
     return add
 
@@ -47,7 +47,7 @@ def base(tmp_path: Path, store: Store) -> Path:
     """A model to start from, which is in use."""
     folder = write_small(tmp_path / "base", recipe="encoder")
     new = NewModel("base", "both", "encoder", "1", str(folder), digest_of(folder))
-    store.finish_training(store.begin_job("both", {}), new)
+    store.jobs.finish_training(store.jobs.begin("both", {}), new)
     return folder
 
 
@@ -70,9 +70,9 @@ def training(store: Store, base: Path, monkeypatch: pytest.MonkeyPatch) -> Train
         if new is None:
             settings = (f"base={base}", *FAST, *words)
             new = asked("resolution", "encoder", words=settings, **more)  # type: ignore[arg-type]
-        job_id = store.queue_job(new)
+        job_id = store.jobs.add(new)
         runner.work(store, progress)
-        found = store.job(job_id)
+        found = store.jobs.read(job_id)
         assert found is not None
         return found
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nfh_db.jobs import JobState
+from nfh_db.jobs import Jobs, JobState
 from nfh_db.store import Store
 from nfh_models.encoder.training import EncoderLearner
 from nfh_models.training import checkpoints
@@ -29,9 +29,9 @@ from .handmade import FAST, Load, quiet, telling
 
 def go_on(store: Store, tell: Callable[[str, int, int], None] = quiet) -> None:
     """What the next runner does."""
-    for job in store.jobs():
+    for job in store.jobs.all():
         if job.state is JobState.FAILED:
-            assert store.retry_job(job.id)
+            assert store.jobs.retry(job.id)
     runner.work(store, tell)
 
 
@@ -76,15 +76,15 @@ def test_stopped_anywhere_it_goes_on_with_the_same_labels_and_learns_nothing_twi
     load("a", count=60)
     with pytest.raises(KeyboardInterrupt):
         training(progress=stopping(at))
-    job = store.jobs()[0]
+    job = store.jobs.all()[0]
     assert job.state is JobState.INTERRUPTED
     load("b", count=30, start=100)
     go_on(store)
-    job = store.jobs()[0]
+    job = store.jobs.all()[0]
     assert (job.state, job.error) == (JobState.DONE, None)
     assert job.result["passages"] == (72 if at == "dealing" else 48)
     assert len(steps) == (18 if at == "dealing" else 12)
-    model = store.model("encoder-1")
+    model = store.models.named("encoder-1")
     assert model is not None
     assert checked_folder(path, model).is_dir()
     assert [one.name for one in (path.parent / "w-models").iterdir()] == ["encoder-1"]
@@ -102,14 +102,14 @@ def test_killed_between_its_place_and_its_row_a_model_is_there_once(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "finish_training", killed)
+        patched.setattr(Jobs, "finish_training", killed)
         with pytest.raises(KeyboardInterrupt):
             training()
     monkeypatch.setattr(shutil, "rmtree", remove)
     assert (path.parent / "w-models" / "encoder-1").is_dir()
-    assert store.model("encoder-1") is None
+    assert store.models.named("encoder-1") is None
     go_on(store)
-    assert store.model("encoder-1") is not None
+    assert store.models.named("encoder-1") is not None
     assert [one.name for one in (path.parent / "w-models").iterdir()] == ["encoder-1"]
 
 
@@ -136,7 +136,7 @@ def test_a_full_disk_at_a_checkpoint_is_a_sentence_and_it_goes_on_when_there_is_
     before = len(steps)
     seen: list[str] = []
     go_on(store, telling(seen))
-    assert store.jobs()[0].state is JobState.DONE
+    assert store.jobs.all()[0].state is JobState.DONE
     assert len(steps) - before == 6  # the second epoch alone
     assert "training, epoch 1" not in seen
 
@@ -148,10 +148,12 @@ def test_a_damaged_checkpoint_is_begun_anew(
     load("a", count=60)
     with pytest.raises(KeyboardInterrupt):
         training(progress=stopping("training, epoch 2"))
-    (jobs_folder(path) / str(store.jobs()[0].id) / WORK / name).write_bytes(b"no checkpoint")
+    (jobs_folder(path) / str(store.jobs.all()[0].id) / WORK / name).write_bytes(
+        b"no checkpoint"
+    )
     before = len(steps)
     go_on(store)
-    assert store.jobs()[0].state is JobState.DONE
+    assert store.jobs.all()[0].state is JobState.DONE
     assert len(steps) - before == 12
 
 
@@ -162,9 +164,9 @@ def test_damaged_files_of_a_job_are_made_anew(
     load("a", count=60)
     with pytest.raises(KeyboardInterrupt):
         training(progress=stopping("judging resolution"))
-    (jobs_folder(path) / str(store.jobs()[0].id) / name).write_text("{")
+    (jobs_folder(path) / str(store.jobs.all()[0].id) / name).write_text("{")
     go_on(store)
-    job = store.jobs()[0]
+    job = store.jobs.all()[0]
     assert (job.state, job.error) == (JobState.DONE, None)
 
 
@@ -179,7 +181,7 @@ def test_what_goes_astray_leaves_nothing_to_go_astray_from(
 
     job = training(progress=astray)
     assert (job.state, job.error) == (JobState.FAILED, "The training went astray")
-    assert not (jobs_folder(path) / str(store.jobs()[0].id) / WORK).exists()
+    assert not (jobs_folder(path) / str(store.jobs.all()[0].id) / WORK).exists()
 
 
 @pytest.mark.alone
@@ -188,10 +190,10 @@ def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
 ) -> None:
     load("a", count=60)
     words = (f"base={base}", *FAST[1:], "epochs=400", "patience=1000")
-    store.queue_job(asked("resolution", "encoder", words=words, promote=False))
+    store.jobs.add(asked("resolution", "encoder", words=words, promote=False))
     command = [sys.executable, "-P", "-m", "nfh_tui.jobs.runner", "--db", str(path)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    last = jobs_folder(path) / str(store.jobs()[0].id) / WORK / "last.safetensors"
+    last = jobs_folder(path) / str(store.jobs.all()[0].id) / WORK / "last.safetensors"
     killed = subprocess.Popen(command, env=environment)
     try:
         while not last.exists():
@@ -200,8 +202,8 @@ def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
     finally:
         killed.send_signal(signal.SIGKILL)
         killed.wait()
-    assert store.model("encoder-1") is None
-    job = store.jobs()[0]
+    assert store.models.named("encoder-1") is None
+    job = store.jobs.all()[0]
     assert job.state is JobState.INTERRUPTED
     seen: list[str] = []
 

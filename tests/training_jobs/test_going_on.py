@@ -44,7 +44,7 @@ def test_where_no_epoch_does_better_the_weights_stay_and_it_says_so(
     scores(0.5, 0.5, 0.4)
     job = training("weights=8bit")
     assert "no epoch did better" in " ".join(job.result["notes"])  # type: ignore[arg-type]
-    model = store.model("encoder-1")
+    model = store.models.named("encoder-1")
     assert model is not None
     assert model.metrics["epoch"] == 0
     assert [one["epoch"] for one in model.metrics["curve"]] == [0, 1, 2]  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def test_where_an_epoch_does_better_it_is_kept(
     scores(0.5, 0.6, 0.4)
     job = training("weights=8bit")
     assert "no epoch did better" not in " ".join(job.result["notes"])  # type: ignore[arg-type]
-    model = store.model("encoder-1")
+    model = store.models.named("encoder-1")
     assert model is not None
     assert model.metrics["epoch"] == 1
     assert weights(base) != weights(checked_folder(path, model))

@@ -120,7 +120,7 @@ def test_a_split_that_cannot_judge_is_a_sentence(
     load("a", count=20)
     with pytest.raises(SplitError, match=words):
         taken(store, which)
-    assert store.sides() == ()
+    assert store.holdout.sides() == ()
 
 
 def test_scenes_with_a_long_turn_in_common_are_not_parted(store: Store, load: Load) -> None:
@@ -139,14 +139,16 @@ def test_scenes_with_a_long_turn_in_common_are_not_parted(store: Store, load: Lo
 
 def test_what_has_long_turns_of_both_sides_is_left_out(store: Store, load: Load) -> None:
     load("a", [*passages(1, turns=(LONG,)), *passages(1, 2, turns=(OTHER,))])
-    one, other = (ballot.passage_id for ballot in store.labelled(parse("")))
-    assert store.deal_sides([SplitSide(one, True, "one"), SplitSide(other, False, "other")], 0)
+    one, other = (ballot.passage_id for ballot in store.holdout.labelled(parse("")))
+    assert store.holdout.deal(
+        [SplitSide(one, True, "one"), SplitSide(other, False, "other")], 0
+    )
     load("b", passages(1, 4, turns=(LONG, OTHER)))
     load("c", [*passages(1, 6, turns=(LONG,))])
     snapshot = taken(store)
     assert snapshot.left_out == {BOTH_SIDES: 1}
     assert len(out(snapshot)) == 2  # with what was loaded last and has a turn of the one
-    assert len(store.sides()) == 3
+    assert len(store.holdout.sides()) == 3
 
 
 def test_what_somebody_deals_meanwhile_is_not_dealt_again(
@@ -167,7 +169,7 @@ def test_what_somebody_deals_meanwhile_is_not_dealt_again(
     monkeypatch.setattr(snapshot, "plan", planned)
     mine = taken(store)
     assert (len(mine.sheets), len(others[0].sheets)) == (40, 60)
-    assert len(store.sides()) == 60
+    assert len(store.holdout.sides()) == 60
     kept_out = out(others[0])
     learnt = {sheet.passage.digest for sheet in others[0].sheets} - kept_out
     assert not out(mine) & learnt
@@ -178,8 +180,8 @@ def test_dealing_many_passages_is_many_short_writes(
     store: Store, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Writes of a slow disk: the next one is smaller, as far down as it may be.
-    monkeypatch.setattr("nfh_db.store.WRITE_SECONDS", 0.0)
-    monkeypatch.setattr("nfh_db.store.SMALLEST", 30)
+    monkeypatch.setattr("nfh_db.holdout.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("nfh_db.holdout.SMALLEST", 30)
     load("a", count=180)
     sizes = []
     deal = holdout.deal
@@ -191,4 +193,4 @@ def test_dealing_many_passages_is_many_short_writes(
     monkeypatch.setattr(holdout, "deal", dealt)
     taken(store)
     assert sizes == [50, 30, 30, 30, 30, 10]
-    assert len(store.sides()) == 180
+    assert len(store.holdout.sides()) == 180

@@ -24,7 +24,7 @@ def test_a_training_leaves_a_model_and_a_log_and_nothing_else(
     load("a", count=60)
     job = training()
     assert (job.state, job.error) == (JobState.DONE, None)
-    model = store.model("encoder-1")
+    model = store.models.named("encoder-1")
     assert model is not None
     assert job.model_id == model.id
     assert model.snapshot == job.snapshot
@@ -54,11 +54,11 @@ def test_labels_that_change_meanwhile_change_nothing(
         if phase == "preparing":
             with Store.open(path):
                 load("b", count=30, start=100)
-            store.stand_down("resolution")
+            store.models.stand_down("resolution")
 
     meanwhile = training(progress=decide)
     assert meanwhile.snapshot == before.snapshot
-    model = store.model("encoder-2")
+    model = store.models.named("encoder-2")
     assert model is not None
     assert model.metrics["examples"] == 48
     after = training()
@@ -70,17 +70,17 @@ def test_what_was_the_active_model_at_first_is_started_from(
     store: Store, load: Load, training: Train
 ) -> None:
     load("a", count=60)
-    in_use = store.active_model("resolution")
+    in_use = store.models.active("resolution")
     assert in_use is not None
     first = training()
     assert first.model_id is not None
-    store.activate_model(first.model_id)
+    store.models.activate(first.model_id)
     tries = []
 
     def stop(phase: str, done: int, total: int) -> None:
         if phase.startswith("training") and not tries:
             tries.append(phase)
-            store.activate_model(in_use.id)
+            store.models.activate(in_use.id)
             raise KeyboardInterrupt
 
     new = asked("resolution", "encoder", words=("base=active", *FAST))
@@ -89,7 +89,7 @@ def test_what_was_the_active_model_at_first_is_started_from(
     job = training(new=asked("resolution", "encoder", words=("base=encoder-1", *FAST)))
     assert job.state is JobState.DONE
     for name in ("encoder-2", "encoder-3"):
-        model = store.model(name)
+        model = store.models.named(name)
         assert model is not None
         assert model.config["base"] == "encoder-1"
 
@@ -110,7 +110,7 @@ def test_too_little_gold_is_a_failed_job_with_a_sentence(
     job = training()
     assert job.state is JobState.FAILED
     assert words in str(job.error)
-    assert [one.name for one in store.models() if one.path] == ["base"]
+    assert [one.name for one in store.models.all() if one.path] == ["base"]
 
 
 def test_classes_with_few_examples_are_named(store: Store, load: Load, training: Train) -> None:
@@ -148,7 +148,7 @@ def test_identification_is_learnt_on_one_side_and_judged_on_the_other(
     words = ("features=anchor,window", "dev=0.3")
     job = training(new=asked("identification", "svm", words=words))
     assert job.error is None
-    model = store.model("svm-1")
+    model = store.models.named("svm-1")
     assert model is not None
     assert (model.metrics["examples"], model.metrics["passages"]) == (84, 84)
     assert str(model.metrics["judged_on"]).startswith("30 % of the labels")

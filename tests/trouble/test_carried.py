@@ -46,15 +46,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_rows_say_nothing_by_what_they_carry(store: Store) -> None:
-    ids = [id_ for some in store.anchors_by_passage(parse("")) for id_ in some]
-    (rows,) = store.source_rows(ids).values()
+    ids = [id_ for some in store.items.by_passage(parse("")) for id_ in some]
+    (rows,) = store.items.source_rows(ids).values()
     assert [row.labels for row in rows] == [None, None, None]
-    (record,) = store.outgoing(parse(""), None, "gold")
+    (record,) = store.items.records(parse(""), None, "gold")
     assert record.carried == '{"prodigy":{"meta":{"shelf": 3}}}'
 
 
 def test_a_row_that_was_not_taken_over_is_told(store: Store) -> None:
-    (row,) = store.rows_not_taken()
+    (row,) = store.items.rows_not_taken()
     assert not row.labelled
     found = {result.check.name: result for result in find_trouble(store, parse("")).results}
     (hit,) = found["import-conflict"].hits

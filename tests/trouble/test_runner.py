@@ -92,14 +92,14 @@ def test_its_query_finds_its_anchors_and_nothing_else(
 ) -> None:
     hostile = 'He said " four \\ , [red] " hundred \U0001f600 .'.split()
     bring("b.jsonl", release_row(hostile, 3, ["OTHER"]))
-    me = store.annotator("me")
+    me = store.people.ensure("me")
     for hit in hits(find_trouble(store, parse("")))["number-beside"]:
         place = hit.places[0]
-        ids = [key for some in store.queue_ids(parse(place.query), me) for key in some]
+        ids = [key for some in store.queue.ids(parse(place.query), me) for key in some]
         assert ids == [place.anchor_id]
     bring("c.jsonl", release_row([word.upper() for word in WORDS], 2, ["AGE"]))
     (hit,) = hits(find_trouble(store, parse("")))["two-golds"]
-    found = [key for some in store.queue_ids(parse(hit.query), me) for key in some]
+    found = [key for some in store.queue.ids(parse(hit.query), me) for key in some]
     assert sorted(found) == sorted(place.anchor_id for place in hit.places)
     assert len(found) == 2
 
@@ -131,7 +131,7 @@ def test_the_workers_of_one_task_are_no_repetition(
     header = "WorkerId,Input.text_reduced,Input.target,Answer.ans,Answer.reference"
     bring("batch.csv", f"{header},Answer.offset,Answer.other\n{rows}")
     with Store.open(tmp_path / "x.db") as store:
-        assert store.queue_count(parse("votes:3"), store.annotator("me")) == 1
+        assert store.queue.count(parse("votes:3"), store.people.ensure("me")) == 1
         assert "repeated-row" not in hits(find_trouble(store, parse("votes:3")))
 
 
@@ -160,28 +160,28 @@ def test_votes_are_looked_at_where_there_is_no_gold(tmp_path: Path) -> None:
     arguments = ["import", str(tmp_path / "d.txt"), "--db", str(tmp_path / "y.db")]
     assert CliRunner().invoke(commands, arguments).exit_code == 0
     with Store.open(tmp_path / "y.db") as store:
-        ids = [key for some in store.anchors_by_passage(parse("")) for key in some]
+        ids = [key for some in store.items.by_passage(parse("")) for key in some]
         for name, kind in (("ann1", Kind.OTHER), ("ann2", Kind.PEOPLE)):
-            person = store.annotator(name)
-            store.commit_answer(ids[0], person, Role.ANNOTATOR, class_answer(kind))
+            person = store.people.ensure(name)
+            store.edits.commit_answer(ids[0], person, Role.ANNOTATOR, class_answer(kind))
         assert [hit.who for hit in hits(find_trouble(store, parse("")))["no-one"]] == ["ann1"]
-        eve = store.annotator("eve")
-        store.commit_answer(ids[0], eve, Role.ADJUDICATOR, class_answer(Kind.PEOPLE))
+        eve = store.people.ensure("eve")
+        store.edits.commit_answer(ids[0], eve, Role.ADJUDICATOR, class_answer(Kind.PEOPLE))
         assert hits(find_trouble(store, parse(""))) == {}
 
 
 def test_a_replaced_anchor_keeps_its_row_and_not_its_label(store: Store) -> None:
     from nfh_models.domain import Anchor
 
-    (ids,) = store.anchors_by_passage(parse(""))
-    saved = store.replace_anchor(
+    (ids,) = store.items.by_passage(parse(""))
+    saved = store.edits.replace_anchor(
         ids[0],
-        store.annotator("me"),
+        store.people.ensure("me"),
         Role.ADJUDICATOR,
         Anchor(2, 4),
-        store.stale_labels(ids[0], store.annotator("me")),
+        store.edits.stale_labels(ids[0], store.people.ensure("me")),
     )
-    ((row,),) = store.source_rows([saved.anchor_id]).values()
+    ((row,),) = store.items.source_rows([saved.anchor_id]).values()
     assert (row.file, row.line, row.labels) == ("a_train.jsonl", 1, None)
     assert "number-beside" not in hits(find_trouble(store, parse("")))
 

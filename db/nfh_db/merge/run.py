@@ -10,7 +10,14 @@ from pathlib import Path
 from nfh_db import anchors, batches, clock, database, event_log, passages
 from nfh_db.batches import Unfinished
 from nfh_db.bulk_run import bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, sqlite3, transaction, translated
+from nfh_db.connection import (
+    Connection,
+    Repository,
+    sqlite3,
+    transaction,
+    translated,
+    with_path,
+)
 from nfh_db.database import connect_to_read
 from nfh_db.errors import StoreError
 from nfh_db.event_log import Event
@@ -34,6 +41,7 @@ from nfh_db.serialization import (
     Value,
     json_of,
 )
+from nfh_db.settlement import Progress, silent
 from nfh_models.domain import Anchor, Passage, anchor_id
 
 SPANS = """
@@ -234,9 +242,6 @@ ATTEMPTS = 3
 KEPT_OPEN = 20_000
 """Of what is left to a person, how much the database remembers."""
 
-Progress = Callable[[str, int], None]
-"""Told what is being done, and to how many so far."""
-
 
 def merge(
     path: Path,
@@ -244,9 +249,16 @@ def merge(
     me: str,
     *,
     dry_run: bool = False,
-    progress: Progress,
+    progress: Progress = silent,
 ) -> MergeReport:
-    """Bring in what the other copy `source` has more; see `Store.merge`."""
+    """Bring in what was done in another copy of this database, or of its files.
+
+    me: the name of who merges, made if unknown. Each act that comes in keeps its person,
+    words and time. What both copies changed, each otherwise, stays as it is here and is
+    listed. Wholly or not at all, once more without effect, and after a copy of this
+    database beside it. progress: called with what is being done and how far it is.
+    Raises StoreError and its kinds; the other file is never written.
+    """
     with merge_source.opened(source, path) as copy:
         for _ in range(ATTEMPTS):
             try:
@@ -410,3 +422,9 @@ def finish(connection: Connection, batch: Unfinished) -> None:
     found = apply.run(connection, batch.id, note, text, lambda _: None)
     report = json_of({"events": found.events, "resumed": True})
     apply.finish(connection, batch.id, note, found.events, report)
+
+
+class Merge(Repository):
+    """What comes in from other copies."""
+
+    run = with_path(merge)
