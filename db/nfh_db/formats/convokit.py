@@ -2,14 +2,14 @@
 folder or zip file.
 
 An utterance is a JSON object of one line of `utterances.jsonl`: `id`, `speaker`,
-`conversation_id`, `reply-to`, `timestamp`, `text`, and `meta`, an object of whatever the
-corpus has besides (https://convokit.cornell.edu/documentation/data_format.html). The
-documentation has `reply_to`, the files have `reply-to`: both are read, and so are `user` and
-`root`, which older corpora have for `speaker` and `conversation_id`, as ConvoKit reads them.
+`conversation_id`, `reply-to`, `timestamp`, `text`, and `meta`, an object of whatever the corpus
+has besides (https://convokit.cornell.edu/documentation/data_format.html). The documentation has
+`reply_to`, the files have `reply-to`: both are read, and so are `user` and `root`, which older
+corpora have for `speaker` and `conversation_id`, as ConvoKit reads them.
 
-A conversation is a passage, its utterances in the order of the replies.
-They may stand apart in the file. `speakers.json` (once `users.json`) tells
-their speakers' names; nothing else of the folder is needed.
+A conversation is a passage, its utterances in the order of the replies; they may be apart in
+the file. `speakers.json` (formerly `users.json`) has the names of speakers; other files of the
+folder are not read.
 """
 
 from collections import Counter
@@ -25,38 +25,38 @@ from nfh_db.formats.dialog import Gathering, SpeakerTurn, scene_block, told_apar
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
 from nfh_db.formats.files import Folder, FolderMember, LimitError, Source, check_json
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.messages import counted, shown, visible
+from nfh_db.messages import shown, tallied, visible
 
 
 class Lost(StrEnum):
-    """What a corpus says and is not kept."""
+    """What is lost of a corpus."""
 
     ANSWERED = "what an utterance answers, which is not there"
     TIME = "a timestamp that is none"
 
 
 SINCE_1970 = 100_000_000.0
-"""Seconds. A time beyond is a date: no recording is three years long."""
+"""Seconds. A later time is a date, since no recording is three years long."""
 
 
 class Utterance(msgspec.Struct, frozen=True, gc=False):
-    """An utterance of a line. group: its conversation's id. seconds: its timestamp.
-
-    scene: what its own object has under "scene" or "scene_id"; None for nothing.
-    """
+    """An utterance."""
 
     line: int
     id: str
     group: str
+    """The id of its conversation."""
     speaker: str | None
     reply_to: str | None
     seconds: float | None
+    """Its timestamp."""
     text: str
     scene: str | None = None
+    """The value of "scene" or "scene_id" in its `meta`."""
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What must be the same in two lines of one id."""
+        """What must be equal in two lines with one id."""
         return (self.speaker, self.reply_to, self.seconds, self.text, self.scene)
 
 
@@ -65,10 +65,10 @@ def in_order(
 ) -> list[Utterance]:
     """A conversation in the order of its replies, each once.
 
-    An utterance is followed by the replies to it, each with its own replies; those to one
-    utterance, and those to none, by time where all of them have one, else as in the file.
-    lost: counts those whose utterance that they answer is not there. Raises FormatError where
-    an id is there twice with different content, or replies go round in a circle.
+    An utterance is followed by its replies, each with its own replies. Replies to one
+    utterance, and utterances that are no replies, are sorted by time if all have a time; else
+    they are in the order of the file. lost: counts replies to missing utterances. Raises
+    FormatError for an id with two contents, and for circular replies.
     """
     known = _by_id(source, conversation)
     replies: dict[str | None, list[Utterance]] = {}
@@ -110,7 +110,7 @@ def _by_time(some: list[Utterance]) -> list[Utterance]:
 
 
 def _walk(replies: dict[str | None, list[Utterance]]) -> Iterator[Utterance]:
-    """Utterances with their replies behind them, from those that answer nothing."""
+    """Depth-first: each utterance before its replies, from those that are no replies."""
     waiting = list(reversed(replies.get(None, [])))
     while waiting:
         one = waiting.pop()
@@ -119,10 +119,8 @@ def _walk(replies: dict[str | None, list[Utterance]]) -> Iterator[Utterance]:
 
 
 def times_of(conversation: Sequence[Utterance]) -> list[int | None]:
-    """When each was said, in milliseconds.
-
-    Timestamps are seconds: from the start of a recording as they are, those since 1970 from
-    the first of the conversation.
+    """The time of each utterance in milliseconds, from the start of the recording; for
+    timestamps that are dates, from the first utterance.
     """
     known = [one.seconds for one in conversation if one.seconds is not None]
     first = min(known, default=0.0)
@@ -136,23 +134,23 @@ def times_of(conversation: Sequence[Utterance]) -> list[int | None]:
 UTTERANCES = "utterances.jsonl"
 SPEAKERS = ("speakers.json", "users.json")
 NAME_KEYS = ("character_name", "name", "full_name", "display_name")
-"""Under one of these a speaker's own object has a name that is more than an id."""
+"""Keys of names in the object of a speaker."""
 
 LATEST = 1e11
-"""Seconds from 1970 that a timestamp may be: beyond, it counts something else."""
+"""Seconds from 1970; a larger number is no timestamp in seconds."""
 
 SHORTER = "give its parts conversation ids of their own"
 
 
 class _Meta(msgspec.Struct):
-    """What is read of an utterance's own object."""
+    """What is read of the `meta` of an utterance."""
 
     scene: object = None
     scene_id: object = None
 
 
 class _Line(msgspec.Struct, rename={"dashed": "reply-to"}):
-    """An utterance's line, each value still to be looked at."""
+    """The line of an utterance, with values of any type."""
 
     id: object = None
     speaker: object = None
@@ -167,7 +165,7 @@ class _Line(msgspec.Struct, rename={"dashed": "reply-to"}):
 
 
 class _Usual(msgspec.Struct, rename={"dashed": "reply-to"}):
-    """An utterance's line as most are, its values of the types that they should have."""
+    """The line of an utterance, with values of the documented types, as most lines have."""
 
     id: str
     conversation_id: str
@@ -181,7 +179,7 @@ class _Usual(msgspec.Struct, rename={"dashed": "reply-to"}):
 
 
 class _Conversation(msgspec.Struct):
-    """What the first pass needs of a line."""
+    """What the first pass reads of a line."""
 
     conversation_id: object = None
     root: object = None
@@ -193,11 +191,11 @@ _conversations = msgspec.json.Decoder(_Conversation)
 
 
 def read(source: Source | Folder, how: ReadOptions) -> Iterator[DialogBlock]:  # noqa: ARG001
-    """The conversations, in the order in which they come to be whole in the file.
+    """The conversations, in the order in which they become complete in the file.
 
-    Raises FormatError for a line that is no utterance, an id that is there twice with
-    different content, and replies that go round in a circle; of a folder for one without the
-    file of utterances. Utterances that answer one that is not there are counted.
+    Raises FormatError for a line that is no utterance, an id with two contents, circular
+    replies, and a folder without the file of utterances. Replies to missing utterances are
+    counted.
     """
     if isinstance(source, Folder):
         file: Source = FolderMember(source, _utterances(source))
@@ -209,21 +207,16 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[DialogBlock]:  #
     for conversation in gathering.groups(_read(file, lost)):
         ordered = in_order(file, conversation, lost)
         yield from _scenes(file, ordered, names)
-    file.warnings.extend(_told(lost))
-
-
-def _told(lost: Counter[Lost]) -> Iterator[str]:
-    """What a person should know of what was lost."""
-    if lost[Lost.ANSWERED]:
-        number = counted(lost[Lost.ANSWERED], "utterance")
-        yield f"{number} read as answering none: what the file says they answer is not in it"
-    if lost[Lost.TIME]:
-        number = counted(lost[Lost.TIME], "timestamp")
-        yield f"{number} left out that are no numbers of seconds"
+    answers_none = "read as answering none: what the file says they answer is not in it"
+    counts = (
+        (lost[Lost.ANSWERED], "utterance", answers_none),
+        (lost[Lost.TIME], "timestamp", "left out that are no numbers of seconds"),
+    )
+    file.warnings.extend(tallied(counts))
 
 
 def _groups(file: Source) -> Iterator[str]:
-    """The conversation of each line; "" where the second pass will refuse the line."""
+    """The conversation of each line; "" for a line that the second pass refuses."""
     for _, text in file.rows():
         try:
             line = _conversations.decode(text)
@@ -251,7 +244,7 @@ def _read(file: Source, lost: Counter[Lost]) -> Iterator[Utterance]:
 
 
 def _at_once(number: int, text: str) -> Utterance | None:
-    """What a usual line says; None of one that has to be looked at value by value."""
+    """The utterance of a usual line; None for a line that has to be checked value by value."""
     if "\\ud" in text or "\\uD" in text:
         return None
     try:
@@ -281,8 +274,8 @@ def _line(file: Source, number: int, text: str) -> _Line:
     except RecursionError as error:
         raise file.error(number, f"is nested too deep; wanted {_WANTED}") from error
     except msgspec.DecodeError:
-        # A bare NaN, which Python writes for what is missing, is no JSON; else this tells
-        # what is wrong, and where.
+        # Python writes NaN, which is no JSON, for missing values; for other errors `decode`
+        # gives the position.
         try:
             return msgspec.convert(_without_nan(decode(text)), _Line)
         except msgspec.ValidationError as error:
@@ -301,7 +294,7 @@ def _without_nan(value: object) -> object:
 
 
 def _utterance(file: Source, number: int, line: _Line, seconds: float | None) -> Utterance:
-    """What a line says. Raises FormatError where a value is missing or no value of its key."""
+    """The utterance of a line. Raises FormatError for a missing or invalid value."""
     speaker = line.user if line.speaker is None else line.speaker
     group = line.root if line.conversation_id is None else line.conversation_id
     answered = line.reply_to if line.dashed is None else line.dashed
@@ -322,7 +315,7 @@ def _utterance(file: Source, number: int, line: _Line, seconds: float | None) ->
 
 
 def _id(value: object) -> str | None:
-    """A name as text; None for what is none. Some corpora count with whole numbers."""
+    """An id, which is an integer in some corpora, as text; None for anything else."""
     if type(value) is int:
         return str(value)
     return value if isinstance(value, str) and value else None
@@ -340,7 +333,7 @@ def _optional(file: Source, number: int, key: str, value: object) -> str | None:
 
 
 def _seconds(value: object) -> float | None:
-    """A timestamp: a number, or one in quotes as some corpora have it; None for another."""
+    """A timestamp: a number, in quotes in some corpora; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -363,26 +356,23 @@ def _scene(meta: _Meta | None) -> str | None:
 def _scenes(
     file: Source, conversation: Sequence[Utterance], names: Mapping[str, str]
 ) -> Iterator[DialogBlock]:
-    """The block of a conversation, or of each scene of it, where its utterances name them."""
+    """The block of a conversation, or of each scene if its utterances have scenes."""
     ids = {one.speaker for one in conversation if one.speaker is not None}
     told = told_apart({one: names.get(one, one) for one in ids})
-    said = [
-        SpeakerTurn(one.line, told.get(one.speaker or ""), one.text, begin=time)
-        for one, time in zip(conversation, times_of(conversation), strict=True)
-    ]
-    for _, scene in groupby(zip(conversation, said, strict=True), key=_scene_of):
-        yield from scene_block(file, [one for _, one in scene], SHORTER)
-
-
-def _scene_of(pair: tuple[Utterance, SpeakerTurn]) -> str | None:
-    return pair[0].scene
+    turns = zip(conversation, times_of(conversation), strict=True)
+    for _, scene in groupby(turns, key=lambda pair: pair[0].scene):
+        spoken = [
+            SpeakerTurn(one.line, told.get(one.speaker or ""), one.text, begin=time)
+            for one, time in scene
+        ]
+        yield from scene_block(file, spoken, SHORTER)
 
 
 # --- the folder of a corpus -----------------------------------------------------------------
 
 
 def _utterances(folder: Folder) -> str:
-    """The member that holds the utterances. Raises FormatError where it is not there."""
+    """The member with the utterances. Raises FormatError unless there is exactly one."""
     found = [name for name in folder.names if name.rpartition("/")[2] == UTTERANCES]
     if len(found) == 1:
         return found[0]
@@ -398,7 +388,7 @@ def _utterances(folder: Folder) -> str:
 
 
 def _names(folder: Folder) -> dict[str, str]:
-    """Names of speakers by id, of those that have one. Raises FormatError."""
+    """Names of speakers by id, for speakers with a name. Raises FormatError."""
     found = [name for name in folder.names if name.rpartition("/")[2] in SPEAKERS]
     if not found:
         return {}

@@ -25,10 +25,10 @@ from nfh_db.messages import counted, shown
 NAME_WORDS = 4
 NAME_LENGTH = 60
 ABBREVIATION = 5
-"""Letters that a word with a full stop at its end may have in a name."""
+"""Letters of a word with a full stop at its end in a name."""
 
 SPACES = " \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-"""White space within a line: what ends a line elsewhere, and other controls, are text here."""
+"""White space within a line; other characters that end lines, and controls, are text."""
 
 PREFIX = re.compile(
     rf"[{SPACES}]*(?P<name>[^\s:][^:\n]{{0,{NAME_LENGTH - 1}}}?)[{SPACES}]*:(?:[{SPACES}]+|$)"
@@ -44,7 +44,7 @@ ODD = re.compile(
     | [A-Z][\w.' ]{0,40}：                                               # Anna：two
     )"""
 )
-"""How a name may stand that is none by this format's rule."""
+"""Forms of names that the rule of this format does not accept."""
 
 SEVERAL = 2
 NO_NAME = frozenset(',;!?…"“”„«»[]{}()<>|\\/=*¿¡。，；！？、؟،؛।')
@@ -55,9 +55,9 @@ SMALL_WORDS = frozenset(
 
 
 def read(source: Source) -> Iterator[DialogBlock]:
-    """The blocks of a dialog file: its text as it came, line ends made "\\n".
+    """The blocks of a dialog file: its text, with line ends "\\n".
 
-    Raises FormatError for a block over LINE_LIMIT characters, and for a file of blanks.
+    Raises FormatError for a block over LINE_LIMIT characters, and for a blank file.
     """
     lines: list[tuple[int, str]] = []
     size = 0
@@ -86,19 +86,39 @@ def read(source: Source) -> Iterator[DialogBlock]:
     source.warnings.extend(doubtful.warnings())
 
 
+@dataclass(slots=True)
+class Occurrences:
+    """A count, and the first occurrence, for a warning."""
+
+    count: int = 0
+    line: int = 0
+    text: str = ""
+
+    def add(self, line: int, text: str) -> None:
+        """Count one more."""
+        if not self.count:
+            self.line, self.text = line, text
+        self.count += 1
+
+    @property
+    def first(self) -> str:
+        """The first occurrence in words."""
+        return f"the first in line {self.line}: {shown(self.text)}"
+
+
 class Doubtful:
-    """Lines that a person may have meant to name a speaker, and that this format's rule reads
-    as words alone: "Old man: Two.", "[ANNA]: Two.", "ANNA" above what she says.
+    """Lines that may name a speaker although the rule of this format reads them without one:
+    "Old man: Two.", "[ANNA]: Two.", "ANNA" above what she says.
     """
 
     def __init__(self) -> None:
-        self._count = 0
-        self._first = (0, "")
-        self._odd = 0
-        self._first_odd = (0, "")
         self._blocks = 0
-        self._cues = 0
-        self._first_cue = (0, "")
+        self._names = Occurrences()
+        """Names with words in small letters."""
+        self._odd = Occurrences()
+        """Lines that match ODD."""
+        self._cues = Occurrences()
+        """First lines of passages that are a name in capitals."""
 
     def look_at_block(self, lines: Sequence[tuple[int, str]]) -> None:
         """Count a passage that begins with a name above what is said."""
@@ -107,47 +127,40 @@ class Doubtful:
         name = first.strip().removesuffix(".")
         is_cue = len(name) > 1 and name.isupper() and is_name(ASIDE.sub("", name))
         if is_cue and len(lines) > 1 and not lines[1][1].isupper():
-            self._cues += 1
-            self._first_cue = (self._first_cue[0] or number, self._first_cue[1] or name)
+            self._cues.add(number, name)
 
     def look_at(self, number: int, line: str) -> None:
-        """Count a line if it is one."""
+        """Count a line that may name a speaker."""
         match = PREFIX.match(line)
         if match is not None and is_name(match["name"]):
             return
         if ODD.match(line):
-            self._odd += 1
-            self._first_odd = (self._first_odd[0] or number, self._first_odd[1] or line.strip())
+            self._odd.add(number, line.strip())
             return
         if match is None or _starts_small(match["name"]):
             return
         words = match["name"].split()
         if 2 <= len(words) <= NAME_WORDS and not any(map(_no_name, match["name"])):
-            self._count += 1
-            if self._count == 1:
-                self._first = (number, match["name"])
+            self._names.add(number, match["name"])
 
     def warnings(self) -> Iterator[str]:
-        """A sentence for each sort; for some only if there were several."""
-        if self._odd >= SEVERAL:
-            number, line = self._first_odd
+        """A sentence for each kind; for some kinds only if there are several lines."""
+        if self._odd.count >= SEVERAL:
             yield (
-                f"{counted(self._odd, 'line')} read without a speaker though they seem to name "
-                f"one, the first in line {number}: {shown(line)}; wanted Name: words"
+                f"{counted(self._odd.count, 'line')} read without a speaker though they seem "
+                f"to name one, {self._odd.first}; wanted Name: words"
             )
-        if self._cues >= SEVERAL and 2 * self._cues > self._blocks:
-            number, name = self._first_cue
+        if self._cues.count >= SEVERAL and 2 * self._cues.count > self._blocks:
             yield (
-                f"{counted(self._cues, 'passage')} begin with a line in capitals that may say "
-                f"who speaks, the first in line {number}: {shown(name)}; --format fountain "
-                "reads names that stand above what is said"
+                f"{counted(self._cues.count, 'passage')} begin with a line in capitals that "
+                f"may say who speaks, {self._cues.first}; --format fountain reads names that stand "
+                "above what is said"
             )
-        if self._count:
-            number, name = self._first
+        if self._names.count:
             yield (
-                f"{counted(self._count, 'line')} read without a speaker though a name may be "
-                f"meant, the first in line {number}: {shown(name)}; each word of a speaker's "
-                "name starts with a capital letter"
+                f"{counted(self._names.count, 'line')} read without a speaker though a name "
+                f"may be meant, {self._names.first}; each word of a speaker's name starts with a "
+                "capital letter"
             )
 
 
@@ -161,8 +174,8 @@ def _block(lines: list[tuple[int, str]]) -> DialogBlock:
 
 
 def block_of(text: str, line: int) -> DialogBlock:
-    """A text in which another tool marked nothing, as the lines of a dialog. It stays as it is,
-    and its empty lines are no turns. line: of the file, where the text stands.
+    """A text without annotations as the lines of a dialog. The text is unchanged; its empty
+    lines are no turns. line: of the file, where the text is.
     """
     turns = []
     place = 0
@@ -181,7 +194,7 @@ def _turn(line: int, rank: int, text: str, place: int) -> DialogTurn:
 
 
 def split_speaker(line: str) -> tuple[str | None, int]:
-    """The speaker that a line names, if any, and the code point where its words start."""
+    """The speaker that a line names, and the code point at which its words start."""
     match = PREFIX.match(line)
     if match is None or not is_name(match["name"]):
         return None, 0
@@ -189,7 +202,7 @@ def split_speaker(line: str) -> tuple[str | None, int]:
 
 
 def is_name(name: str) -> bool:
-    """True if the words before a colon are a speaker's name by this format's rule."""
+    """True if the words before a colon are a speaker's name by the rule of this format."""
     name = ASIDE.sub("", name)
     words = name.split()
     if not 1 <= len(words) <= NAME_WORDS or not any(map(str.isalpha, name)):
@@ -212,7 +225,7 @@ def _full_stops_fit(word: str) -> bool:
 
 
 def _capitalised(words: list[str]) -> bool:
-    """True if every word but the small ones starts like a name; the first one always."""
+    """True if every word starts like a name; small words are exempt, except the first word."""
     return not _starts_small(words[0]) and all(
         word in SMALL_WORDS or not _starts_small(word) for word in words[1:]
     )
@@ -223,8 +236,11 @@ def _starts_small(word: str) -> bool:
     return first.islower()
 
 
+# --- scenes of other formats ------------------------------------------------------------------
+
+
 def told_apart(names: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Names by id; those of several ids have the id behind them: two men called MAN."""
+    """Names by id; a name of several ids is followed by the id: "MAN (u3)"."""
     often = Counter(name for name in names.values() if name is not None)
     return {
         one: name if name is None or often[name] == 1 else f"{name} ({one})"
@@ -233,12 +249,12 @@ def told_apart(names: Mapping[str, str | None]) -> dict[str, str | None]:
 
 
 def with_words(file: Source) -> Iterator[tuple[int, str]]:
-    """The lines with something in them, of a file whose rows were looked at before."""
+    """The lines that are not blank."""
     return ((number, text) for number, text in file.lines() if text.strip())
 
 
 class Grouped(Protocol):
-    """What belongs to a group of the file, whose members may stand apart."""
+    """A member of a group, whose members may be apart in the file."""
 
     @property
     def group(self) -> str:
@@ -249,10 +265,10 @@ G = TypeVar("G", bound=Grouped)
 
 
 class Gathering(Generic[G]):
-    """Puts together what belongs together, though it stands apart in the file.
+    """Collects the members of groups that are apart in a file.
 
-    Made of the names of all groups, one a member, it knows how large each is; so a group is
-    handed on, and forgotten, as soon as its last member has come.
+    names: the group of each member, from a first pass. A group is yielded and forgotten as soon
+    as its last member has come.
     """
 
     def __init__(self, source: FileOrigin, names: Iterable[str]) -> None:
@@ -261,9 +277,9 @@ class Gathering(Generic[G]):
         self._open: dict[str, list[G]] = {}
 
     def groups(self, members: Iterable[G]) -> Iterator[list[G]]:
-        """Each group in the order of its members, the one that is whole first, first.
+        """Each group, its members in order; groups in the order in which they become complete.
 
-        Raises FormatError where members are missing: the file cannot be read a second time.
+        Raises FormatError if members are missing: the file cannot be read a second time.
         """
         for member in members:
             name = member.group
@@ -278,79 +294,75 @@ class Gathering(Generic[G]):
             )
 
 
-# What people say, gathered turn by turn into the scenes that an import makes passages of.
-#
-# A scene's text is what `dialog` files hold: one turn a line, `Speaker: words`, or the words
-# alone where nobody is named. So the same talk is the same passage, whatever file it came in.
+# The text of a scene has the form of a `dialog` file: one turn a line, `Speaker: words`, or the
+# words alone. So the same talk gives the same passage from every format.
 
 LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerTurn:
-    """One turn. line: of the file, from 1. number: None for its rank in the scene.
-
-    begin, until: milliseconds from the start of the recording, None where nothing tells.
-    """
+    """A turn of a scene."""
 
     line: int
+    """Of the file, from 1."""
     speaker: str | None
     words: str
     begin: int | None = None
+    """As `until`: milliseconds from the start of the recording."""
     until: int | None = None
     number: int | None = None
+    """None for its rank in the scene."""
 
 
 class SceneTurns:
-    """The turns of a scene so far. hint: what to do about one that never ends."""
+    """The turns of the current scene. hint: how to end scenes, for one that is too long."""
 
     def __init__(self, source: FileOrigin, hint: str) -> None:
         self._source = source
         self._hint = hint
-        self._said: list[SpeakerTurn] = []
+        self._turns: list[SpeakerTurn] = []
         self._size = 0
         self.any = False
+        """The file has at least one turn."""
 
-    def add(self, said: SpeakerTurn) -> None:
-        """One more turn. Raises FormatError for a scene over LINE_LIMIT characters."""
+    def add(self, turn: SpeakerTurn) -> None:
+        """Add a turn. Raises FormatError for a scene over LINE_LIMIT characters."""
         self.any = True
-        self._said.append(said)
-        self._size += len(said.words) + len(said.speaker or "") + 3
+        self._turns.append(turn)
+        self._size += len(turn.words) + len(turn.speaker or "") + 3
         if self._size > LINE_LIMIT:
-            raise too_long(self._source, self._said[0].line, self._hint)
+            raise too_long(self._source, self._turns[0].line, self._hint)
 
     def end(self) -> list[DialogBlock]:
-        """The scene, which ends here: one block, or none if nothing was said in it.
-
-        What nobody is named for and holds no words is no line, and no turn.
-        """
-        said = [one for one in self._said if one.speaker or one.words.strip()]
-        self._said, self._size = [], 0
-        return [_scene_text(said)] if said else []
+        """End the scene: one block, or none if no turn has a speaker or words."""
+        turns = [turn for turn in self._turns if turn.speaker or turn.words.strip()]
+        self._turns, self._size = [], 0
+        return [_scene_text(turns)] if turns else []
 
 
 def scene_block(
-    source: FileOrigin, said: Iterable[SpeakerTurn], hint: str
+    source: FileOrigin, turns: Iterable[SpeakerTurn], hint: str
 ) -> list[DialogBlock]:
-    """A whole scene as `SceneTurns` makes it. Raises FormatError."""
+    """The block of a complete scene, as of `SceneTurns`. Raises FormatError."""
     scene = SceneTurns(source, hint)
-    for one in said:
-        scene.add(one)
+    for turn in turns:
+        scene.add(turn)
     return scene.end()
 
 
 def too_long(source: FileOrigin, line: int, hint: str) -> FormatError:
-    """The refusal of a scene that begins at `line`. hint: what to do."""
+    """The refusal of a scene that begins at `line`. hint: how to end scenes."""
     return source.error(
         line, f"a scene of more than {LINE_LIMIT:,} characters starts here; {hint}"
     )
 
 
-def _scene_text(said: list[SpeakerTurn]) -> DialogBlock:
+def _scene_text(given: list[SpeakerTurn]) -> DialogBlock:
     lines = []
     turns = []
     place = 0
-    for rank, one in enumerate(said):
+    for rank, one in enumerate(given):
         speaker, words = _on_one_line(one.speaker or "") or None, _on_one_line(one.words)
         line = words if speaker is None else f"{speaker}: {words}".rstrip()
         end = place + len(line)
@@ -364,5 +376,5 @@ def _scene_text(said: list[SpeakerTurn]) -> DialogBlock:
 
 
 def _on_one_line(text: str) -> str:
-    """The lines of a text, a blank between two, without white space at the ends of each."""
+    """The lines of a text, trimmed, with a space between two."""
     return " ".join(line for part in LINE_ENDS.split(text) if (line := part.strip()))

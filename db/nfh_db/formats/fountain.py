@@ -1,10 +1,10 @@
-"""Format `fountain`: screenplays in plain text, https://fountain.io/syntax, version 1.1;
-each speech a turn, each scene a passage.
+"""Format `fountain`: screenplays in plain text, https://fountain.io/syntax, version 1.1; each
+speech a turn, each scene a passage.
 
-Scene headings part scenes. A speech is one turn, its lines joined, of the speaker whom its cue
-names without (V.O.), (CONT'D) and the like. Action is kept, each paragraph a turn without a
-speaker: nouns that are missing in what is said may stand there. Parentheticals, headings,
-transitions, sections, synopses, comments and the title page are left out and counted.
+Scene headings separate scenes. A speech is one turn, its lines joined; its speaker is the name
+in the cue without (V.O.), (CONT'D) and similar extensions. Each paragraph of action is a turn
+without a speaker, since it may have nouns that are missing in the speeches. Parentheticals,
+headings, transitions, sections, synopses, comments and the title page are left out and counted.
 """
 
 import re
@@ -19,11 +19,9 @@ from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.messages import counted
 
-# The elements of a Fountain screenplay: https://fountain.io/syntax, version 1.1.
-#
-# What an element is depends on the lines around it, so each line comes with whether an empty
-# one stands before and behind. Comments (`/* */` and `[[ ]]`) are taken out before; a line
-# that held nothing else is gone, not empty.
+# Elements. The type of a line depends on whether the lines before and after it are empty.
+# Comments (`/* */` and `[[ ]]`) are removed before; a line with nothing else is removed, not
+# empty.
 
 TITLE_KEYS = frozenset(
     "title credit author authors source notes date draft contact copyright revision format "
@@ -33,20 +31,20 @@ HEADING = re.compile(r"(?i)(?:int\.?/ext|int/ext|i/e|int|ext|est)[. ]\s*\S")
 CHARACTER_EXTENSIONS = re.compile(r"(?:\s*\([^()]*\))+\s*$")
 EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_)(?=\S)((?:\\.|(?!\1)[^\\]){1,2000}?)(?<=\S)\1")
 NESTED = 3
-"""How deep marks of emphasis stand in each other: _, **, and * make three."""
+"""How deep marks of emphasis are nested: _, **, and * make three."""
 
 SHORT_FORMS = frozenset(("JR.", "SR.", "ESQ."))
-"""Last words of a name whose full stop is theirs."""
+"""Last words of a name that end in a full stop."""
 
 LONGEST_CUE = 200
-"""Characters that the line of a character's cue may have."""
+"""Characters of a cue."""
 
 ESCAPED = re.compile(r"\\([*_\\\[\]~#.!@>=])")
 OPENING = re.compile(r"/\*|\[\[")
 
 
 class Is(Enum):
-    """What a line outside a speech is. The value: the word for those that are left out."""
+    """The type of a line outside a speech. The value: its name in the warning."""
 
     HEADING = "scene heading"
     TRANSITION = "transition"
@@ -56,7 +54,9 @@ class Is(Enum):
 
 
 class FountainLine(NamedTuple):
-    """A line. after, before: an empty line, or the file's end, stands before and behind it."""
+    """A line. after: it follows an empty line or the start of the file; before: it precedes an
+    empty line or the end of the file.
+    """
 
     number: int
     text: str
@@ -65,13 +65,13 @@ class FountainLine(NamedTuple):
 
 
 def element(line: FountainLine) -> tuple[Is, str]:
-    """What a line outside a speech is, and its words without the marks that say so."""
+    """The type of a line outside a speech, and its words without the marks of that type."""
     text = line.text.strip()
     return _forced(line, text) or _told(line, text)
 
 
 def _forced(line: FountainLine, text: str) -> tuple[Is, str] | None:
-    """An element that its first character makes what it is."""
+    """An element whose first character forces its type."""
     first, rest = text[0], text[1:].strip()
     if first == "!":
         return Is.ACTION, rest
@@ -87,7 +87,7 @@ def _forced(line: FountainLine, text: str) -> tuple[Is, str] | None:
 
 
 def _told(line: FountainLine, text: str) -> tuple[Is, str]:
-    """An element that its letters and the empty lines around it make what it is."""
+    """An element whose type follows from its letters and the empty lines around it."""
     if line.after and HEADING.match(text):
         return Is.HEADING, text
     if not line.after or len(text) > LONGEST_CUE:
@@ -110,14 +110,14 @@ def name_of(cue: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The words of a line without the marks of emphasis."""
+    """A text without marks of emphasis."""
     for _ in range(NESTED):
         text = EMPHASIS.sub(r"\2", text)
     return ESCAPED.sub(r"\1", text)
 
 
 def placed(lines: Iterable[tuple[int, str]]) -> Iterator[FountainLine]:
-    """Each line, empty ones too, with what is empty around it."""
+    """Each line, with whether the lines around it are empty."""
     after = True
     kept: tuple[int, str] | None = None
     for number, text in lines:
@@ -152,7 +152,7 @@ def _without_comments(source: Source, left: Counter[str]) -> Iterator[tuple[int,
     for number, line in source.lines():
         text, kept = line, ""
         if closing == "]]" and not line:
-            # An empty line ends a note; one of two blanks would go on with it.
+            # An empty line ends a note; a line of two spaces continues it.
             closing = ""
         inside = bool(closing)
         while text:
@@ -180,10 +180,10 @@ EXTENSIONS = (".fountain", ".spmd")
 TRANSCRIPT = ("@UTF8", "@Begin")
 
 SURE = re.compile(r"\s*(?:INT|EXT|EST|I/E)\b")
-"""How a heading begins in a file whose name does not say what it is: "Est ce que" is none."""
+"""The start of a heading in a file without the suffix of a screenplay; "Est ce que" is none."""
 
 PROSE = 4
-"""Without a scene heading: so many times as much action as speech is prose."""
+"""Ratio of action to speech from which a file without scene headings is prose."""
 
 WANTED = (
     "wanted a screenplay: a name in capitals on a line of its own, what is said on the next; "
@@ -205,17 +205,18 @@ class _Paragraph:
 
 
 class _Reader:
-    """Goes through the lines of a screenplay. left: what was left out, by name."""
+    """Reads the lines of a screenplay."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.left: Counter[str] = Counter()
+        """What was left out, by name."""
         self.size = {"speech": 0, "action": 0}
         self.scene = SceneTurns(source, "wanted scene headings, such as INT. KITCHEN - DAY")
         self._open: _Paragraph | None = None
 
     def blocks(self) -> Iterator[DialogBlock]:
-        """The scenes. Raises FormatError for what is no screenplay, at the end."""
+        """The scenes. Raises FormatError at the end for a file that is no screenplay."""
         for line in placed(body(self.source, self.left)):
             if self._goes_on(line):
                 continue
@@ -228,7 +229,7 @@ class _Reader:
         self._warn()
 
     def _goes_on(self, line: FountainLine) -> bool:
-        """Take a line that goes on with what is open. A line of two blanks goes on, too."""
+        """Add a line that continues the open paragraph; a line of two spaces does so, too."""
         now, text = self._open, line.text.strip()
         if now is None or not text:
             return now is not None and now.speaker is not None and line.text.startswith("  ")
@@ -286,7 +287,7 @@ class _Reader:
 def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:  # noqa: ARG001
     """The scenes of a screenplay. Raises FormatError."""
     if source.first_row().startswith(TRANSCRIPT):
-        # "@" would force a character's name there.
+        # A leading "@" would force a character's name.
         raise source.error(1, "a CHAT transcript begins so; read it with --format chat")
     return _Reader(source).blocks()
 
@@ -295,14 +296,14 @@ def _sniff(first: First) -> str | None:
     if first.suffix in EXTENSIONS:
         return f"its name ends in {first.suffix}"
     lines = list(placed(enumerate(first.start.splitlines())))
-    said = {element(line)[0] for line in lines if line.text.strip() and line.after}
-    if {Is.HEADING, Is.CHARACTER} <= said and any(_stands_alone(line) for line in lines):
+    found = {element(line)[0] for line in lines if line.text.strip() and line.after}
+    if {Is.HEADING, Is.CHARACTER} <= found and any(_stands_alone(line) for line in lines):
         return "it has scene headings and characters as screenplays have them"
     return None
 
 
 def _stands_alone(line: FountainLine) -> bool:
-    """Whether a line is a scene heading with an empty line around it."""
+    """Whether a line is a scene heading between empty lines."""
     alone = line.text.strip() and line.after and line.before
     return bool(alone) and bool(SURE.match(line.text)) and element(line)[0] is Is.HEADING
 

@@ -1,9 +1,8 @@
-"""Formats `subrip` and `webvtt`: subtitles, each cue a turn or more, scenes parted by
-silence, roll-up captions said once.
+"""Formats `subrip` and `webvtt`: subtitles. Each cue is one or more turns.
 
-A sentence that runs over cues stays one turn a cue, so that each turn has its own times. A
-silence of PAUSE seconds ends a scene, or of so many as `pause` says; so does a clock that goes
-back by as much, as where two files were put into one.
+A sentence that continues over several cues is one turn for each cue, so that each turn has its
+own times. A silence of PAUSE seconds (or `pause`) ends a scene, and so does a clock that goes
+back by as much, as in a concatenation of two files. Roll-up captions are read once.
 """
 
 import html
@@ -14,18 +13,18 @@ from dataclasses import dataclass, field, replace
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format
-from nfh_db.formats.dialog import ASIDE, SceneTurns, SpeakerTurn, split_speaker
+from nfh_db.formats.dialog import ASIDE, Occurrences, SceneTurns, SpeakerTurn, split_speaker
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.messages import counted, shown
 
-# The cues of subtitle files: when each is shown, and its lines as they stand in the file.
+# Cues.
 #
-# SubRip has no standard; its form is the one of https://wiki.videolan.org/SubRip: a number,
-# two times, lines of text, an empty line. WebVTT is https://www.w3.org/TR/webvtt1. Times are
-# milliseconds from the start of the recording. No library is used: pysubs2 (1.8) takes a last
-# line of nothing but a number for the number of the next cue, and so loses it, takes comments
-# and names of cues for words, and does not tell the lines of a file.
+# SubRip has no standard; it is described at https://wiki.videolan.org/SubRip: a number, two
+# times, lines of text, an empty line. WebVTT: https://www.w3.org/TR/webvtt1. Times are
+# milliseconds from the start of the recording. No library is used: pysubs2 (1.8) drops a last
+# line that is a number, reads comments and names of cues as words, and does not give the line
+# numbers.
 
 Line = tuple[int, str]
 
@@ -42,29 +41,28 @@ COUNTER = re.compile(r"\s*\d+\s*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SubtitleCue:
-    """A cue: shown from `begin` to `until`. line: of its times. lines: its text, none blank
-    at either end, each with the number of its line in the file.
-    """
+    """A cue, displayed from `begin` to `until` milliseconds."""
 
     line: int
+    """Of its times, in the file."""
     begin: int
     until: int
     lines: tuple[Line, ...]
+    """Its text with line numbers, without blank lines at its ends."""
 
 
 class Oddities:
-    """What a file has that its format has not, by what is said of it, and where first."""
+    """Deviations of a file from its format: for each warning the count and the first line."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[int]] = {}
 
     def add(self, what: str, line: int) -> None:
-        """One more. what: a sentence about `{}` of them."""
+        """Count one more. what: a noun, "|", and the rest of the sentence."""
         known = self._found.setdefault(what, [0, line])
         known[0] += 1
 
     def warnings(self) -> list[str]:
-        """A sentence for each sort."""
         return [
             f"{counted(number, thing)} {rest}; the first in line {line}"
             for what, (number, line) in self._found.items()
@@ -134,7 +132,7 @@ def webvtt_cues(source: Source, oddities: Oddities) -> Iterator[SubtitleCue]:
 
 
 def _webvtt_blocks(source: Source) -> Iterator[list[Line]]:
-    """The stretches between empty lines, without the file's header."""
+    """The blocks between empty lines, without the header of the file."""
     block: list[Line] = []
     in_header = True
     for number, text in source.lines():
@@ -153,7 +151,7 @@ def _webvtt_blocks(source: Source) -> Iterator[list[Line]]:
 
 
 def _timed(block: list[Line], oddities: Oddities) -> Iterator[tuple[Line, list[Line]]]:
-    """The times of a block's cue with its text; a further line of times begins another cue."""
+    """The times and text of each cue of a block; a further line of times begins another cue."""
     if NO_CUE.match(block[0][1]) and ARROW not in block[0][1]:
         return
     start = next((at for at, (_, text) in enumerate(block[:2]) if ARROW in text), None)
@@ -195,13 +193,13 @@ def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str) 
     return whole * 1000 + int(fraction.ljust(3, "0"))
 
 
-# The words of a cue: who says what, without marks of layout and notes of sounds.
+# The turns of a cue.
 #
-# Marks are taken off: tags of HTML and WebVTT, `{\an8}` and the like. Notes of what is heard
-# are left out and counted: what stands in square brackets, in round ones that are in capitals
-# or have a line of the cue for themselves, and lines without a letter or digit. A dash that
-# begins a line begins a turn of somebody else; so does a name with a colon. A name in capitals
-# is one; another has to stand twice in the file, since "Remember: two" names nobody.
+# Markup is removed: tags of HTML and WebVTT, `{\an8}` and similar. Descriptions of sounds are
+# left out and counted: text in square brackets, in parentheses if it is in capitals or a line
+# of its own, and lines without a letter or digit. A dash at the start of a line begins another
+# speaker's turn, and so does a name with a colon. A name in capitals is always one; another
+# name must occur twice in the file, since "Remember: two" names nobody.
 
 OVERRIDE = re.compile(r"(?i)\{(?:\\[^{}\n]*|/?[bisu]|[a-z]:[^{}\n]*)\}")
 TAG = re.compile(r"(?i)</?(?:[bisu]|font|c|lang|ruby|span|div|p|em|strong)\b[^<>]*>")
@@ -218,40 +216,38 @@ NAMED = re.compile(
     r"(?m)^(?P<dash>[ \t]*+(?:(?:>>+|[-–—])[ \t]*+)?)(?:\[(?P<square>[^\[\]\n]{1,60})\]"
     r"|\((?P<round>[^()\n]{1,60})\))(?=[ \t]*:)"
 )
-"""A name in brackets before a colon, which is no note: "[JOHN]: Two." """
+"""A name in brackets before a colon, which is no description: "[JOHN]: Two." """
 
 DASH = re.compile(r"(?:>>+|[-‐‑–—―](?![-‐‑–—―>]))(?P<space>[ \t\u00a0]*)(?=(?P<next>.?))")
-"""What begins somebody else's turn: a dash, or >> as captions for the deaf have it."""
+"""What begins another speaker's turn: a dash, or >> in captions for the deaf."""
 
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 ARROWS = re.compile(r"(?<![ \t])[ \t]+(?=>>)")
 
 WITHIN = re.compile(r"(?<=[.?!…\"”])[ \t]+(?=[-–—](?:[ \t]+\S|[^\W\d_]))")
-"""Before a dash that changes the speaker within a line: "- How many? - Three." """
+"""The space before a dash that changes the speaker within a line: "- How many? - Three." """
 
 NUMBERED = re.compile(r"(?i)speaker[ _]?\d{1,3}", re.ASCII)
-"""What programs that write down speech call people."""
+"""Names of speakers in transcripts of speech recognition."""
 
 DIRECTIONS = dict.fromkeys([0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
-"""Marks of the direction of writing, which stand before dashes in many subtitles."""
+"""Directional marks, which precede dashes in many subtitles."""
 
 DIFFERENT_NAMES = 10_000
-"""Names that are counted, of those that may be none; further ones are taken for words."""
+"""Names that are counted; further ones are read as words."""
 
 
 @dataclass(slots=True)
 class NameCounts:
-    """Names before colons, counted through a file before it is read.
-
-    letters, capitals: of all its words; a file in nothing but capitals tells no names by them.
-    """
+    """Words before colons, counted in a first pass over the file."""
 
     counts: Counter[str] = field(default_factory=Counter)
     letters: int = 0
+    """Of all words; with `capitals` it shows whether names in capitals can be told."""
     capitals: int = 0
 
     def look_at(self, lines: Iterable[str]) -> None:
-        """Count what stands in some lines."""
+        """Count the words before colons in lines."""
         for line in lines:
             self.letters += sum(map(str.isalpha, line))
             self.capitals += sum(map(str.isupper, line))
@@ -262,66 +258,47 @@ class NameCounts:
                     self.counts[name] += 1
 
     def take(self, name: str) -> bool:
-        """Whether it is a name in this file."""
+        """Whether these words are a name in this file."""
         tells = self.capitals < 0.9 * self.letters
         is_sure = (tells and name.isupper()) or NUMBERED.fullmatch(name) is not None
         return is_sure or self.counts[name.casefold()] > 1
 
 
 def bare(name: str) -> str:
-    """A name without what is said of it in parentheses: "ANNA (on the phone)" is ANNA."""
+    """A name without a remark in parentheses: "ANNA (on the phone)" is ANNA."""
     return ASIDE.sub("", name).strip()
 
 
 @dataclass(slots=True)
 class LeftOutCues:
-    """What was left out or read as words, counted. doubtful: line and words of the first."""
+    """What was left out, or read as words although it may be a name."""
 
-    notes: int = 0
-    first_note: Line | None = None
+    notes: Occurrences = field(default_factory=Occurrences)
+    """Descriptions of sounds."""
+    names: Occurrences = field(default_factory=Occurrences)
+    """Names without words after them in the cue."""
+    doubtful: Occurrences = field(default_factory=Occurrences)
+    """Words before a colon that may be a name."""
     readings: int = 0
-    nameless: int = 0
-    first_name: Line | None = None
-    doubtful: int = 0
-    first_doubtful: Line | None = None
-
-    def note(self, line: int, text: str) -> None:
-        """A note of a sound, left out."""
-        self.notes += 1
-        self.first_note = self.first_note or (line, text)
-
-    def name_alone(self, line: int, name: str) -> None:
-        """A name with nothing that is said behind it in its cue, left out."""
-        self.nameless += 1
-        self.first_name = self.first_name or (line, name)
-
-    def doubt(self, line: int, name: str) -> None:
-        """Words before a colon that may be a name."""
-        self.doubtful += 1
-        self.first_doubtful = self.first_doubtful or (line, name)
 
     def warnings(self) -> Iterator[str]:
-        """A sentence for each sort."""
-        if self.first_note is not None:
-            line, text = self.first_note
+        """A sentence for each count that is not 0."""
+        if self.notes.count:
             yield (
-                f"{counted(self.notes, 'note')} of sounds left out, the first in line {line}: "
-                f"{shown(text)}"
+                f"{counted(self.notes.count, 'note')} of sounds left out, {self.notes.first}"
             )
         if self.readings:
             yield f"{counted(self.readings, 'reading')} beside characters (ruby) left out"
-        if self.first_name is not None:
-            line, text = self.first_name
+        if self.names.count:
             yield (
-                f"{counted(self.nameless, 'name')} without words in the cue left out, the "
-                f"first in line {line}: {shown(text)}"
+                f"{counted(self.names.count, 'name')} without words in the cue left out, "
+                f"{self.names.first}"
             )
-        if self.first_doubtful is not None:
-            line, text = self.first_doubtful
+        if self.doubtful.count:
             yield (
-                f"{counted(self.doubtful, 'line')} read without a speaker though a name may be "
-                f"meant, the first in line {line}: {shown(text)}; a name in capitals is "
-                "always taken, another one if it stands before a colon twice"
+                f"{counted(self.doubtful.count, 'line')} read without a speaker though a name "
+                f"may be meant, {self.doubtful.first}; a name in capitals is always taken, "
+                "another one if it stands before a colon twice"
             )
 
 
@@ -333,7 +310,9 @@ class _Turn:
 
 
 class CueTurns:
-    """Makes turns of cues. names: None while they are being counted."""
+    """Makes turns of cues. tagged: they have the tags of WebVTT. names: None in the first
+    pass.
+    """
 
     def __init__(self, *, tagged: bool, names: NameCounts | None = None) -> None:
         self.left = LeftOutCues()
@@ -341,7 +320,9 @@ class CueTurns:
         self._names = names
 
     def lines(self, cue: SubtitleCue) -> list[str]:
-        """A cue's lines as they may begin with names: without marks, notes and dashes."""
+        """A cue's lines without markup, descriptions and dashes; a line may begin with a
+        name.
+        """
         return [
             line[dash.end() :] if (dash := DASH.match(line)) else line
             for _, text in self._voices(cue)
@@ -349,8 +330,8 @@ class CueTurns:
             for line in _parted(whole.strip())
         ]
 
-    def said(self, cue: SubtitleCue) -> list[SpeakerTurn]:
-        """The turns of a cue, each with its times."""
+    def turns(self, cue: SubtitleCue) -> list[SpeakerTurn]:
+        """The turns of a cue, each with the times of the cue."""
         if not cue.lines:
             return []
         turns: list[_Turn] = []
@@ -367,7 +348,7 @@ class CueTurns:
         ]
 
     def _voices(self, cue: SubtitleCue) -> Iterator[tuple[str | None, str]]:
-        """Stretches of a cue with the speaker that a tag names; lines stay lines."""
+        """Parts of a cue's text with the speaker that a tag names; line ends are kept."""
         text = "\n".join(line for _, line in cue.lines)
         if not self._tagged:
             yield None, text
@@ -389,7 +370,7 @@ class CueTurns:
         yield voice, _unescaped("".join(kept) + text[place:])
 
     def _plain(self, text: str, cue: SubtitleCue) -> str:
-        """A text without marks and notes; it keeps its lines."""
+        """A text without markup and descriptions; line ends are kept."""
         text = BREAK.sub(" ", OVERRIDE.sub("", text)).translate(DIRECTIONS)
         notes = [SQUARE, WHOLE_LINE, CAPITALS]
         if not self._tagged:
@@ -404,18 +385,18 @@ class CueTurns:
         note = found.group()
         if found.re is CAPITALS and not note.isupper():
             return note
-        self.left.note(cue.line, note.strip())
+        self.left.notes.add(cue.line, note.strip())
         return found.groupdict().get("dash", "") + _newlines(found)
 
     def _turns(self, voice: str | None, lines: list[Line]) -> list[_Turn]:
-        """The turns of one stretch. A dash begins one, and so does a name."""
+        """The turns of one part. A dash begins one, and so does a name."""
         turns: list[_Turn] = []
         lines = [(number, part) for number, line in lines for part in _parted(line)]
         dashes = sum(DASH.match(text.strip()) is not None for _, text in lines)
         for number, line in lines:
             text = line.strip()
             if text and not any(map(str.isalnum, text)):
-                self.left.note(number, text)
+                self.left.notes.add(number, text)
                 continue
             dashed, text = _undashed(text, dashes)
             speaker, text = self._speaker(number, text)
@@ -427,7 +408,7 @@ class CueTurns:
                 turns[-1].words.append(text)
         for turn in turns:
             if not turn.words and turn.speaker not in (None, voice):
-                self.left.name_alone(turn.line, turn.speaker or "")
+                self.left.names.add(turn.line, turn.speaker or "")
         return turns
 
     def _speaker(self, number: int, text: str) -> tuple[str | None, str]:
@@ -438,24 +419,24 @@ class CueTurns:
         name = bare(speaker)
         if self._names.take(name):
             return name, text[start:].strip()
-        self.left.doubt(number, speaker)
+        self.left.doubtful.add(number, speaker)
         return None, text
 
 
 def _name(rest: str | None) -> str | None:
-    """The name that a voice tag gives, None if it gives none."""
+    """The name in a voice tag, None if it has none."""
     return " ".join(html.unescape(rest or "").split()) or None
 
 
 def _unescaped(text: str) -> str:
-    """A text with characters for its entities; one that is a line's end is a blank."""
+    """A text with its entities decoded; an entity of a line end becomes a space."""
     return "\n".join(
         html.unescape(line).replace("\n", " ").replace("\r", " ") for line in text.split("\n")
     )
 
 
 def _character(entity: re.Match[str]) -> str:
-    """The character that an entity stands for, a blank for one that is a line's end."""
+    """The character of an entity, a space for a line end."""
     return re.sub(r"[\r\n]", " ", html.unescape(entity.group()))
 
 
@@ -464,12 +445,12 @@ def _unbracketed(found: re.Match[str]) -> str:
 
 
 def _newlines(found: re.Match[str]) -> str:
-    """What stands for a stretch that is taken out: its line ends."""
+    """The line ends of text that is removed."""
     return "\n" * found.group().count("\n")
 
 
 def _parted(line: str) -> list[str]:
-    """A line, cut where >> or another dash changes the speaker within it."""
+    """A line, split where >> or a dash changes the speaker."""
     parts = ARROWS.split(line)
     return [
         part
@@ -479,10 +460,10 @@ def _parted(line: str) -> list[str]:
 
 
 def _undashed(text: str, dashes: int) -> tuple[bool, str]:
-    """Whether a line begins with a dash that changes the speaker, and the rest of it.
+    """Whether a line begins with a dash that changes the speaker, and the rest of the line.
 
-    Where no other line of the cue has one: a hyphen glued to a digit is a minus, and a longer
-    dash glued to a word goes on with a sentence of the cue before.
+    If no other line of the cue has a dash: a hyphen directly before a digit is a minus, and a
+    longer dash directly before a word continues a sentence of the cue before.
     """
     dash = DASH.match(text)
     if dash is None:
@@ -494,25 +475,22 @@ def _undashed(text: str, dashes: int) -> tuple[bool, str]:
     return True, text[dash.end() :].strip()
 
 
-# Captions that roll: each cue shows the line of the cue before again, over its own.
+# Roll-up captions: each cue repeats the last line of the cue before it.
 #
-# Captions that a machine made, with a time for each word, do so; there the lines shown again
-# are left out. Elsewhere the same words may have been said twice, and are kept.
+# Automatic captions, which have a time for each word, do so; their repeated lines are left out.
+# In other files the words may have been said twice, and are kept.
 
 TAGS = re.compile(r"<[^<>]*>")
 WORD_TIMES = re.compile(r"<(?:\d{2,}:)?\d\d:\d\d\.\d{3}>", re.ASCII)
 
 MANY = 0.2
-"""Share of cues that begin as the one before ended, from which it is said."""
+"""Share of cues with a repeated line from which a warning is given."""
 
 
-def word_times(cue: SubtitleCue) -> bool:
-    """Whether a cue has times of words."""
-    return any(WORD_TIMES.search(text) for _, text in cue.lines)
-
-
-class Rolling:
-    """Takes out what is shown again. sure: the captions roll, as times of words tell."""
+class RollUp:
+    """Removes repeated lines. sure: the captions are roll-up captions, since they have times of
+    words.
+    """
 
     def __init__(self, *, sure: bool) -> None:
         self._sure = sure
@@ -522,7 +500,7 @@ class Rolling:
         self._shown = ""
 
     def new(self, cue: SubtitleCue) -> SubtitleCue:
-        """The cue without the line that was shown last, if it begins with it at once."""
+        """The cue without its first line, if that repeats the last line and follows at once."""
         plain = [TAGS.sub("", text).strip() for _, text in cue.lines]
         joins = cue.begin <= self._until
         self._cues += 1
@@ -535,7 +513,7 @@ class Rolling:
         return replace(cue, lines=cue.lines[1:]) if again and self._sure else cue
 
     def warnings(self) -> Iterator[str]:
-        """A sentence on what was left out, or what may have been."""
+        """A sentence on repeated lines that were left out, or kept."""
         if self._sure and self._again:
             yield f"{counted(self._again, 'line')} that rolling captions show again left out"
         elif self._again > MANY * self._cues:
@@ -546,10 +524,10 @@ class Rolling:
 
 
 PAUSE = 5.0
-"""Seconds of silence that end a scene, where nobody says how many."""
+"""Seconds of silence that end a scene, unless `pause` is given."""
 
 MARK = "\ufeff"
-"""A byte-order mark, which some encodings leave at the start."""
+"""A byte-order mark, which some codecs leave at the start."""
 
 Cues = Callable[[Source, Oddities], Iterator[SubtitleCue]]
 
@@ -574,15 +552,15 @@ def _scenes(
     rolls = False
     for cue in cues(source, Oddities()):
         names.look_at(counting.lines(cue))
-        rolls = rolls or (tagged and word_times(cue))
-    rolling = Rolling(sure=rolls)
+        rolls = rolls or (tagged and any(WORD_TIMES.search(text) for _, text in cue.lines))
+    rolling = RollUp(sure=rolls)
     oddities = Oddities()
     words = CueTurns(tagged=tagged, names=names)
     scene = SceneTurns(source, "wanted pauses between scenes: name a shorter one with --pause")
     pause = round((PAUSE if how.pause is None else how.pause) * 1000)
     last = 0
     for cue in cues(source, oddities):
-        turns = words.said(rolling.new(cue))
+        turns = words.turns(rolling.new(cue))
         if not turns:
             continue
         if not -pause < cue.begin - last < pause:
