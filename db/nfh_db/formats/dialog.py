@@ -153,14 +153,14 @@ class Doubtful:
         if self._cues.count >= SEVERAL and 2 * self._cues.count > self._blocks:
             yield (
                 f"{counted(self._cues.count, 'passage')} begin with a line in capitals that "
-                f"may say who speaks, {self._cues.first}; --format fountain reads names that stand "
-                "above what is said"
+                f"may say who speaks, {self._cues.first}; --format fountain reads names that "
+                "stand above what is said"
             )
         if self._names.count:
             yield (
                 f"{counted(self._names.count, 'line')} read without a speaker though a name "
-                f"may be meant, {self._names.first}; each word of a speaker's name starts with a "
-                "capital letter"
+                f"may be meant, {self._names.first}; each word of a speaker's name starts with "
+                "a capital letter"
             )
 
 

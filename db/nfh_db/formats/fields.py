@@ -1,5 +1,5 @@
-"""JSON objects read strictly: every refusal names line, key, what stands there and what was
-wanted. Also whether tokens and turns make a passage.
+"""Strict access to the values of JSON objects (`Fields`): every refusal states line, key, what
+was found and what was wanted. Also fast checks of the tokens and turns of a passage.
 """
 
 import json
@@ -18,16 +18,16 @@ from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.domain.passage import passage_digest
 
 INTEGER_LIMIT = 2**53
-"""Whole numbers beyond this are not the same in every JSON reader."""
+"""The largest integer that all JSON readers represent exactly."""
 
 
 NO_HALVES = "text without unpaired surrogates"
 NAME_LENGTH = 100
-"""Characters that a name may have."""
+"""Characters of an annotator's name."""
 
 
 class NotANumber:
-    """Stands for a bare NaN, which `nfh` files hold and JSON does not know."""
+    """The value of a bare NaN, which is no JSON but occurs in `nfh` files."""
 
     def __repr__(self) -> str:
         return "NaN"
@@ -65,9 +65,8 @@ _DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
 def decode(text: str) -> object:
     """The JSON value of `text`; a bare NaN becomes NAN.
 
-    Raises ValueError, with a message to show, for all that is no JSON, for bare
-    Infinity, for a key that stands twice, for values nested too deep or too long, and for
-    more lists and objects than may be held.
+    Raises ValueError, with a message for users, for invalid JSON, Infinity, a repeated key,
+    values that are nested too deep or too long, and more lists and objects than OBJECTS.
     """
     check_json(text)
     try:
@@ -82,7 +81,7 @@ def decode(text: str) -> object:
 
 
 def unpaired_surrogate(text: str) -> bool:
-    """True if `text` holds half a surrogate pair, which no UTF-8 file can keep."""
+    """True if `text` has an unpaired surrogate, which cannot be encoded in UTF-8."""
     if text.isascii():
         return False
     try:
@@ -93,7 +92,7 @@ def unpaired_surrogate(text: str) -> bool:
 
 
 def whole_number(found: object) -> str:
-    """What is wanted where `found` is no whole number, or one that is too large."""
+    """What is wanted in place of `found`, which is no integer, or one that is too large."""
     if type(found) is int:
         return f"a whole number from -{INTEGER_LIMIT:,} to {INTEGER_LIMIT:,}"
     return "a whole number"
@@ -103,13 +102,15 @@ A_NAME = f"a name of 1 to {NAME_LENGTH} printable characters, no space at its en
 
 
 def is_a_name(text: str) -> bool:
-    """True for what the store takes as somebody's name: one line."""
+    """True for a name that the store accepts: one line."""
     return 0 < len(text) <= NAME_LENGTH and text == text.strip() and text.isprintable()
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """One JSON object of a line. path: where it stands in the line's object, with a dot."""
+    """A JSON object of a line. path: of the object in that of the line, with a dot at its
+    end.
+    """
 
     source: FileOrigin
     line: int
@@ -118,7 +119,7 @@ class Fields:
 
     @classmethod
     def of_line(cls, source: FileOrigin, line: int, text: str) -> "Fields":
-        """The object that a line holds. Raises FormatError if it holds anything else."""
+        """The object of a line. Raises FormatError for anything else."""
         try:
             value = decode(text)
         except ValueError as error:
@@ -131,7 +132,7 @@ class Fields:
         return cls(source, line, value)
 
     def refuse(self, key: str, wanted: str, found: object = None) -> FormatError:
-        """The refusal of the value of `key`; `found` if it is only a part of that."""
+        """The refusal of the value of `key`, or of `found`, a part of it."""
         value = self.values[key] if found is None else found
         return self.source.error(
             self.line, f'key "{self.path}{key}": found {shown(value)}, wanted {wanted}'
@@ -166,7 +167,7 @@ class Fields:
         return None if self.values[key] is None else self.text(key)
 
     def name(self, key: str) -> str:
-        """Somebody's name: one line, as the store takes it. Raises FormatError."""
+        """An annotator's name. Raises FormatError."""
         value = self.text(key)
         if not is_a_name(value):
             raise self.refuse(key, A_NAME)
@@ -196,7 +197,7 @@ class Fields:
         return value
 
     def integer(self, key: str) -> int:
-        """A whole number that any JSON reader keeps. Raises FormatError."""
+        """An integer up to INTEGER_LIMIT. Raises FormatError."""
         value = self.values[key]
         if type(value) is not int or abs(value) > INTEGER_LIMIT:
             raise self.refuse(key, whole_number(value))
@@ -309,7 +310,7 @@ class Fields:
         return numbers
 
     def anchor(self, token_count: int, key: str = "anchors_indices") -> Anchor:
-        """The span that a list of every token index of the anchor gives. Raises FormatError."""
+        """The anchor of a list of all its token indices. Raises FormatError."""
         indices = self.integers(key)
         if not indices:
             raise self.refuse(key, "at least one token index")
@@ -320,9 +321,8 @@ class Fields:
         return Anchor(indices[0], indices[-1] + 1)
 
 
-# Whether tokens and turns make a passage, and its digest, without an object for each token.
-#
-# The rules are those of `nfh_models.domain.Passage`, which says what is wrong where they fail.
+# The checks of `nfh_models.domain.Passage`, without an object for each token. If they fail,
+# Passage raises the error.
 
 
 def sound_digest(raw: RawPassage) -> str:
@@ -339,8 +339,8 @@ def sound_digest(raw: RawPassage) -> str:
 
 
 def tokens_fit(text: str, starts: Sequence[int], ends: Sequence[int]) -> bool:
-    """True if each token holds a character, begins where the one before ended or later, and
-    none goes beyond the text.
+    """True if tokens are not empty, do not overlap, and are in the order of the text, inside
+    it.
     """
     if not starts or len(starts) != len(ends):
         return not starts and not ends
@@ -353,7 +353,9 @@ def tokens_fit(text: str, starts: Sequence[int], ends: Sequence[int]) -> bool:
 
 
 def turns_fit(turns: Sequence[Turn], tokens: Sequence[object]) -> bool:
-    """True if turns hold all tokens in order, none is empty, and their numbers never fall."""
+    """True if turns contain all tokens in order, none is empty, and their numbers never
+    fall.
+    """
     place = 0
     number: int | None = None
     for turn in turns:

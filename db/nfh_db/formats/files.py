@@ -312,8 +312,7 @@ class Source(FileOrigin):
         place = chunk.find(b"\0")
         if place >= 0:
             raise self.error(
-                None,
-                f"is a binary file (NUL at byte {at + place + 1:,}); wanted UTF-8 text",
+                None, f"is a binary file (NUL at byte {at + place + 1:,}); wanted UTF-8 text"
             )
 
 

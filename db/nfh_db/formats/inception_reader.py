@@ -709,12 +709,7 @@ class _Reader:
 
     def cas(self) -> Cas:
         layer = self._layer
-        kinds = {
-            layer.number: "number",
-            layer.head: "head",
-            layer.turn: "turn",
-            TOKEN: "token",
-        }
+        kinds = {layer.number: "number", layer.head: "head", layer.turn: "turn", TOKEN: "token"}
         of_type = {
             name: what for type_, what in kinds.items() for name in below(self._types, type_)
         }

@@ -1,5 +1,5 @@
-"""JSON read as a stream in constant memory: the objects of a list or of lines one after
-another, and objects in parts.
+"""JSON files read in constant memory: the objects of a list, or of lines, and objects of which
+only known keys are decoded.
 """
 
 import codecs
@@ -18,10 +18,8 @@ from nfh_db.formats.files import LINE_LIMIT, Source
 from nfh_db.formats.spans import MarkError
 from nfh_db.messages import shown
 
-# The objects of a JSON file, one after another, in constant memory.
-#
-# The file is a list of objects, laid out in whatever way, or one object, or an object a line.
-# No more of it is held than one object and a stretch of the file behind it.
+# The objects of a JSON file: a list of objects in any layout, one object, or an object on each
+# line. One object and a block of the file after it are in memory at a time.
 
 T = TypeVar("T")
 
@@ -34,29 +32,29 @@ _whole = json.JSONDecoder()
 
 
 def json_items(source: Source, decode: Callable[[str], T]) -> Iterator[tuple[int, int, T]]:
-    """Each object of a file as `decode` makes it, with its rank and its line, both from 1.
+    """The rank and line of each object, both from 1, and what `decode` makes of it.
 
-    decode: raises msgspec.DecodeError for text that is no JSON, and ValidationError for what
-    is not as it should be. Raises FormatError for all that is no such file, for an object of
-    more than LINE_LIMIT characters, and where the file changes while it is read.
+    decode: raises msgspec.DecodeError for invalid JSON, ValidationError for invalid objects.
+    Raises FormatError for these, for any other content, for an object of more than LINE_LIMIT
+    characters, and if the file changes while it is read.
     """
     return _Items(source, decode).run()
 
 
 class _Items(Generic[T]):
-    """A file on its way. text: the stretch that is held; at: where in it; line: which there.
-
-    lined: that stretch has a line's end.
-    """
+    """A file that is being read."""
 
     def __init__(self, source: Source, decode: Callable[[str], T]) -> None:
         self.source = source
         self.decode = decode
         self.text = ""
+        """The block in memory."""
         self.at = 0
+        """The position in the block, and the line there."""
         self.line = 1
         self.ended = False
         self.lined = False
+        """The block has a line end."""
         self._hash = hashlib.sha256()
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
 
@@ -85,7 +83,7 @@ class _Items(Generic[T]):
             raise self.source.error(self.line, f"found {found}, wanted at least one object")
 
     def _check_end(self, file: BinaryIO, first: str, *, listed: bool) -> None:
-        """Refuse what stands where no further object does, unless it is the file's end."""
+        """Refuse what follows the last object, unless it is the end of the file."""
         if listed and first == "]":
             self.at += 1
             first = self._next(file, SPACE)
@@ -104,7 +102,7 @@ class _Items(Generic[T]):
         return self.source.error(self.line, f"found {found}, wanted {wanted}")
 
     def _next(self, file: BinaryIO, passed: re.Pattern[str]) -> str:
-        """The next character behind what is passed over; "" at the end of the file."""
+        """Skip what `passed` matches; return the next character, "" at the end of the file."""
         while True:
             match = passed.match(self.text, self.at)
             self._go(match.end() if match else self.at)
@@ -118,7 +116,7 @@ class _Items(Generic[T]):
     # --- one object -----------------------------------------------------------------------
 
     def _object(self, file: BinaryIO, rank: int) -> T:
-        """The object that begins here, decoded; what was read of it is passed over."""
+        """Decode the object that begins here, and move behind it."""
         try:
             found: tuple[T, int] | None = self._by_lines()
             if found is None:
@@ -132,9 +130,8 @@ class _Items(Generic[T]):
         return found[0]
 
     def _by_lines(self) -> tuple[T, int] | None:
-        """The object, with its end, if the lines show where that is: nothing is scanned then.
-
-        It ends with its line, or with a brace that stands as far from the margin as its first.
+        """The object and its end, if the layout of the lines shows the end, which saves a scan:
+        it ends with its line, or with a brace that has the indentation of its first line.
         """
         if not self.lined:
             return None
@@ -154,14 +151,16 @@ class _Items(Generic[T]):
             return None  # It goes on, or another one begins on the line.
 
     def _line_end(self) -> int:
-        """Where the line ends, commas and white space left out; the start where it does not."""
+        """The end of the line without commas and white space; the start if the block has no
+        line end.
+        """
         end = self.text.find("\n", self.at)
         if end < 0:
             return self.at
         return self.at + len(self.text[self.at : end].rstrip(", \t\r"))
 
     def _end(self, file: BinaryIO, rank: int) -> int:
-        """Where the object that begins here ends, however many lines that takes."""
+        """The end of the object that begins here."""
         while True:
             try:
                 return _whole.raw_decode(self.text, self.at)[1]
@@ -191,7 +190,7 @@ class _Items(Generic[T]):
     # --- the file -------------------------------------------------------------------------
 
     def _read(self, file: BinaryIO, at_least: int = 0) -> bool:
-        """Read on, and let go of what is passed; False at the end of the file."""
+        """Read another block and drop what was passed; False at the end of the file."""
         if self.ended:
             return False
         raw = file.read(max(CHUNK, at_least))
@@ -219,7 +218,7 @@ def _item_reason(error: Exception) -> str:
 
 
 def first_keys(start: str) -> tuple[str, ...]:
-    """The keys of a file's first object, as far as its start tells."""
+    """The keys of a file's first object, as far as they are in its start."""
     keys: list[str] = []
     depth = 0
     begin = start.find("{")
@@ -238,13 +237,11 @@ def first_keys(start: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
-# JSON objects in parts: what is known is read, the rest is handed on byte for byte.
-#
-# A tool's users keep things of their own in its files. Those are carried along as they are
-# written there, in `GoldRow.labels` under the tool's name, and written back.
+# Objects of which known keys are decoded, and the others are carried unchanged: in
+# `GoldRow.labels`, under the name of the tool, until they are written back.
 
 Parts = dict[str, msgspec.Raw]
-"""An object's values by key, each as it is spelled."""
+"""The values of an object by key, undecoded."""
 
 _objects = msgspec.json.Decoder(Parts)
 decode_parts = _objects.decode
@@ -253,13 +250,13 @@ _carried = msgspec.json.Decoder(dict[str, Parts])
 _encoder = msgspec.json.Encoder()
 NULL = b"null"
 DEEPEST = 200
-"""Lists and objects in each other that are carried along; SQLite reads a few more."""
+"""Nesting of values that are carried; SQLite reads slightly more."""
 STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 def parts_of(text: str | bytes) -> Parts:
-    """The values of a JSON object. Raises MarkError for all that is none, and for a key that
-    stands twice.
+    """The values of a JSON object. Raises MarkError for anything else, and for a repeated
+    key.
     """
     try:
         parts = _objects.decode(text)
@@ -273,38 +270,30 @@ def parts_of(text: str | bytes) -> Parts:
 
 
 def check_keys(text: str | bytes, parts: Parts) -> None:
-    """Raise MarkError if a key stands twice in an object: one of its values would be lost.
+    """Raise MarkError if a key is repeated in an object: one of its values would be lost.
 
-    The values fill the object, but for the white space that json.dumps puts between them or
-    none; only where they do not, it is looked through.
+    parts: the values of `text`. If keys and values add up to the length of the text, with the
+    white space of json.dumps or none, no key is repeated; only otherwise the text is parsed.
     """
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     filled = sum(map(len, parts)) + sum(map(len, parts.values())) + 4 * len(parts) + 1
     if parts and len(raw) - filled in (0, 2 * len(parts) - 1):
         return
+    try:
+        pairs = json.loads(raw, object_pairs_hook=tuple, parse_int=str, parse_float=str)
+    except RecursionError as error:
+        raise MarkError("is not JSON: it is nested too deep") from error
     seen: set[str] = set()
-    for key in _keys(raw):
+    for key, _ in pairs:
         if key in seen:
             raise MarkError(f"the key {shown(key)} stands twice; wanted each key once")
         seen.add(key)
 
 
-def _keys(raw: bytes) -> list[str]:
-    """The keys of an object, as often as they stand there."""
-    try:
-        pairs = json.loads(raw, object_pairs_hook=tuple, parse_int=str, parse_float=str)
-    except RecursionError as error:
-        raise MarkError("is not JSON: it is nested too deep") from error
-    return [key for key, _ in pairs]
-
-
 def value_of(
     parts: Mapping[str, msgspec.Raw], key: str, decoder: msgspec.json.Decoder[T]
 ) -> T | None:
-    """The value of a key as what a decoder makes; None where it is missing or null.
-
-    Raises MarkError naming the key and what is wrong with it.
-    """
+    """The decoded value of a key; None if it is missing or null. Raises MarkError."""
     raw = parts.get(key)
     if raw is None:
         return None
@@ -317,11 +306,11 @@ def value_of(
 
 
 OURS = "nfh"
-"""The key under which a line carries what its tool has no terms for."""
+"""The key of the stored item."""
 
 
 def kept_in(parts: Mapping[str, msgspec.Raw], decoder: msgspec.json.Decoder[T]) -> T | None:
-    """What a line carries of our own; None for nothing. Raises MarkError."""
+    """The stored item of a line; None if it has none. Raises MarkError."""
     try:
         return value_of(parts, OURS, decoder) if OURS in parts else None
     except MarkError as error:
@@ -340,9 +329,9 @@ def _part_reason(error: Exception) -> str:
 def carried_of(
     name: str, parts: Mapping[str, msgspec.Raw], known: Collection[str]
 ) -> str | None:
-    """The JSON object of what a file of `name` holds besides what is known; None for nothing.
+    """The JSON in which the values of other keys than `known` are carried; None for nothing.
 
-    Raises MarkError where it is nested too deep.
+    Raises MarkError for values that are nested deeper than DEEPEST.
     """
     rest = spelled({key: raw for key, raw in parts.items() if key not in known})
     if not rest:
@@ -353,7 +342,7 @@ def carried_of(
 
 
 def depth(json: bytes) -> int:
-    """How deep lists and objects stand in each other."""
+    """The nesting of lists and objects."""
     deepest = here = 0
     for sign in STRINGS.sub(b"", json):
         if sign in b"[{":
@@ -365,7 +354,7 @@ def depth(json: bytes) -> int:
 
 
 def carried_in(carried: str | None, name: str) -> Parts:
-    """What was carried of a file of `name`; nothing where it came from another one."""
+    """What is carried under `name`; empty if it came from a file of another format."""
     if carried is None or not carried.startswith(f'{{"{name}":'):
         return {}
     try:
@@ -380,7 +369,7 @@ def spelled(parts: Mapping[str, msgspec.Raw]) -> bytes:
 
 
 def in_braces(*members: bytes) -> bytes:
-    """An object of members, those that are empty left out."""
+    """An object of the members that are not empty."""
     return b"{" + b",".join(filter(None, members)) + b"}"
 
 
@@ -389,24 +378,25 @@ _first = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """An object where it stands. number: of its line, or in a list its own, from 1."""
+    """An object of a file."""
 
     line: int
     number: int
+    """Of its line, or its rank in a list, from 1."""
     text: str | None
+    """The line; None in a list."""
     parts: Parts | None
+    """The values; None for a line, which is not parsed yet."""
 
     def read(self) -> tuple[Parts, str | None]:
-        """Its values, and its text where it is a line. Raises MarkError."""
+        """Its values, and its text if it is a line. Raises MarkError."""
         if self.parts is not None:
             return self.parts, None
         return parts_of(self.text or ""), self.text
 
 
 def items(source: Source) -> Iterator[JsonObject]:
-    """The objects of a file, streaming. Raises FormatError where there are none to be found;
-    lines are not looked into yet.
-    """
+    """The objects of a file; lines are not parsed yet. Raises FormatError if there are none."""
     if not is_list(source):
         for line, text in source.rows():
             yield JsonObject(line, line, text, None)
@@ -416,7 +406,7 @@ def items(source: Source) -> Iterator[JsonObject]:
 
 
 def values(source: Source, decode: Callable[[str], T]) -> Iterator[T]:
-    """What `decode` makes of each object; those that it refuses are passed over.
+    """What `decode` makes of each object; objects that it refuses are skipped.
 
     decode: raises msgspec.DecodeError.
     """
@@ -431,7 +421,7 @@ def values(source: Source, decode: Callable[[str], T]) -> Iterator[T]:
 
 
 def is_list(source: Source) -> bool:
-    """True for a list of objects, or an object that goes over several lines."""
+    """True for a list of objects, and for an object of several lines."""
     return _is_list(source.first_row())
 
 
@@ -440,7 +430,7 @@ def _is_list(line: str) -> bool:
 
 
 def refused(source: Source, item: JsonObject, error: MarkError) -> FormatError:
-    """The refusal of an item that does not hold."""
+    """The refusal of an invalid item."""
     message = str(error)
     if message.startswith("is "):
         message = f"the {'line' if item.parts is None else 'object'} {message}"
@@ -449,7 +439,7 @@ def refused(source: Source, item: JsonObject, error: MarkError) -> FormatError:
 
 
 def first_value(first: First) -> dict[str, object] | None:
-    """The first object of a file, as far as its start holds it; None for none."""
+    """The first object of a file, if it is complete in the start of the file; else None."""
     if first.value is not None or not _is_list(first.text):
         return first.value
     begin = first.start.find("{")

@@ -1110,11 +1110,7 @@ def _carried(task: LabelStudioTask, text: TaskText, tags: Tags | None) -> str | 
         for key, raw in (task.data or {}).items()
         if key not in OWN_KEYS and (key != text.key or text.paragraphs or text.page)
     }
-    values = {
-        "data": data or None,
-        "key": text.key if text.key != TEXT else None,
-        "tags": tags,
-    }
+    values = {"data": data or None, "key": text.key if text.key != TEXT else None, "tags": tags}
     parts = {k: msgspec.Raw(_encoder.encode(v)) for k, v in values.items() if v is not None}
     if bytes(task.meta) not in DEFAULTS:
         parts["meta"] = task.meta

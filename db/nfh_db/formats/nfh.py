@@ -114,8 +114,7 @@ def _row(source: Source, number: int, text: str) -> LabelledRow:
     cells = text.split("\t")
     if len(cells) != len(COLUMNS):
         raise source.error(
-            number,
-            f"found {counted(len(cells), 'column')}, wanted 4: {', '.join(COLUMNS)}",
+            number, f"found {counted(len(cells), 'column')}, wanted 4: {', '.join(COLUMNS)}"
         )
     sentence, first, end, label = cells
     words = sentence.split(SEPARATOR)

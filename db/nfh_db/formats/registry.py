@@ -53,7 +53,7 @@ from nfh_db.formats.rows import (
 )
 from nfh_db.formats.subtitles import SUBRIP, WEBVTT
 from nfh_db.formats.tables import TABLE
-from nfh_db.formats.unsupported import removed, stranger
+from nfh_db.formats.unsupported import removed, unsupported
 from nfh_db.messages import shown, visible
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Answer, Origin
@@ -97,7 +97,7 @@ def _sniff_amt(first: First) -> str | None:
 
 
 def _sniff_dialog(first: First) -> str | None:
-    if first.suffix == ".csv" or LISTED.match(first.start) or stranger(first) is not None:
+    if first.suffix == ".csv" or LISTED.match(first.start) or unsupported(first) is not None:
         return None
     return "it is plain text"
 
@@ -204,7 +204,7 @@ def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Form
     first = First.of(source)
     found = sniffed(source, first, formats)
     if found is None:
-        other = stranger(first)
+        other = unsupported(first)
         if other is not None:
             raise source.error(None, other)
         names = ", ".join(one.name for one in formats if InputKind.TEXT in one.takes)
@@ -486,8 +486,7 @@ def _recognized(path: Path, among: Sequence[Format], encoding: str | None) -> Re
             Source(path, encoding)  # Its refusal names the NUL byte.
         fit = ", ".join(one.name for one in among if kind in one.takes)
         raise origin.error(
-            None,
-            f"its format is not known; a {what} can be, with --format: {fit}{hint}",
+            None, f"its format is not known; a {what} can be, with --format: {fit}{hint}"
         )
     return RecognizedFile(origin, *found)
 

@@ -1,5 +1,5 @@
-"""What readers yield and writers take: plain frozen rows, the options of a file, and the
-release's way of writing an answer.
+"""Rows that readers yield, options of readers and writers, and the form of answers in the
+release.
 """
 
 import json
@@ -19,7 +19,7 @@ from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Turn
 
 @dataclass(frozen=True, slots=True)
 class RawPassage:
-    """A passage whose tokens are given: token i is code points [starts[i], ends[i])."""
+    """A passage with tokens: token i has code points [starts[i], ends[i])."""
 
     text: str
     words: Sequence[str]
@@ -30,29 +30,24 @@ class RawPassage:
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:
-    """A row that says one thing of one anchor. line counts from 1.
-
-    labels: JSON of the row's own label. head_tokens: for REFERENCE only, as the file
-    lists them: which of them name one noun is not known yet.
-    """
+    """A row with one label of one anchor."""
 
     line: int
+    """Of the file, from 1."""
     passage: RawPassage
     anchor: Anchor
     labels: str
+    """JSON of the label in the file."""
     kind: Kind
     head_tokens: tuple[int, ...] = ()
+    """For REFERENCE, as the file lists them; it does not tell which of them are of one noun."""
     split: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GoldRow:
-    """A row that says of one anchor what people, models and rules say, or a part of that.
-
-    Several rows of a file may be of one anchor: each brings what it has. labels: JSON of what
-    the file holds besides, which an export to the same format brings back. tokenizer: the name
-    of what made the tokens; None where they came with the file. foreign: nothing of ours came
-    along, so that the split may be the one that the file's name says.
+    """A row with the gold, votes and flags of one anchor, or some of them. Several rows of a
+    file may be of one anchor; their contents are joined.
     """
 
     line: int
@@ -63,32 +58,35 @@ class GoldRow:
     votes: tuple[Vote, ...]
     flags: tuple[FlagMark, ...]
     labels: str | None = None
+    """JSON of what the file has besides, which an export to the same format writes back."""
     tokenizer: str | None = None
+    """The name of what made the tokens; None if they came with the file."""
     foreign: bool = False
+    """The row was not exported by this program, so that the name of the file may give its
+    split.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class DialogTurn:
-    """One line of a dialog: its words are code points [start, end) of the block's text.
-
-    line: of the file, from 1. number: rank of the line in its block, from 0. begin, until:
-    when it is said, in milliseconds from the start of the recording, where the file tells.
-    """
+    """A line of a dialog: its words are code points [start, end) of the text of the block."""
 
     line: int
+    """Of the file, from 1."""
     number: int
+    """The rank of the line in its block, from 0."""
     speaker: str | None
     start: int
     end: int
     begin: int | None = None
+    """As `until`: milliseconds from the start of the recording, if the file has times."""
     until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DialogBlock:
-    """A scene: lines of plain text between two blank ones, not yet tokenized.
-
-    labels, split: as those of a GoldRow; of every number that is found in it.
+    """A scene: lines of plain text, not tokenized. labels, split: as in GoldRow, for every
+    number that is found in it.
     """
 
     text: str
@@ -99,9 +97,10 @@ class DialogBlock:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRow:
-    """One worker's answer to one task of a batch, each field as the file has it.
+    """A worker's answer to a task of a batch, with the fields of the file; "" for a missing
+    column.
 
-    line: of the file, where the row starts. Columns that the file lacks are "".
+    line: of the file, where the row starts.
     """
 
     line: int
@@ -126,7 +125,7 @@ Row = LabelledRow | GoldRow | DialogBlock | AssignmentRow
 
 
 def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
-    """The passage of a file that gives words only: one space between them, turns on lines."""
+    """The passage of a file that has words only: one space between them, one line a turn."""
     if len(turns) == 1:
         text = " ".join(words)
     else:
@@ -143,7 +142,7 @@ def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
 
 
 def runs(numbers: Sequence[int], speakers: Sequence[str | None]) -> tuple[Turn, ...]:
-    """Turns from one turn number and one speaker a token: the longest equal runs."""
+    """Turns from the turn number and the speaker of each token: the longest equal runs."""
     turns = []
     place = 0
     for (number, speaker), run in groupby(zip(numbers, speakers, strict=True)):
@@ -154,7 +153,7 @@ def runs(numbers: Sequence[int], speakers: Sequence[str | None]) -> tuple[Turn, 
 
 
 def per_token(turns: Sequence[Turn]) -> tuple[list[int], list[str | None]]:
-    """The turn number and the speaker of each token: the reverse of `runs`."""
+    """The turn number and the speaker of each token: the inverse of `runs`."""
     numbers: list[int] = []
     speakers: list[str | None] = []
     for turn in turns:
@@ -164,11 +163,12 @@ def per_token(turns: Sequence[Turn]) -> tuple[list[int], list[str | None]]:
 
 
 RELEASE_KEYS = ("tokens", "line_indices", "head", "speakers", "anchors_indices")
-"""The five keys, in the order in which the release's files have them."""
+"""The five keys, in the order of the release's files."""
 
 Mentions = Literal["marked", "all", "nearest"]
-"""Which mentions of the heads an `nfh` row lists: those a person marked, all that nobody
-removed, or the one nearest to the anchor."""
+"""Which mentions an `nfh` row lists: those that a person marked, all that are not removed, or
+the one nearest to the anchor.
+"""
 
 MENTIONS: tuple[Mentions, ...] = get_args(Mentions)
 
@@ -178,7 +178,7 @@ NO_FORM = frozenset({Kind.NOT_NFH, Kind.BROKEN, Kind.NFH})
 def release_head(
     answer: Answer | None, anchor: Anchor, mentions: Mentions = "all"
 ) -> list[str] | list[int] | None:
-    """The `head` list of an answer; None where the release has no form for it.
+    """The `head` list of an answer; None if the release has no form for it.
 
     UNKNOWN is written as OTHER. Indices are ascending, each once.
     """
@@ -198,33 +198,34 @@ def _indices(answer: Answer, anchor: Anchor, mentions: Mentions) -> list[int]:
 
 
 def _marked(head: Head) -> Sequence[Mention]:
-    """The marked mentions of a head; its first where nobody marked one."""
+    """The marked mentions of a head; its first mention if none is marked."""
     return [m for m in head.mentions if m.origin is Origin.MARKED] or head.mentions[:1]
 
 
 def distance(token: int, anchor: Anchor) -> int:
-    """Tokens from `token` to the nearest token of the anchor; 0 inside it."""
+    """The distance in tokens from `token` to the anchor; 0 inside it."""
     return max(anchor.start - token, token - (anchor.end - 1), 0)
 
 
 def source_head(labels: str | None) -> list[object] | None:
-    """The `head` list an imported row came with, if it came from a row that had one."""
+    """The `head` list of the file from which a row was imported, if it had one."""
     head = None if labels is None else json.loads(labels)
     return head if isinstance(head, list) else None
 
 
 def reason_left_out(record: ExportRecord) -> str:
-    """The kind for which a record has no release form, or "open" where it has no gold."""
+    """The kind of a record without a form in the release, or "open" without gold."""
     return "open" if record.gold is None else record.gold.answer.kind.value
 
 
 class LineWriter(Protocol):
-    """Makes the lines of a format. left_out: records it has no form for, by reason."""
+    """Makes the lines of a format."""
 
     left_out: Counter[str]
+    """Records that the format has no form for, by reason."""
 
     def line(self, record: ExportRecord) -> str | None:
-        """The record's line with its end; None, and counted, where it has no form."""
+        """The line of a record, with its end; None, and counted, if it has no form."""
 
 
 class ReleaseWriter:
@@ -235,9 +236,9 @@ class ReleaseWriter:
         self.left_out: Counter[str] = Counter()
 
     def line(self, record: ExportRecord) -> str | None:
-        """The record's line with its end; None, and counted, where it has no form.
+        """The line of a record, with its end; None, and counted, if it has no form.
 
-        Spelled as the release's files are: ASCII only, keys in RELEASE_KEYS' order.
+        As in the release's files: ASCII only, keys in the order of RELEASE_KEYS.
         """
         head: Sequence[object] | None = source_head(record.labels)
         if head is None:
@@ -263,31 +264,29 @@ Tokenize = Callable[[str], Sequence[Span]]
 Lemmatize = Callable[[Sequence[str]], Sequence[str]]
 
 Offsets = Literal["codepoint", "utf16"]
-"""The unit in which a file counts the characters of its texts."""
+"""The unit of a file's offsets."""
 
 IGNORE = "ignore"
-"""What a label or relation is mapped to that is to be left out, and counted."""
+"""The meaning of a label or relation that is left out, and counted."""
 
 PARTS = ("labels", "relations", "layer")
-"""The tables that a mapping file may hold."""
+"""The tables of a mapping file."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelMap:
-    """What a project's own names mean here: its name first, ours second.
-
-    labels: of spans; ours are ANCHOR, HEAD, the kinds, and OTHER_ with a sort. relations: ours
-    are HEAD, ADDED, REMOVED, SAME, AND, OR, UNSTATED. layer: names of types and features of
-    an annotation scheme, by what they are here.
-    """
+    """The meanings of a project's names: from its names to ours."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
+    """Of spans; ours are ANCHOR, HEAD, the kinds, and OTHER_ with a sort."""
     relations: Mapping[str, str] = field(default_factory=dict)
+    """Ours are HEAD, ADDED, REMOVED, SAME, AND, OR, UNSTATED."""
     layer: Mapping[str, str] = field(default_factory=dict)
+    """Names of types and features of an annotation scheme; each format documents its own."""
 
     @classmethod
     def of_file(cls, path: Path) -> "LabelMap":
-        """The mapping that a TOML file holds. Raises FormatError for anything else."""
+        """The mapping of a TOML file. Raises FormatError for invalid files."""
         name = visible(str(path), limit=200)
         try:
             content = tomllib.loads(path.read_text("utf-8"))
@@ -317,35 +316,32 @@ def _surfaces(words: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a file is read.
-
-    tokenize: code points [start, end) of each token of a text; lemmatize: a lemma for each
-    word of a passage, by which mentions of one noun are told; tokenizer: the name that tokens
-    made so are stamped with. All are handed in, since this package has none.
-    labels: what the file's own names mean. offsets: the unit of its offsets, None where the
-    file itself tells or the format fixes it. columns: our name of a column to the file's.
-    pause: seconds of silence that end a scene of subtitles, None for the format's own rule.
-    encoding: of the file's text, None for UTF-8. annotator: whose answers those are that the
-    file says of nobody; None where they are gold.
+    """How a file is read. Tokenizer and lemmatizer are passed in, since this package has
+    none.
     """
 
     tokenize: Tokenize = _no_tokenizer
+    """The code points [start, end) of each token of a text."""
     lemmatize: Lemmatize = _surfaces
+    """A lemma for each word; mentions with one lemma are of one noun, unless the file tells."""
     tokenizer: Callable[[], str] = str
+    """The name of the tokenizer, which is stored with the passage."""
     labels: LabelMap = field(default_factory=LabelMap)
     offsets: Offsets | None = None
+    """None if the file tells the unit, or the format defines it."""
     columns: Mapping[str, str] = field(default_factory=dict)
+    """The file's names of our columns."""
     pause: float | None = None
+    """Seconds of silence that end a scene; None for the default of the format."""
     encoding: str | None = None
+    """None for UTF-8."""
     annotator: str | None = None
+    """Whose answers are those for which the file names nobody; None if they are gold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a file is written. mentions: which mentions of a head an `nfh` row lists.
-
-    labels: a project's own names in place of ours.
-    """
+    """How a file is written."""
 
     mentions: Mentions = "all"
     labels: LabelMap = field(default_factory=LabelMap)

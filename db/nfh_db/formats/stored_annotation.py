@@ -20,15 +20,7 @@ from nfh_db.formats.spans import Graph, MarkError, graph_of
 from nfh_db.messages import shown
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_db.serialization import Marks, TurnRow, heads_of, marks_of, turn_rows, turns_of
-from nfh_models.domain import (
-    Anchor,
-    Answer,
-    Kind,
-    PassageError,
-    Relation,
-    Sort,
-    anchor_id,
-)
+from nfh_models.domain import Anchor, Answer, Kind, PassageError, Relation, Sort, anchor_id
 
 KEY = "nfh"
 """The key of the object in the JSON of other tools."""
@@ -230,11 +222,7 @@ def _passage(
     _check_turns(rows)
     starts, ends = zip(*pairs, strict=True) if pairs else ((), ())
     raw = RawPassage(
-        text,
-        [text[start:end] for start, end in pairs],
-        starts,
-        ends,
-        turns_of(rows),
+        text, [text[start:end] for start, end in pairs], starts, ends, turns_of(rows)
     )
     try:
         return raw, sound_digest(raw)

@@ -570,11 +570,7 @@ def _scenes(
             scene.add(turn)
         last = max(last, cue.begin, cue.until)
     yield from scene.end()
-    source.warnings += [
-        *oddities.warnings(),
-        *words.left.warnings(),
-        *rolling.warnings(),
-    ]
+    source.warnings += [*oddities.warnings(), *words.left.warnings(), *rolling.warnings()]
     if not scene.any:
         raise source.error(None, "holds cues without words; wanted what people say")
 

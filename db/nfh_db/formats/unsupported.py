@@ -1,8 +1,8 @@
-"""Files that no format here reads, and what to do with them.
+"""Detection of unsupported input, and advice on it.
 
-Those of other kinds would pass for plain text. A wrong reading of them is worse than none: a
-time or an offset would count as a number that somebody said. Those of removed formats are
-what earlier versions read: each has a way in by another format.
+Files of other kinds would otherwise be read as plain text, and their times and offsets as
+numbers that somebody said. Files of removed formats, which earlier versions read, can be
+imported in another format.
 """
 
 import re
@@ -44,8 +44,8 @@ FORMS = tuple(
 )
 
 
-def stranger(first: First) -> str | None:
-    """What a text plainly is that no format here reads, and what to do; None of others."""
+def unsupported(first: First) -> str | None:
+    """A sentence on a text of a kind that no format reads; None for other texts."""
     start = first.start.removeprefix(MARK)
     return next(
         (
@@ -72,10 +72,10 @@ REMOVED = {
         "are read as nfh"
     ),
 }
-"""Names of formats that there are no more, and what to use instead of each."""
+"""Names of removed formats, and what to use instead."""
 
 SIDE = "gold.jsonl"
-"""The file beside the rows of an export: it holds all that they have no column for."""
+"""The side file of an export, with everything that the rows have no column for."""
 
 CORPUS = ("movie_lines.txt", "movie_conversations.txt")
 PARTED = re.compile(r"\s*+[^\n]* \+\+\+\$\+\+\+ ")
@@ -85,19 +85,19 @@ ROWS = {
     frozenset(RELEASE_KEYS): RESOLUTION,
     frozenset({"tokens", "start_index", "end_index", "label"}): IDENTIFICATION,
 }
-"""The data set's configurations by the keys of their rows."""
+"""The configurations of the data set, by the keys of their rows."""
 
 LISTED = re.compile(r"\s*+(?:\[|\{[ \t\r]*\n)")
-"""How a file starts whose rows are no lines: a list, or an object over several lines."""
+"""The start of a file without a row on each line: a list, or an object of several lines."""
 
 PAGED = re.compile(r'"rows"\s*:\s*\[\s*\{[^{}]*?"row"\s*:\s*(?=\{)')
-"""What stands before the first row of a page of the data set viewer."""
+"""The text before the first row of a page of the data set viewer."""
 
 DIGITS = re.compile(r'"head"\s*:\s*\[\s*"\d')
 
 
 def removed(first: First) -> str | None:
-    """What to use instead of a file of a removed format; None of all others."""
+    """A sentence on a file of a removed format; None for other files."""
     if first.takes is InputKind.FOLDER:
         return _removed_folder(first.names)
     start = first.start.removeprefix(MARK)
@@ -109,7 +109,7 @@ def removed(first: First) -> str | None:
         keys = first_keys(start[paged.end() :])
     rows = ROWS.get(frozenset(keys))
     listed = paged is not None or LISTED.match(start) is not None
-    # A line of the release has the keys of a resolution row, but numbers where that has digits.
+    # A line of the release has the keys of a resolution row, but integers instead of digits.
     if rows == IDENTIFICATION or (rows == RESOLUTION and (listed or DIGITS.search(start))):
         return f"seems to be of a format that was removed: {REMOVED[HF_JSON]}"
     return None
@@ -126,7 +126,7 @@ def _removed_folder(names: Sequence[str]) -> str | None:
 
 
 def is_row_file(name: str) -> bool:
-    """True of a member that holds rows of the data set as JSON: it lies in the folder of a
+    """True for a member with rows of the data set in JSON: it is in the folder of a
     configuration.
     """
     path = PurePosixPath(name)
