@@ -666,19 +666,19 @@ def find_anchor(worded: Worded, target: AmtTarget, tokenize: Tokenize) -> tuple[
     """
     places = _places(worded, target)
     left = list(places)
-    told = False
+    given = False
     for evidence in (
-        _in_bold(worded, places),
+        places.keys() & set(worded.context.bold()),
         _in_sentence(worded, target, places),
         _by_index(worded, target, places, tokenize),
     ):
         narrowed = [place for place in left if place in evidence]
-        left, told = narrowed or left, told or bool(narrowed)
+        left, given = narrowed or left, given or bool(narrowed)
     if len(left) > 1 and all(turn.speaker for turn in worded.turns):
         left = [place for place in left if _in_reach(worded, places[place])] or left
     if len(left) > 1:
         raise UnusableRow(RowProblem.TARGET_AMBIGUOUS, target.text)
-    return places[left[0]], told
+    return places[left[0]], given
 
 
 def _places(worded: Worded, target: AmtTarget) -> dict[Span, Anchor]:
@@ -702,10 +702,6 @@ def _places(worded: Worded, target: AmtTarget) -> dict[Span, Anchor]:
     if not places:
         raise UnusableRow(RowProblem.TARGET_IN_WORD, words)
     return places
-
-
-def _in_bold(worded: Worded, places: dict[Span, Anchor]) -> set[Span]:
-    return places.keys() & set(worded.context.bold())
 
 
 def _in_sentence(worded: Worded, target: AmtTarget, places: dict[Span, Anchor]) -> set[Span]:

@@ -497,7 +497,10 @@ def _read_words(source: Source, found: ParsedSentence, lines: Sequence[Line]) ->
         if first != expected:
             raise source.error(number, f"found the id {first}, expected {expected}")
         if not isinstance(id_, tuple):
-            found.words.append(_word(number, token, (id_,)))
+            misc = token["misc"]
+            found.words.append(
+                ConlluToken(number, token["form"], (id_,), (misc,), _space(misc))
+            )
             expected += 1
             continue
         inside: list[Line] = []
@@ -534,10 +537,6 @@ def _of_range(number: int, token: Any, inside: Sequence[Line]) -> list[ConlluTok
             first.line, first.form, first.ids, (token["misc"], *first.misc), False
         )
     return words
-
-
-def _word(number: int, token: Any, ids: tuple[int, ...]) -> ConlluToken:  # noqa: ANN401
-    return ConlluToken(number, token["form"], ids, (token["misc"],), _space(token["misc"]))
 
 
 def _space(misc: str) -> bool:

@@ -358,11 +358,11 @@ def _scenes(
 ) -> Iterator[DialogBlock]:
     """The block of a conversation, or of each scene if its utterances have scenes."""
     ids = {one.speaker for one in conversation if one.speaker is not None}
-    told = told_apart({one: names.get(one, one) for one in ids})
+    speakers = told_apart({one: names.get(one, one) for one in ids})
     turns = zip(conversation, times_of(conversation), strict=True)
     for _, scene in groupby(turns, key=lambda pair: pair[0].scene):
         spoken = [
-            SpeakerTurn(one.line, told.get(one.speaker or ""), one.text, begin=time)
+            SpeakerTurn(one.line, speakers.get(one.speaker or ""), one.text, begin=time)
             for one, time in scene
         ]
         yield from scene_block(file, spoken, SHORTER)

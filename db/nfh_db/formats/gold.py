@@ -368,9 +368,10 @@ def _check_id(fields: Fields, raw: RawPassage, anchor: Anchor) -> None:
 
 
 def _gold(fields: Fields, count: int, anchor: Anchor) -> Gold | None:
-    if fields.values["kind"] is None:
+    values = fields.values
+    if values["kind"] is None:
         for key in UNDECIDED:
-            if fields.values[key] is not None:
+            if values[key] is not None:
                 raise fields.refuse(key, "null, since the kind is null")
         if fields.items("heads"):
             raise fields.refuse("heads", "an empty list, since the kind is null")
@@ -382,8 +383,8 @@ def _gold(fields: Fields, count: int, anchor: Anchor) -> Gold | None:
     return Gold(
         answer=_answer(fields, count, anchor),
         rule=Rule(fields.choice("rule", tuple(Rule))),
-        adjudicator=_optional_name(fields, "adjudicator"),
-        decided_at=_optional_time(fields, "decided_at"),
+        adjudicator=None if values["adjudicator"] is None else fields.name("adjudicator"),
+        decided_at=None if values["decided_at"] is None else _time(fields, "decided_at"),
         votes=_settled_on(fields),
     )
 
@@ -508,14 +509,6 @@ def is_a_time(value: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _optional_time(fields: Fields, key: str) -> str | None:
-    return None if fields.values[key] is None else _time(fields, key)
-
-
-def _optional_name(fields: Fields, key: str) -> str | None:
-    return None if fields.values[key] is None else fields.name(key)
 
 
 def _check_prediction(fields: Fields, row: GoldRow) -> None:

@@ -124,8 +124,8 @@ def _of_passage(stem: str, suffix: str, records: Sequence[ExportRecord]) -> Iter
     first = tuple(_open(record) for record in records)
     yield File(f"{folder_of(document)}/{INITIAL}", passage, first)
     for name in names:
-        drawn = tuple(_of_user(record, name) for record in records)
-        yield File(f"{folder_of(document)}/{user_file(name)}", passage, drawn)
+        own = tuple(_of_user(record, name) for record in records)
+        yield File(f"{folder_of(document)}/{user_file(name)}", passage, own)
     gold = tuple(
         CasNumber(record.anchor, record.gold.answer, _kept(record, gold=True))
         for record in records
