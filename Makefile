@@ -46,7 +46,7 @@ benchmarks: $(VENV)/.pipeline
 
 # The sample corpus from its sources, in place.
 sample: $(VENV)/.installed
-	@$(BIN)/python -P -m nfh_tui.sample.build nfh_tui/sample
+	@$(BIN)/python -m tools.sample_corpus
 
 # The model in the package, from the release's files: make small DATA=... BASE=... TEACHER="..."
 # DIALOGS="..." CREDIT="..." SET="..." MORE="..."; docs/small.md says what each is.

@@ -13,6 +13,7 @@ have times and no ratio.
 import argparse
 import gc
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,6 @@ from nfh_db.formats.rows import Writing
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Passage, anchor_id
 from nfh_tui.sample import corpus_path
-from nfh_tui.sample.build import corpus_records
 
 JSON = (".json", ".jsonl")
 
@@ -38,6 +38,9 @@ class Items:
     def __init__(self, number: int) -> None:
         self.number = number
         self.seconds = 0.0
+        sys.path.append(str(Path(__file__).parents[1]))
+        from tools.sample_corpus import corpus_records
+
         found = corpus_records(corpus_path().parent / "dialogs")
         self._sample = [
             list(group)

@@ -399,9 +399,6 @@ READ_ONE = f"""
 SELECT {COLUMNS}
 WHERE w.anchor_id = :anchor AND w.annotator_id = :annotator AND w.role = :role
     AND w.removed = 0"""
-FIND_ID = """
-SELECT id FROM answer
-WHERE anchor_id = :anchor AND annotator_id = :annotator AND role = :role"""
 UPSERT = """
 INSERT INTO answer (anchor_id, annotator_id, role, kind, relation, sort, noun, comment,
     seconds, saw_model, saw_votes, guideline_version, rule_tag, batch_id, answered_at)
@@ -472,14 +469,6 @@ def write(
         },
     ).fetchone()[0]
     replace_of_answer(connection, answer_id, value.heads)
-
-
-def find_id(connection: Connection, anchor_id: int, annotator_id: int, role: str) -> int | None:
-    """The row of somebody's answer, removed or not."""
-    row = connection.execute(
-        FIND_ID, {"anchor": anchor_id, "annotator": annotator_id, "role": role}
-    ).fetchone()
-    return None if row is None else row[0]
 
 
 def read_all(

@@ -881,9 +881,6 @@ BASELINES: tuple[PublishedResolution, ...] = (
 LINEAR_BELOW = PublishedResolution("linear", DEV, "accuracy_inclusive", 28.0, "appendix")
 """The paper says that the linear baseline stays below this."""
 
-NOUN_HEADS = 91.8
-"""Heads of References that are nouns, in percent."""
-
 ELMO_N = 1_000
 """Examples of the dev set, on which the confusion matrix is computed."""
 

@@ -69,7 +69,6 @@ AROUND_HEAD = 6
 """Tokens on either side of a head or a chosen token that stands further off."""
 MOST_HEADS = 3
 """Gold mentions outside the window that are shown, the nearest first."""
-LONGEST_SPEAKER = 40
 
 SHADES = ((0.6, "strong"), (0.3, "medium"), (0.1, "weak"))
 """From which share of the best candidate's score on a token has which of the three reds."""

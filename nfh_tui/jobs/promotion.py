@@ -351,11 +351,6 @@ class PromotionDecision:
     learnt_saw_model: int = 0
     trials: tuple[PromotionTrial, ...] = field(default_factory=tuple)
 
-    @property
-    def promotes(self) -> bool:
-        """Whether the model is to take over."""
-        return self.verdict == PROMOTED
-
     def to_json(self) -> dict[str, object]:
         """As the model's row and the job's result have it; fractions."""
         own = {} if not self.trials else _trial_json(self.trials[0])

@@ -2,7 +2,7 @@
 
 It is for showing and testing the tool. No accuracy or agreement measured on it is evidence.
 `dialogs/*.txt` is what people read and correct; `corpus.jsonl` is made from it by
-`python -m nfh_tui.sample.build` and never edited.
+`make sample` and never edited.
 """
 
 from pathlib import Path

@@ -458,14 +458,6 @@ def identifier_for(
     return IDENTIFICATION.find(store, spec, register=register, loaded=loaded)
 
 
-def ensure_rules(store: "Store") -> int:
-    """The number of the registered rules: they are a model, too, and can be activated.
-
-    What rules of another version identified is forgotten.
-    """
-    return IDENTIFICATION.ensure(store, RULES)
-
-
 def named(store: "Store", spec: str | None) -> "Model | None":
     """The registered model of identification that `spec` names; None if none.
 

@@ -149,13 +149,6 @@ class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=Fals
             self._fill()
             self.scroll_to(y=0, animate=False, force=True)
 
-    def turn_to(self, rule: str) -> bool:
-        """Scroll to a rule, by its id; False where there is no such rule."""
-        row = heading_row(self._rows, rule)
-        if row is not None:
-            self.scroll_to(y=row, animate=False, force=True)
-        return row is not None
-
     def _fill(self) -> None:
         width = self._rows_width = self.scrollable_content_region.width
         self._rows = guide_rows(self._text, width) if width > 0 else ()

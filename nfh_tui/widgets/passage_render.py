@@ -635,12 +635,6 @@ def _mention(made: _Maker, mention: Mention, number: int) -> None:
     made.sign(mention.start, Rank.HEAD, digit, "head-sign", left=True)
 
 
-def head_list(state: EditState | None) -> tuple[tuple[int, Mention], ...]:
-    """The mention in front of each head, with the head's number."""
-    heads = () if state is None else state.heads
-    return tuple((number, live(mentions)[0]) for number, mentions in enumerate(heads, 1))
-
-
 def changed(before: PassageMarks, now: PassageMarks) -> set[int]:
     """Tokens on or beside which something else is drawn than before."""
     tokens: set[int] = set()

@@ -14,7 +14,7 @@ from nfh_db.records import Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Answer, compare
 from nfh_tui.sample import corpus_path
-from nfh_tui.sample.build import corpus_records
+from tools.sample_corpus import corpus_records
 
 ANCHORS, ALL_AGREE, TWO_AGREE, DISAGREE = 174, 78, 50, 46
 

@@ -12,7 +12,7 @@ from nfh_db.store import Store
 from nfh_models.parsing import base as parsing
 from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_tui.jobs import promotion
-from nfh_tui.jobs.promotion import PromotionDecision, judge
+from nfh_tui.jobs.promotion import PROMOTED, PromotionDecision, judge
 from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.services import models
 
@@ -42,7 +42,7 @@ def test_a_better_model_is_promoted_with_the_figures_as_the_reason(
 ) -> None:
     number = registered(store, "old-1", HALF)
     verdict = judged(store, tmp_path, [1])
-    assert verdict.promotes
+    assert verdict.verdict == PROMOTED
     assert verdict.reason.startswith(
         "98.3 % of 60 examples right, old-1 50.0 %: 48.3 points more (95 %: +"
     )
@@ -115,7 +115,7 @@ def test_a_model_whose_folder_is_gone_is_replaced(store: Store, tmp_path: Path) 
     registered(store, "old-1", [])
     shutil.rmtree(tmp_path / "w-models")
     verdict = judged(store, tmp_path, [1])
-    assert verdict.promotes
+    assert verdict.verdict == PROMOTED
     assert "old-1, which is in use, cannot be used (the model old-1 is gone" in verdict.reason
     told = verdict.to_json()
     assert (told["against"], told["against_id"]) == ("cues", None)
@@ -142,7 +142,7 @@ def test_gold_given_with_a_model_in_view_is_counted_and_told_apart(
 ) -> None:
     registered(store, "old-1", HALF)
     verdict = judged(store, tmp_path, [1], saw=20)
-    assert verdict.promotes
+    assert verdict.verdict == PROMOTED
     assert verdict.to_json()["saw_model"] == 20
     blind = verdict.trials[0].blind
     assert blind is not None
@@ -163,7 +163,7 @@ def test_a_model_of_both_tasks_is_judged_in_both(store: Store, tmp_path: Path) -
     registered(store, "old-1", HALF, [], task="resolution")
     registered(store, "svm-1", [], range(10), task="identification")
     verdict = judged(store, tmp_path, [1], range(10), task="both")
-    assert verdict.promotes
+    assert verdict.verdict == PROMOTED
     assert verdict.reason.startswith("Resolution: 98.3 % of 60 examples right, old-1")
     assert "Identification: F1 87.2 on 60 numbers, svm-1 87.2: no difference." in verdict.reason
     told = verdict.to_json()
@@ -187,7 +187,7 @@ def test_one_of_both_tasks_that_does_worse_in_one_stays_a_candidate(
 def test_identification_is_judged_by_f1(store: Store, tmp_path: Path) -> None:
     registered(store, "old-1", [], HALF)
     verdict = judged(store, tmp_path, [], [1], task="identification")
-    assert verdict.promotes
+    assert verdict.verdict == PROMOTED
     assert verdict.to_json()["figure"] == "f1"
     assert verdict.reason.startswith("F1 98.7 on 60 numbers, old-1 57.1: ")
 
@@ -247,7 +247,7 @@ def test_a_model_that_is_given_another_parser_s_words_is_named(
     needing(monkeypatch, "old-1")
     monkeypatch.setattr(parsing, "load_parser", lambda spec, wanted: Parsing())
     verdict = judged(store, tmp_path, [1])
-    assert verdict.promotes
+    assert verdict.verdict == PROMOTED
     assert "old-1 learnt from what pipeline 1 parsed" in verdict.reason
 
 

@@ -10,8 +10,8 @@ from nfh_db.formats.rows import GoldRow
 from nfh_db.records import Role, Vote
 from nfh_models.domain import Answer, ItemDisagreement, Passage, anchor_id, compare_all
 from nfh_tui.sample import corpus_path
-from nfh_tui.sample.build import corpus_records
 from nfh_tui.services.imports import passage_of
+from tools.sample_corpus import corpus_records
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from nfh_models.domain import (
 )
 from nfh_models.text.numbers import find_numbers
 from nfh_tui.sample import corpus_path
-from nfh_tui.sample.build import ANNOTATORS, EDITOR, PHENOMENA, corpus_lines
 from nfh_tui.services.imports import ImportOptions, PassageMaker, export_file, import_file
+from tools.sample_corpus import ANNOTATORS, EDITOR, PHENOMENA, corpus_lines
 
 GROUPS = {
     "REFERENCE, one noun": {

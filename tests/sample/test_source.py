@@ -7,7 +7,7 @@ import pytest
 from nfh_db.errors import FormatError
 from nfh_db.records import FlagName, Rule
 from nfh_models.domain import Kind, Origin, Relation
-from nfh_tui.sample.build import corpus_records
+from tools.sample_corpus import corpus_records
 
 GOOD = """\
 # A comment.

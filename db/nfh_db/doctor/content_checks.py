@@ -284,7 +284,6 @@ ENTITIES = {
     "anchor": decode_anchor,
 }
 ROLES = ("annotator", "adjudicator")
-TOLD_EVERY = 1_000
 
 
 def events(patient: Patient) -> Iterator[Fault]:

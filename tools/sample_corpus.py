@@ -1,4 +1,4 @@
-"""Makes the sample corpus from its source: `python -m nfh_tui.sample.build`. The dialogs'
+"""Makes the sample corpus from its source: `make sample`. The dialogs'
 markup, the notation of answers, and what each anchor is there to show.
 
 The notation of answers in the dialogs' source.
@@ -58,7 +58,6 @@ from nfh_models.domain import (
     anchor_id,
     settle,
 )
-from nfh_tui.sample import corpus_path
 
 _CLASS = re.compile(r"(?P<kind>[A-Z_]+)(?:/(?P<sort>[a-z]+))?(?::(?P<noun>[a-z ]+))?")
 _HEAD = re.compile(
@@ -425,7 +424,7 @@ SETTLED_AT = "2025-03-14T17:00:00.000Z"
 
 def main() -> int:
     """Write the corpus; the exit status is 1, with a sentence, if the source does not hold."""
-    out = corpus_path()
+    out = Path(__file__).parents[1] / "nfh_tui/sample/corpus.jsonl"
     try:
         lines = list(corpus_lines(out.parent / "dialogs"))
         write_lines(out, lines)
