@@ -2,7 +2,7 @@
 and redone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nfh_db import anchors, answers, clock, passages
@@ -11,6 +11,9 @@ from nfh_db.errors import ChangedSinceError, NotAllowedError
 from nfh_db.records import Annotator, Role, Rule, Undone
 from nfh_db.serialization import (
     AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
     Value,
     decode_anchor,
     decode_answer,
@@ -257,6 +260,14 @@ def present_value(
     return encode(found)
 
 
+DECODERS: Mapping[str, Callable[[str | None], Value | None]] = {
+    "answer": decode_answer,
+    "gold": decode_gold,
+    "flag": decode_flag,
+    "anchor": decode_anchor,
+}
+
+
 def make(
     connection: Connection,
     entity: str,
@@ -266,15 +277,29 @@ def make(
     state: str | None,
 ) -> None:
     """Give a thing the state that the log wrote down."""
-    if entity == "answer":
-        value = decode_answer(state)
-        answers.write(connection, anchor_id, annotator_id or 0, name, value)
-    elif entity == "gold":
-        answers.write_gold(connection, anchor_id, decode_gold(state))
-    elif entity == "flag":
-        answers.write_flag(connection, anchor_id, annotator_id or 0, name, decode_flag(state))
-    else:
-        anchors.write(connection, anchor_id, decode_anchor(state))
+    _write(connection, entity, anchor_id, annotator_id, name, DECODERS[entity](state))
+
+
+def _write(
+    connection: Connection,
+    entity: str,
+    anchor_id: int,
+    annotator_id: int | None,
+    name: str,
+    value: Value | None,
+) -> None:
+    """Write a value into the table of its entity; None removes what is there."""
+    match entity, value:
+        case "answer", AnswerValue() | None:
+            answers.write(connection, anchor_id, annotator_id or 0, name, value)
+        case "gold", GoldValue() | None:
+            answers.write_gold(connection, anchor_id, value)
+        case "flag", FlagValue() | None:
+            answers.write_flag(connection, anchor_id, annotator_id or 0, name, value)
+        case "anchor", AnchorValue() | None:
+            anchors.write(connection, anchor_id, value)
+        case _:
+            raise TypeError(f"{value!r} is no state of a thing that is called {entity!r}")
 
 
 def change(
@@ -296,7 +321,7 @@ def change(
     after = encode(value)
     if before == after and not confirm:
         return False
-    make(connection, entity, anchor_id, annotator_id, name, after)
+    _write(connection, entity, anchor_id, annotator_id, name, value)
     record(connection, act_id, entity, anchor_id, annotator_id, name, before, after)
     return True
 

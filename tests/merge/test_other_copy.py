@@ -31,17 +31,17 @@ def merge(copies, other: Path) -> None:
 
 def test_a_copy_that_somebody_has_open(parted) -> None:
     with parted.open("train") as there:
-        there.set_setting("unsaved", "in the log beside the file")
+        there.settings.write("unsaved", "in the log beside the file")
         with parted.open("home") as store:
             assert store.merge.run(parted.path("train"), "merger").events == 1
-        assert there.setting("unsaved") is not None
+        assert there.settings.read("unsaved") is not None
     assert parted.said("home") == {"bob": "TIME"}
 
 
 def test_a_copy_made_with_its_log_beside_it(parted) -> None:
     with parted.open("train") as there:
-        person = there.annotator("zoe")
-        there.save_view(person, "mine", "class:AGE")
+        person = there.people.ensure("zoe")
+        there.workspace.save_view(person, "mine", "class:AGE")
         for end in ("", "-wal"):
             shutil.copyfile(f"{parted.path('train')}{end}", f"{parted.path('taken')}{end}")
     report = parted.merge("home", "taken")

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db import event_log
 from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError
 from nfh_db.records import AnchorState, Annotator, Exposure, FlagName, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
+
+Decode = Callable[[str | None], object]
 
 WORDS = "the dogs saw one , then more dogs and cats"
 ONE = 3
@@ -33,6 +36,28 @@ def kinds(store: Store, who: Annotator, anchor: int) -> list[str]:
     item = store.items.read(anchor, who, Role.ANNOTATOR)
     assert item is not None
     return [f"{vote.annotator} {vote.answer.kind}" for vote in item.votes]
+
+
+def test_only_undo_and_redo_read_a_state_back_from_the_log(
+    store: Store, eva: Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    for entity, decode in event_log.DECODERS.items():
+
+        def noted(text: str | None, entity: str = entity, decode: Decode = decode) -> object:
+            read.append(entity)
+            return decode(text)
+
+        monkeypatch.setitem(event_log.DECODERS, entity, noted)
+    answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
+    store.edits.set_flag(1, eva, FlagName.SKIP, True)
+    store.edits.replace_anchor(2, eva, Role.ADJUDICATOR, Anchor(2, 4))
+    assert read == []
+    # What was written is what the log says, spelt alike.
+    with store.connections.reading() as connection:
+        assert list(event_log.mismatches(connection)) == []
+    assert store.edits.undo(eva) is not None
+    assert set(read) == {"anchor"}
 
 
 def test_nothing_to_undo(store: Store, eva: Annotator) -> None:
