@@ -165,7 +165,7 @@ def scan(file: Path, processes: int) -> None:
 def machine(folder: Path | None, rules: Identifier, parser: Parser, text: Text) -> Identifier:
     """The model of a folder, or one fitted on the first numbers of the text, as rules say."""
     if folder is not None:
-        from nfh_models.identification.recipes import load_identifier
+        from nfh_models.identification.base import load_identifier
 
         return load_identifier("svm", folder)
     from nfh_models.identification.svm import train_svm
@@ -227,7 +227,7 @@ def run(asked: argparse.Namespace) -> None:
     """Measure what was asked for."""
     import spacy
 
-    from nfh_models.identification.recipes import load_identifier
+    from nfh_models.identification.base import load_identifier
     from nfh_models.parsing.spacy_parser import installed_pipelines
 
     package = installed_pipelines()[0].package

@@ -24,8 +24,7 @@ from spacy.training import Example
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage, Relation, Turn
 from nfh_models.domain import Token as PassageToken
-from nfh_models.identification.base import SentenceNumber, decide
-from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.identification.base import IdentificationRecipeError, SentenceNumber, decide
 from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_models.resolution import cues, recipes
 from nfh_models.resolution.base import Choice, Item, Resolver

@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from nfh_models.identification import recipes as identification
+from nfh_models.identification import base as identification
 from nfh_models.identification.base import Identifier
 from nfh_models.model_files import (
     CARD,

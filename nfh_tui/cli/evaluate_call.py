@@ -17,6 +17,7 @@ from nfh_db.query import Query, parse
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
 from nfh_models.errors import ModelsError
+from nfh_models.identification.base import RULES, SVM, TRAINED
 from nfh_models.identification.evaluation import (
     LABELS,
     Error,
@@ -24,7 +25,6 @@ from nfh_models.identification.evaluation import (
     IdentifierComparison,
     PartCounts,
 )
-from nfh_models.identification.recipes import RULES, SVM, TRAINED
 from nfh_models.identification.scores import DecisionCounts
 from nfh_models.parsing.base import Parser, load_parser
 from nfh_tui import config

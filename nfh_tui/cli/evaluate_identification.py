@@ -16,9 +16,9 @@ from nfh_db.formats.files import write_lines
 from nfh_db.messages import counted, visible
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
-from nfh_models.identification.ablation import REMOVALS, rule_removals
-from nfh_models.identification.base import Example
+from nfh_models.identification.base import RULES, SVM, Example
 from nfh_models.identification.evaluation import (
+    REMOVALS,
     Error,
     IdentificationEvaluation,
     IdentifierComparison,
@@ -26,8 +26,8 @@ from nfh_models.identification.evaluation import (
     compare,
     evaluate,
     measures,
+    rule_removals,
 )
-from nfh_models.identification.recipes import RULES, SVM
 from nfh_models.identification.scores import (
     RESULTS,
     DecisionCounts,

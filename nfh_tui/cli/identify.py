@@ -143,7 +143,7 @@ def _in_database(
 ) -> None:
     from nfh_db.records import Annotator
     from nfh_db.store import Store
-    from nfh_models.identification.recipes import RULES
+    from nfh_models.identification.base import RULES
     from nfh_tui.services.identify import IdentifyRequest, identify
     from nfh_tui.services.models import identifier_for
 

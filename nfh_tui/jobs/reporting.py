@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from nfh_db.errors import BusyError, FullError, QueryError
 from nfh_db.jobs import JobPoint, JobProgress
 from nfh_db.query import Match, Query, parse
-from nfh_models.identification.recipes import TRAINED as IDENTIFYING
+from nfh_models.identification.base import TRAINED as IDENTIFYING
 from nfh_models.resolution.recipes import SMALL
 from nfh_models.resolution.recipes import TRAINED as RESOLVING
 

@@ -19,7 +19,7 @@ import msgspec
 from nfh_db import system
 from nfh_db.clock import now
 from nfh_db.system import path_beside, sweep
-from nfh_models.identification.recipes import RULES
+from nfh_models.identification.base import RULES
 from nfh_tui.scanning.blocks import (
     SIZE,
     STANDARD_INPUT,

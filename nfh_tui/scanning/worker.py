@@ -102,8 +102,7 @@ class Engine:
         self._lock = threading.Lock()
 
     def _load(self, task: BlockTask) -> None:
-        from nfh_models.identification.base import check_layers
-        from nfh_models.identification.recipes import load_identifier
+        from nfh_models.identification.base import check_layers, load_identifier
         from nfh_models.parsing.base import load_parser
 
         folder = None if task.folder is None else Path(task.folder)

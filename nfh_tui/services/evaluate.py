@@ -12,13 +12,14 @@ from nfh_db.messages import counted
 from nfh_models.domain import Answer
 from nfh_models.identification.base import (
     BATCH,
+    RULES,
+    SVM,
     Decision,
     Example,
     Identifier,
     decide,
     parse_cases,
 )
-from nfh_models.identification.recipes import RULES, SVM
 from nfh_models.parsing.base import Parsed, ParseLayer, Parser, WordSpan
 from nfh_models.resolution.base import (
     Choice,
@@ -35,7 +36,7 @@ from nfh_tui.services.examples import Examples, ResolutionExamples
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
-    from nfh_models.identification.ablation import RuleRemoval
+    from nfh_models.identification.evaluation import RuleRemoval
     from nfh_models.identification.rules import IdentificationRule
     from nfh_models.identification.svm import SvmSettings
 
@@ -312,7 +313,7 @@ def taught(name: str, settings: "SvmSettings", lesson: FoldExamples) -> Identifi
 
 def rules_without() -> list[IdentificationSystem]:
     """`rules` whole, then with each part left out that can be."""
-    from nfh_models.identification.ablation import holding, rule_removals, without
+    from nfh_models.identification.evaluation import holding, rule_removals, without
     from nfh_models.identification.rules import Rules
 
     rules = Rules()

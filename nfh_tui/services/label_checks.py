@@ -30,8 +30,7 @@ from nfh_models.label_checks.base import (
     LabelFinding,
     StatedAnswer,
 )
-from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, look
-from nfh_models.label_checks.head_checks import OverTime, Repeats
+from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, OverTime, Repeats, look
 from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import NoPipelineError, Tagger, load_tagger
 

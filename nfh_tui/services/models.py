@@ -13,13 +13,13 @@ from nfh_db.errors import FullError
 from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, earlier, last_changed, piles
 from nfh_models import small
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Identifier
-from nfh_models.identification.recipes import (
+from nfh_models.identification.base import (
     ENCODER,
     RULES,
     SMALL,
     SVM,
     IdentificationRecipeError,
+    Identifier,
     load_identifier,
 )
 from nfh_models.model_files import CONFIG, ModelFileError, digest_of, read_config, read_metrics

@@ -19,14 +19,15 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, ExportRecord, Prediction, Role, Vote
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, anchor_id, class_answer
 from nfh_models.identification.base import (
+    RULES,
     Decision,
+    IdentificationRecipeError,
     Identifier,
     SentenceNumber,
     cases_of,
     decide,
     parse_cases,
 )
-from nfh_models.identification.recipes import RULES, IdentificationRecipeError
 from nfh_models.parsing.base import BASIC, Parser, ParserError, load_parser
 from nfh_models.resolution import recipes
 from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolved

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_models.identification.ablation import REMOVALS, holding, rule_removals, without
 from nfh_models.identification.base import Decision, Example, SentenceNumber
+from nfh_models.identification.evaluation import REMOVALS, holding, rule_removals, without
 from nfh_models.identification.rules import RULES, RuleGroup, Rules
 from nfh_models.parsing.base import ParseLayer, Parser, WordSpan, load_parser
 from nfh_tui.cli import evaluate_call

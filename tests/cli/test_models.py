@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.store import Store
-from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.identification.base import IdentificationRecipeError
 from nfh_models.identification.svm import Svm
 from nfh_models.model_files import ModelFileError
 from nfh_tui.services.models import identifier_for

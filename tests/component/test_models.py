@@ -11,8 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.identification.base import Decision, IdentificationRecipeError, SentenceNumber
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, Several
 from nfh_models.spacy_component import NumericFusedHeads

@@ -16,8 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.identification.base import Decision, IdentificationRecipeError, SentenceNumber
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
 from nfh_models.parsing.base import ParseLayer, ParserError

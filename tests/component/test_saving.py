@@ -9,7 +9,7 @@ import spacy
 from spacy.language import Language
 from spacy.util import ignore_error
 
-from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.identification.base import IdentificationRecipeError
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
 from nfh_models.spacy_component import NumericFusedHeads

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_models.identification.base import Example, SentenceNumber
-from nfh_models.identification.recipes import load_identifier
+from nfh_models.identification.base import Example, SentenceNumber, load_identifier
 from nfh_models.identification.svm import (
     Extractor,
     Feature,
@@ -164,7 +163,7 @@ def test_loading_and_deciding_load_no_framework(svm: Svm, tmp_path: Path) -> Non
     program = (
         "import sys; "
         "from pathlib import Path\n"
-        "from nfh_models.identification.recipes import load_identifier\n"
+        "from nfh_models.identification.base import load_identifier\n"
         "svm = load_identifier('svm', Path(sys.argv[1]))\n"
         "from nfh_models.identification.base import SentenceNumber\n"
         "from nfh_models.parsing.base import Parsed\n"

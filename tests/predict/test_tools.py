@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_models.identification.recipes import RULES
+from nfh_models.identification.base import RULES
 from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_models.resolution.recipes import ResolutionRecipeError
 from nfh_tui.services.predict import NO_PATTERNS, PredictRequest, tools_for

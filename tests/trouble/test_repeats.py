@@ -6,7 +6,7 @@ import pytest
 
 from nfh_models.domain import Kind, class_answer
 from nfh_models.label_checks.base import ImportedRow, LabelFinding
-from nfh_models.label_checks.head_checks import LabelKey, OverTime, Repeats
+from nfh_models.label_checks.checks import LabelKey, OverTime, Repeats
 
 
 def row(

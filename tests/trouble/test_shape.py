@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from nfh_models.domain import Kind
-from nfh_models.label_checks.number_checks import value
+from nfh_models.label_checks.checks import value
 
 Found = Callable[..., dict[str, str]]
 

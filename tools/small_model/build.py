@@ -29,8 +29,7 @@ from nfh_db.errors import FormatError, StoreError
 from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
 from nfh_models.encoder.training import Silver
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Example
-from nfh_models.identification.recipes import SMALL
+from nfh_models.identification.base import SMALL, Example
 from nfh_models.identification.scores import DecisionCounts
 from nfh_models.identification.scores import count as scores_count
 from nfh_models.identification.svm import plain
