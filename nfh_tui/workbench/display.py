@@ -130,7 +130,10 @@ class Display(Controller):
         """Draw the item, the answer, and all that is said about them."""
         item = self.state.stored_item
         self.state.visible_item = None if item is None else self.state.blinding.visible(item)
-        self.bench.set_class(self.state.visible_item is None, "-nothing")
+        nothing = self.state.visible_item is None
+        if nothing is not self.bench.has_class("-nothing"):
+            self.bench.set_class(nothing, "-nothing", update=False)
+            self._restyle("nothing", "passage", "evidence")
         if self.state.visible_item is not None:
             self._refresh_passage(self.state.visible_item)
             self.refresh_evidence()
@@ -227,9 +230,17 @@ class Display(Controller):
     def show_pane(self, pane: str) -> None:
         """Put a pane in use; where only one fits, it is the one shown."""
         self.state.pane = pane
-        for name in PANES:
-            self.bench.set_class(name == pane, f"-{name}")
+        self.bench.update_classes({f"-{name}": name == pane for name in PANES}, update=False)
+        self._restyle("panes", *(f"{name}-pane" for name in PANES))
         self.rearrange()
+
+    def _restyle(self, *ids: str) -> None:
+        """Apply the style sheet to these widgets, not to what is in them.
+
+        A class of the screen that is set with an update restyles every widget with all of its
+        component classes, which takes longer than drawing them.
+        """
+        self.bench.app.stylesheet.update_nodes([self.bench.query_one(f"#{i}") for i in ids])
 
     def share_rows(self) -> None:
         """Give the passage the rows that it needs, and what stands below it the others."""
