@@ -248,8 +248,10 @@ class FigurePanes:
         """Put a pane in use; where only one fits, it is the one shown."""
         self.pane = self.screen.memory["pane"] = pane
         for place, name in zip(("first", "second"), self.sheets, strict=True):
-            self.screen.set_class(name == pane, f"-{place}")
+            self.screen.set_class(name == pane, f"-{place}", update=False)
             self.sheets[name].in_use = name == pane
+        # The classes bear on these two widgets only; an update would restyle all of the screen.
+        self.screen.app.stylesheet.update_nodes(self.screen.query(".sheet-pane"))
         self.refresh_titles()
 
     def show_other(self) -> None:
