@@ -2,6 +2,7 @@
 
 Each is a process of its own (`weigh.py`). NFH_TEST_MB says how large the files are that are
 made; what grows with a file, names of members and ids seen, is some hundred bytes an item.
+Most readers grow by 1 or 2 MB, so that files of 10 MB show who holds one as a whole.
 """
 
 import json
@@ -14,11 +15,9 @@ import pytest
 
 from nfh_db.formats.registry import by_name
 
-pytestmark = pytest.mark.alone
+MEGABYTES = int(os.environ.get("NFH_TEST_MB", "10"))
 
-MEGABYTES = int(os.environ.get("NFH_TEST_MB", "40"))
-
-BOUND = 32 << 20
+BOUND = 8 << 20
 """Bytes by which the most memory may grow beyond that of a small file: less than the file."""
 
 FORMATS = {
@@ -30,6 +29,10 @@ FORMATS = {
     "conllu": 2_350,
 }
 """Formats that are read piece by piece, with the bytes that an item of the sample takes."""
+
+LARGER = {"label-studio": 3}
+"""Formats whose reader holds more, some 16 MB: their file and its bound are so many times as
+large."""
 
 SLOW = {"hf-parquet": (12_000, 64), "brat": (1_500, 32), "inception-json": (700, 32)}
 """Formats of which fewer items are made: these, and the MB by which memory may grow. Parquet
@@ -58,13 +61,15 @@ def _path(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_large_file_is_never_held_as_a_whole(name: str, tmp_path: Path) -> None:
     path = _path(name, tmp_path)
-    items = MEGABYTES * 1_000_000 // FORMATS[name]
+    times = LARGER.get(name, 1)
+    size, bound = times * MEGABYTES * 1_000_000, times * BOUND
+    items = size // FORMATS[name]
     out = weighed("write", name, path, items)
-    assert out["size"] > 0.8 * MEGABYTES * 1_000_000
-    assert out["grown"] < BOUND
+    assert out["size"] > 0.8 * size
+    assert out["grown"] < bound
     back = weighed("read", name, path, 0)
     assert back["rows"] >= 0.6 * items
-    assert back["grown"] < BOUND
+    assert back["grown"] < bound
 
 
 @pytest.mark.parametrize("name", SLOW)
@@ -80,7 +85,7 @@ def test_many_items_take_no_more_than_a_few(name: str, tmp_path: Path) -> None:
 def test_what_holds_a_file_is_seen(tmp_path: Path) -> None:
     """A reader that takes the whole of it in would not pass."""
     path = tmp_path / "big.jsonl"
-    size = weighed("write", "gold", path, 12_000)["size"]
+    size = weighed("write", "gold", path, 3_600)["size"]
     script = (
         "import sys, pathlib; sys.path.insert(0, sys.argv[2]); import weigh\n"
         "before = weigh.peak(); held = pathlib.Path(sys.argv[1]).read_text()\n"
