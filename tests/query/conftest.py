@@ -313,10 +313,10 @@ def hand_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Connection]:
-    """The hand-made database again, for a test that writes to it."""
-    connection = make(tmp_path / "own.db")
-    fill(connection)
+def own(hand_made: Connection) -> Iterator[Connection]:
+    """A copy of the hand-made database in memory, for a test that writes to it."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    hand_made.backup(connection)
     yield connection
     connection.close()
 

@@ -20,10 +20,10 @@ FIRST_WORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 NOT_FOR_SCREENS = ("sqlite_utils", "numpy", "spacy", "simplemma", "textual", "sqlite3", "click")
 
 
-@pytest.fixture
-def empty(path: Path) -> Iterator[Connection]:
-    """An empty schema."""
-    writer = open_writer(path, create=True)
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """An empty schema; nobody writes to it."""
+    writer = open_writer(tmp_path_factory.mktemp("schema") / "nfh.db", create=True)
     yield writer
     writer.close()
 
