@@ -1,6 +1,5 @@
 """Every act of the registry done in a visitor's workbench, each question answered with yes."""
 
-import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -162,7 +161,7 @@ class Walk:
                 return shown
             if self.desk.said.startswith(REFUSED):
                 return None
-        raise AssertionError(f"{opener.id} opens nothing")
+        raise AssertionError(f"{opener.id} opens nothing:\n{self.desk.text()}")
 
     async def _answer(self) -> None:
         """Say yes to whatever is asked, a few times over."""
@@ -201,12 +200,12 @@ class Walk:
             elif not isinstance(screen, SideScreen) or not screen.runner._acting:
                 return
 
-    async def _closed(self, screen: Screen[Any], seconds: float = 0.5) -> None:
-        """Wait until a dialog has closed, or seems to stay."""
-        clock = asyncio.get_running_loop().time
-        until = clock() + seconds
-        while self.app.screen is screen and clock() < until:
-            await self.desk.pilot.pause(0.02)
+    async def _closed(self, screen: Screen[Any]) -> None:
+        """Wait until a dialog has closed, or nothing is left to run that closes it."""
+        for _ in range(3):
+            await self.desk.pilot.pause()
+            if self.app.screen is not screen:
+                return
 
     async def home(self) -> None:
         """Back to the workbench, with nothing open."""
@@ -218,5 +217,5 @@ class Walk:
             await self.desk.pilot.press("escape")
             await self._rest()
             if over is not screen:
-                await self._closed(over, 4.0)
+                await self._closed(over)
         raise AssertionError(f"this does not close: {self.desk.text()}")
