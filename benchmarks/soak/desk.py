@@ -72,7 +72,7 @@ class Desk:
         self.screen.feed(drawn)
         return bool(drawn)
 
-    def until(self, shows: Callable[[str], bool], what: str, limit: float = 30.0) -> str:
+    def until(self, shows: Callable[[str], bool], what: str, limit: float = 300.0) -> str:
         """The screen's text once it shows what is waited for. Raises TimeoutError."""
         deadline = time.monotonic() + limit
         while not shows(self.screen.text()):
@@ -82,7 +82,7 @@ class Desk:
             self.read(min(left, 0.5))
         return self.screen.text()
 
-    def until_said(self, *sentences: str, limit: float = 30.0) -> str:
+    def until_said(self, *sentences: str, limit: float = 300.0) -> str:
         """The screen's words, on one line, once all of these stand on it, wrapped or not.
 
         Spaces do not count: a terminal without a program wraps lines within words. What
@@ -97,7 +97,7 @@ class Desk:
         self.until(shows, str(sentences), limit)
         return said(self.screen.text())
 
-    def until_text(self, words: str, limit: float = 30.0) -> str:
+    def until_text(self, words: str, limit: float = 300.0) -> str:
         """The screen's text once these words stand on it."""
         return self.until(lambda text: words in text, f"“{words}”", limit)
 
@@ -106,7 +106,7 @@ class Desk:
         self._process.kill()
         self._wait()
 
-    def quit(self, limit: float = 15.0) -> int:
+    def quit(self, limit: float = 300.0) -> int:
         """Press q and wait until the program has ended; its exit status."""
         self.press("q")
         deadline = time.monotonic() + limit

@@ -40,6 +40,7 @@ PROGRESS_SECONDS = 0.1
 
 JOB = "INSERT INTO job (task, state, created_at) VALUES (:task, 'running', :at) RETURNING id"
 JOB_PROGRESS = "UPDATE job SET done = :done, heartbeat = :at, phase = :phase WHERE id = :id"
+JOB_LEFT = "UPDATE job SET state = 'interrupted' WHERE id = :id"
 JOB_DONE = "SELECT done FROM job WHERE id = :id"
 MARGINS = "SELECT count(*), coalesce(sum(margin), 0) FROM prediction"
 
@@ -116,6 +117,8 @@ def trainer(store: Store, going: Callable[[], bool], folder: Path) -> dict[str, 
             with store.connections.fast_write() as connection:  # as above
                 connection.execute(JOB_PROGRESS, values)
             reported = done
+    with store.connections.fast_write() as connection:  # as above
+        connection.execute(JOB_LEFT, {"id": job})
     return {
         "job": job,
         "done": reported,
@@ -166,7 +169,9 @@ def foot(text: str) -> str:
     return text.split("\n")[-2]
 
 
-def work_screen(mode: str, split: str, me: str, database: Path, seconds: float) -> Worked:
+def work_screen(
+    mode: str, split: str, me: str, database: Path, seconds: float, answers: int
+) -> Worked:
     """Answer one item after the other by keys, waiting each time for “saved”."""
     found = Worked()
     command = [mode, f"split:{split}", "sort:order", "--db", str(database), "--as", me]
@@ -176,7 +181,7 @@ def work_screen(mode: str, split: str, me: str, database: Path, seconds: float) 
             desk.until_text("00000")
             begun = time.monotonic()
             for key in itertools.cycle(KEYS):
-                if time.monotonic() - begun > seconds:
+                if time.monotonic() - begun > seconds and found.saved >= answers:
                     break
                 _answer(desk, key, found)
             found.status = desk.quit()
@@ -222,8 +227,14 @@ class Together:
         return sorted(found)
 
 
-def run(folder: Path, seconds: float, each: int, reimported: int) -> Together:
-    """Let all of them work for a while, then look. reimported: exports to bring in again."""
+def run(
+    folder: Path, seconds: float, each: int, reimported: int, *, answers: int = 0
+) -> Together:
+    """Let all of them work for so many seconds, then look.
+
+    reimported: exports to bring in again. answers: how many each screen gives at least, and
+    then the exporter goes on until there is one more than are brought in again.
+    """
     database = folder / "nfh.db"
     make(database, each)
     script = Path(__file__).parents[1] / "soak_two_screens.py"
@@ -238,7 +249,7 @@ def run(folder: Path, seconds: float, each: int, reimported: int) -> Together:
     worked: dict[str, Worked] = {}
 
     def screen(mode: str, split: str, me: str) -> None:
-        worked[mode] = work_screen(mode, split, me, database, seconds)
+        worked[mode] = work_screen(mode, split, me, database, seconds, answers)
 
     screens = [
         threading.Thread(target=screen, args=("annotate", LEFT, "ann")),
@@ -248,8 +259,14 @@ def run(folder: Path, seconds: float, each: int, reimported: int) -> Together:
         thread.start()
     for thread in screens:
         thread.join()
+    while (
+        len(list(folder.glob("export-*.jsonl"))) < reimported + 1
+        and answers
+        and beside["exporter"].poll() is None
+    ):
+        time.sleep(0.05)
     (folder / "stop").touch()
-    said = {role: process.communicate(timeout=60)[0] for role, process in beside.items()}
+    said = {role: process.communicate(timeout=600)[0] for role, process in beside.items()}
     results = {
         role: json.loads(path.read_text("utf-8")) if path.exists() else {}
         for role in ROLES

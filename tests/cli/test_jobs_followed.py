@@ -14,13 +14,10 @@ from click.testing import Result
 from nfh_db.jobs import Job, JobState
 from nfh_db.store import Store
 
-pytestmark = pytest.mark.alone
-"""Runners step back: beside other tests they would take long."""
-
 Call = Callable[..., Result]
 Process = subprocess.Popen[str]
 
-PATIENCE = 240.0
+PATIENCE = 600.0
 """Seconds; runners step back behind whatever else the machine does."""
 
 TRAIN = ("retrain", "identification", "--set", "features=anchor,window")

@@ -46,7 +46,6 @@ def predictions(store: Store) -> list[object]:
     ]
 
 
-@pytest.mark.alone  # four processes load the same large library
 def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
     cluster: LocalCluster,
     path: Path,

@@ -21,7 +21,6 @@ from nfh_db.formats.registry import opened, reading
 from tests.formats import bombs
 
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only"),
 ]
 

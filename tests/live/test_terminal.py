@@ -31,9 +31,7 @@ from tests.retrain.handmade import FAST
 from tests.terminal.conftest import passages, terminal  # noqa: F401
 from tests.terminal.tmux import Tmux
 
-pytestmark = pytest.mark.alone
-
-WAIT = 60.0
+WAIT = 300.0
 GONE = 129
 """Exit status of what a vanished terminal ended."""
 

@@ -22,7 +22,7 @@ SENTENCES = {
 def nfh_tui(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The program, as a process of its own."""
     command = [sys.executable, "-P", "-m", "nfh_tui", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def answered(database: Path) -> list[list[str]]:

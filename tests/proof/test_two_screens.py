@@ -9,7 +9,7 @@ from pathlib import Path
 def test_every_write_is_there_and_nobody_sees_locked(tmp_path: Path) -> None:
     from soak.together import run
 
-    found = run(tmp_path, seconds=4, each=400, reimported=2)
+    found = run(tmp_path, seconds=1, each=400, reimported=2, answers=8)
     assert found.wrong == []
     for worked in (found.annotated, found.adjudicated):
         assert len(worked.kinds) == worked.saved > 5

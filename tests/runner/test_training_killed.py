@@ -19,9 +19,6 @@ from tests.retrain.conftest import add, path
 
 __all__ = ["add", "path"]
 
-pytestmark = pytest.mark.alone
-"""A runner steps back behind everybody else, and loads torch: beside others it takes long."""
-
 MOMENTS = ("reading", "training, epoch 2", "judging resolution")
 """What it is at when it is killed: fewer than the times that a job may die without a word."""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LIMIT = 60.0
+LIMIT = 300.0
 """Seconds to wait for anything: a busy machine is no error."""
 
 PROMPT = "ready$"
