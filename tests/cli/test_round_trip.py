@@ -41,7 +41,14 @@ def same_values(one: str, other: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("names", [["dev", "train"], ["train", "dev"], ["dev"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["dev", "train"],
+        pytest.param(["train", "dev"], marks=pytest.mark.long),
+        pytest.param(["dev"], marks=pytest.mark.long),
+    ],
+)
 def test_release_files_leave_line_for_line(
     call: Call, home: Path, data_dir: Path, dump: Dump, names: list[str]
 ) -> None:
@@ -59,12 +66,15 @@ def test_release_files_leave_line_for_line(
     assert export(call, "y.db") == gold
 
 
+@pytest.mark.parametrize("rows", [3_000, pytest.param(18_401, marks=pytest.mark.long)])
 def test_the_identification_file_comes_in_and_its_gold_leaves(
-    call: Call, home: Path, data_dir: Path
+    call: Call, home: Path, data_dir: Path, rows: int
 ) -> None:
-    file = data_dir / "identification" / "dev.tsv"
-    result = call("import", file, "--db", "x.db", "--json")
-    assert json.loads(result.stdout)["files"][0]["rows"] == 18_401
+    lines = (data_dir / "identification" / "dev.tsv").read_bytes().splitlines(keepends=True)
+    assert len(lines) == 1 + 18_401
+    (home / "dev.tsv").write_bytes(b"".join(lines[: 1 + rows]))
+    result = call("import", "dev.tsv", "--db", "x.db", "--json")
+    assert json.loads(result.stdout)["files"][0]["rows"] == rows
     gold = export(call, "x.db")
     (home / "gold.jsonl").write_text(gold, "utf-8")
     assert call("import", "gold.jsonl", "--db", "y.db").exit_code == 0

@@ -88,7 +88,7 @@ def long(make):
     return make.item(make.passage(turns), anchor=(14 * 12 + 4, 14 * 12 + 5), number=7)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [pytest.param(SIZES[0], marks=pytest.mark.long), SIZES[1]])
 @pytest.mark.parametrize("theme", THEMES)
 async def test_every_state_is_drawn_in_every_theme(busy, hostile, make, size, theme):
     item, states = busy

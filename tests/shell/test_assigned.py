@@ -201,7 +201,7 @@ async def seen(open_desk, size: tuple[int, int], mode: str = "annotate") -> list
     return found
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [pytest.param((80, 24), marks=pytest.mark.long), (120, 40)])
 async def test_a_check_is_like_any_other_item(open_desk, give, database, size):
     """The same screens as if the items were work, and their gold were not there."""
     mine = give("edith", query="class:none", limit=2, checks=Amount(1), seed=1)
@@ -232,7 +232,7 @@ async def test_answering_a_check_says_nothing_of_it(open_desk, give, database):
 # --- blind decisions ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [pytest.param((80, 24), marks=pytest.mark.long), (120, 40)])
 async def test_two_decide_blind_and_then_see_each_other(open_desk, give, database, read, size):
     mine = give("edith", "otto", query="class:none", limit=2, **BOTH)
     before = await seen(open_desk, size, "adjudicate")

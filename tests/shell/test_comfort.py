@@ -13,7 +13,7 @@ from nfh_db.formats.gold import read as read_gold
 from nfh_db.store import Store
 from nfh_tui.app import WorkbenchApp
 
-SIZES = [(60, 20), (80, 24), (120, 40)]
+SIZES = [(60, 20), pytest.param((80, 24), marks=pytest.mark.long), (120, 40)]
 
 
 # --- who one is, and what stands in the bar -----------------------------------------------
@@ -98,7 +98,7 @@ async def toured(path, keys, *, tour=True, size=(80, 24), mode="adjudicate", me=
                 if key is not None:
                     await pilot.press(key)
                 for _ in range(4):
-                    await pilot.pause(0.05)
+                    await pilot.pause()
                 width = app.size.width
                 strips = app.screen._compositor.render_strips()
                 said.append("\n".join(strip.text[:width] for strip in strips))

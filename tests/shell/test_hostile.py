@@ -35,7 +35,9 @@ def assert_harmless(desk) -> None:
         assert strip.cell_length == width
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+@pytest.mark.parametrize(
+    "size", [(60, 20), pytest.param((80, 24), marks=pytest.mark.long), (120, 40)]
+)
 @pytest.mark.parametrize("mode", ["browse", "annotate", "adjudicate"])
 async def test_the_panes(nasty_desk, mode, size):
     async with nasty_desk(mode=mode, size=size) as desk:

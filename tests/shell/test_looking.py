@@ -8,7 +8,12 @@ from rich.console import Console
 from nfh_db.store import Store
 from nfh_tui.screens.dialogs import indented
 
-SIZES = [(60, 20), (80, 24), (99, 30), (100, 30), (120, 40), (200, 60)]
+SIZES = [
+    (60, 20),
+    (99, 30),
+    (100, 30),
+    *(pytest.param(size, marks=pytest.mark.long) for size in [(80, 24), (120, 40), (200, 60)]),
+]
 
 
 async def test_a_query_with_live_count_and_completion(open_desk):
