@@ -25,7 +25,9 @@ STUCK = 0.4
 
 _UNDER_WAY = "calls_under_way"
 _run_in_executor = BaseEventLoop.run_in_executor
+_PAUSES = "pauses_since_a_key"
 _pause = Pilot.pause
+_press = Pilot.press
 
 
 def _run_counted(
@@ -61,8 +63,22 @@ async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
         held = loop.time()
 
 
+async def _press_and_note(pilot: Pilot[Any], *keys: str) -> None:
+    """As Textual's; the next pause is the first after it."""
+    asyncio.get_running_loop().__dict__[_PAUSES] = 0
+    await _press(pilot, *keys)
+
+
 async def _pause_until_idle(pilot: Pilot[Any], delay: float | None = None) -> None:
-    """As Textual's, but a pause of some seconds goes on until the loop is at rest, too."""
+    """As Textual's, but a pause of some seconds goes on until the loop is at rest, too.
+
+    Whoever pauses again without a key waits for what the loop does not know of, as for a child
+    process: that takes its time.
+    """
+    state = asyncio.get_running_loop().__dict__
+    state[_PAUSES] = state.get(_PAUSES, 0) + 1
+    if delay is None and state[_PAUSES] > 2:
+        await asyncio.sleep(SOON)
     await _pause(pilot, delay)
     if delay is not None:
         await wait_for_idle()
@@ -73,5 +89,6 @@ def install() -> None:
     """Let pilots wait so."""
     BaseEventLoop.run_in_executor = _run_counted
     Pilot.pause = _pause_until_idle
+    Pilot.press = _press_and_note
     for module in (textual._wait, textual.app, textual.pilot):
         module.wait_for_idle = wait_for_idle
