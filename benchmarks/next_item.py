@@ -114,7 +114,7 @@ async def workbench(database: Path, keys: int) -> list[float]:
     app = WorkbenchApp(database, f"b{time.time_ns()}", "adjudicate", None)
     app.endures = True  # as in a real run
     async with app.run_test(size=SIZE) as pilot:
-        desk = app.desk
+        desk = app.bench
         while desk.state.visible_item is None or not desk.state.ids.complete:
             await pilot.pause(0.05)
         await pilot.press("H")

@@ -65,7 +65,7 @@ class Walk:
 
     @property
     def _desk(self) -> Workbench:
-        return self._app.desk
+        return self._app.bench
 
     async def go(self, items: int, decided: int) -> None:
         """Step through the items."""
@@ -142,7 +142,7 @@ async def walk(database: Path, items: int, decided: int, what_grows: bool) -> li
             await one.go(items, decided)
             one.growth()
             stored = await app.client.read(
-                app.client.store.queue.count, parse("state:decided"), app.desk.state.me
+                app.client.store.queue.count, parse("state:decided"), app.bench.state.me
             )
             print(f"{stored:,} of {one.decided:,} decisions are on disk")
             if stored < one.decided * SAVED:

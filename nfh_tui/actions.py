@@ -40,32 +40,32 @@ JUDGING = frozenset({Mode.BROWSE, Mode.ADJUDICATE})
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One act.
-
-    keys: Textual's names of the default keys; none where only the palette has the act.
-    shown: how the keys are printed. title: the act by name. description: a sentence.
-    access: the least that a person must be allowed to change for it. modes: where the act
-    does something; elsewhere it says how to get there.
-    foot: rank in the line of keys at the foot, lowest first, None for never.
-    short: the title there. listed: acts next to each other with the same `listed` make
-    one line of a key table, under that title. where: "" for the workbench, "side" for the
-    screens beside it; a key may do one thing in each. of: of an act that only some of these
-    screens have, the acts that open them.
-    """
+    """What a key or the palette can ask for."""
 
     id: str
     keys: tuple[str, ...]
+    """Textual's names of the default keys; none where only the palette has the action."""
     shown: str
+    """How the keys are printed."""
     title: str
     description: str
+    """A sentence."""
     group: str
     access: Access
+    """The least that a person must be allowed to change for it."""
     modes: frozenset[Mode] = ALL
+    """Where the action does something; elsewhere it says how to get there."""
     foot: int | None = None
+    """Rank in the line of keys at the foot, lowest first; None for never."""
     short: str = ""
+    """The title at the foot."""
     listed: str | None = None
+    """Adjacent actions with the same value make one line of a key table, under this title."""
     where: str = ""
+    """Empty for the workbench, "side" for the screens beside it; a key may do one thing in
+    each."""
     of: tuple[str, ...] = ()
+    """Of an action that only some of these screens have: the actions that open them."""
 
 
 GROUPS = (
@@ -82,7 +82,7 @@ GROUPS = (
 QUEUE, DECIDE, HEADS, CURSOR, ADOPT, ITEM, LOOK, PROGRAM, SIDE = GROUPS
 
 
-ADOPT_ACTS: tuple[Action, ...] = (
+ADOPT_ACTIONS: tuple[Action, ...] = (
     *(
         Action(
             f"adopt.{n}", (str(n),), "1–9", f"Adopt answer {n}",
@@ -115,7 +115,7 @@ def _kind(name: str, key: str, title: str, description: str) -> Action:
     return Action(f"kind.{name}", (key,), key, title, description, DECIDE, ANNOTATOR, WRITING)
 
 
-DECIDE_ACTS: tuple[Action, ...] = (
+DECIDE_ACTIONS: tuple[Action, ...] = (
     _kind("reference", "r", "Reference", "The missing noun stands in the passage."),
     _kind("year", "y", "Year", "A year of the calendar."),
     _kind("age", "a", "Age", "How old someone or something is."),
@@ -147,7 +147,7 @@ DECIDE_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-HEAD_ACTS: tuple[Action, ...] = (
+HEAD_ACTIONS: tuple[Action, ...] = (
     Action(
         "hint.start", ("f",), "f", "Letter hints on candidates",
         "Show letters at what may be a noun, the likeliest under the strongest fingers; they "
@@ -194,7 +194,7 @@ HEAD_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-ITEM_ACTS: tuple[Action, ...] = (
+ITEM_ACTIONS: tuple[Action, ...] = (
     Action(
         "undo", ("z",), "z", "Undo",
         "Take back the last change of this draft, else your last saved act, on any item.",
@@ -258,7 +258,7 @@ ITEM_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-VIEW_ACTS: tuple[Action, ...] = (
+VIEW_ACTIONS: tuple[Action, ...] = (
     Action(
         "search", ("slash",), "/", "Search the text",
         "Keep the items of this query whose passage has these words.", LOOK, READER,
@@ -323,7 +323,7 @@ VIEW_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-CURSOR_ACTS: tuple[Action, ...] = (
+CURSOR_ACTIONS: tuple[Action, ...] = (
     Action(
         "cursor.left", ("left", "h"), "← h", "Word to the left",
         "Move the token cursor one word left.", CURSOR, READER,
@@ -376,7 +376,7 @@ CURSOR_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-PROGRAM_ACTS: tuple[Action, ...] = (
+PROGRAM_ACTIONS: tuple[Action, ...] = (
     Action(
         "mode.next", ("M",), "M", "Change the mode",
         "From reading to annotating to adjudicating and round again.", PROGRAM, ADJUDICATOR,
@@ -420,7 +420,7 @@ PROGRAM_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-QUEUE_ACTS: tuple[Action, ...] = (
+QUEUE_ACTIONS: tuple[Action, ...] = (
     Action(
         "queue.next", ("j",), "j", "Next item", "Go to the next item of the queue.",
         QUEUE, READER, foot=60, short="next",
@@ -451,9 +451,9 @@ QUEUE_ACTS: tuple[Action, ...] = (
 
 
 OPENS_GUIDELINES = ("screen.guidelines",)
-"""What opens the screen whose acts stand here."""
+"""What opens the screen whose actions stand here."""
 
-RULE_ACTS: tuple[Action, ...] = (
+RULE_ACTIONS: tuple[Action, ...] = (
     Action(
         "rule.tag", ("R",), "R", "Tag with a rule",
         "Name the rule of the guidelines on which the decision turns; enter alone lists them.",
@@ -497,9 +497,9 @@ RULE_ACTS: tuple[Action, ...] = (
 
 
 OPENS_JOBS = ("screen.jobs",)
-"""What opens the screen whose acts stand here."""
+"""What opens the screen whose actions stand here."""
 
-TRAINING_ACTS: tuple[Action, ...] = (
+TRAINING_ACTIONS: tuple[Action, ...] = (
     Action(
         "side.train", ("t",), "t", "Train", "Start a training on the labels as they are now.",
         SIDE, ADMIN, foot=12, short="train", where="side", of=OPENS_JOBS,
@@ -543,9 +543,9 @@ TRAINING_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-# Acts that open the screens beside the workbench, and the acts of those screens.
+# Actions that open the screens beside the workbench, and the actions of those screens.
 #
-# A screen does those of the acts "side" that it has a method for; its foot and its help
+# A screen does those of the actions "side" that it has a handler for; its foot and its help
 # name no others.
 
 SEEING = frozenset({Mode.BROWSE}) | ADJUDICATING
@@ -553,7 +553,7 @@ SEEING = frozenset({Mode.BROWSE}) | ADJUDICATING
 
 ELSEWHERE = "Another of these screens"
 
-SCREEN_ACTS: tuple[Action, ...] = (
+SCREEN_ACTIONS: tuple[Action, ...] = (
     Action(
         "screen.agreement", ("f2",), "F2", "Agreement",
         "How far annotators agree; from each figure to its items.", LOOK, READER, SEEING,
@@ -646,23 +646,20 @@ SCREEN_ACTS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-# Every act of the workbench, once: keys, footer, help, palette and tables follow from here.
-#
-# Each group of acts has a file of its own. Standard library only, so that `nfh-tui keys`
-# starts no screen.
+# Standard library only, so that `nfh-tui keys` starts no screen.
 
 ACTIONS: tuple[Action, ...] = (
-    *QUEUE_ACTS,
-    *DECIDE_ACTS,
-    *HEAD_ACTS,
-    *CURSOR_ACTS,
-    *ADOPT_ACTS,
-    *ITEM_ACTS,
-    *VIEW_ACTS,
-    *PROGRAM_ACTS,
-    *RULE_ACTS,
-    *TRAINING_ACTS,
-    *SCREEN_ACTS,
+    *QUEUE_ACTIONS,
+    *DECIDE_ACTIONS,
+    *HEAD_ACTIONS,
+    *CURSOR_ACTIONS,
+    *ADOPT_ACTIONS,
+    *ITEM_ACTIONS,
+    *VIEW_ACTIONS,
+    *PROGRAM_ACTIONS,
+    *RULE_ACTIONS,
+    *TRAINING_ACTIONS,
+    *SCREEN_ACTIONS,
 )
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
@@ -683,7 +680,7 @@ PANE_GROUPS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeyTableLine:
-    """One line of a key table. ids: of the acts that it stands for."""
+    """One line of a key table. ids: of the actions that it stands for."""
 
     keys: str
     title: str
@@ -694,7 +691,7 @@ class KeyTableLine:
 
 
 def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
-    """The workbench's acts at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
+    """The actions at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
     ranked = [a for a in actions if a.foot is not None and mode in a.modes and not a.where]
     ranked.sort(key=lambda action: action.foot or 0)
     always = [a for a in ranked if a.id in {"help", "quit"}]
@@ -705,7 +702,7 @@ def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Actio
 def table_lines(
     groups: Iterable[str] = GROUPS, actions: Sequence[Action] = ACTIONS
 ) -> Iterator[KeyTableLine]:
-    """The key table, group by group; acts that are listed together make one line."""
+    """The key table, group by group; actions that are listed together make one line."""
     for group in groups:
         last: str | None = None
         for action in actions:

@@ -124,7 +124,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         theme = "" if named is None else theme_trouble(named, self.available_themes)
         troubles = [*self.config.troubles, *filter(None, [theme])]
         if troubles:
-            self.desk.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
+            self.bench.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
 
     def on_exit_app(self, event: messages.ExitApp) -> None:
         """Let the host put the end off."""
@@ -143,7 +143,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
             gc.freeze()
 
     @property
-    def desk(self) -> Workbench:
+    def bench(self) -> Workbench:
         """The workbench, also while a dialog stands over it."""
         return next(screen for screen in self.screen_stack if isinstance(screen, Workbench))
 
@@ -153,10 +153,10 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
 
     async def action_leave(self) -> None:
         """Quit from wherever one is: what is open is closed first."""
-        while self.screen is not self.desk:
+        while self.screen is not self.bench:
             await self.screen.dismiss(None)
-        self.desk.bar.finish(accepted=False)
-        self.desk.call_later(self.desk.action_act, "quit")
+        self.bench.bar.finish(accepted=False)
+        self.bench.call_later(self.bench.action_act, "quit")
 
     def terminal_gone(self) -> None:
         """Save what waits and end: nobody can see or say anything any more. In any thread."""
@@ -164,8 +164,8 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
             self.call_from_thread(self.call_later, self._let_go)
 
     async def _let_go(self) -> None:
-        await self.desk.save_all()
-        await self.desk.predictions.stop()
+        await self.bench.save_all()
+        await self.bench.predictions.stop()
         self.exit(return_code=STATUS)
 
     # --- faults of ours -----------------------------------------------------------------
@@ -221,17 +221,17 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
     def on_app_blur(self, event: events.AppBlur) -> None:
         """The terminal is not looked at: no time is counted."""
         del event
-        self.desk.clock.pause()
+        self.bench.clock.pause()
 
     def on_app_focus(self, event: events.AppFocus) -> None:
         """The terminal is looked at again."""
         del event
-        if self.screen is self.desk:
-            self.desk.clock.resume()
+        if self.screen is self.bench:
+            self.bench.clock.resume()
 
     def action_hint(self) -> None:
         """ctrl+c is too easily pressed to quit: say what does."""
-        self.desk.ui.notify("q quits; ctrl+q does too, from anywhere.")
+        self.bench.ui.notify("q quits; ctrl+q does too, from anywhere.")
 
 
 def _person(store: Store, name: str) -> Annotator:

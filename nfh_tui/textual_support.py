@@ -118,7 +118,7 @@ class RowsRead(Message):
 
 @dataclass
 class BulkProgress(Message):
-    """A bulk act has come so far. words: for the line of state."""
+    """A bulk action has come so far. words: for the line of state."""
 
     words: str
 
@@ -279,8 +279,8 @@ def _own(hue: Color, step: int) -> Style:
 # Textual hands a key from the app to what has the focus, and from there up again. A character
 # is inserted on its way down, while what a key is bound to, as backspace is, is done only when
 # it is back at the app: by then characters typed later stand in the text. So where a key has
-# its place at once, in a line that is open or among the acts that wait, the app puts it there
-# itself.
+# its place at once, in a line that is open or among the commands that wait, the app puts it
+# there itself.
 
 if TYPE_CHECKING:
     from textual.widgets import TextArea

@@ -32,14 +32,14 @@ async def play(corpus: Corpus, plans: Sequence[Planned]) -> Played:
     missed = []
     try:
         async with app.run_test(size=SIZE) as pilot:
-            await _rest(app.desk, pilot)
+            await _rest(app.bench, pilot)
             for one in plans:
-                item = app.desk.state.visible_item
+                item = app.bench.state.visible_item
                 if item is None or item.public_id != one.item.public_id:
                     missed.append(one.item.public_id)
-                    await app.desk.item.show(one.item.anchor_id)
+                    await app.bench.item.show(one.item.anchor_id)
                 await pilot.press(*one.keys)
-                await _rest(app.desk, pilot)
+                await _rest(app.bench, pilot)
     finally:
         app.close()
     wrong = [*missed, *(one.item.public_id for one in plans if not _is_stored(corpus, one))]

@@ -1299,7 +1299,7 @@ MOVES: frozenset[str] = frozenset(a for a in _ACTS if a.startswith("cursor."))
 def act(
     state: EditState, item: AnchorItem, action: str, count: int = 1, view: range | None = None
 ) -> EditOutcome:
-    """Do one act. `count` repeats movements; what was waited for is given up first.
+    """Do one action. `count` repeats movements; what was waited for is given up first.
 
     view: the tokens in view, None for all. Raises KeyError for an id that is not in ACTIONS.
     """

@@ -1,7 +1,7 @@
 """One answer being edited, as a value: how it becomes an answer, and the item as it is shown
 blind. Tokens are indices, spans end-exclusive.
 
-Nothing here knows the screen or the store: each act takes a state and gives the next one.
+Nothing here knows the screen or the store: each action takes a state and gives the next one.
 """
 
 import hashlib
@@ -223,7 +223,7 @@ class EditState:
 
 @dataclass(frozen=True, slots=True)
 class EditOutcome:
-    """The state after an act.
+    """The state after an action.
 
     say: a sentence for the person; refused: nothing changed, and `say` tells why.
     ask: "noun" where a text is wanted next, to be given to `set_noun`.

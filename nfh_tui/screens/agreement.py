@@ -114,7 +114,7 @@ class AgreementScreen(SideScreen):
         """Whose matrix it is."""
         return pair_name(self.pair) if pane == PAIRS else ""
 
-    # --- acts ---------------------------------------------------------------------------
+    # --- actions ---------------------------------------------------------------------------
 
     def chosen(self, stop: Target) -> None:
         """Show the matrix of a pair."""

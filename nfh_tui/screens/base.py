@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 WHERE = "side"
 ALWAYS = ("side.help", "side.close")
-"""Acts that stand at the foot of each of these screens."""
+"""Actions that stand at the foot of each of these screens."""
 
 HERE = "This is that screen."
-PANE_ACTS = (
+PANE_ACTIONS = (
     *("side.open", "side.down", "side.up", "side.left", "side.right"),
     *("side.page_down", "side.page_up", "side.first", "side.last"),
 )
-"""Acts that are about the pane in use: the help has them first, in this order."""
+"""Actions that are about the pane in use: the help has them first, in this order."""
 
 BACK_AND_ON = {
     "side.agreement": "screen.agreement",
@@ -54,7 +54,7 @@ BACK_AND_ON = {
     "side.jobs": "screen.jobs",
     "side.guidelines": "screen.guidelines",
 }
-"""Acts that go to another screen, and the workbench's act that opens it."""
+"""Actions that go to another screen, and the workbench's action that opens it."""
 
 TWO_PANES = [(0, "-one-pane"), (116, "-two-panes")]
 """Breakpoints of a screen of two panes."""
@@ -74,7 +74,7 @@ Handlers = Mapping[str, Callable[[], Any]]
 
 
 def bindings() -> list[BindingType]:
-    """The keys of all acts of these screens, under the acts' ids."""
+    """The keys of all actions of these screens, under the actions' ids."""
     return [
         Binding(",".join(a.keys), f"side('{a.id}')", a.title, show=False, id=a.id)
         for a in ACTIONS
@@ -82,11 +82,11 @@ def bindings() -> list[BindingType]:
     ]
 
 
-def acts_provider() -> type:
-    """The palette's acts, imported when the palette is opened."""
-    from nfh_tui.screens.palette import Acts
+def action_provider() -> type:
+    """The palette's actions, imported when the palette is opened."""
+    from nfh_tui.screens.palette import ActionProvider
 
-    return Acts
+    return ActionProvider
 
 
 def remembered(memory: Mapping[str, object], name: str, key: object) -> object | None:
@@ -173,7 +173,7 @@ class ActionRunner:
         return False
 
     def early(self) -> events.Key | None:
-        """The first of the keys that came while an act began, if one is left."""
+        """The first of the keys that came while an action began, if one is left."""
         return self._early.popleft() if self._early else None
 
     def hand_on(self) -> None:
@@ -299,8 +299,8 @@ class SideScreen(Enduring, Screen[str | None]):
     NAME: ClassVar[str] = ""
     PANES: ClassVar[tuple[tuple[str, str], ...]] = ()
     AUTO_FOCUS = ""
-    COMMANDS: ClassVar = {acts_provider}
-    PANE_ACTS: ClassVar[tuple[str, ...]] = PANE_ACTS
+    COMMANDS: ClassVar = {action_provider}
+    PANE_ACTIONS: ClassVar[tuple[str, ...]] = PANE_ACTIONS
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-medium"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # Textual's own names
     BINDINGS: ClassVar[list[BindingType]] = bindings()
@@ -430,10 +430,9 @@ class SideScreen(Enduring, Screen[str | None]):
 
     def refresh_keys(self) -> None:
         """The keys most needed here, at most six."""
-        ranked = sorted(
-            (a for a in self.foot_acts() if a.foot is not None and self.access >= a.access),
-            key=lambda a: a.foot or 0,
-        )
+        own = self.footer_actions()
+        ranked = [a for a in own if a.foot is not None and self.access >= a.access]
+        ranked.sort(key=lambda a: a.foot or 0)
         always = [a for a in ranked if a.id in ALWAYS]
         others = [a for a in ranked if a.id not in ALWAYS]
         shown = (*others[: FOOT_KEYS - len(always)], *always)
@@ -445,20 +444,20 @@ class SideScreen(Enduring, Screen[str | None]):
 
     # --- actions ------------------------------------------------------------------------
 
-    def foot_acts(self) -> Sequence[Action]:
-        """The acts that may stand at the foot now."""
-        return self.acts()
+    def footer_actions(self) -> Sequence[Action]:
+        """The actions that may stand at the foot now."""
+        return self.own_actions()
 
-    def acts(self) -> Sequence[Action]:
-        """The acts that this screen does, with the person's own keys."""
+    def own_actions(self) -> Sequence[Action]:
+        """The actions that this screen does, with the person's own keys."""
         return [a for a in self.keymap.actions if a.id in self.all_handlers]
 
     def reason(self, action: Action) -> str:
-        """Why an act cannot be done, by this person or now; "" for nothing that is known."""
+        """Why an action cannot be done, by this person or now; "" for nothing that is known."""
         return denied(self.access, action.access) or self.why_not(action)
 
     def why_not(self, action: Action) -> str:
-        """Why an act cannot be done now; "" where nothing is known to be in its way.
+        """Why an action cannot be done now; "" where nothing is known to be in its way.
 
         A subclass adds its own reasons.
         """
@@ -467,11 +466,11 @@ class SideScreen(Enduring, Screen[str | None]):
             return self.panes.why_not(action) if self.PANES else ""
         if action.title == self.NAME:
             return HERE
-        return "" if self.desk is None else self.desk.why_not(BY_ID[opener])
+        return "" if self.bench is None else self.bench.why_not(BY_ID[opener])
 
     def action_side(self, action_id: str) -> None:
-        """What bindings call: do an act by its id."""
-        if self.is_current:
+        """What bindings call: do an action by its id."""
+        if self.app.screen is self:
             self.runner.run(action_id)
 
     async def take(self, event: Typed) -> bool:
@@ -484,7 +483,9 @@ class SideScreen(Enduring, Screen[str | None]):
 
         pane = dict(self.PANES).get(self.panes.pane, "")
         title = f"Keys · {self.NAME}" + (f" · {pane}" if pane else "")
-        table = side_table(pane or self.NAME, self.PANE_ACTS, self.acts(), self.reason)
+        table = side_table(
+            pane or self.NAME, self.PANE_ACTIONS, self.own_actions(), self.reason
+        )
         self.show_text(title, table)
 
     def open_palette(self) -> None:
@@ -560,22 +561,25 @@ class SideScreen(Enduring, Screen[str | None]):
     # --- closing, and dialogs -----------------------------------------------------------
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Close and give back a query, once, however many keys were on their way."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
+        """Close and give back a query, once, however many keys were on their way.
+
+        Not while a dialog stands over this: the dialog would be closed in its place.
+        """
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
     @property
-    def desk(self) -> "Workbench | None":
+    def bench(self) -> "Workbench | None":
         """The workbench that this stands over, None where there is none."""
         from nfh_tui.workbench.screen import Workbench
 
         return next((s for s in self.app.screen_stack if isinstance(s, Workbench)), None)
 
     def go_to(self, action_id: str) -> None:
-        """Back, and there an act of the workbench, e.g. one that opens another screen."""
-        desk = self.desk
+        """Back, and there an action of the workbench, e.g. one that opens another screen."""
+        bench = self.bench
         self.dismiss(None)
-        if desk is not None:
-            desk.action_act(action_id)
+        if bench is not None:
+            bench.action_act(action_id)
 
     def show_text(self, title: str, body: str | Table, *, end: bool = False) -> None:
         """Show a text until it is closed. end: its last lines first."""

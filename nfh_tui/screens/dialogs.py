@@ -50,7 +50,7 @@ from nfh_tui.textual_support import Enduring, start
 from nfh_tui.widgets.evidence_rows import fitted, sentence_parts
 from nfh_tui.widgets.input_bar import BarInput
 from nfh_tui.widgets.substitution import sentence
-from nfh_tui.workbench.availability import told
+from nfh_tui.workbench.availability import preview_lines
 from nfh_tui.workbench.completion import NamedQuery
 
 FRAME_ROWS = 8
@@ -251,13 +251,13 @@ class ChooseDialog(Enduring, ModalScreen[str | None]):
 CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
 Why = Callable[[Action], str]
-"""Why an act cannot be done now; "" for one that can."""
+"""Why an action cannot be done now; "" for one that can."""
 
 
 def help_table(
     pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
 ) -> Table:
-    """All keys in two columns. why: tells of each act what is in its way now."""
+    """All keys in two columns. why: tells of each action what is in its way now."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
@@ -296,7 +296,7 @@ def help_rows(
 def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why) -> Table:
     """The keys of a screen beside the workbench, in two columns.
 
-    pane: what the pane in use is called. first: ids of the acts that are about a pane. acts:
+    pane: what the pane in use is called. first: ids of the actions that are about a pane. acts:
     those of the screen. why: tells of each what is in its way now.
     """
     table = Table.grid(padding=(0, 2))
@@ -317,7 +317,7 @@ def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why
 
 
 def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
-    """A row an act; acts that are listed together make one."""
+    """A row an action; actions that are listed together make one."""
     told: set[str] = set()
     for act in acts:
         if act.listed in told:
@@ -334,7 +334,7 @@ def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
 
 
 def _now(line: KeyTableLine, mode: Mode, reasons: Mapping[str, str]) -> str:
-    """Why none of a line's acts can be done now; in other modes its modes say it."""
+    """Why none of a line's actions can be done now; in other modes its modes say it."""
     told = [reasons.get(action_id, "") for action_id in line.ids]
     return told[0] if mode in line.modes and all(told) else ""
 
@@ -484,7 +484,7 @@ class PreviewDialog(ListDialog[bool | None]):
 
     def __init__(self, preview: BulkPreview) -> None:
         words = preview.wish.words
-        head = Text("\n".join(visible(line) for line in told(preview)))
+        head = Text("\n".join(visible(line) for line in preview_lines(preview)))
         self._preview = preview
         count = len(preview.ids)
         shown = len(preview.sample)

@@ -187,7 +187,7 @@ class EvaluationScreen(SideScreen):
             return ""
         return f"{side_name(self.sides.left)} against {side_name(self.sides.right)}"
 
-    # --- acts ---------------------------------------------------------------------------
+    # --- actions ---------------------------------------------------------------------------
 
     def chosen(self, stop: Target) -> None:
         """Choose a side, or show the card of a model."""

@@ -20,7 +20,7 @@ from nfh_db.errors import StoreError
 from nfh_db.guidelines import Guideline
 from nfh_db.records import Annotator, Role
 from nfh_tui.actions import Action
-from nfh_tui.screens.base import PANE_ACTS, Handlers, SideScreen
+from nfh_tui.screens.base import PANE_ACTIONS, Handlers, SideScreen
 from nfh_tui.services import guidelines
 from nfh_tui.services.guidelines import BEGUN as SETTING
 from nfh_tui.services.guidelines import (
@@ -154,8 +154,8 @@ class GuidelinesScreen(SideScreen):
     """The text of the guidelines and its versions."""
 
     NAME = "Guidelines"
-    PANE_ACTS = (
-        *PANE_ACTS,
+    PANE_ACTIONS = (
+        *PANE_ACTIONS,
         *("side.older", "side.search", "side.search_next", "side.search_back"),
     )
     DEFAULT_CSS = """
@@ -206,7 +206,7 @@ class GuidelinesScreen(SideScreen):
         }
 
     def read(self) -> None:
-        """Read what there is; acts wait for it."""
+        """Read what there is; actions wait for it."""
         self.runner.act(self.load, group="load")
 
     @property
@@ -292,7 +292,7 @@ class GuidelinesScreen(SideScreen):
     # --- reasons ------------------------------------------------------------------------
 
     def why_not(self, action: Action) -> str:
-        """As the ground says, and what the rule and the versions do not allow."""
+        """Adds what the rule and the versions do not allow."""
         if action.id in {"side.edit", "side.versions"} and self.shown is None:
             return NONE
         if action.id in {"side.search_next", "side.search_back"} and not self.search.words:
@@ -384,7 +384,7 @@ SAVE, EDIT, KEEP, DROP = "save", "edit", "keep", "drop"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class GuidelineDraft:
     """A text on its way to be a version. after: the version that it was made from."""
 
     after: int
@@ -395,11 +395,11 @@ class Begun:
         return json.dumps({"after": self.after, "text": self.text})
 
 
-def begun_of(body: str | None) -> Begun | None:
+def draft_of(body: str | None) -> GuidelineDraft | None:
     """The text that `dump` wrote; None where there is none, or nothing that can be read."""
     try:
         value = json.loads(body or "")
-        return Begun(int(value["after"]), str(value["text"]))
+        return GuidelineDraft(int(value["after"]), str(value["text"]))
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -431,19 +431,18 @@ class GuidelineSearch:
 
     def find(self, step: int, first: int) -> None:
         """Go to the next part with the words, in steps from `first` on, round the end."""
-        wanted, total = self.words.casefold(), len(self._screen.parts)
+        screen = self._screen
+        wanted, total = self.words.casefold(), len(screen.parts)
         for distance in range(first, total + first):
-            place = (self._screen.list.place + step * distance) % total
-            part = self._screen.parts[place]
+            place = (screen.list.place + step * distance) % total
+            part = screen.parts[place]
             if wanted in f"{part.name}\n{part.body}".casefold():
-                self._screen.list.go(place)
-                self._screen.show_part(place)
-                again = sum(
-                    wanted in f"{p.name}\n{p.body}".casefold() for p in self._screen.parts
-                )
-                self._screen.say(f"“{self.words}” stands in {again} of {total}; n goes on")
+                screen.list.go(place)
+                screen.show_part(place)
+                again = sum(wanted in f"{p.name}\n{p.body}".casefold() for p in screen.parts)
+                screen.say(f"“{self.words}” stands in {again} of {total}; n goes on")
                 return
-        self._screen.refuse(f"“{self.words}” stands nowhere in this version.")
+        screen.refuse(f"“{self.words}” stands nowhere in this version.")
 
 
 class GuidelineEditing:
@@ -453,28 +452,27 @@ class GuidelineEditing:
         self._screen = screen
         self._writer = DebouncedWriter(DELAY, self._not_kept)
 
-    # --- what is begun ------------------------------------------------------------------
+    # --- the draft ----------------------------------------------------------------------
 
-    def _keep(self, begun: Begun | None) -> None:
+    def _keep(self, draft: GuidelineDraft | None) -> None:
         """Have a text kept soon, so that a crash does not lose it; None forgets it."""
         name = f"{SETTING}.{self._screen.me.name}"
-        body = "" if begun is None else begun.dump()
+        body = "" if draft is None else draft.dump()
         self._writer.keep(
-            "begun",
+            "draft",
             partial(self._screen.client.write, self._screen.store.settings.write, name, body),
         )
 
     def _not_kept(self, error: Exception) -> None:
         self._screen.refuse(f"What you typed is not on disk. {sentence_of(error)}")
 
-    async def _where_to_begin(self, shown: Guideline) -> Begun | None:
+    async def _where_to_begin(self, shown: Guideline) -> GuidelineDraft | None:
         """The text begun before, or the one shown; None if the person leaves it."""
-        last = self._screen.versions[-1].version
-        fresh = Begun(last, shown.body)
-        kept = begun_of(
-            await self._screen.client.read(
-                self._screen.store.settings.read, f"{SETTING}.{self._screen.me.name}"
-            )
+        screen = self._screen
+        last = screen.versions[-1].version
+        fresh = GuidelineDraft(last, shown.body)
+        kept = draft_of(
+            await screen.client.read(screen.store.settings.read, f"{SETTING}.{screen.me.name}")
         )
         if kept is None or kept.text == shown.body:
             return fresh
@@ -482,15 +480,13 @@ class GuidelineEditing:
         if kept.after != last:
             since = f"version {last} was saved since, and yours would take its place"
         options = (
-            ("Go on with what you began", since or changed_words_of(shown, kept), EDIT),
+            ("Go on with what you began", since or draft_changes(shown, kept), EDIT),
             (f"Begin anew from version {shown.version}", "what you began is dropped", DROP),
         )
-        chosen = await self._screen.choose_from(
-            "You have changed the guidelines before", options
-        )
+        chosen = await screen.choose_from("You have changed the guidelines before", options)
         if chosen is None:
             return None
-        return fresh if chosen == DROP else Begun(last, kept.text)
+        return fresh if chosen == DROP else GuidelineDraft(last, kept.text)
 
     # --- editing ------------------------------------------------------------------------
 
@@ -499,23 +495,23 @@ class GuidelineEditing:
         if self._screen.shown is None:
             self._screen.refuse("This file has no guidelines, and none could be written to it.")
             return
-        begun = await self._where_to_begin(self._screen.shown)
+        draft = await self._where_to_begin(self._screen.shown)
         trouble = ""
-        while begun is not None:
-            text = await self._typed(begun, trouble)
+        while draft is not None:
+            text = await self._typed(draft, trouble)
             if text is None:
                 break
-            begun = Begun(begun.after, text)
+            draft = GuidelineDraft(draft.after, text)
             if text == self._screen.versions[-1].body:
                 self._keep(None)
                 self._screen.say("nothing changed")
                 break
-            self._keep(begun)
+            self._keep(draft)
             await self._writer.flush()
             trouble = trouble_of(text)
-            chosen = await self._ask(begun, trouble)
+            chosen = await self._ask(draft, trouble)
             if chosen == SAVE:
-                await self._save(begun)
+                await self._save(draft)
                 break
             if chosen == DROP:
                 self._keep(None)
@@ -526,29 +522,28 @@ class GuidelineEditing:
                 break
         await self._writer.flush()
 
-    async def _typed(self, begun: Begun, trouble: str) -> str | None:
+    async def _typed(self, draft: GuidelineDraft, trouble: str) -> str | None:
         """The text after the person worked on it; None while the program ends."""
+        screen = self._screen
         command = guidelines.editor()
         if command is not None:
             try:
                 # The program waits meanwhile: the terminal is the editor's.
-                with self._screen.app.suspend():
-                    text, failed = _edited(begun.text, command)
+                with screen.app.suspend():
+                    text, failed = _edited(draft.text, command)
             except SuspendNotSupported:
                 pass
             else:
                 if failed:
-                    self._screen.show_error(f"{failed}.")
+                    screen.show_error(f"{failed}.")
                 return text
 
         def typed(text: str) -> None:
-            self._keep(Begun(begun.after, text))
+            self._keep(GuidelineDraft(draft.after, text))
 
-        title, line = f"from version {begun.after}", self._line_in(begun.text)
-        shown = GuidelinesEditor(
-            begun.text, title, typed, trouble, line, self._screen.runner.early
-        )
-        return await self._screen.app.push_screen_wait(shown)
+        title, line = f"from version {draft.after}", self._line_in(draft.text)
+        shown = GuidelinesEditor(draft.text, title, typed, trouble, line, screen.runner.early)
+        return await screen.app.push_screen_wait(shown)
 
     def _line_in(self, text: str) -> int:
         """Where the rule begins, in a text, on which one stands; its first line if nowhere."""
@@ -558,44 +553,39 @@ class GuidelineEditing:
             return 1
         return lines.get(self._screen.part.id, 1) if self._screen.part is not None else 1
 
-    async def _ask(self, begun: Begun, trouble: str) -> str | None:
+    async def _ask(self, draft: GuidelineDraft, trouble: str) -> str | None:
         """What becomes of the text."""
-        changed = changed_words(changes_of(self._screen.versions[-1].body, begun.text))
+        screen = self._screen
+        changed = changed_words(changes_of(screen.versions[-1].body, draft.text))
         options = [
-            (f"Save as version {begun.after + 1}", changed, SAVE),
+            (f"Save as version {draft.after + 1}", changed, SAVE),
             ("Go on editing", "", EDIT),
             ("Keep it for later", "e brings it again", KEEP),
             ("Throw it away", "", DROP),
         ]
         if trouble:
             del options[0]
-        return await self._screen.choose_from(
-            trouble or "What shall become of this text?", options
-        )
+        return await screen.choose_from(trouble or "What shall become of this text?", options)
 
-    async def _save(self, begun: Begun) -> None:
+    async def _save(self, draft: GuidelineDraft) -> None:
         """Make the text a version; where that cannot be, it is kept, and why is said."""
+        screen = self._screen
         try:
-            saved, new = await self._screen.client.write(
-                self._screen.store.guidelines.add,
-                begun.text,
-                self._screen.me,
-                begun.after,
+            saved, new = await screen.client.write(
+                screen.store.guidelines.add, draft.text, screen.me, draft.after
             )
         except StoreError as error:
-            await self._screen.load()
-            self._screen.refuse(
-                f"{error}. Yours is kept: e goes on with it, d shows the difference."
-            )
+            await screen.load()
+            screen.refuse(f"{error}. Yours is kept: e goes on with it, d shows the difference.")
             return
-        changes = changes_of(self._screen.versions[-1].body, saved.body)
+        changes = changes_of(screen.versions[-1].body, saved.body)
         self._keep(None)
-        await self._screen.load()
-        older = sum(self._screen.counts.get(c.id, RuleCount()).older for c in changes if c.id)
+        await screen.load()
+        older = sum(screen.counts.get(c.id, RuleCount()).older for c in changes if c.id)
         words = f"version {saved.version} saved: {changed_words(changes)}"
         if older:
             words += f". {older:,} decided under the old text: o opens a rule's"
-        self._screen.say(words if new else "this is what holds already", Tone.DONE)
+        screen.say(words if new else "this is what holds already", Tone.DONE)
 
 
 def _edited(text: str, command: str) -> tuple[str, str]:
@@ -618,6 +608,6 @@ def trouble_of(text: str) -> str:
     return ""
 
 
-def changed_words_of(shown: Guideline, begun: Begun) -> str:
+def draft_changes(shown: Guideline, draft: GuidelineDraft) -> str:
     """What a text changes, in one line."""
-    return changed_words(changes_of(shown.body, begun.text))
+    return changed_words(changes_of(shown.body, draft.text))

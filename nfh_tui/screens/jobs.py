@@ -98,8 +98,10 @@ STILL = "One thing at a time: {what} goes on."
 
 BOTH = "both"
 YES, NO = "yes", "no"
-JOB_ACTS = frozenset({"side.cancel", "side.retry", "side.log"})
-MODEL_ACTS = frozenset({"side.compare", "side.use", "side.back", "side.predict", "side.card"})
+JOB_ACTIONS = frozenset({"side.cancel", "side.retry", "side.log"})
+MODEL_ACTIONS = frozenset(
+    {"side.compare", "side.use", "side.back", "side.predict", "side.card"}
+)
 GOLD = "state:decided"
 OPEN = "state:open,answered,disagree"
 
@@ -159,7 +161,7 @@ class JobsScreen(SideScreen):
         return () if self.listed is None else self.listed.jobs
 
     def action_side(self, action_id: str) -> None:
-        """An act is about what the list's cursor stands on, however fast keys come."""
+        """An action is about what the list's cursor stands on, however fast keys come."""
         self.panes.wanted.clear()
         self.follow()
         super().action_side(action_id)
@@ -230,14 +232,14 @@ class JobsScreen(SideScreen):
     # --- reasons ------------------------------------------------------------------------
 
     def why_not(self, action: Action) -> str:
-        """As the ground says, and what a job or model is not ready for."""
-        if action.id in JOB_ACTS | MODEL_ACTS:
+        """Adds what a job or model is not ready for."""
+        if action.id in JOB_ACTIONS | MODEL_ACTIONS:
             if self.job is None and self.model is None:
                 return (
                     f"{NOTHING_HERE} {BEGIN}" if self.access >= Access.ADMIN else NOTHING_HERE
                 )
-            why = self._why_not_job(action.id) if action.id in JOB_ACTS else ""
-            return why or (self._why_not_model(action.id) if action.id in MODEL_ACTS else "")
+            why = self._why_not_job(action.id) if action.id in JOB_ACTIONS else ""
+            return why or (self._why_not_model(action.id) if action.id in MODEL_ACTIONS else "")
         return super().why_not(action)
 
     def _why_not_job(self, act: str) -> str:
@@ -264,10 +266,10 @@ class JobsScreen(SideScreen):
             return SAYS_NOTHING
         return ""
 
-    def foot_acts(self) -> Sequence[Action]:
-        """Of the acts about a job or a model those that do something now."""
-        own = JOB_ACTS | MODEL_ACTS
-        return [act for act in self.acts() if act.id not in own or not self.reason(act)]
+    def footer_actions(self) -> Sequence[Action]:
+        """Of the actions about a job or a model those that do something now."""
+        own = JOB_ACTIONS | MODEL_ACTIONS
+        return [act for act in self.own_actions() if act.id not in own or not self.reason(act)]
 
     # --- opening ------------------------------------------------------------------------
 
@@ -324,7 +326,7 @@ class JobPanes(FigurePanes):
         """In the list: show what one stands on now."""
         said = self.screen.status_line.status.say
         if message.by_hand or said in ("", self._noted):
-            # What an act has said stays until a key is pressed, however often this is drawn.
+            # What an action has said stays until a key is pressed, however often this is drawn.
             super().moved(message)
             self._noted = self.screen.status_line.status.say
         self.jobs_screen.follow()
@@ -428,12 +430,11 @@ class JobWatch:
 
     def _compare_later(self) -> None:
         """Compare anew beside the looking, now and then: counting may take a while."""
-        recent = (
-            self._compared == self._screen.subject and monotonic() - self._compared_at < AGAIN
-        )
+        screen = self._screen
+        recent = self._compared == screen.subject and monotonic() - self._compared_at < AGAIN
         if not self._comparing and not recent:
             start(
-                self._screen, self._compare, group="subject", description="two models",
+                screen, self._compare, group="subject", description="two models",
                 exclusive=True,
             )  # fmt: skip
 
@@ -450,15 +451,10 @@ class JobWatch:
 
     def compare_anew(self) -> None:
         """Compare with the model that was chosen."""
-        self._screen.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
-        self._screen.panes.refresh()
-        start(
-            self._screen,
-            self._compare,
-            group="subject",
-            description="two models",
-            exclusive=True,
-        )
+        screen = self._screen
+        screen.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
+        screen.panes.refresh()
+        start(screen, self._compare, group="subject", description="two models", exclusive=True)
 
     async def _read_beside(self, model: Model) -> None:
         """Count what both have right, one by one, or take what was counted before."""
@@ -595,53 +591,53 @@ class JobActions:
 
     async def show_log(self) -> None:
         """Show the log of a job."""
-        job = self._screen.job
+        screen = self._screen
+        job = screen.job
         if job is None:
             return
-        found = await self._screen.client.job_log(job.id)
+        found = await screen.client.job_log(job.id)
         at = now()
         parts = [log_parts(line, at) for line in (found[1] if found is not None else ())]
         lines = [" ".join(filter(None, pair)) for pair in parts]
-        self._screen.show_text(
-            f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True
-        )
+        screen.show_text(f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True)
 
     async def train(self) -> None:
         """Ask what to train, and start it."""
+        screen = self._screen
         from nfh_tui.screens.dialogs import TrainingDialog
 
         form = (
             self._begun()
-            or last_form(await self._screen.client.read(self._screen.store.jobs.all))
+            or last_form(await screen.client.read(screen.store.jobs.all))
             or TrainingForm()
         )
-        queries = [ALL_GOLD, *([self._screen.query_now] if self._screen.query_now else [])]
+        queries = [ALL_GOLD, *([screen.query_now] if screen.query_now else [])]
         if form.query not in queries:
             queries.append(form.query)
         bases = [USUAL, *self._bases()]
         if form.base not in bases:
             bases.append(form.base)
-        there = await self._screen.client.read(
-            self._screen.store.queue.values, "split", self._screen.me, self._screen.role
+        there = await screen.client.read(
+            screen.store.queue.values, "split", screen.me, screen.role
         )
         splits = list(dict.fromkeys([ANY_SPLIT, *there, form.split]))
         choices = Choices(bases, queries, splits)
         dialog = TrainingDialog(form, choices, self._gold_of, self._call)
-        chosen = await self._screen.app.push_screen_wait(dialog)
+        chosen = await screen.app.push_screen_wait(dialog)
         if chosen is None:
             # What was typed is there again the next time; what was only chosen is not.
             typed = dialog.form.settings != form.settings
-            self._screen.memory["form"] = dialog.form if typed else None
+            screen.memory["form"] = dialog.form if typed else None
             return
-        self._screen.memory["form"] = None
+        screen.memory["form"] = None
         job_id = dialog.job_id
         if job_id is None:
-            new = job_of(chosen, self._screen.me.name)
-            await self._screen.client.check_training(new)
-            job_id = await self._screen.client.write(self._screen.store.jobs.add, new)
+            new = job_of(chosen, screen.me.name)
+            await screen.client.check_training(new)
+            job_id = await screen.client.write(screen.store.jobs.add, new)
         await self.queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
-        self._screen.panes.show(LIST)
-        self._screen.go_to_line(f"{JOB_STOP} {job_id}")
+        screen.panes.show(LIST)
+        screen.go_to_line(f"{JOB_STOP} {job_id}")
 
     def _begun(self) -> TrainingForm | None:
         begun = self._screen.memory.get("form")
@@ -662,10 +658,9 @@ class JobActions:
 
     async def _gold_of(self, query: str) -> str:
         """How many items with gold a query finds, in words."""
-        n = await self._screen.client.read(
-            self._screen.store.queue.count,
-            parse(f"{query} {GOLD}".strip()),
-            self._screen.me,
+        screen = self._screen
+        n = await screen.client.read(
+            screen.store.queue.count, parse(f"{query} {GOLD}".strip()), screen.me
         )
         return f"{items(n)} with gold"
 
@@ -689,10 +684,9 @@ class ModelActions:
 
     def use(self) -> None:
         """Make a model the one that its task uses, after `models activate` has tried it."""
-        if self._screen.model is not None:
-            self._command(
-                f"trying {self._screen.model.name}", "activate", str(self._screen.model.id)
-            )
+        screen = self._screen
+        if screen.model is not None:
+            self._command(f"trying {screen.model.name}", "activate", str(screen.model.id))
 
     async def go_back(self) -> None:
         """Use the model again that was in use before, in the task of the one stood on."""
@@ -707,26 +701,25 @@ class ModelActions:
 
     def _command(self, busy: str, *arguments: str) -> None:
         """Have a command of `nfh-tui models` run beside the screen, and say what it says."""
+        screen = self._screen
 
         async def run() -> None:
             try:
-                self._screen.client.require(Access.ADMIN)
-                call = ["models", *arguments, "--as", self._screen.me.name]
-                said = await output(call, self._screen.store.path)
+                screen.client.require(Access.ADMIN)
+                call = ["models", *arguments, "--as", screen.me.name]
+                said = await output(call, screen.client.store.path)
             finally:
                 self._under_way = ""
-                self._screen.set_status(busy="")
-                await self._screen.reader.read_now()
-            self._screen.say(
-                said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE
-            )
+                screen.set_status(busy="")
+                await screen.reader.read_now()
+            screen.say(said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE)
 
         if self._under_way:
-            self._screen.refuse(STILL.format(what=self._under_way))
+            screen.refuse(STILL.format(what=self._under_way))
             return
         self._under_way = busy
-        self._screen.set_status(busy=f"{busy}…", say="")
-        self._screen.runner.work(run, group="command")
+        screen.set_status(busy=f"{busy}…", say="")
+        screen.runner.work(run, group="command")
 
     async def predict(self) -> None:
         """Have a model answer items, as a job."""
@@ -754,37 +747,32 @@ class ModelActions:
 
     async def compare(self) -> None:
         """Choose the model that stands beside this one."""
-        model = self._screen.model
+        screen = self._screen
+        model = screen.model
         if model is None:
             return
-        others = others_of(
-            model, await self._screen.client.read(self._screen.store.comparisons.models)
-        )
+        others = others_of(model, await screen.client.read(screen.store.comparisons.models))
         if not others:
-            self._screen.refuse(
-                "No other model has answered any item; p on one has it predict."
-            )
+            screen.refuse("No other model has answered any item; p on one has it predict.")
             return
         options = [(name, self._told(id_), str(id_)) for id_, name in others]
         known = {model.id, *(id_ for id_, _ in others)}
         options += [
             (one.name, why_missing(one), "")
-            for one in in_order(
-                self._screen.listed.models if self._screen.listed is not None else ()
-            )
+            for one in in_order(screen.listed.models if screen.listed is not None else ())
             if one.id not in known
         ]
-        chosen = await self._screen.choose_from(f"Compare {model.name} with", options)
+        chosen = await screen.choose_from(f"Compare {model.name} with", options)
         if chosen is None:
             return
         if not chosen:
-            self._screen.refuse("It cannot be compared: the list says why.")
+            screen.refuse("It cannot be compared: the list says why.")
             return
-        against = self._screen.memory.setdefault("against", {})
+        against = screen.memory.setdefault("against", {})
         if isinstance(against, dict):
             against[model.id] = int(chosen)
-        self._screen.panes.show(DETAILS)
-        self._screen.reader.compare_anew()
+        screen.panes.show(DETAILS)
+        screen.reader.compare_anew()
 
     def _told(self, model_id: int) -> str:
         model = None if self._screen.listed is None else self._screen.listed.model(model_id)

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 SIGN = "✗ "
-"""Before an act that cannot be done now."""
+"""Before an action that cannot be done now."""
 
 PALETTES = frozenset({"palette", "side.palette"})
 OF_EACH = frozenset({"help", *BACK_AND_ON.values()})
-"""Acts of the workbench that the other screens have as their own, too."""
+"""Actions of the workbench that the other screens have as their own, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """An act as the palette has it. words: what it does. why: why not now, "" if it can."""
+    """An action as the palette has it. words: what it does. why: why not now, "" if it can."""
 
     action: Action
     run: Callable[[], None]
@@ -44,35 +44,35 @@ class PaletteEntry:
 
 
 def offers(screen: Screen[Any]) -> Sequence[PaletteEntry]:
-    """All acts there are: those of the screen first, then those that lead away from it."""
+    """All actions there are: those of the screen first, then those that lead away from it."""
     if isinstance(screen, SideScreen):
         return [*_of_side(screen), *_back(screen)]
-    desk: Workbench = screen  # type: ignore[assignment]  # the only other one with a palette
-    return [*_of_workbench(desk), *_elsewhere(desk)]
+    bench: Workbench = screen  # type: ignore[assignment]  # the only other one with a palette
+    return [*_of_workbench(bench), *_elsewhere(bench)]
 
 
-def _of_workbench(desk: "Workbench") -> Iterator[PaletteEntry]:
-    for action in desk.keymap.actions:
+def _of_workbench(bench: "Workbench") -> Iterator[PaletteEntry]:
+    for action in bench.keymap.actions:
         if not action.where and action.id not in PALETTES:
-            run = partial(desk.action_act, action.id)
-            yield PaletteEntry(action, run, action.description, desk.why_not(action))
+            run = partial(bench.action_act, action.id)
+            yield PaletteEntry(action, run, action.description, bench.why_not(action))
 
 
-def _elsewhere(desk: "Workbench") -> Iterator[PaletteEntry]:
+def _elsewhere(bench: "Workbench") -> Iterator[PaletteEntry]:
     """What only another screen does: it is opened, and its name and key are told."""
-    titles = {action.id: f"{action.title} ({action.shown})" for action in desk.keymap.actions}
-    for action in desk.keymap.actions:
+    titles = {action.id: f"{action.title} ({action.shown})" for action in bench.keymap.actions}
+    for action in bench.keymap.actions:
         if action.of:
             there = " or ".join(titles[screen] for screen in action.of)
             words = f"{action.description} On the screen {there}, which this opens."
             opener = action.of[0]
-            run = partial(desk.action_act, opener)
-            why = denied(desk.state.access, action.access) or desk.why_not(BY_ID[opener])
+            run = partial(bench.action_act, opener)
+            why = denied(bench.state.access, action.access) or bench.why_not(BY_ID[opener])
             yield PaletteEntry(action, run, words, why)
 
 
 def _of_side(screen: SideScreen) -> Iterator[PaletteEntry]:
-    for action in screen.acts():
+    for action in screen.own_actions():
         if action.id not in PALETTES:
             run = partial(screen.action_side, action.id)
             yield PaletteEntry(action, run, action.description, screen.reason(action))
@@ -80,29 +80,29 @@ def _of_side(screen: SideScreen) -> Iterator[PaletteEntry]:
 
 def _back(screen: SideScreen) -> Iterator[PaletteEntry]:
     """What the workbench does: the screen is closed for it."""
-    desk = screen.desk
-    if desk is None:
+    bench = screen.bench
+    if bench is None:
         return
     for action in screen.keymap.actions:
         if not action.where and action.id not in PALETTES | OF_EACH:
             run = partial(screen.go_to, action.id)
             words = f"{action.description} In the workbench."
-            yield PaletteEntry(action, run, words, desk.why_not(action))
+            yield PaletteEntry(action, run, words, bench.why_not(action))
 
 
-class Acts(Provider):
-    """The registry's acts; user text never stands among them. Does one of them, once."""
+class ActionProvider(Provider):
+    """The registry's actions; user text never stands among them. Does one of them, once."""
 
     _chosen = False
 
     async def discover(self) -> Hits:
-        """All acts, in the order of the registry, the screen's own first."""
+        """All actions, in the order of the registry, the screen's own first."""
         for offer in offers(self.screen):
             shown, words = self._shown(offer, Content(offer.name))
             yield DiscoveryHit(shown, self._run(offer), text=offer.name, help=words)
 
     async def search(self, query: str) -> Hits:
-        """The acts whose name or id fits."""
+        """The actions whose name or id fits."""
         matcher = self.matcher(query)
         for offer in offers(self.screen):
             score = max(matcher.match(offer.name), matcher.match(offer.action.id))
@@ -111,7 +111,7 @@ class Acts(Provider):
                 yield Hit(score, shown, self._run(offer), text=offer.name, help=words)
 
     def _shown(self, offer: PaletteEntry, name: Content) -> tuple[Content, str]:
-        """Name and help of an act; a sign and the reason where it cannot be done now."""
+        """Name and help of an action; a sign and the reason where it cannot be done now."""
         if not offer.why:
             return name, offer.words
         return Content.assemble(Content(SIGN), name).stylize("dim"), f"Not now: {offer.why}"

@@ -136,14 +136,14 @@ async def _part(app: WorkbenchApp) -> None:
     async def finish() -> None:
         done.set()
 
-    desk = app.desk
+    bench = app.bench
     try:
         # Behind the keys that app and screen were given, then behind what they ask for.
-        app.call_later(desk.call_later, desk.enqueue, finish)
+        app.call_later(bench.call_later, bench.enqueue, finish)
         with suppress(TimeoutError):
             await asyncio.wait_for(done.wait(), LAST_WISHES)
         with suppress(TimeoutError):
-            await asyncio.wait_for(desk.write_all(), LAST_WISHES)
+            await asyncio.wait_for(bench.write_all(), LAST_WISHES)
     finally:
         app.post_message(messages.ExitApp())
 

@@ -117,8 +117,6 @@ Part = tuple[str, str]
 _BREAKS = re.compile("[ \n]+")
 """Where a row may end; other blanks are drawn as they are, a no-break space holds words."""
 
-"""A cell filled from the left by nothing to eight eighths."""
-
 MOST_BAR = 20
 """Cells of the longest bar."""
 

@@ -27,9 +27,9 @@ from nfh_tui.textual_support import sentence_of, start
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench.availability import NOTHING, unchanged
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
-from nfh_tui.workbench.state import Unsaved
+from nfh_tui.workbench.state import ItemKey, Unsaved
 
 if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
@@ -70,13 +70,12 @@ class AnswerController(Controller):
             "draft.clear": self.clear_draft,
         }
 
-    def writable(self) -> AnchorItem | None:
-        """The item, if it may be changed; else why not is said."""
+    def writable(self) -> AnchorItem:
+        """The item as stored, if it may be changed. Raises RefusedError."""
         if self.state.is_reading:
-            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
-            return None
+            raise RefusedError(self.ui.read_only_reason)
         if self.state.stored_item is None:
-            self.ui.notify(NOTHING, Tone.REFUSED)
+            raise RefusedError(NOTHING)
         return self.state.stored_item
 
     # --- the answer in the editor -----------------------------------------------------------
@@ -98,23 +97,22 @@ class AnswerController(Controller):
         return True
 
     def run_editor_action(self, action_id: str) -> None:
-        """An act of the editor, by its id."""
+        """An action of the editor, by its id."""
         if self.state.visible_item is None:
-            self.ui.notify(NOTHING, Tone.REFUSED)
-        elif self.state.is_reading and action_id not in MOVES:
-            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
-        else:
-            if action_id not in MOVES:
-                # Nobody changes an answer that cannot be seen.
-                self.ui.bring_into_view()
-            before, view = self.state.edit, self.bench.passage.tokens_in_view
-            outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
-            self.apply(outcome)
-            if outcome.state == before and not outcome.say:
-                self.ui.notify(unchanged(action_id, before), Tone.REFUSED)
+            raise RefusedError(NOTHING)
+        if self.state.is_reading and action_id not in MOVES:
+            raise RefusedError(self.ui.read_only_reason)
+        if action_id not in MOVES:
+            # Nobody changes an answer that cannot be seen.
+            self.ui.bring_into_view()
+        before, view = self.state.edit, self.bench.passage.tokens_in_view
+        outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
+        self.apply(outcome)
+        if outcome.state == before and not outcome.say:
+            self.ui.notify(unchanged(action_id, before), Tone.REFUSED)
 
     def apply(self, outcome: EditOutcome) -> None:
-        """Take over what an act of the editor gave: state, sentence, draft."""
+        """Take over what an action of the editor gave: state, sentence, draft."""
         state = self.state
         if outcome.refused:
             self.ui.notify(outcome.say or "", Tone.REFUSED)
@@ -164,22 +162,19 @@ class AnswerController(Controller):
     # --- the draft --------------------------------------------------------------------------
 
     def _keep_draft(self) -> None:
-        """Save the answer soon as a draft; forget the draft where nothing is begun."""
+        """Save the answer soon as a draft; forget the draft where there is none."""
         item = self.state.stored_item
         if item is None or self.state.is_reading:
             return
         key = (item.anchor_id, self.state.role)
-        begun = self.state.edit.span is not None or self.state.edit.pending is not None
-        state = (
-            self.state.edit
-            if begun or self.state.edit.content != self.state.initial.content
-            else None
-        )
+        edit = self.state.edit
+        begun = edit.span is not None or edit.pending is not None
+        state = edit if begun or edit.content != self.state.initial.content else None
         if state is not None or self.state.drafts.get(key, item.draft) is not None:
             self.state.drafts[key] = state
-            self.write_draft(key, state)
+            self._write_draft(key, state)
 
-    def write_draft(self, key: tuple[int, Role], state: EditState | None) -> None:
+    def _write_draft(self, key: ItemKey, state: EditState | None) -> None:
         body = None if state is None else dump(state)
         anchor_id, role = key
 
@@ -213,14 +208,13 @@ class AnswerController(Controller):
     async def ask_noun(self) -> None:
         """Ask for the noun that a class stands for."""
         state = self.state
-        item = self.writable()
-        if item is None or state.visible_item is None:
+        self.writable()
+        if state.visible_item is None:
             return
         # An empty noun tells whether one can be written here, before it is asked for.
         tried = set_noun(state.edit, state.visible_item, state.edit.noun or "noun")
         if tried.refused:
-            self.ui.notify(tried.say or "", Tone.REFUSED)
-            return
+            raise RefusedError(tried.say or "")
         text = await self.bench.prompts.ask("Noun", state.edit.noun or "")
         if text is not None and state.visible_item is not None:
             self.apply(set_noun(state.edit, state.visible_item, text))
@@ -228,8 +222,7 @@ class AnswerController(Controller):
     async def ask_comment(self) -> None:
         """Ask for the comment; what is typed is part of the draft at once."""
         state = self.state
-        if self.writable() is None:
-            return
+        self.writable()
         before = state.edit
 
         def typed(text: str) -> None:
@@ -238,15 +231,12 @@ class AnswerController(Controller):
                 self.ui.refresh_edit()
                 self._keep_draft()
 
-        kept = (
-            await self.bench.prompts.ask("Comment", state.edit.comment, changed=typed)
-            is not None
-        )
+        kept = await self.bench.prompts.ask("Comment", state.edit.comment, changed=typed)
         if state.edit.content == before.content:
             return
         state.past.append(before)
         state.future.clear()
-        if not kept:
+        if kept is None:
             # Escape takes the words back, as undo would; redo still brings them.
             self.step_back(
                 state.past, state.future, "the comment stays as it was; Z brings it back"
@@ -258,15 +248,14 @@ class AnswerController(Controller):
         """Save the answer and go on; the line of state says when it is on disk."""
         state = self.state
         item = self.writable()
-        if item is None or state.visible_item is None:
+        if state.visible_item is None:
             return
         if self.ui.bring_into_view():
             self.ui.notify("This is the item; the key once more accepts.")
             return
         made = answer(state.edit, state.visible_item)
         if isinstance(made, str):
-            self.ui.notify(made, Tone.REFUSED)
-            return
+            raise RefusedError(made)
         if self._decided_so(item):
             self.bench.item.leave()
             await self.go_on()
@@ -295,9 +284,8 @@ class AnswerController(Controller):
 
     def _just_accepted(self, item: AnchorItem) -> None:
         """Remember what was accepted right before the item that is shown now."""
-        state = self.state
-        if state.stored_item is not None and state.stored_item.anchor_id != item.anchor_id:
-            state.last_accepted = item.anchor_id
+        if self.state.anchor_id not in (None, item.anchor_id):
+            self.state.last_accepted = item.anchor_id
 
     def _decided_so(self, item: AnchorItem) -> bool:
         """True if an expert's decision stands in the editor as it is: it stays that expert's.
@@ -361,7 +349,7 @@ class AnswerController(Controller):
             self._no_longer_saving(key, edit)
             # What keeps the answer from the disk keeps the draft too; it is said once.
             state.unsaved_reported = True
-            self.write_draft(key, edit)
+            self._write_draft(key, edit)
             state.unsaved[key] = Unsaved(edit, made, seen)
             self.ui.refresh_status()
             failed = error
@@ -382,12 +370,12 @@ class AnswerController(Controller):
         if rest and self.bench.status_line.status.say == words:
             self.ui.notify(f"{words}. {rest}", Tone.DONE)
 
-    def _no_longer_saving(self, key: tuple[int, Role], edit: EditState) -> None:
+    def _no_longer_saving(self, key: ItemKey, edit: EditState) -> None:
         # The same item may have been accepted again meanwhile.
         if self.state.saving.get(key) is edit:
             del self.state.saving[key]
 
-    async def _commit_failed(self, key: tuple[int, Role], error: Exception) -> None:
+    async def _commit_failed(self, key: ItemKey, error: Exception) -> None:
         """Say what happened and show the item again, with the answer still in the editor."""
         anchor_id, _ = key
         await self.draft_writer.flush()
@@ -408,7 +396,7 @@ class AnswerController(Controller):
     async def reload_written(self, anchor_id: int) -> None:
         """Read anew what shows an anchor that was just written."""
         self.bench.item.cache.forget(anchor_id)
-        if self.state.stored_item is not None and self.state.stored_item.anchor_id == anchor_id:
+        if self.state.anchor_id == anchor_id:
             await self.bench.item.reload()
         await self.bench.queue_list.refresh_rows([anchor_id])
         await self.bench.queue.count_left()
@@ -428,20 +416,17 @@ class AnswerController(Controller):
     async def skip(self) -> None:
         """Mark the item as skipped and go on."""
         item = self.writable()
-        if item is not None:
-            self.bench.item.leave()
-            await self.client.write(
-                self.store.edits.set_flag, item.anchor_id, self.state.me, FlagName.SKIP, True
-            )
-            self.ui.notify("skipped for now", Tone.DONE)
-            await self.reload_written(item.anchor_id)
-            await self.go_on()
+        self.bench.item.leave()
+        await self.client.write(
+            self.store.edits.set_flag, item.anchor_id, self.state.me, FlagName.SKIP, True
+        )
+        self.ui.notify("skipped for now", Tone.DONE)
+        await self.reload_written(item.anchor_id)
+        await self.go_on()
 
     async def flag(self) -> None:
         """Ask which flag, and set it or take it away."""
         item = self.writable()
-        if item is None:
-            return
         mine = {mark.name.value for mark in item.flags if mark.annotator == self.state.me.name}
         choices = tuple(
             (key, ("take back: " if name in mine else "") + words, name)
@@ -461,17 +446,16 @@ class AnswerController(Controller):
     async def withdraw(self) -> None:
         """Take one's saved answer back."""
         item = self.writable()
-        if item is not None:
-            saved = await self.client.write(
-                self.store.edits.withdraw, item.anchor_id, self.state.me, self.state.role
-            )
-            self.ui.notify(
-                f"answer withdrawn, saved {local_time(saved.at)}; z undoes it", Tone.DONE
-            )
-            await self.reload_written(item.anchor_id)
+        saved = await self.client.write(
+            self.store.edits.withdraw, item.anchor_id, self.state.me, self.state.role
+        )
+        self.ui.notify(
+            f"answer withdrawn, saved {local_time(saved.at)}; z undoes it", Tone.DONE
+        )
+        await self.reload_written(item.anchor_id)
 
     def clear_draft(self) -> None:
-        """Forget what is begun of this item; undo brings it back while it is shown."""
-        if self.writable() is not None:
-            self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
-            self.ui.notify("draft thrown away", Tone.DONE)
+        """Forget the draft of this item; undo brings it back while it is shown."""
+        self.writable()
+        self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
+        self.ui.notify("draft thrown away", Tone.DONE)

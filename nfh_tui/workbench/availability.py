@@ -39,7 +39,7 @@ KINDS = (*IMPLICIT_KINDS, Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN)
 """Kinds that can be given to many at once: a Reference has its own noun in each passage."""
 
 
-def deeds(role: Role) -> tuple[Option, ...]:
+def bulk_operations(role: Role) -> tuple[Option, ...]:
     """What a person may do to many items in a role."""
     adjudicator = role is Role.ADJUDICATOR
     decisions = "decisions" if adjudicator else "answers"
@@ -51,30 +51,26 @@ def deeds(role: Role) -> tuple[Option, ...]:
         (f"Withdraw my {decisions}", GOLD_WITH_IT * adjudicator, "withdraw"),
     )
     deciding = (
-        (
-            "Adopt what annotators agree on",
-            "all, or a majority as settle finds it",
-            "proposal",
-        ),
+        ("Adopt what annotators agree on", "all, or a majority as settle finds it", "proposal"),
         ("Adopt the model's answers", "of the active model", "model"),
         ("Give all the same answer", "a class, Unknown, Not an NFH, Damaged", "class"),
     )
     return (*deciding, *general) if adjudicator else general
 
 
-def flags() -> tuple[Option, ...]:
+def flag_options() -> tuple[Option, ...]:
     """The flags to choose from."""
     return tuple((name.value, words, name.value) for name, words in FLAG_WORDS.items())
 
 
-def kinds() -> tuple[Option, ...]:
+def kind_options() -> tuple[Option, ...]:
     """The answers to choose from."""
     return tuple((KIND_WORDS[kind], "", kind.value) for kind in KINDS)
 
 
-def wish(deed: str, role: Role, what: str | None) -> BulkOperation:
+def bulk_operation(kind: str, role: Role, what: str | None) -> BulkOperation:
     """What was chosen. what: the flag, or the kind, where one belongs to it."""
-    named = OperationKind(deed)
+    named = OperationKind(kind)
     if named in (OperationKind.FLAG, OperationKind.UNFLAG):
         return BulkOperation(named, role, flag=FlagName(what or ""))
     if named is OperationKind.CLASS:
@@ -82,7 +78,7 @@ def wish(deed: str, role: Role, what: str | None) -> BulkOperation:
     return BulkOperation(named, role)
 
 
-def told(preview: BulkPreview) -> Iterator[str]:
+def preview_lines(preview: BulkPreview) -> Iterator[str]:
     """What a preview says, line by line: how many change, what of these, and what stays."""
     count = len(preview.ids)
     yield f"{_items(count)} of {preview.looked:,} would change."
@@ -101,7 +97,7 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {what}" for what, count in counts.items())
 
 
-# Why an act cannot be done now, in a sentence: for its key, the palette and the help.
+# Why an action cannot be done now, in a sentence: for its key, the palette and the help.
 #
 # Pure: no screen. What only the store knows (is there anything to undo?) is said when it is
 # tried.
@@ -127,7 +123,7 @@ IN_VIEW = "The model is hidden while you annotate or decide blind; here it is in
 FIRST, LAST = "That was the first item.", "That was the last item."
 
 OF_AN_ITEM = frozenset({DECIDE, HEADS, CURSOR, ADOPT, ITEM})
-"""Groups of acts that need an item, but for those in WITHOUT."""
+"""Groups of actions that need an item, but for those in WITHOUT."""
 
 WITHOUT = frozenset({"undo", "redo", "page.up", "page.down", "cursor.up", "cursor.down"})
 TO_OTHERS = frozenset({"queue.next", "queue.previous", "queue.first", "queue.last"})
@@ -140,7 +136,7 @@ UNCHANGED = {
     "cursor.next_head": "This is the only marked head.",
     "adopt.nobody": "Nothing is chosen that could be cleared.",
 }
-"""What is said of an act of the editor that found nothing to change."""
+"""What is said of an action of the editor that found nothing to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +162,7 @@ def denied(access: Access, needed: Access) -> str:
 
 
 def of_person(action: Action, mode: Mode, access: Access) -> str:
-    """Why an act is none of this person's, or none of this mode's; "" for one that is."""
+    """Why an action is none of this person's, or none of this mode's; "" for one that is."""
     why = denied(access, action.access)
     if why or mode in action.modes:
         return why
@@ -180,7 +176,7 @@ def _of_mode(action: Action, mode: Mode) -> str:
 
 
 def why_not(action: Action, here: ActionContext) -> str:
-    """Why an act cannot be done now; "" where nothing is known to be in its way."""
+    """Why an action cannot be done now; "" where nothing is known to be in its way."""
     wrong = of_person(action, here.mode, here.access)
     if wrong:
         return wrong
@@ -224,7 +220,7 @@ def _of_the_answer(action_id: str, edit: EditState, item: AnchorItem) -> str:
 
 
 def unchanged(action_id: str, edit: EditState) -> str:
-    """What to say of an act that left the answer and the cursor as they were."""
+    """What to say of an action that left the answer and the cursor as they were."""
     if action_id.startswith("kind.") and edit.kind is not None:
         return f"The answer is {KIND_WORDS[edit.kind]} already."
     return UNCHANGED.get(action_id, "That changes nothing here.")
@@ -236,7 +232,7 @@ def is_function(key: str) -> bool:
 
 
 def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") -> str:
-    """What is said of a key that no act has there."""
+    """What is said of a key that no action has there."""
     helping = "side.help" if where else "help"
     shown = next((a.shown.split()[0] for a in keymap.actions if a.id == helping), "?")
     typed = character if character is not None and character.isprintable() else ""
@@ -245,5 +241,5 @@ def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") ->
 
 
 def named(action_id: str) -> Action | None:
-    """The act of the registry with this id; None for what the editor asks for itself."""
+    """The action of the registry with this id; None for what the editor asks for itself."""
     return BY_ID.get(action_id)

@@ -17,7 +17,7 @@ from nfh_db.system import data_folder
 from nfh_tui.actions import Mode
 from nfh_tui.client import by
 from nfh_tui.jobs.descriptions import job_title, short_phase
-from nfh_tui.textual_support import PredictorChanged, start
+from nfh_tui.textual_support import PredictorChanged
 from nfh_tui.widgets.status_bar import TourBox
 from nfh_tui.workbench.command_queue import KeyPress
 from nfh_tui.workbench.controller import Controller, Handler
@@ -119,7 +119,7 @@ class TourStep:
 
 
 def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
-    """The stops in their order. keys: how the keys of an act are printed, by its id."""
+    """The stops in their order. keys: how the keys of an action are printed, by its id."""
     made = [
         TourStep(
             "#passage",
@@ -337,32 +337,20 @@ class BackgroundController(Controller):
 
     def look_for_others(self) -> None:
         """Look what others have written, beside the screen."""
-        start(
-            self.bench,
-            self.notice_others,
-            group="others",
-            description="what others have written",
-            exclusive=True,
-        )
+        self.run_latest(self.notice_others, "others", "what others have written")
 
     async def notice_others(self) -> None:
-        """Draw anew what is in view if anybody has written; what is begun stays."""
+        """Draw anew what is in view if anybody has written; the draft stays."""
         lost = await self.client.lost()
         if lost and not self.state.lost_reason:
             self.state.lost_reason = lost
             self.bench.enqueue(lambda: self.bench.rescue.report_lost(lost))
         wrote = await self.client.others_wrote()
         if wrote:
-            await self._take_in()
+            await self.bench.item.reload_all()
+            await self.bench.guidelines.learn()
+            self.bench.item.read_ahead()
         await self.follow(others_wrote=wrote)
-
-    async def _take_in(self) -> None:
-        self.bench.item.cache.clear()
-        await self.bench.item.reload()
-        await self.bench.queue_list.refresh_visible()
-        await self.bench.queue.count_left()
-        await self.bench.guidelines.learn()
-        self.bench.item.read_ahead()
 
     async def follow(self, *, others_wrote: bool) -> None:
         """Take in what has happened; to be called about once a second."""

@@ -1,12 +1,11 @@
 """Bulk operations, similar items and precedents in the workbench."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from nfh_db.bulk_plan import BulkDone, BulkOperation, BulkPreview, OperationKind, Seeing
-from nfh_db.errors import StoreError
 from nfh_db.records import AnchorItem, Exposure, Role
 from nfh_models.domain import Kind
 from nfh_tui.actions import Mode
@@ -17,18 +16,17 @@ from nfh_tui.widgets.evidence_rows import bearing
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench import availability
 from nfh_tui.workbench.availability import NOTHING, OTHERS
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
 
 if TYPE_CHECKING:
     from nfh_db.similar_items import Similar
 
 
-T = TypeVar("T")
 LONGEST_QUERY = 40
 """Cells of a query in a title."""
 TELL_EVERY = 0.1
-"""Seconds between two figures of a long act."""
+"""Seconds between two figures of a long action."""
 NOT_ADJUDICATING = "Decisions are applied while adjudicating: M changes the mode."
 NO_DECISION = "Nothing is decided yet that could be applied to others."
 NO_PRECEDENT = "No decision before this one has its rule, its number or its noun."
@@ -51,85 +49,65 @@ class BulkController(Controller):
     async def choose(self) -> None:
         """Choose what to do to all items of the query, look at it, and do it."""
         if self.state.is_reading:
-            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
-            return
+            raise RefusedError(self.ui.read_only_reason)
         text = clip(visible(self.state.query.text.strip()), LONGEST_QUERY)
         title = f"All items of {text}" if text else "All items there are"
-        deed = await self.bench.prompts.choose_from(title, availability.deeds(self.state.role))
-        if deed is None:
+        role, prompts = self.state.role, self.bench.prompts
+        kind = await prompts.choose_from(title, availability.bulk_operations(role))
+        if kind is None:
             return
         what = None
-        if deed in OF_WHICH:
-            options = (
-                availability.kinds() if deed == OperationKind.CLASS else availability.flags()
-            )
-            what = await self.bench.prompts.choose_from(OF_WHICH[deed], options)
+        if kind in OF_WHICH:
+            of_class = kind == OperationKind.CLASS
+            options = availability.kind_options() if of_class else availability.flag_options()
+            what = await prompts.choose_from(OF_WHICH[kind], options)
             if what is None:
                 return
-        wish = availability.wish(deed, self.state.role, what)
-        preview = await self._previewed(wish)
-        if preview is not None and await self._confirmed(preview):
-            await self._run(preview.ids, wish, self._exposures(wish))
-
-    async def _previewed(self, wish: BulkOperation) -> BulkPreview | None:
-        """What the wish would do to what the query finds now."""
-        state = self.state
-        # What is begun must be on disk, so that the item is left as it is.
+        operation = availability.bulk_operation(kind, role, what)
+        # The draft must be on disk, so that the item is left as it is.
         await self.bench.answers.draft_writer.flush()
-        try:
-            return await self._while(
-                "looking…",
-                self.client.read(
-                    self.store.bulk.preview, state.query, wish, state.me, self._reporter()
-                ),
-            )
-        except StoreError as error:
-            await self.bench.prompts.show_error(str(error))
-            return None
-
-    async def _confirmed(self, preview: BulkPreview) -> bool:
+        preview: BulkPreview = await self.ui.busy_while(
+            "looking…",
+            self.client.read(
+                self.store.bulk.preview,
+                self.state.query,
+                operation,
+                self.state.me,
+                self._reporter(),
+            ),
+        )
         from nfh_tui.screens.dialogs import PreviewDialog
 
-        agreed = await self.bench.app.push_screen_wait(PreviewDialog(preview))
-        return agreed is True
+        if await self.bench.app.push_screen_wait(PreviewDialog(preview)) is True:
+            await self._run(preview.ids, operation, self._exposures(operation))
 
-    def _exposures(self, wish: BulkOperation, voted: frozenset[int] = frozenset()) -> Seeing:
-        """What of each item was in view: in this session, and by what the act itself shows.
+    def _exposures(
+        self, operation: BulkOperation, voted: frozenset[int] = frozenset()
+    ) -> Seeing:
+        """What of each item was in view: in this session, and by what the action itself shows.
 
         voted: items whose votes were shown on the way.
         """
-        model, votes = wish.deed is OperationKind.MODEL, wish.deed is OperationKind.PROPOSAL
-        sight = self.bench.item.exposure
+        model = operation.deed is OperationKind.MODEL
+        votes = operation.deed is OperationKind.PROPOSAL
+        exposure = self.bench.item.exposure
 
         def seen(anchor_id: int) -> Exposure:
             return Exposure(
-                saw_model=model or sight.of_model(anchor_id),
-                saw_votes=votes or anchor_id in voted or sight.of_others(anchor_id),
+                saw_model=model or exposure.of_model(anchor_id),
+                saw_votes=votes or anchor_id in voted or exposure.of_others(anchor_id),
             )
 
         return seen
 
-    async def _run(self, ids: Sequence[int], wish: BulkOperation, seeing: Seeing) -> None:
+    async def _run(self, ids: Sequence[int], operation: BulkOperation, seeing: Seeing) -> None:
         """Do it, and show what came of it."""
-        try:
-            done = await self._while(
-                "writing…",
-                self.client.write(
-                    self.store.bulk.run,
-                    ids,
-                    wish,
-                    self.state.me,
-                    seeing=seeing,
-                    progress=self._reporter(),
-                ),
-            )
-        except StoreError as error:
-            await self.bench.prompts.show_error(str(error))
-            return
-        self.bench.item.cache.clear()
-        await self.bench.item.reload()
-        await self.bench.queue_list.refresh_visible()
-        await self.bench.queue.count_left()
+        run, reporter = self.store.bulk.run, self._reporter()
+        work = self.client.write(
+            run, ids, operation, self.state.me, seeing=seeing, progress=reporter
+        )
+        done = await self.ui.busy_while("writing…", work)
+        await self.bench.item.reload_all()
         self.ui.notify(self._done_words(done), Tone.DONE)
 
     def _done_words(self, done: BulkDone) -> str:
@@ -140,16 +118,6 @@ class BulkController(Controller):
         return f"{done.words}{left}, saved {at}; z twice takes all of it back"
 
     # --- long work --------------------------------------------------------------------------
-
-    async def _while(self, words: str, work: Awaitable[T]) -> T:
-        """Wait for long work; keys pressed meanwhile wait, too, and the screen stays awake."""
-        self.state.busy = words
-        self.ui.refresh_status()
-        try:
-            return await work
-        finally:
-            self.state.busy = ""
-            self.ui.refresh_status()
 
     def _reporter(self) -> Callable[[str, int], None]:
         """What a thread calls to say how far it is; the screen is told now and then."""
@@ -169,16 +137,14 @@ class BulkController(Controller):
         """Give the decision of this item, or else the last one, to items that are like it."""
         state = self.state
         if state.mode is not Mode.ADJUDICATE:
-            self.ui.notify(NOT_ADJUDICATING, Tone.REFUSED)
-            return
+            raise RefusedError(NOT_ADJUDICATING)
         await self.client.settled()
         source = await self._source()
         if source is None or source.gold is None:
-            self.ui.notify(NO_DECISION, Tone.REFUSED)
-            return
+            raise RefusedError(NO_DECISION)
         made = source.gold.answer
         await self.bench.answers.draft_writer.flush()
-        alike = await self._while(
+        alike = await self.ui.busy_while(
             "looking…",
             self.client.read(
                 self.store.similar.find, source.anchor_id, source.passage, made, state.me
@@ -187,14 +153,12 @@ class BulkController(Controller):
         said = describe(made, source.passage)
         word = source.passage.words(source.anchor.start, source.anchor.end)
         if not any(one.items for one in alike):
-            self.ui.notify(
-                f"Nothing that is like “{word}”, decided {said}, can be given that.",
-                Tone.REFUSED,
+            raise RefusedError(
+                f"Nothing that is like “{word}”, decided {said}, can be given that."
             )
-            return
         from nfh_tui.screens.dialogs import SimilarDialog
 
-        here = state.stored_item is not None and state.stored_item.anchor_id == source.anchor_id
+        here = state.anchor_id == source.anchor_id
         which = f"Like “{word}”, decided {said}"
         title = which if here else f"{which} (the one decided before this item)"
         dialog = SimilarDialog(title, alike)
@@ -203,12 +167,12 @@ class BulkController(Controller):
             await self._apply_to(ticked)
 
     async def _apply_to(self, ticked: "Sequence[Similar]") -> None:
-        wish = BulkOperation(
+        operation = BulkOperation(
             OperationKind.GIVEN, answers={one.anchor_id: one.answer for one in ticked}
         )
         voted = frozenset(one.anchor_id for one in ticked if one.pattern)
         ids = [one.anchor_id for one in ticked]
-        await self._run(ids, wish, self._exposures(wish, voted))
+        await self._run(ids, operation, self._exposures(operation, voted))
 
     async def _source(self) -> AnchorItem | None:
         """The item just accepted while this one is as it came; else this one if it is decided,
@@ -236,18 +200,15 @@ class BulkController(Controller):
         """Show earlier decisions that bear on this item; one may be opened beside the queue."""
         item = self.state.stored_item
         if self.state.mode is Mode.ANNOTATE:
-            self.ui.notify(OTHERS, Tone.REFUSED)
-            return
+            raise RefusedError(OTHERS)
         if item is None:
-            self.ui.notify(NOTHING, Tone.REFUSED)
-            return
+            raise RefusedError(NOTHING)
         nouns, tag = bearing(item, self.state.edit)
         found = await self.client.read(
             self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
         )
         if not found:
-            self.ui.notify(NO_PRECEDENT, Tone.REFUSED)
-            return
+            raise RefusedError(NO_PRECEDENT)
         from nfh_tui.screens.dialogs import PrecedentDialog
 
         dialog = PrecedentDialog(found, named=not self.state.blind)
@@ -259,10 +220,7 @@ class BulkController(Controller):
         """Show an item without leaving one's place in the queue; esc goes back to that."""
         item = await self.bench.item.cache.get(anchor_id)
         if item is None:
-            self.ui.notify(
-                "This decision is no longer there: its number was replaced.", Tone.REFUSED
-            )
-            return
+            raise RefusedError("This decision is no longer there: its number was replaced.")
         self.bench.item.leave()
         self.state.position = replace(self.state.position, is_detached=True)
         self.bench.item.present(item)

@@ -20,9 +20,9 @@ from nfh_tui.editor.votes import proposals, proposed_by
 from nfh_tui.services.history import partners
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench.availability import NO_PROPOSAL
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
-from nfh_tui.workbench.state import Unsaved
+from nfh_tui.workbench.state import ItemKey, Unsaved
 
 STALE_CHOICES = (("y", "replace", "y"), ("n", "keep", "n"))
 ROOM_OF_CHOICES = 24
@@ -53,34 +53,16 @@ class SpanController(Controller):
     def handlers(self) -> Mapping[str, Handler]:
         """What changes the number's span."""
         return {
-            "anchor.widen": self.widen,
-            "anchor.narrow": self.narrow,
-            "anchor.widen_left": self.widen_left,
-            "anchor.narrow_left": self.narrow_left,
+            "anchor.widen": partial(self._respan, 0, 1),
+            "anchor.narrow": partial(self._respan, 0, -1),
+            "anchor.widen_left": partial(self._respan, -1, 0),
+            "anchor.narrow_left": partial(self._respan, 1, 0),
             "anchor.take": self.take,
         }
-
-    async def widen(self) -> None:
-        """Take the next word on the right into the number."""
-        await self._respan(0, 1)
-
-    async def narrow(self) -> None:
-        """Leave the last word out."""
-        await self._respan(0, -1)
-
-    async def widen_left(self) -> None:
-        """Take the word before into the number."""
-        await self._respan(-1, 0)
-
-    async def narrow_left(self) -> None:
-        """Leave the first word out."""
-        await self._respan(1, 0)
 
     async def _respan(self, start_by: int, end_by: int) -> None:
         """Move the ends of the number, as an annotator those of the span proposed for it."""
         item = self.bench.answers.writable()
-        if item is None:
-            return
         annotating = self.state.role is Role.ANNOTATOR
         now = (proposed_by(item, self.state.me.name) if annotating else None) or item.anchor
         start, end = now.start + start_by, now.end + end_by
@@ -111,12 +93,9 @@ class SpanController(Controller):
     async def take(self) -> None:
         """Give the number a span that annotators propose; asked which of several."""
         item = self.bench.answers.writable()
-        if item is None:
-            return
         spans = list(proposals(item))
         if not spans:
-            self.ui.notify(NO_PROPOSAL, Tone.REFUSED)
-            return
+            raise RefusedError(NO_PROPOSAL)
         chosen: str | None = "1"
         if len(spans) > 1:
             choices = [
@@ -128,7 +107,7 @@ class SpanController(Controller):
             await self._replace(item, spans[int(chosen) - 1])
 
     async def _replace(self, item: AnchorItem, span: Anchor) -> None:
-        """Replace the anchor by one of another span; what is begun goes along.
+        """Replace the anchor by one of another span; the draft goes along.
 
         Where gold or others' answers become stale by it, that is asked first.
         """
@@ -226,38 +205,26 @@ class UndoController(Controller):
             return
         await self._show_undone("done again", await self._undo_saved(undo=False))
 
-    async def _undo_saved(self, *, undo: bool) -> Undone | None:
+    async def _undo_saved(self, *, undo: bool) -> Undone:
         """Undo or redo in the store; where that cannot be, the reason is said."""
-        state = self.state
-        if state.is_reading:
-            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
-            return None
+        if self.state.is_reading:
+            raise RefusedError(self.ui.read_only_reason)
         await self.bench.answers.draft_writer.flush()
         # A settlement of many items takes seconds; keys pressed meanwhile wait for it.
-        state.busy = "taking back…" if undo else "doing it again…"
-        self.ui.refresh_status()
+        words = "taking back…" if undo else "doing it again…"
+        step = self.store.edits.undo if undo else self.store.edits.redo
         try:
-            done = await (
-                self.client.write(self.store.edits.undo, state.me)
-                if undo
-                else self.client.write(self.store.edits.redo, state.me)
-            )
+            done = await self.ui.busy_while(words, self.client.write(step, self.state.me))
         except (ChangedSinceError, NotAllowedError) as error:
-            self.ui.notify(str(error), Tone.REFUSED)
-            return None
-        finally:
-            state.busy = ""
-            self.ui.refresh_status()
+            raise RefusedError(str(error)) from error
         if done is None:
-            self.ui.notify(
-                "Nothing is left to undo." if undo else "Nothing was undone last.", Tone.REFUSED
+            raise RefusedError(
+                "Nothing is left to undo." if undo else "Nothing was undone last."
             )
         return done
 
-    async def _show_undone(self, how: str, done: Undone | None) -> None:
+    async def _show_undone(self, how: str, done: Undone) -> None:
         """Show the item that an undo or redo was about, and say what it was."""
-        if done is None:
-            return
         self.bench.item.cache.clear()
         if done.anchor_id is not None:
             self.state.drafts.pop((done.anchor_id, self.state.role), None)
@@ -321,29 +288,29 @@ class RescueController(Controller):
 
     async def run(self) -> None:
         """Write all there is, and what cannot be saved, to another file, and say which."""
-        begun = {key: state for key, state in self.state.drafts.items() if state is not None}
+        drafts = {key: state for key, state in self.state.drafts.items() if state is not None}
         try:
-            place = await self.client.rescue([self._saving(*one) for one in begun.items()])
+            place = await self.client.rescue([self._saving(*one) for one in drafts.items()])
         except StoreError as error:
             await self.bench.prompts.show_error(f"Nothing was written to another file. {error}")
             return
-        for key in begun:
+        for key in drafts:
             self.bench.answers.draft_writer.drop(key)
         self.ui.refresh_status()
         words = WRITTEN.format(place=place, mode=self.state.mode.value, again=AGAIN)
         await self.bench.prompts.show_text("All of it is written", words)
 
-    def _saving(self, key: tuple[int, Role], state: EditState) -> Callable[[Store], object]:
-        """What saves the answer that was to be saved, else what is begun as a draft."""
+    def _saving(self, key: ItemKey, state: EditState) -> Callable[[Store], object]:
+        """What saves the answer that was to be saved, else the draft."""
         found = self.state.unsaved.get(key)
         if found is not None and found.edit is state:
             return partial(_answer, key=key, me=self.state.me, unsaved=found)
         return partial(_draft, key=key, me=self.state.me, body=dump(state))
 
 
-def _answer(copy: Store, key: tuple[int, Role], me: Annotator, unsaved: Unsaved) -> None:
+def _answer(copy: Store, key: ItemKey, me: Annotator, unsaved: Unsaved) -> None:
     copy.edits.commit_answer(key[0], me, key[1], unsaved.answer, unsaved.exposure)
 
 
-def _draft(copy: Store, key: tuple[int, Role], me: Annotator, body: str) -> None:
+def _draft(copy: Store, key: ItemKey, me: Annotator, body: str) -> None:
     copy.workspace.save_draft(key[0], me, key[1], body)

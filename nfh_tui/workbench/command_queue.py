@@ -95,36 +95,36 @@ class KeyPress:
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
-    """An act asked for by its id: from the palette, or from a key binding."""
+    """An action asked for by its id: from the palette, or from a key binding."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Something that background work wants done in its turn, between two acts."""
+    """Something that background work wants done between two actions."""
 
     run: Callable[[], Awaitable[None]]
 
 
-Turn = KeyPress | RunAction | Callback
+Command = KeyPress | RunAction | Callback
 
 
 class CommandQueue:
     """A queue whose head can be looked at."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Turn] = deque()
+        self._waiting: deque[Command] = deque()
         self._some = asyncio.Event()
         self._taken = False
 
-    def put(self, turn: Turn) -> None:
-        """Add a turn at the end."""
-        self._waiting.append(turn)
+    def put(self, command: Command) -> None:
+        """Add a command at the end."""
+        self._waiting.append(command)
         self._some.set()
 
-    async def get(self) -> Turn:
-        """The next turn; waits while there is none."""
+    async def get(self) -> Command:
+        """The next command; waits while there is none."""
         self._taken = False
         while not self._waiting:
             self._some.clear()
@@ -132,30 +132,30 @@ class CommandQueue:
         self._taken = True
         return self._waiting.popleft()
 
-    def put_back(self, turn: Turn) -> None:
-        """Put a turn before all others."""
-        self._waiting.appendleft(turn)
+    def put_back(self, command: Command) -> None:
+        """Put a command before all others."""
+        self._waiting.appendleft(command)
         self._some.set()
 
-    def take(self) -> Turn | None:
-        """The next turn if one waits."""
+    def take(self) -> Command | None:
+        """The next command if one waits."""
         return self._waiting.popleft() if self._waiting else None
 
-    def peek(self) -> Turn | None:
-        """The next turn, left where it is."""
+    def peek(self) -> Command | None:
+        """The next command, left where it is."""
         return self._waiting[0] if self._waiting else None
 
     def take_press(self) -> KeyPress | None:
-        """The next key if one waits and no act is before it; calls stay for later."""
-        for place, turn in enumerate(self._waiting):
-            if isinstance(turn, KeyPress):
+        """The next key if one waits and no action is before it; callbacks stay for later."""
+        for place, command in enumerate(self._waiting):
+            if isinstance(command, KeyPress):
                 del self._waiting[place]
-                return turn
-            if isinstance(turn, RunAction):
+                return command
+            if isinstance(command, RunAction):
                 break
         return None
 
     @property
     def idle(self) -> bool:
-        """True while nothing waits and whoever takes turns is waiting for the next."""
+        """True while nothing waits and whoever takes commands is waiting for the next."""
         return not self._waiting and not self._taken

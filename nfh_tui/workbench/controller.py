@@ -1,11 +1,12 @@
 """Base of the controllers of the workbench, and the questions that they ask."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rich.table import Table
 from textual import events
 
+from nfh_tui.textual_support import start
 from nfh_tui.widgets.status_bar import Foot
 from nfh_tui.workbench.command_queue import Callback, KeyPress
 
@@ -19,8 +20,13 @@ Choice = tuple[str, str, str]
 NOT_DONE = "That did not work"
 """Over what went wrong, where nothing says it better."""
 
+Work = Callable[[], Coroutine[object, object, None]]
 Handler = Callable[[], Awaitable[None] | None]
 """Does an action."""
+
+
+class RefusedError(Exception):
+    """An action cannot be done; the sentence says why. The command loop shows it."""
 
 
 class KeyInterceptor(Protocol):
@@ -39,11 +45,16 @@ class Controller:
         self.state = bench.state
         self.client = bench.client
         self.store = bench.client.store
+        bench.handlers |= self.handlers()
 
     @property
     def ui(self) -> "Display":
         """What draws the state."""
         return self.bench.ui
+
+    def run_latest(self, work: Work, group: str, description: str) -> None:
+        """Run work beside the screen; a newer run of its group ends it."""
+        start(self.bench, work, group=group, description=description, exclusive=True)
 
     def handlers(self) -> Mapping[str, Handler]:
         """What does each action of this part, by the action's id."""
@@ -62,21 +73,21 @@ class Prompts(Controller):
         bench.key_line.foot = Foot(question, tuple((key, word) for key, word, _ in choices))
         self.state.question_open = True
         try:
-            turn = await bench.commands.get()
-            while isinstance(turn, Callback):
-                await turn.run()
-                turn = await bench.commands.get()
+            command = await bench.commands.get()
+            while isinstance(command, Callback):
+                await command.run()
+                command = await bench.commands.get()
             bench.clock.touch()
         finally:
             self.state.question_open = False
             self.ui.refresh_keys()
-        pressed = turn.key if isinstance(turn, KeyPress) else ""
-        character = turn.character if isinstance(turn, KeyPress) else None
+        pressed = command.key if isinstance(command, KeyPress) else ""
+        character = command.character if isinstance(command, KeyPress) else None
         for key_name, _, result in choices:
             if key_name in {pressed, character}:
                 return result
         if pressed != "escape":
-            bench.commands.put_back(turn)
+            bench.commands.put_back(command)
         return None
 
     async def ask(

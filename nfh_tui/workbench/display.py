@@ -1,8 +1,10 @@
 """Drawing the state of the workbench: panes, titles, the line of state, keys."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 
 from textual.css.scalar import Scalar
 from textual.scroll_view import ScrollView
@@ -17,6 +19,8 @@ from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words
 from nfh_tui.widgets.status_bar import Foot, Title, Tone
 from nfh_tui.workbench.availability import IN_VIEW, SWITCH
 from nfh_tui.workbench.controller import Controller, Handler
+
+T = TypeVar("T")
 
 PANES = ("queue", "passage", "evidence")
 LEAST_BELOW = 8
@@ -53,8 +57,8 @@ class Display(Controller):
             "window": self.toggle_window,
             "blind": self.toggle_names,
             "sight.model": self.toggle_model,
-            "pane.next": self.next_pane,
-            "pane.previous": self.previous_pane,
+            "pane.next": partial(self._turn_pane, 1),
+            "pane.previous": partial(self._turn_pane, -1),
         }
 
     # --- the line of state and the keys -----------------------------------------------------
@@ -86,6 +90,16 @@ class Display(Controller):
             place=place if state.todo_left is None else f"{place} · {state.todo_left:,} left",
             busy=self._under_way(),
         )
+
+    async def busy_while(self, words: str, work: Awaitable[T]) -> T:
+        """Wait for long work; keys pressed meanwhile wait, too, and the screen stays awake."""
+        self.state.busy = words
+        self.refresh_status()
+        try:
+            return await work
+        finally:
+            self.state.busy = ""
+            self.refresh_status()
 
     def _position_words(self, total: int) -> str:
         if not self.state.position.is_detached:
@@ -354,10 +368,6 @@ class Display(Controller):
             else "The model is hidden until you have answered."
         )
 
-    def next_pane(self) -> None:
-        """Go to the next pane."""
-        self.show_pane(PANES[(PANES.index(self.state.pane) + 1) % len(PANES)])
-
-    def previous_pane(self) -> None:
-        """Go to the pane before."""
-        self.show_pane(PANES[PANES.index(self.state.pane) - 1])
+    def _turn_pane(self, by: int) -> None:
+        """Go to the next pane, or to the one before."""
+        self.show_pane(PANES[(PANES.index(self.state.pane) + by) % len(PANES)])

@@ -9,11 +9,10 @@ from nfh_db.records import AnchorItem, Role
 from nfh_tui.editor.commands import begin, move_to
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.history import told
-from nfh_tui.textual_support import start
 from nfh_tui.widgets.evidence_rows import bearing
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench.availability import NOTHING
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.session import DraftSteps, ExposureLog, ItemCache
 from nfh_tui.workbench.state import Position
 
@@ -64,26 +63,19 @@ class ItemController(Controller):
         return True
 
     def present(self, item: AnchorItem) -> None:
-        """Put an item on the screen, with the answer begun, if there is one."""
-        if self.state.stored_item is None or self.state.stored_item.anchor_id != item.anchor_id:
+        """Put an item on the screen, with the draft, if there is one."""
+        if self.state.anchor_id != item.anchor_id:
             self.bench.clock.start(item.anchor_id)
             self.state.history = ()
             self.state.precedents = ()
         self.state.stored_item, self.state.last_accepted = item, None
-        begun = self.has_draft(item)
         self.state.past, self.state.future = self.draft_steps.of(
-            (item.anchor_id, self.state.role), begun=begun
+            (item.anchor_id, self.state.role), has_draft=self.has_draft(item)
         )
         self.state.edit = self._edit_of(item)
         self.ui.refresh_item()
         self.bench.queue.keep_position()
-        start(
-            self.bench,
-            self._read_history,
-            group="history",
-            description="the history of an item",
-            exclusive=True,
-        )
+        self.run_latest(self._read_history, "history", "the history of an item")
 
     def has_draft(self, item: AnchorItem) -> bool:
         """True if there is a draft of the item that is not on its way to be saved."""
@@ -92,7 +84,7 @@ class ItemController(Controller):
         return key not in state.saving and state.drafts.get(key, item.draft) is not None
 
     def _edit_of(self, item: AnchorItem) -> EditState:
-        """The answer to work on: what is begun, else what the item itself brings."""
+        """The answer to work on: the draft, else what the item itself brings."""
         state = self.state
         key = (item.anchor_id, state.role)
         state.initial = begin(replace(item, draft=None), state.me.name, state.role)
@@ -104,7 +96,7 @@ class ItemController(Controller):
         return begin(item, state.me.name, state.role)
 
     async def reload(self) -> None:
-        """Read the item shown anew; what is begun stays as it is."""
+        """Read the item shown anew; the draft stays as it is."""
         before = self.state.stored_item
         if before is None:
             return
@@ -126,6 +118,13 @@ class ItemController(Controller):
             self.state.past.clear()
             self.state.future.clear()
         self.ui.refresh_item()
+
+    async def reload_all(self) -> None:
+        """Read anew all that is in view; the draft stays as it is."""
+        self.cache.clear()
+        await self.reload()
+        await self.bench.queue_list.refresh_visible()
+        await self.bench.queue.count_left()
 
     def clear(self) -> None:
         """Show that there is nothing to show."""
@@ -180,8 +179,7 @@ class ItemController(Controller):
         """Show who changed what of this item."""
         item = self.state.stored_item
         if item is None:
-            self.ui.notify(NOTHING, Tone.REFUSED)
-            return
+            raise RefusedError(NOTHING)
         lines = await self.client.read(
             self.store.history.visible, item.anchor_id, self.state.me, self.state.role
         )

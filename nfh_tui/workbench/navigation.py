@@ -11,11 +11,11 @@ from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import ME, PeopleTerm, Query, asked_by, parse, quote
 from nfh_db.records import AnchorState, QueuePosition, QueueRow
 from nfh_tui.actions import Mode
-from nfh_tui.textual_support import ErrorRaised, start
+from nfh_tui.textual_support import ErrorRaised
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench.availability import EMPTY, FIRST, LAST, NOTHING
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.item import GONE
 from nfh_tui.workbench.session import IdList, Nearby, around, dump, name_of
 from nfh_tui.workbench.state import Position
@@ -48,16 +48,16 @@ class QueueController(Controller):
     def handlers(self) -> Mapping[str, Handler]:
         """What moves in the queue and in the panes."""
         return {
-            "queue.next": self.next,
-            "queue.previous": self.previous,
+            "queue.next": partial(self._step, 1),
+            "queue.previous": partial(self._step, -1),
             "queue.first": self.first,
             "queue.last": self.last,
-            "queue.next_undecided": self.next_undecided,
-            "queue.previous_undecided": self.previous_undecided,
-            "cursor.up": self.line_up,
-            "cursor.down": self.line_down,
-            "page.up": self.page_up,
-            "page.down": self.page_down,
+            "queue.next_undecided": partial(self._to_undecided, forward=True),
+            "queue.previous_undecided": partial(self._to_undecided, forward=False),
+            "cursor.up": partial(self._line, -1),
+            "cursor.down": partial(self._line, 1),
+            "page.up": partial(self._page, -1),
+            "page.down": partial(self._page, 1),
         }
 
     # --- the queue --------------------------------------------------------------------------
@@ -86,12 +86,10 @@ class QueueController(Controller):
         self.bench.queue_list.show_ids(ids)
         self._first_ids, self.placed = asyncio.Event(), asyncio.Event()
         self._all_ids = asyncio.Event()
-        start(
-            self.bench,
+        self.run_latest(
             partial(self._load_ids, ids, query, at if insist else None, near),
-            group="ids",
-            description="ids of the queue",
-            exclusive=True,
+            "ids",
+            "ids of the queue",
         )
         shown = insist and at is not None and await self.bench.item.show(at)
         if shown and near is not None:
@@ -149,7 +147,7 @@ class QueueController(Controller):
 
     def _place_between(self, ids: IdList, near: Nearby, at: int | None) -> None:
         """Stand where the item shown would be, which has left the queue, once that is known."""
-        here = self.state.stored_item is not None and self.state.stored_item.anchor_id == at
+        here = at is not None and self.state.anchor_id == at
         if (
             here
             and self.state.position.is_detached
@@ -256,20 +254,13 @@ class QueueController(Controller):
 
     def _step_waits(self) -> bool:
         """True if the next key steps on anyway, so that the item need not be drawn."""
-        turn = self.bench.commands.peek()
-        if isinstance(turn, KeyPress):
-            return self.bench.action_of(turn.key) in STEPS
-        return isinstance(turn, RunAction) and turn.id in STEPS
-
-    async def next(self) -> None:
-        """Go one item on; back into the queue from an item beside it."""
-        await self._step(1)
-
-    async def previous(self) -> None:
-        """Go one item back; back into the queue from an item beside it."""
-        await self._step(-1)
+        command = self.bench.commands.peek()
+        if isinstance(command, KeyPress):
+            return self.bench.action_of(command.key) in STEPS
+        return isinstance(command, RunAction) and command.id in STEPS
 
     async def _step(self, by: int) -> None:
+        """Go so many items on; back into the queue from an item beside it."""
         await self.placed.wait()
         target = (
             self.state.position.next_index - 1 + by
@@ -280,8 +271,7 @@ class QueueController(Controller):
             await self.go(target)
             return
         if not len(self.state.ids):
-            self.ui.notify(EMPTY, Tone.REFUSED)
-            return
+            raise RefusedError(EMPTY)
         if self.state.visible_item is None:
             await self.go(self.state.position.index)
         self.ui.notify(LAST if by > 0 else FIRST, Tone.REFUSED)
@@ -304,15 +294,8 @@ class QueueController(Controller):
         else:
             self.ui.notify(LAST if len(state.ids) else EMPTY, Tone.REFUSED)
 
-    async def next_undecided(self) -> None:
-        """Go to the next item that waits."""
-        await self._to_undecided(forward=True)
-
-    async def previous_undecided(self) -> None:
-        """Go back to the last item that waits."""
-        await self._to_undecided(forward=False)
-
     async def _to_undecided(self, *, forward: bool) -> None:
+        """Go to the next item that waits, or to the last one before."""
         await self.placed.wait()
         place = (
             await self._undecided_near(forward)
@@ -323,8 +306,7 @@ class QueueController(Controller):
             place = await self._undecided_anywhere(forward)
         if place is None:
             where = "after" if forward else "before"
-            self.ui.notify(f"Nothing {where} this item waits any more.", Tone.REFUSED)
-            return
+            raise RefusedError(f"Nothing {where} this item waits any more.")
         await self.go(place)
 
     async def _undecided_near(self, forward: bool) -> int | None:
@@ -360,15 +342,8 @@ class QueueController(Controller):
 
     # --- moving inside the panes ------------------------------------------------------------
 
-    async def line_up(self) -> None:
-        """One line up in the pane in use."""
-        await self._line(-1)
-
-    async def line_down(self) -> None:
-        """One line down in the pane in use."""
-        await self._line(1)
-
     async def _line(self, by: int) -> None:
+        """Go so many lines down in the pane in use."""
         bench = self.bench
         if self.state.pane == "queue":
             await self._step(by)
@@ -397,15 +372,8 @@ class QueueController(Controller):
         else:
             view.scroll_relative(y=by, animate=False)
 
-    async def page_down(self) -> None:
-        """One page down in the pane in use."""
-        await self._page(1)
-
-    async def page_up(self) -> None:
-        """One page up in the pane in use."""
-        await self._page(-1)
-
     async def _page(self, by: int) -> None:
+        """Go so many pages down in the pane in use."""
         if self.state.pane == "queue":
             await self._step(self._page_of_queue(by))
         else:

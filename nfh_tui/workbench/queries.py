@@ -8,11 +8,10 @@ from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_tui.actions import Access
-from nfh_tui.textual_support import start
 from nfh_tui.widgets.status_bar import Foot, Tone
 from nfh_tui.workbench.availability import denied
 from nfh_tui.workbench.completion import Completer, NamedQuery, offered, views
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.state import QueryHistoryEntry
 
 if TYPE_CHECKING:
@@ -64,13 +63,7 @@ class QueryController(Controller):
     async def ask(self) -> None:
         """Ask for a query and show what it finds."""
         completer = Completer(lambda key: self._known_values.get(key, ()), self.state.role)
-        start(
-            self.bench,
-            self._learn_values,
-            group="values",
-            description="values that completion offers",
-            exclusive=True,
-        )
+        self.run_latest(self._learn_values, "values", "values that completion offers")
 
         def typed(text: str) -> None:
             self._count_soon(text)
@@ -127,11 +120,9 @@ class QueryController(Controller):
             query = parse(text.strip())
             await self.client.read(self.store.queue.check_models, query)
         except QueryError as error:
-            self.ui.notify(f"query: {error}", Tone.REFUSED)
-            return
+            raise RefusedError(f"query: {error}") from error
         if why := self.bench.queue.why_not_asked(query):
-            self.ui.notify(why, Tone.REFUSED)
-            return
+            raise RefusedError(why)
         if query.text != self.state.query.text:
             self.state.query_history.append(
                 QueryHistoryEntry(self.state.query.text, self.state.anchor_id, back)
@@ -149,13 +140,7 @@ class QueryController(Controller):
 
     def _count_soon(self, text: str) -> None:
         """Count what a query would find; a count under way for an older text is dropped."""
-        start(
-            self.bench,
-            partial(self._count, text),
-            group="count",
-            description="counting what a query finds",
-            exclusive=True,
-        )
+        self.run_latest(partial(self._count, text), "count", "counting what a query finds")
 
     async def _count(self, text: str) -> None:
         state = self.state
@@ -218,8 +203,7 @@ class QueryController(Controller):
                 await self.run(picked.view.query)
                 return
             if why := denied(self.state.access, Access.ANNOTATOR):
-                self.ui.notify(why, Tone.REFUSED)
-                return
+                raise RefusedError(why)
             await (
                 self._rename(picked.view)
                 if picked.act == "rename"

@@ -56,8 +56,14 @@ from nfh_tui.workbench.background import (
 )
 from nfh_tui.workbench.bulk import BulkController
 from nfh_tui.workbench.changes import RescueController, SpanController, UndoController
-from nfh_tui.workbench.command_queue import Callback, CommandQueue, KeyPress, RunAction, Turn
-from nfh_tui.workbench.controller import NOT_DONE, Controller, Handler, KeyInterceptor, Prompts
+from nfh_tui.workbench.command_queue import Callback, Command, CommandQueue, KeyPress, RunAction
+from nfh_tui.workbench.controller import (
+    NOT_DONE,
+    Handler,
+    KeyInterceptor,
+    Prompts,
+    RefusedError,
+)
 from nfh_tui.workbench.display import PANES, Display
 from nfh_tui.workbench.host import Host
 from nfh_tui.workbench.item import ItemController
@@ -79,7 +85,7 @@ POLL = 1.0
 
 
 def bindings() -> list[BindingType]:
-    """Every act's keys as Textual's bindings, under the act's id."""
+    """Every action's keys as Textual's bindings, under the action's id."""
     return [
         Binding(",".join(a.keys), f"act('{a.id}')", a.title, show=False, id=a.id)
         for a in ACTIONS
@@ -87,11 +93,11 @@ def bindings() -> list[BindingType]:
     ]
 
 
-def acts_provider() -> type:
-    """The palette's acts, imported when the palette is opened."""
-    from nfh_tui.screens.palette import Acts
+def action_provider() -> type:
+    """The palette's actions, imported when the palette is opened."""
+    from nfh_tui.screens.palette import ActionProvider
 
-    return Acts
+    return ActionProvider
 
 
 class Workbench(Enduring, Screen[None]):
@@ -101,7 +107,7 @@ class Workbench(Enduring, Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
     BINDINGS: ClassVar[list[BindingType]] = bindings()
-    COMMANDS: ClassVar = {acts_provider}
+    COMMANDS: ClassVar = {action_provider}
 
     def __init__(
         self,
@@ -132,6 +138,16 @@ class Workbench(Enduring, Screen[None]):
         self.clock = ItemClock(idle=options.idle_seconds)
         self._asked_for = query
         self._troubles: set[str] = set()
+        self.handlers: dict[str, Handler] = {
+            "help": self.show_help,
+            "palette": self.show_palette,
+            "theme": self.choose_theme,
+            "mode.next": self.next_mode,
+            "mode.browse": partial(self.set_mode, Mode.BROWSE),
+            "mode.annotate": partial(self.set_mode, Mode.ANNOTATE),
+            "mode.adjudicate": partial(self.set_mode, Mode.ADJUDICATE),
+            "quit": self.quit,
+        }
         self._make_controllers(tour=tour)
         self.queue_list = QueueList(self.queue.fetch_rows, id="queue")
         self.passage = PassageView(id="passage")
@@ -166,19 +182,6 @@ class Workbench(Enduring, Screen[None]):
             self.answers,
             self.tour,
         )
-        self.handlers: dict[str, Handler] = {
-            "help": self.show_help,
-            "palette": self.show_palette,
-            "theme": self.choose_theme,
-            "mode.next": self.next_mode,
-            "mode.browse": partial(self.set_mode, Mode.BROWSE),
-            "mode.annotate": partial(self.set_mode, Mode.ANNOTATE),
-            "mode.adjudicate": partial(self.set_mode, Mode.ADJUDICATE),
-            "quit": self.quit,
-        }
-        for controller in vars(self).copy().values():
-            if isinstance(controller, Controller):
-                self.handlers |= controller.handlers()
 
     def compose(self) -> ComposeResult:
         """Three panes, each under its title; the bar, the line of state, the keys."""
@@ -200,14 +203,14 @@ class Workbench(Enduring, Screen[None]):
     # --- opening ----------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """Start the turns; the first of them opens the queue."""
+        """Start the command loop; its first command opens the queue."""
         self.ui.show_pane("passage")
         self.queue_list.hide_answers = self.state.mode is Mode.ANNOTATE
         self.ui.refresh_status()
         self.ui.refresh_keys()
         self.enqueue(self._open)
         self.watch(self.passage, "scroll_y", self.answers.follow_letters, init=False)
-        start(self, self.run_command_loop, group="turns", description="the acts")
+        start(self, self.run_command_loop, group="commands", description="the command loop")
         self.guidelines.show_as_usual()
         self.app.app_resume_signal.subscribe(self, lambda _: self.clock.skip())
         self.enqueue(self.guidelines.learn)
@@ -238,7 +241,7 @@ class Workbench(Enduring, Screen[None]):
             await self.queue.go(0)
         # To move would end a question that waits; it brought its own cursor along.
         waits = self.state.edit.span is not None or self.state.edit.pending is not None
-        here = self.state.stored_item is not None and self.state.stored_item.anchor_id == at
+        here = at is not None and self.state.anchor_id == at
         if place.token is not None and here and not waits:
             self.item.move_cursor(place.token)
         if self.state.todo_left == 0:
@@ -273,7 +276,7 @@ class Workbench(Enduring, Screen[None]):
     # --- the command loop -------------------------------------------------------------------
 
     def action_of(self, key_name: str) -> str | None:
-        """The act that a key stands for, the person's own keys considered."""
+        """The action that a key stands for, the person's own keys considered."""
         return self.keymap.action_of(key_name)
 
     async def take(self, event: Typed) -> bool:
@@ -284,58 +287,58 @@ class Workbench(Enduring, Screen[None]):
             return await self.bar.take(event) or ours
         if not isinstance(event, events.Key):
             return False
-        # An act that waits before it may open the bar: keys that edit are kept for that.
+        # An action that waits before it may open the bar: keys that edit are kept for that.
         if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
             return False
         self.commands.put(KeyPress(key, event.character))
         return True
 
     def action_act(self, action_id: str) -> None:
-        """What bindings and the palette call: queue an act by its id."""
+        """What bindings and the palette call: queue an action by its id."""
         if not self.bar.is_open:
             self.commands.put(RunAction(action_id))
 
     def enqueue(self, run: Callable[[], Awaitable[None]]) -> None:
-        """Have something done between two acts."""
+        """Have something done between two actions."""
         self.commands.put(Callback(run))
 
     async def run_command_loop(self) -> None:
         """Do what is asked for, one thing after another, for as long as the screen stands."""
         while True:
-            turn = await self.commands.get()
+            command = await self.commands.get()
             try:
-                await self._run_command(turn)
+                await self._run_command(command)
+            except RefusedError as refused:
+                self.ui.notify(str(refused), Tone.REFUSED)
             except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
                 await self.prompts.show_error(sentence_of(error))
                 await self.rescue.offer(error)
 
-    async def _run_command(self, turn: Turn) -> None:
-        if isinstance(turn, Callback):
-            await turn.run()
+    async def _run_command(self, command: Command) -> None:
+        if isinstance(command, Callback):
+            await command.run()
             return
         self.clock.touch()
         if self.status_line.status.tone is not Tone.DONE:
             self.ui.notify("")
-        if isinstance(turn, RunAction):
-            await self._run_action(turn.id)
-        elif not any(one.intercept(turn) for one in self.interceptors):
-            action_id = self.action_of(turn.key)
-            if action_id is not None:
-                await self._run_action(action_id)
-            else:
-                self.ui.notify(unbound(turn.key, turn.character, self.keymap), Tone.REFUSED)
+        if isinstance(command, RunAction):
+            await self._run_action(command.id)
+        elif not any(one.intercept(command) for one in self.interceptors):
+            action_id = self.action_of(command.key)
+            if action_id is None:
+                raise RefusedError(unbound(command.key, command.character, self.keymap))
+            await self._run_action(action_id)
 
     async def _run_action(self, action_id: str) -> None:
         wrong = of_person(BY_ID[action_id], self.state.mode, self.state.access)
         if wrong:
-            self.ui.notify(self.ui.read_only_reason if wrong == SWITCH else wrong, Tone.REFUSED)
-            return
+            raise RefusedError(self.ui.read_only_reason if wrong == SWITCH else wrong)
         result = self.handlers[action_id]()
         if isawaitable(result):
             await result
 
     def why_not(self, action: Action) -> str:
-        """Why an act cannot be done now; "" where nothing is known to be in its way."""
+        """Why an action cannot be done now; "" where nothing is known to be in its way."""
         state = self.state
         why = why_not(
             action,
@@ -447,11 +450,9 @@ class Workbench(Enduring, Screen[None]):
     async def set_mode(self, mode: Mode) -> None:
         """Change what the workbench is for; the item stays, and the queue if it may."""
         if why := denied(self.state.access, BY_ID["mode.next"].access):
-            self.ui.notify(why, Tone.REFUSED)
-            return
+            raise RefusedError(why)
         if self.client.read_only and mode is not Mode.BROWSE:
-            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
-            return
+            raise RefusedError(self.ui.read_only_reason)
         self.item.leave()
         await self.queue.position_writer.flush()
         role, self.state.mode = self.state.role, mode

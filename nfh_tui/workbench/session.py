@@ -330,13 +330,13 @@ class DraftSteps:
     def __init__(self) -> None:
         self._kept: dict[Key, Steps] = {}
 
-    def of(self, key: Key, *, begun: bool) -> Steps:
-        """The states before and after the one in the editor; empty where nothing is begun.
+    def of(self, key: Key, *, has_draft: bool) -> Steps:
+        """The states before and after the one in the editor; empty where there is no draft.
 
         The lists are the ones kept: what is put into them is found again.
         """
         past, future = self._kept.pop(key, ([], []))
-        if not begun:
+        if not has_draft:
             past, future = [], []
         self._kept[key] = past, future
         while len(self._kept) > MOST_ITEMS:

@@ -14,11 +14,11 @@ from nfh_tui.editor.commands import set_tag
 from nfh_tui.editor.state import answer
 from nfh_tui.editor.votes import describe
 from nfh_tui.services.guidelines import GuidelineRule, first_text, guide_of
-from nfh_tui.textual_support import one_line, start
+from nfh_tui.textual_support import one_line
 from nfh_tui.widgets.status_bar import Foot, Tone
 from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.completion import NO_TAG, RuleChooser, name_of
-from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 
 if TYPE_CHECKING:
     from nfh_tui.screens.base import SideScreen
@@ -49,8 +49,7 @@ class ClipboardController(Controller):
         """Ask what, and copy it by the terminal's own means (OSC 52), or write it to a file."""
         item = self.state.visible_item
         if item is None:
-            self.ui.notify(NOTHING, Tone.REFUSED)
-            return
+            raise RefusedError(NOTHING)
         part = await self.bench.prompts.choose("Copy", PARTS)
         if part is None:
             return
@@ -150,13 +149,7 @@ class GuidelinesController(Controller):
         self.state.guide_shown = on
         self.bench.set_class(on, "-guide")
         if on:
-            start(
-                self.bench,
-                self._read,
-                group="guide",
-                description="reading the guidelines",
-                exclusive=True,
-            )
+            self.run_latest(self._read, "guide", "reading the guidelines")
         self.ui.refresh_titles()
         self.ui.note_exposure()
 
@@ -176,11 +169,9 @@ class GuidelinesController(Controller):
 
     async def ask_rule(self) -> None:
         """Ask for the rule on which the decision turns."""
-        if self.bench.answers.writable() is None:
-            return
+        self.bench.answers.writable()
         if not self.state.guidelines.rules:
-            self.ui.notify(self.state.guidelines.trouble or NO_RULES, Tone.REFUSED)
-            return
+            raise RefusedError(self.state.guidelines.trouble or NO_RULES)
         chooser = RuleChooser(self.state.guidelines.rules)
         now = self.state.edit.tag
 
@@ -224,10 +215,7 @@ class GuidelinesController(Controller):
             return exact.id
         fits = chooser.offers(text)
         if not fits:
-            self.ui.notify(
-                f"No rule has “{text}”. R and enter alone list them all.", Tone.REFUSED
-            )
-            return None
+            raise RefusedError(f"No rule has “{text}”. R and enter alone list them all.")
         if len(fits) == 1:
             return fits[0].id
         options = [(name_of(rule), "", rule.id) for rule in fits]

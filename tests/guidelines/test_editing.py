@@ -9,7 +9,7 @@ import pytest
 
 from nfh_db.store import Store
 from nfh_tui.screens.dialogs import ChooseDialog
-from nfh_tui.screens.guidelines import GuidelinesEditor, begun_of
+from nfh_tui.screens.guidelines import GuidelinesEditor, draft_of
 from nfh_tui.services import guidelines
 from nfh_tui.services.guidelines import BEGUN, GuidelinesError
 from tests.guidelines.test_screen import drawn
@@ -28,7 +28,7 @@ def versions(path: Path) -> list[tuple[int, str | None]]:
 
 def begun(path: Path) -> str | None:
     with Store.open(path) as store:
-        found = begun_of(store.settings.read(f"{BEGUN}.edith"))
+        found = draft_of(store.settings.read(f"{BEGUN}.edith"))
     return None if found is None else found.text
 
 
@@ -168,5 +168,5 @@ def test_the_text_goes_out_and_back(tmp_path, monkeypatch) -> None:
 
 def test_what_is_begun_is_read_from_anything() -> None:
     for body in (None, "", "x", "[]", '{"after": "x", "text": ""}', "null", '{"after": 1}'):
-        assert begun_of(body) is None
-    assert begun_of('{"after": 2, "text": "t"}').text == "t"
+        assert draft_of(body) is None
+    assert draft_of('{"after": 2, "text": "t"}').text == "t"

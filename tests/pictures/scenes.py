@@ -71,7 +71,7 @@ class Scene:
 
 
 OUT = ("escape",)
-ASKING = ("turns", "side.train")
+ASKING = ("commands", "side.train")
 """Groups of workers that wait for whoever answers a dialog."""
 
 SCENES = (
@@ -220,7 +220,7 @@ async def _walk(
                 if scene.jobs == jobs and scene.is_of(size, look):
                     await _press(app, pilot, scene.keys)
                     if scene.act:
-                        app.desk.action_act(scene.act)
+                        app.bench.action_act(scene.act)
                         await _rest(app, pilot)
                     taken[f"{scene.name}-{look}"] = picture(app)
                     await _press(app, pilot, scene.back)
@@ -253,7 +253,7 @@ async def _rest(app: WorkbenchApp, pilot: Pilot[int]) -> None:
 
 def _busy(app: WorkbenchApp) -> bool:
     """True while an act, a write, the queue, or a worker of another screen is under way."""
-    desk: Workbench = app.desk
+    desk: Workbench = app.bench
     waits = desk.bar.is_open or len(app.screen_stack) > 1 or desk.state.question_open
     works = any(not one.is_finished and one.group not in ASKING for one in app.workers)
     return (

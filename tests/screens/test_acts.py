@@ -7,7 +7,7 @@ from nfh_db.records import Role
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.actions import ACTIONS
 from nfh_tui.screens.evaluation_figures import INCLUSIVE, PLAIN, judged_of, learning_lines
-from nfh_tui.screens.palette import SIGN, Acts
+from nfh_tui.screens.palette import SIGN, ActionProvider
 from nfh_tui.services.reports import ModelSummary
 from tests.screens.conftest import plain, some
 from tests.screens.test_side import visit
@@ -21,7 +21,9 @@ LISTED = [
 
 
 async def told(screen) -> dict[str, tuple[str, str]]:
-    found = [hit async for hit in Acts(screen).discover() if isinstance(hit, DiscoveryHit)]
+    found = [
+        hit async for hit in ActionProvider(screen).discover() if isinstance(hit, DiscoveryHit)
+    ]
     return {str(hit.text): (str(hit.display), str(hit.help)) for hit in found}
 
 

@@ -106,6 +106,21 @@ async def test_errors_are_sentences_in_a_dialog_and_the_screen_stays(open_desk) 
             assert desk.app.screen is screen
 
 
+async def test_what_closes_the_screen_does_not_close_an_error_over_it(open_desk) -> None:
+    async with open_desk() as desk:
+        screen = await visit(desk)
+        screen.show_error("the twig broke")
+        await desk.settle()
+        screen.action_side("side.close")
+        screen.dismiss(None)
+        await desk.settle()
+        assert "the twig broke" in desk.text()
+        await desk.press("escape")
+        assert desk.app.screen is screen
+        await desk.press("escape")
+        assert desk.app.screen is desk.screen
+
+
 async def test_a_question_is_asked_while_the_screen_stays_awake(open_desk) -> None:
     async with open_desk() as desk:
         screen = await visit(desk)

@@ -21,7 +21,7 @@ from nfh_tui.actions import (
 )
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.screens.dialogs import help_rows
-from nfh_tui.screens.palette import Acts
+from nfh_tui.screens.palette import ActionProvider
 from nfh_tui.workbench.controller import Controller
 from nfh_tui.workbench.screen import Workbench
 
@@ -181,7 +181,7 @@ def test_the_page_of_keys_has_the_same_table() -> None:
 
 async def test_the_palette_has_every_act_by_name(open_desk: Callable[..., object]) -> None:
     async with open_desk() as desk:  # type: ignore[attr-defined]
-        provider = Acts(desk.screen)
+        provider = ActionProvider(desk.screen)
         found = [hit async for hit in provider.discover() if isinstance(hit, DiscoveryHit)]
         elsewhere = [action for action in ACTIONS if action.of]
         assert len(found) == len(WORKBENCH) - 1 + len(elsewhere)

@@ -102,7 +102,7 @@ async def toured(path, keys, *, tour=True, size=(80, 24), mode="adjudicate", me=
                 width = app.size.width
                 strips = app.screen._compositor.render_strips()
                 said.append("\n".join(strip.text[:width] for strip in strips))
-            step, edit = app.desk.state.tour_step, app.desk.state.edit
+            step, edit = app.bench.state.tour_step, app.bench.state.edit
     finally:
         app.close()
     return said, step, edit

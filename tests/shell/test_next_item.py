@@ -51,7 +51,7 @@ async def began(path, query=None):
         async with app.run_test(size=(80, 24)) as pilot:
             for _ in range(4):
                 await pilot.pause(0.05)
-            return app.desk.state.tour_step
+            return app.bench.state.tour_step
     finally:
         app.close()
 

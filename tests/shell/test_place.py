@@ -144,17 +144,17 @@ def test_the_steps_of_many_items_do_not_grow_without_end():
     from nfh_tui.workbench.session import MOST_ITEMS, MOST_STEPS, DraftSteps
 
     steps = DraftSteps()
-    past, _ = steps.of((0, Role.ANNOTATOR), begun=True)
+    past, _ = steps.of((0, Role.ANNOTATOR), has_draft=True)
     past += [EditState(cursor=n) for n in range(MOST_STEPS + 5)]
-    again, _ = steps.of((0, Role.ANNOTATOR), begun=True)
+    again, _ = steps.of((0, Role.ANNOTATOR), has_draft=True)
     assert len(again) == MOST_STEPS
     assert again[-1].cursor == MOST_STEPS + 4
     for number in range(1, MOST_ITEMS + 1):
-        steps.of((number, Role.ANNOTATOR), begun=True)
-    assert steps.of((0, Role.ANNOTATOR), begun=True) == ([], [])
-    past, _ = steps.of((5, Role.ANNOTATOR), begun=True)
+        steps.of((number, Role.ANNOTATOR), has_draft=True)
+    assert steps.of((0, Role.ANNOTATOR), has_draft=True) == ([], [])
+    past, _ = steps.of((5, Role.ANNOTATOR), has_draft=True)
     past.append(EditState())
-    assert steps.of((5, Role.ANNOTATOR), begun=False) == ([], [])
+    assert steps.of((5, Role.ANNOTATOR), has_draft=False) == ([], [])
 
 
 # --- blind --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editor.commands import NOT_YOURS
 from nfh_tui.screens.dialogs import help_rows
-from nfh_tui.screens.palette import SIGN, Acts
+from nfh_tui.screens.palette import SIGN, ActionProvider
 from nfh_tui.workbench.availability import EMPTY, NOTHING, SWITCH
 from nfh_tui.workbench.command_queue import KeyPress
 
@@ -104,7 +104,11 @@ async def test_at_the_ends_of_each_pane_a_sentence_says_so(open_desk, pane):
 
 async def test_reasons_are_the_same_in_key_palette_and_help(open_desk):
     async with open_desk(mode="browse", query="text:nowhere") as desk:
-        found = [h async for h in Acts(desk.screen).discover() if isinstance(h, DiscoveryHit)]
+        found = [
+            h
+            async for h in ActionProvider(desk.screen).discover()
+            if isinstance(h, DiscoveryHit)
+        ]
         told = {str(hit.text): (str(hit.display), hit.help) for hit in found}
         shown, words = told["Accept and go on  (enter)"]
         assert shown.startswith(SIGN)
