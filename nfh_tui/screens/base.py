@@ -31,7 +31,15 @@ from nfh_tui.textual_support import Enduring, Typed, sentence_of, start
 from nfh_tui.widgets.figure_lines import NOTHING_TO_OPEN, Line, Target
 from nfh_tui.widgets.figure_table import FigureTable
 from nfh_tui.widgets.input_bar import InputBar
-from nfh_tui.widgets.status_bar import Foot, KeyLine, PaneTitle, Status, StatusLine, Title, Tone
+from nfh_tui.widgets.status_bar import (
+    Foot,
+    KeyLine,
+    Level,
+    PaneTitle,
+    Status,
+    StatusLine,
+    Title,
+)
 from nfh_tui.workbench.availability import denied, is_function, unbound
 
 if TYPE_CHECKING:
@@ -416,13 +424,13 @@ class SideScreen(Enduring, Screen[str | None]):
         """What stands at the right of the title."""
         self.heading.title = Title(self.NAME, note, active=True)
 
-    def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
+    def say(self, sentence: str, level: Level = Level.PLAIN) -> None:
         """Put a sentence on the line of state."""
-        self.set_status(say=sentence, tone=tone)
+        self.set_status(say=sentence, level=level)
 
     def refuse(self, sentence: str) -> None:
         """Say why something was not done."""
-        self.say(sentence, Tone.REFUSED)
+        self.say(sentence, Level.REFUSED)
 
     def set_status(self, **changes: object) -> None:
         """Change parts of the line of state."""

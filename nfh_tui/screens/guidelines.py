@@ -44,7 +44,15 @@ from nfh_tui.services.guidelines import (
 from nfh_tui.textual_support import Typed, sentence_of, type_into
 from nfh_tui.widgets.guideline_text import GuidelineText, PlainArea, RuleList
 from nfh_tui.widgets.input_bar import InputBar
-from nfh_tui.widgets.status_bar import Foot, KeyLine, PaneTitle, Status, StatusLine, Title, Tone
+from nfh_tui.widgets.status_bar import (
+    Foot,
+    KeyLine,
+    Level,
+    PaneTitle,
+    Status,
+    StatusLine,
+    Title,
+)
 from nfh_tui.workbench.command_queue import DebouncedWriter
 
 DONE = frozenset({"escape", "ctrl+s"})
@@ -108,9 +116,9 @@ class GuidelinesEditor(Screen[str | None]):
     async def on_mount(self) -> None:
         """Say what is wrong, with the cursor there; then type what was typed meanwhile."""
         self._heading.title = Title("Guidelines", self._note, active=True)
-        tone = Tone.REFUSED if self._trouble else Tone.PLAIN
+        level = Level.REFUSED if self._trouble else Level.PLAIN
         words = self._trouble or "kept as you type; ## R7 Title begins a rule"
-        self._state.status = Status(mode="EDIT", say=words, tone=tone)
+        self._state.status = Status(mode="EDIT", say=words, level=level)
         self._keys.foot = Foot("", (("esc", "done: save it or not"),))
         found = _PLACE.search(self._trouble)
         line = self._line if found is None else int(found["line"])
@@ -585,7 +593,7 @@ class GuidelineEditing:
         words = f"version {saved.version} saved: {changed_words(changes)}"
         if older:
             words += f". {older:,} decided under the old text: o opens a rule's"
-        screen.say(words if new else "this is what holds already", Tone.DONE)
+        screen.say(words if new else "this is what holds already", Level.DONE)
 
 
 def _edited(text: str, command: str) -> tuple[str, str]:

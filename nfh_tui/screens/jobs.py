@@ -59,7 +59,7 @@ from nfh_tui.services.reports import ModelComparisonReport, QueuedJob
 from nfh_tui.textual_support import start
 from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
 from nfh_tui.widgets.figure_table import FigureTable
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 
 LIST, DETAILS = "list", "details"
 
@@ -564,7 +564,7 @@ class JobActions:
         await self._screen.reader.read_now()
         self._screen.say(
             f"{name} is cancelled" if done else f"{name} had ended already",
-            Tone.DONE if done else Tone.PLAIN,
+            Level.DONE if done else Level.PLAIN,
         )
 
     async def retry(self) -> None:
@@ -584,7 +584,7 @@ class JobActions:
         """Start a runner for what waits, and say so; without one the job stays queued."""
         try:
             await self._screen.client.start_runner()
-            self._screen.say(words, Tone.DONE)
+            self._screen.say(words, Level.DONE)
         except OSError as error:
             self._screen.refuse(NOT_STARTED.format(why=error))
         await self._screen.reader.read_now()
@@ -712,7 +712,7 @@ class ModelActions:
                 self._under_way = ""
                 screen.set_status(busy="")
                 await screen.reader.read_now()
-            screen.say(said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE)
+            screen.say(said.strip().splitlines()[-1] if said.strip() else "done", Level.DONE)
 
         if self._under_way:
             screen.refuse(STILL.format(what=self._under_way))

@@ -33,7 +33,7 @@ from nfh_tui.config import READ_ONLY_VARIABLE
 from nfh_tui.services.predictor_client import PredictorClient
 from nfh_tui.serving.guest_client import ACCESS_OF, GuestClient
 from nfh_tui.textual_support import PredictorChanged, start
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.host import PREDICTOR_VARIABLE, Host
 from nfh_tui.workbench.screen import Workbench
 
@@ -92,7 +92,7 @@ class BrowserHost(Host):
     async def deliver(self, bench: Workbench, name: str, text: str) -> None:
         """Have the browser save a file: the folder beside the database is not theirs."""
         bench.app.deliver_text(io.StringIO(text), save_filename=name)
-        bench.ui.notify(f"{name} goes to your browser, which asks or saves it", Tone.DONE)
+        bench.ui.notify(f"{name} goes to your browser, which asks or saves it", Level.DONE)
 
     async def start_predictor(self, bench: Workbench) -> PredictorClient | None:
         """Have predictions asked of the server."""

@@ -17,7 +17,7 @@ from nfh_tui.textual_support import EnduringPane, Painter, one_line, pad
 from nfh_tui.widgets.passage_render import Run
 
 
-class Tone(StrEnum):
+class Level(StrEnum):
     """How much a sentence wants to be seen; each has its sign besides its colour."""
 
     PLAIN = "plain"
@@ -37,7 +37,7 @@ MOST_ROWS = 3
 NEWS = "● "
 """Before what is new."""
 
-SIGNS = {Tone.PLAIN: "", Tone.DONE: "✓ ", Tone.REFUSED: "✗ "}
+SIGNS = {Level.PLAIN: "", Level.DONE: "✓ ", Level.REFUSED: "✗ "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Status:
     mode: str = ""
     place: str = ""
     say: str = ""
-    tone: Tone = Tone.PLAIN
+    level: Level = Level.PLAIN
     busy: str = ""
     model: str = ""
     job: str = ""
@@ -133,22 +133,22 @@ class StatusLine(OneLine):
             name = clip(one_line(status.me), MOST_NAME if width >= ROOMY else LEAST_NAME)
             first.append(Run(isolated(name) + " ", ("plain",)))
         first.append(Run(f" {status.place}  ", ("faint",)))
-        said = SIGNS[status.tone] + one_line(status.say) if status.say else ""
+        said = SIGNS[status.level] + one_line(status.say) if status.say else ""
         words = f"{status.busy} {said}" if status.busy else said
         room = max(0, width - sum(width_of(run.text) for run in first))
         model = _first_that_fits(status, room - width_of(words))
-        tone = (Tone.PLAIN if status.busy else status.tone).value
+        level = (Level.PLAIN if status.busy else status.level).value
         start, *rest = _broken(words, room - width_of(model), width - 2)
         head = [
             *first,
-            Run(pad(start, room - width_of(model)), (tone,)),
+            Run(pad(start, room - width_of(model)), (level,)),
             Run(model, ("faint",)),
         ]
         news = _news(status.news, width - 2)
         return [
             *([Run(f" {line}", ("done",))] for line in news),
             head,
-            *([Run(f" {line}", (tone,))] for line in rest),
+            *([Run(f" {line}", (level,))] for line in rest),
         ]
 
 

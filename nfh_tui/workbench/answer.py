@@ -24,7 +24,7 @@ from nfh_tui.editor.commands import (
 from nfh_tui.editor.state import EditOutcome, EditState, Pending, answer
 from nfh_tui.editor.votes import after_deciding
 from nfh_tui.textual_support import sentence_of, start
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NOTHING, unchanged
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
@@ -109,13 +109,13 @@ class AnswerController(Controller):
         outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
         self.apply(outcome)
         if outcome.state == before and not outcome.say:
-            self.ui.notify(unchanged(action_id, before), Tone.REFUSED)
+            self.ui.notify(unchanged(action_id, before), Level.REFUSED)
 
     def apply(self, outcome: EditOutcome) -> None:
         """Take over what an action of the editor gave: state, sentence, draft."""
         state = self.state
         if outcome.refused:
-            self.ui.notify(outcome.say or "", Tone.REFUSED)
+            self.ui.notify(outcome.say or "", Level.REFUSED)
             self.ui.refresh_keys()
             return
         before, state.edit = state.edit, outcome.state
@@ -145,7 +145,7 @@ class AnswerController(Controller):
         target.append(before)
         self.state.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
         self._edited(before)
-        self.ui.notify(words, Tone.DONE)
+        self.ui.notify(words, Level.DONE)
         return True
 
     def follow_letters(self) -> None:
@@ -364,11 +364,11 @@ class AnswerController(Controller):
         words = f"saved {local_time(saved.at)}"
         if edit.role is Role.ADJUDICATOR:
             words = ". ".join(filter(None, [words, after_deciding(item, state.me.name, made)]))
-        self.ui.notify(words, Tone.DONE)
+        self.ui.notify(words, Level.DONE)
         await self.reload_written(item.anchor_id)
         rest = self.bench.queue.rest_words()
         if rest and self.bench.status_line.status.say == words:
-            self.ui.notify(f"{words}. {rest}", Tone.DONE)
+            self.ui.notify(f"{words}. {rest}", Level.DONE)
 
     def _no_longer_saving(self, key: ItemKey, edit: EditState) -> None:
         # The same item may have been accepted again meanwhile.
@@ -420,7 +420,7 @@ class AnswerController(Controller):
         await self.client.write(
             self.store.edits.set_flag, item.anchor_id, self.state.me, FlagName.SKIP, True
         )
-        self.ui.notify("skipped for now", Tone.DONE)
+        self.ui.notify("skipped for now", Level.DONE)
         await self.reload_written(item.anchor_id)
         await self.go_on()
 
@@ -440,7 +440,7 @@ class AnswerController(Controller):
             self.store.edits.set_flag, item.anchor_id, self.state.me, FlagName(name), on
         )
         words = "set" if on else "taken back"
-        self.ui.notify(f"flag “{name}” {words}, saved {local_time(saved.at)}", Tone.DONE)
+        self.ui.notify(f"flag “{name}” {words}, saved {local_time(saved.at)}", Level.DONE)
         await self.reload_written(item.anchor_id)
 
     async def withdraw(self) -> None:
@@ -450,7 +450,7 @@ class AnswerController(Controller):
             self.store.edits.withdraw, item.anchor_id, self.state.me, self.state.role
         )
         self.ui.notify(
-            f"answer withdrawn, saved {local_time(saved.at)}; z undoes it", Tone.DONE
+            f"answer withdrawn, saved {local_time(saved.at)}; z undoes it", Level.DONE
         )
         await self.reload_written(item.anchor_id)
 
@@ -458,4 +458,4 @@ class AnswerController(Controller):
         """Forget the draft of this item; undo brings it back while it is shown."""
         self.writable()
         self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
-        self.ui.notify("draft thrown away", Tone.DONE)
+        self.ui.notify("draft thrown away", Level.DONE)

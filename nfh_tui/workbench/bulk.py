@@ -13,7 +13,7 @@ from nfh_tui.display_text import clip, visible
 from nfh_tui.editor.votes import describe
 from nfh_tui.textual_support import BulkProgress
 from nfh_tui.widgets.evidence_rows import bearing
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench import availability
 from nfh_tui.workbench.availability import NOTHING, OTHERS
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
@@ -108,7 +108,7 @@ class BulkController(Controller):
         )
         done = await self.ui.busy_while("writing…", work)
         await self.bench.item.reload_all()
-        self.ui.notify(self._done_words(done), Tone.DONE)
+        self.ui.notify(self._done_words(done), Level.DONE)
 
     def _done_words(self, done: BulkDone) -> str:
         if done.act_id is None:

@@ -18,7 +18,7 @@ from nfh_tui.editor.commands import dump
 from nfh_tui.editor.state import EditState
 from nfh_tui.editor.votes import proposals, proposed_by
 from nfh_tui.services.history import partners
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NO_PROPOSAL
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
@@ -68,10 +68,10 @@ class SpanController(Controller):
         start, end = now.start + start_by, now.end + end_by
         turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
         if start >= end:
-            self.ui.notify("A number keeps one word at least.", Tone.REFUSED)
+            self.ui.notify("A number keeps one word at least.", Level.REFUSED)
         elif start < turn.start or end > turn.end:
             self.ui.notify(
-                "A number stays in its turn: there is no further word here.", Tone.REFUSED
+                "A number stays in its turn: there is no further word here.", Level.REFUSED
             )
         elif annotating:
             await self._propose(item, Anchor(start, end))
@@ -87,7 +87,7 @@ class SpanController(Controller):
         said = f"you propose “{words}” for the number"
         if span == item.anchor:
             said = f"proposal taken back: the number is “{words}”"
-        self.ui.notify(f"{said}, saved {local_time(saved.at)}", Tone.DONE)
+        self.ui.notify(f"{said}, saved {local_time(saved.at)}", Level.DONE)
         await self.bench.answers.reload_written(item.anchor_id)
 
     async def take(self) -> None:
@@ -141,7 +141,7 @@ class SpanController(Controller):
         await self.bench.item.show(saved.anchor_id)
         self.bench.queue_list.refresh()
         words = _words(item, span)
-        self.ui.notify(f"the number is “{words}”, saved {local_time(saved.at)}", Tone.DONE)
+        self.ui.notify(f"the number is “{words}”, saved {local_time(saved.at)}", Level.DONE)
 
     def _stale_words(self, item: AnchorItem, labels: StaleLabels) -> str:
         """What becomes stale, in as many names as the line has room for.
@@ -231,7 +231,7 @@ class UndoController(Controller):
             self.bench.item.draft_steps.forget(done.anchor_id)
             await self._take_place_of_gone(done.anchor_id)
             await self.bench.item.show(done.anchor_id)
-        self.ui.notify(f"{how}: {worded(done)}, on disk {local_time(done.at)}", Tone.DONE)
+        self.ui.notify(f"{how}: {worded(done)}, on disk {local_time(done.at)}", Level.DONE)
         await self.bench.queue_list.refresh_visible()
         await self.bench.queue.count_left()
 

@@ -16,7 +16,7 @@ from nfh_tui.editor.state import Pending
 from nfh_tui.services.history import worded
 from nfh_tui.widgets.evidence_rows import answer_words
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
-from nfh_tui.widgets.status_bar import Foot, Title, Tone
+from nfh_tui.widgets.status_bar import Foot, Level, Title
 from nfh_tui.workbench.availability import IN_VIEW, SWITCH
 from nfh_tui.workbench.controller import Controller, Handler
 
@@ -63,9 +63,9 @@ class Display(Controller):
 
     # --- the line of state and the keys -----------------------------------------------------
 
-    def notify(self, sentence: str, level: Tone = Tone.PLAIN) -> None:
+    def notify(self, sentence: str, level: Level = Level.PLAIN) -> None:
         """Put a sentence on the line of state."""
-        self.set_status(say=sentence, tone=level)
+        self.set_status(say=sentence, level=level)
 
     def set_status(self, **changes: object) -> None:
         """Change parts of the line of state."""
@@ -321,7 +321,7 @@ class Display(Controller):
             else []
         )
         if not names or state.visible_item is None or state.visible_item.prediction is None:
-            self.notify(heat_words(state.visible_item, Heat.DIFFERENCE, None), Tone.REFUSED)
+            self.notify(heat_words(state.visible_item, Heat.DIFFERENCE, None), Level.REFUSED)
             return
         options = tuple((name, "", name) for name in names)
         chosen = await self.bench.prompts.choose_from(
@@ -357,7 +357,7 @@ class Display(Controller):
     def toggle_model(self) -> None:
         """Show or hide what models say of items that are not answered yet."""
         if not self.state.blinding.can_hide_model(self.state.stored_item):
-            self.notify(IN_VIEW, Tone.REFUSED)
+            self.notify(IN_VIEW, Level.REFUSED)
             return
         self.state.model_shown = not self.state.model_shown
         self.refresh_item()

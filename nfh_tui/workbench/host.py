@@ -13,7 +13,7 @@ from nfh_db.store import Store
 from nfh_tui.actions import Access
 from nfh_tui.client import StoreClient
 from nfh_tui.textual_support import PredictionReady, PredictorChanged
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 
 if TYPE_CHECKING:
     from nfh_tui.app import WorkbenchApp
@@ -57,7 +57,7 @@ class Host:
         except OSError as error:
             await bench.prompts.show_error(_not_written(path, error))
             return
-        bench.ui.notify(f"written to {path}", Tone.DONE)
+        bench.ui.notify(f"written to {path}", Level.DONE)
 
     async def start_predictor(self, bench: "Workbench") -> "PredictorClient | None":
         """Start the child that predicts; without it the workbench works as well."""

@@ -10,7 +10,7 @@ from nfh_tui.editor.commands import begin, move_to
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.history import told
 from nfh_tui.widgets.evidence_rows import bearing
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.session import DraftSteps, ExposureLog, ItemCache
@@ -105,7 +105,7 @@ class ItemController(Controller):
         if self.state.stored_item is not before:
             return
         if item is None:
-            self.ui.notify(GONE, Tone.REFUSED)
+            self.ui.notify(GONE, Level.REFUSED)
             return
         self.state.stored_item = item
         cursor, under = self.state.edit.cursor, self.state.initial.content

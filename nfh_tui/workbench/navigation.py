@@ -12,7 +12,7 @@ from nfh_db.query import ME, PeopleTerm, Query, asked_by, parse, quote
 from nfh_db.records import AnchorState, QueuePosition, QueueRow
 from nfh_tui.actions import Mode
 from nfh_tui.textual_support import ErrorRaised
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import EMPTY, FIRST, LAST, NOTHING
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
@@ -77,7 +77,7 @@ class QueueController(Controller):
         await self.bench.background.note_order(query)
         self.bench.item.leave()
         if why := self.why_not_asked(query):
-            self.ui.notify(why, Tone.REFUSED)
+            self.ui.notify(why, Level.REFUSED)
             query = Query()
         self.state.query = query
         self.state.ids = ids = IdList()
@@ -225,7 +225,7 @@ class QueueController(Controller):
     def _position_failed(self, error: Exception) -> None:
         # Nobody's work: no reason to stand in the way of whoever only reads.
         if not self.state.unsaved_reported and not self.client.read_only:
-            self.ui.notify(f"Where you stand is not saved. {error}", Tone.REFUSED)
+            self.ui.notify(f"Where you stand is not saved. {error}", Level.REFUSED)
 
     # --- one item after another -------------------------------------------------------------
 
@@ -247,7 +247,7 @@ class QueueController(Controller):
         item = bench.item.cache.peek(anchor_id) or await bench.item.cache.get(anchor_id)
         if item is None:
             bench.item.clear()
-            self.ui.notify(GONE, Tone.REFUSED)
+            self.ui.notify(GONE, Level.REFUSED)
             return
         bench.item.present(item)
         bench.item.read_ahead()
@@ -274,7 +274,7 @@ class QueueController(Controller):
             raise RefusedError(EMPTY)
         if self.state.visible_item is None:
             await self.go(self.state.position.index)
-        self.ui.notify(LAST if by > 0 else FIRST, Tone.REFUSED)
+        self.ui.notify(LAST if by > 0 else FIRST, Level.REFUSED)
 
     async def first(self) -> None:
         """Go to the start of the queue."""
@@ -282,7 +282,7 @@ class QueueController(Controller):
         if len(state.ids) and (state.position.index or state.position.is_detached):
             await self.go(0)
         else:
-            self.ui.notify(FIRST if len(state.ids) else EMPTY, Tone.REFUSED)
+            self.ui.notify(FIRST if len(state.ids) else EMPTY, Level.REFUSED)
 
     async def last(self) -> None:
         """Go to the end of the queue, once it is known."""
@@ -292,7 +292,7 @@ class QueueController(Controller):
         if state.position.index + 1 < len(state.ids) or state.position.is_detached:
             await self.go(len(state.ids) - 1)
         else:
-            self.ui.notify(LAST if len(state.ids) else EMPTY, Tone.REFUSED)
+            self.ui.notify(LAST if len(state.ids) else EMPTY, Level.REFUSED)
 
     async def _to_undecided(self, *, forward: bool) -> None:
         """Go to the next item that waits, or to the last one before."""
@@ -350,13 +350,13 @@ class QueueController(Controller):
         elif self.state.pane == "evidence":
             self._scroll(self.ui.right_pane, by)
         elif self.state.visible_item is None:
-            self.ui.notify(NOTHING, Tone.REFUSED)
+            self.ui.notify(NOTHING, Level.REFUSED)
         else:
             beside = bench.passage.token_above if by < 0 else bench.passage.token_below
             token = beside(self.state.edit.cursor)
             if token == self.state.edit.cursor:
                 self.ui.notify(
-                    f"This is the {'first' if by < 0 else 'last'} line.", Tone.REFUSED
+                    f"This is the {'first' if by < 0 else 'last'} line.", Level.REFUSED
                 )
             else:
                 bench.item.move_cursor(token)
@@ -364,11 +364,11 @@ class QueueController(Controller):
     def _scroll(self, view: ScrollView, by: int) -> None:
         """Scroll a pane by so many lines; at its end, say so."""
         if self.state.visible_item is None and view is not self.bench.guide:
-            self.ui.notify(NOTHING, Tone.REFUSED)
+            self.ui.notify(NOTHING, Level.REFUSED)
         elif by < 0 and view.scroll_offset.y <= 0:
-            self.ui.notify("This is the top.", Tone.REFUSED)
+            self.ui.notify("This is the top.", Level.REFUSED)
         elif by > 0 and view.scroll_offset.y >= view.max_scroll_y:
-            self.ui.notify("This is the end.", Tone.REFUSED)
+            self.ui.notify("This is the end.", Level.REFUSED)
         else:
             view.scroll_relative(y=by, animate=False)
 

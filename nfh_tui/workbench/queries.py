@@ -8,7 +8,7 @@ from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_tui.actions import Access
-from nfh_tui.widgets.status_bar import Foot, Tone
+from nfh_tui.widgets.status_bar import Foot, Level
 from nfh_tui.workbench.availability import denied
 from nfh_tui.workbench.completion import Completer, NamedQuery, offered, views
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
@@ -107,7 +107,7 @@ class QueryController(Controller):
         name = text.removeprefix(VIEW_SIGN).strip()
         query = await self.view_named(name)
         if query is None:
-            self.ui.notify(f"No view is named “{name}”: @ lists them.", Tone.REFUSED)
+            self.ui.notify(f"No view is named “{name}”: @ lists them.", Level.REFUSED)
         return query
 
     async def run(self, text: str | None, *, back: bool = False) -> None:
@@ -135,7 +135,7 @@ class QueryController(Controller):
         await self.bench.queue.open(query, self.state.anchor_id)
         if not len(self.state.ids):
             self.ui.notify(
-                "Nothing fits this query; esc goes back to the one before.", Tone.REFUSED
+                "Nothing fits this query; esc goes back to the one before.", Level.REFUSED
             )
 
     def _count_soon(self, text: str) -> None:
@@ -157,7 +157,7 @@ class QueryController(Controller):
         """Make the queue anew."""
         await self.show(self.state.query)
         if len(self.state.ids):
-            self.ui.notify("the queue is made anew", Tone.DONE)
+            self.ui.notify("the queue is made anew", Level.DONE)
 
     async def step_out(self) -> None:
         """One step out: to the passage, then to the former query."""
@@ -256,7 +256,7 @@ class QueryController(Controller):
         await self.client.write(
             self.store.workspace.save_view, self.state.me, name, self.state.query.text
         )
-        self.ui.notify(f"view “{name}” saved; @ lists it, : @{name} opens it", Tone.DONE)
+        self.ui.notify(f"view “{name}” saved; @ lists it, : @{name} opens it", Level.DONE)
 
     async def view_named(self, name: str) -> str | None:
         """The query of a view; None for a name that is none's."""

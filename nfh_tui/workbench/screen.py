@@ -38,7 +38,7 @@ from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import OFF, VOTERS_SAW
 from nfh_tui.widgets.queue_list import QueueList
-from nfh_tui.widgets.status_bar import KeyLine, PaneTitle, StatusLine, Tone
+from nfh_tui.widgets.status_bar import KeyLine, Level, PaneTitle, StatusLine
 from nfh_tui.workbench.answer import AnswerController
 from nfh_tui.workbench.availability import (
     SWITCH,
@@ -231,7 +231,7 @@ class Workbench(Enduring, Screen[None]):
             query = parse(text)
             await self.client.read(self.store.queue.check_models, query)
         except QueryError as error:
-            self.ui.notify(f"query: {error}", Tone.REFUSED)
+            self.ui.notify(f"query: {error}", Level.REFUSED)
             query, at = parse(""), None
         kept = await self.client.read(
             self.store.settings.read, name_of(self.state.mode.value, self.state.me.name)
@@ -247,7 +247,7 @@ class Workbench(Enduring, Screen[None]):
         if self.state.todo_left == 0:
             self.ui.notify(ALL_DONE)
         if self.client.store.unseen:
-            self.ui.notify(self.client.store.unseen, Tone.REFUSED)
+            self.ui.notify(self.client.store.unseen, Level.REFUSED)
         await self.background.begin()
         self.set_interval(POLL, self.background.look_for_others)
         self.app.call_after_refresh(self.predictions.start)
@@ -309,7 +309,7 @@ class Workbench(Enduring, Screen[None]):
             try:
                 await self._run_command(command)
             except RefusedError as refused:
-                self.ui.notify(str(refused), Tone.REFUSED)
+                self.ui.notify(str(refused), Level.REFUSED)
             except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
                 await self.prompts.show_error(sentence_of(error))
                 await self.rescue.offer(error)
@@ -319,7 +319,7 @@ class Workbench(Enduring, Screen[None]):
             await command.run()
             return
         self.clock.touch()
-        if self.status_line.status.tone is not Tone.DONE:
+        if self.status_line.status.level is not Level.DONE:
             self.ui.notify("")
         if isinstance(command, RunAction):
             await self._run_action(command.id)
@@ -474,11 +474,11 @@ class Workbench(Enduring, Screen[None]):
                 Mode.ANNOTATE: f"annotating as {self.state.me.name}",
                 Mode.ADJUDICATE: f"adjudicating as {self.state.me.name}: answers make gold",
             }[mode],
-            Tone.DONE,
+            Level.DONE,
         )
         self.guidelines.show_as_usual()
         if left:
-            self.ui.notify(f"Everything is shown instead: {left}", Tone.REFUSED)
+            self.ui.notify(f"Everything is shown instead: {left}", Level.REFUSED)
 
     # --- leaving ----------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from nfh_tui.editor.state import answer
 from nfh_tui.editor.votes import describe
 from nfh_tui.services.guidelines import GuidelineRule, first_text, guide_of
 from nfh_tui.textual_support import one_line
-from nfh_tui.widgets.status_bar import Foot, Tone
+from nfh_tui.widgets.status_bar import Foot, Level
 from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.completion import NO_TAG, RuleChooser, name_of
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
@@ -64,7 +64,7 @@ class ClipboardController(Controller):
         self.bench.app.copy_to_clipboard(text)
         said = clip(one_line(" ".join(text.split())), SHOWN)
         self.ui.notify(
-            f"{part} copied, if this terminal can: “{said}”. Y f writes a file", Tone.DONE
+            f"{part} copied, if this terminal can: “{said}”. Y f writes a file", Level.DONE
         )
 
     def _part(self, item: AnchorItem, name: str) -> str:

@@ -3,7 +3,7 @@
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.widgets.status_bar import Level
 
 
 def decide(database, anchor_id, name, kind=Kind.TIME):
@@ -62,7 +62,7 @@ async def test_gold_of_an_import_is_made_ones_own_by_accepting_it(open_desk, rea
 async def test_a_long_sentence_takes_more_rows_where_the_screen_is_narrow(open_desk):
     async with open_desk(size=(60, 20)) as desk:
         sentence = " ".join(f"word{number}" for number in range(18))
-        desk.screen.ui.notify(sentence, Tone.REFUSED)
+        desk.screen.ui.notify(sentence, Level.REFUSED)
         await desk.pilot.pause()
         assert "word17" in desk.text()
         assert desk.screen.status_line.size.height == 3

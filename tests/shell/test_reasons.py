@@ -83,9 +83,9 @@ async def test_every_act_changes_something_or_says_something(open_desk, mode, qu
             if shot(screen) == before and not status.say:
                 silent.append(action.id)
             same = status.say == why or action.id not in EDITOR_ACTIONS
-            if why and (status.tone != "refused" or not same):
+            if why and (status.level != "refused" or not same):
                 wrong.append((action.id, why, status.say))
-            if not why and status.tone == "refused" and action.id in EDITOR_ACTIONS:
+            if not why and status.level == "refused" and action.id in EDITOR_ACTIONS:
                 wrong.append((action.id, "", status.say))
             await back(desk, mode)
     assert silent == []
