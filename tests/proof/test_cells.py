@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-DATABASES = 6
+DATABASES = 3
 
 
 @pytest.fixture(autouse=True)
