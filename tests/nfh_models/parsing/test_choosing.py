@@ -1,0 +1,268 @@
+"""Which model is used: the small one in the package, a built-in recipe, somebody's own."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nfh_models.small
+from nfh_db.import_run import IncomingFile
+from nfh_db.models import NewModel
+from nfh_db.records import Annotator, IncomingAnchor, IncomingPassage, Prediction, Role
+from nfh_db.store import Store
+from nfh_models.domain import IMPLICIT_KINDS
+from nfh_models.resolution.recipes import ResolutionRecipeError
+from nfh_tui.services import models
+from nfh_tui.services.models import (
+    answers_with,
+    check_usable,
+    ensure_built_in,
+    ensure_small,
+    identifier_for,
+    resolver_for,
+)
+from tests.nfh_models.encoder.handmade import DOGS
+from tests.nfh_models.parsing.tiny_small import damage, write_small
+
+NOBODY = Annotator(0, "", "model")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a tiny model that stands for the one in the package."""
+    folder = write_small(tmp_path / "package")
+    monkeypatch.setattr(models, "packaged_folder", lambda: folder)
+    monkeypatch.setattr(nfh_models.small, "small_folder", lambda: folder)
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A database with one anchor, number 1."""
+    with Store.open(tmp_path / "w.db", create=True) as store:
+        passage = IncomingPassage(DOGS.passage, "test", (IncomingAnchor(1, DOGS.anchor),))
+        store.imports.load(IncomingFile("made up", "0" * 64, "test"), [passage])
+        yield store
+
+
+def states(store: Store) -> dict[str, str]:
+    return {model.name: model.state for model in store.models.all()}
+
+
+def used(store: Store) -> tuple[str, str]:
+    """The active models of identification and resolution."""
+    return identifier_for(store).name, resolver_for(store).name
+
+
+def predicted(store: Store) -> Prediction | None:
+    item = store.items.read(1, NOBODY, Role.ANNOTATOR)
+    assert item is not None
+    return item.prediction
+
+
+# --- the model in the package ---------------------------------------------------------------
+
+
+def test_a_new_database_uses_the_small_model_for_both_tasks(
+    store: Store, package: Path
+) -> None:
+    number = ensure_small(store)
+    assert states(store) == {"small": "active"}
+    loaded: dict[tuple[str, str], object] = {}
+    resolver = resolver_for(store, loaded=loaded)
+    identifier = identifier_for(store, loaded=loaded)
+    assert (resolver.name, resolver.model_id, resolver.aside) == ("small", number, "")
+    assert (identifier.name, identifier.model_id, identifier.aside) == ("small", number, "")
+    assert resolver.model is identifier.model
+    assert resolver.model.needs == frozenset()
+    assert resolver.model.resolve([DOGS])[0] is not None
+
+
+def test_it_takes_over_from_built_in_recipes_that_nobody_chose(
+    store: Store, package: Path
+) -> None:
+    for name, task in (("rules", "identification"), ("cues", "resolution")):
+        store.models.ensure(name, task, name, "1")
+    assert used(store) == ("small", "small")
+    assert states(store) == {"rules": "retired", "cues": "retired", "small": "active"}
+    store.models.activate(1)
+    assert used(store) == ("rules", "small")
+    ensure_small(store)
+    assert used(store) == ("rules", "small")
+
+
+def test_it_leaves_a_model_of_ones_own_active(store: Store, package: Path) -> None:
+    store.models.ensure("cues", "resolution", "cues", "1")
+    own = NewModel("svm-1", "identification", "svm", "1", "w-models/svm-1", "0")
+    store.jobs.finish_training(store.jobs.begin("identification", {}), own)
+    ensure_small(store)
+    assert states(store) == {"cues": "retired", "svm-1": "active", "small": "active"}
+    active = store.models.active("identification")
+    assert active is not None
+    assert active.name == "svm-1"
+    assert resolver_for(store).name == "small"
+
+
+def test_that_of_another_release_forgets_what_the_one_before_said(
+    store: Store, package: Path
+) -> None:
+    number = ensure_small(store)
+    assert number is not None
+    scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
+    store.predictions.save(number, [(1, Prediction("small", "2", None, None, scores))])
+    assert ensure_small(store) == number
+    assert predicted(store) is not None
+    shutil.rmtree(package)
+    write_small(package, seed=1, made="2027-01-01")
+    assert ensure_small(store) == number
+    assert predicted(store) is None
+    assert states(store) == {"small": "active"}
+
+
+def test_a_damaged_one_is_stood_in_for_until_it_is_whole(store: Store, package: Path) -> None:
+    ensure_small(store)
+    damage(package)
+    resolver, identifier = resolver_for(store), identifier_for(store)
+    assert (resolver.name, identifier.name) == ("cues", "rules")
+    for aside in (resolver.aside, identifier.aside):
+        assert "the small model cannot be used" in aside
+        assert "weights.safetensors is damaged" in aside
+    active = store.models.active("resolution")
+    assert active is not None
+    assert (active.name, active.id) == ("cues", resolver.model_id)
+    shutil.rmtree(package)
+    write_small(package)
+    assert used(store) == ("small", "small")
+    assert states(store) == {"small": "active", "cues": "retired", "rules": "retired"}
+
+
+def test_what_somebody_activates_meanwhile_stays(store: Store, package: Path) -> None:
+    ensure_small(store)
+    damage(package)
+    cues = resolver_for(store).model_id
+    assert cues is not None
+    store.models.activate(cues)
+    shutil.rmtree(package)
+    write_small(package)
+    assert resolver_for(store).name == "cues"
+    assert resolver_for(store).aside == ""
+
+
+def test_without_torch_the_built_in_recipes_work(
+    store: Store, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(nfh_models.small, "load_small", missing)
+    ensure_small(store)
+    assert used(store) == ("rules", "cues")
+    assert "needs torch, which is not installed" in resolver_for(store).aside
+
+
+def test_without_a_database_the_small_model_is_used(package: Path) -> None:
+    assert (identifier_for(None).name, resolver_for(None).name) == ("small", "small")
+    damage(package)
+    assert (identifier_for(None).name, resolver_for(None).name) == ("rules", "cues")
+    assert "weights.safetensors is damaged" in resolver_for(None).aside
+    with pytest.raises(Exception, match=r"weights\.safetensors is damaged"):
+        resolver_for(None, "small")
+
+
+def test_a_new_database_is_made_without_torch(package: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from nfh_tui.services import models; "
+        f"models.packaged_folder = lambda: Path({str(package)!r}); "
+        "from nfh_tui.cli.main import commands; "
+        f"commands(['init', '--db', {str(tmp_path / 'new.db')!r}], standalone_mode=False); "
+        "print(*sorted(sys.modules))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert {"torch", "transformers", "spacy", "sklearn"}.isdisjoint(told)
+    with Store.open(tmp_path / "new.db") as made:
+        assert states(made) == {"small": "active"}
+
+
+# --- without one ----------------------------------------------------------------------------
+
+
+def test_without_a_packaged_model_the_built_in_recipes_are_used(store: Store) -> None:
+    assert used(store) == ("rules", "cues")
+    assert resolver_for(store).aside == ""
+    assert states(store) == {"rules": "active", "cues": "active"}
+
+
+def test_nothing_is_written_where_nothing_is_to_be_registered(store: Store) -> None:
+    found = resolver_for(store, register=False)
+    assert (found.name, found.model_id) == ("cues", None)
+    assert identifier_for(store, register=False).model_id is None
+    assert store.models.all() == ()
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
+    store: Store, package: Path, tmp_path: Path
+) -> None:
+    ensure_built_in(store)
+    own = write_small(tmp_path / "own", recipe="encoder")
+    for spec, name in (
+        (None, "small"),
+        ("small", "small"),
+        ("1", "small"),
+        ("cues", "cues"),
+        ("nearest-noun", "nearest-noun"),
+        ("nearest-noun:first", "nearest-noun:first"),
+        ("deterministic", "deterministic"),
+        (str(own), "own"),
+    ):
+        assert resolver_for(store, spec).name == name
+    assert resolver_for(store, str(own)).model_id is None
+    assert resolver_for(store, "nearest-noun:first").model_id is None
+    assert states(store)["small"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("best", "names no model of resolution"),
+        ("rules", "rules is a model of identification, not of resolution"),
+        ("linear", "the recipe linear has no model yet"),
+        ("encoder", "the recipe encoder has no model yet"),
+        ("nearest-noun:loudest", "nearest-noun:loudest"),
+    ],
+)
+def test_a_word_that_names_none_is_told(store: Store, spec: str, words: str) -> None:
+    ensure_built_in(store)
+    with pytest.raises(ResolutionRecipeError, match=words):
+        resolver_for(store, spec)
+
+
+def test_a_parser_is_noted_and_another_forgets_what_was_said(store: Store) -> None:
+    chosen = resolver_for(store)
+    assert chosen.model_id is not None
+    answers_with(store, chosen, "tagger 1")
+    scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
+    store.predictions.save(chosen.model_id, [(1, Prediction("cues", "2", None, None, scores))])
+    answers_with(store, resolver_for(store), "tagger 1")
+    assert predicted(store) is not None
+    answers_with(store, resolver_for(store), "tagger 2")
+    assert predicted(store) is None
+
+
+def test_a_model_of_both_tasks_is_checked_for_both(
+    store: Store, package: Path, tmp_path: Path
+) -> None:
+    ensure_built_in(store)
+    small = store.models.named("small")
+    assert small is not None
+    check_usable(store, small)
+    damage(package)
+    with pytest.raises(Exception, match=r"weights\.safetensors is damaged"):
+        check_usable(store, small)

@@ -1,0 +1,145 @@
+"""Applying a decision to similar items, and precedents, by their keys."""
+
+from pathlib import Path
+
+import pytest
+
+from nfh_db.import_run import IncomingFile
+from nfh_db.query import parse
+from nfh_db.records import Exposure, IncomingAnchor, IncomingPassage, Role
+from nfh_db.store import Store
+from nfh_models.domain import Anchor, Kind, class_answer, reference_answer
+from tests.nfh_tui.workbench.conftest import noun, passage_of, vote
+
+AGE, TIME = class_answer(Kind.AGE), class_answer(Kind.TIME)
+
+
+def pump(line: int, *turns: tuple[str, str], at: int, votes=()) -> IncomingPassage:
+    return IncomingPassage(
+        passage_of(*turns), "words", (IncomingAnchor(line, Anchor(at, at + 1), votes=votes),)
+    )
+
+
+@pytest.fixture
+def alike(tmp_path: Path) -> Path:
+    """Four numbers "one": three with a pump near, two of these voted on alike."""
+    path = tmp_path / "alike.db"
+    votes = (vote("ann1", reference_answer([noun(1)])), vote("ann2", AGE))
+    passages = (
+        pump(1, ("Ida", "My pump leaks"), ("Per", "Take one ."), at=4, votes=votes),
+        pump(2, ("Ida", "My pump broke"), ("Per", "Buy one ."), at=4, votes=votes),
+        pump(3, ("Ida", "A pump or one or so"), at=3),
+        pump(4, ("Ida", "Be there at one ."), at=3),
+    )
+    with Store.open(path, create=True) as store:
+        store.imports.load(IncomingFile("alike", "0" * 64, "gold"), passages)
+    return path
+
+
+def golds(path: Path) -> list[str]:
+    with Store.open(path) as store:
+        me = store.people.ensure("edith")
+        items = [
+            store.items.read(anchor_id, me, Role.ADJUDICATOR)
+            for anchor_id in next(store.queue.ids(parse(""), me))
+        ]
+        return ["" if i is None or i.gold is None else str(i.gold.answer.kind) for i in items]
+
+
+async def test_the_last_decision_is_given_to_what_is_ticked(open_desk, alike: Path) -> None:
+    async with open_desk(path=alike) as desk:
+        await desk.press("1", "enter")
+        assert golds(alike) == ["REFERENCE", "", "", ""]
+        # The screen has gone on to the second item, which is not decided.
+        await desk.press("A")
+        shown = desk.text()
+        assert "Like “one”, decided Reference: pump" in shown
+        assert "the same number, voted on alike: 1, 1 ticked" in shown
+        assert "no gold → Reference: pump" in shown
+        await desk.press("tab")
+        assert "☑ A pump or [one] or so" in desk.text()
+        await desk.press("space", "enter")
+        # The tick of the first of the two was taken away.
+        assert golds(alike) == ["REFERENCE", "", "REFERENCE", ""]
+        await desk.press("z", "z")
+        assert golds(alike) == ["REFERENCE", "", "", ""]
+
+
+async def test_all_at_once_and_what_was_in_view_is_stored(open_desk, alike: Path) -> None:
+    async with open_desk(path=alike) as desk:
+        await desk.press("1", "enter", "k", "A", "tab", "enter")
+        assert golds(alike) == ["REFERENCE", "REFERENCE", "REFERENCE", ""]
+        await desk.press("G", "k")
+        item = desk.state.stored_item
+        (mine,) = (v for v in item.votes if v.role is Role.ADJUDICATOR)
+        assert mine.answer == reference_answer([noun(1)])
+    with Store.open(alike) as store:
+        me = store.people.ensure("edith")
+        ids = next(store.queue.ids(parse(""), me))
+        seen = [
+            [
+                v.saw_votes
+                for v in store.items.read(i, me, Role.ADJUDICATOR).votes
+                if not v.counts
+            ]
+            for i in ids
+        ]
+    assert seen == [[True], [True], [False], []]
+
+
+async def test_enter_with_nothing_ticked_says_so(open_desk, alike: Path) -> None:
+    async with open_desk(path=alike) as desk:
+        await desk.press("1", "enter", "A", "asterisk", "enter")
+        assert "Nothing is ticked" in desk.text()
+        await desk.press("escape")
+        assert golds(alike) == ["REFERENCE", "", "", ""]
+
+
+async def test_without_a_decision_it_is_refused(open_desk, alike: Path) -> None:
+    async with open_desk(path=alike) as desk:
+        await desk.press("A")
+        assert "Nothing is decided yet that could be applied" in desk.said
+        await desk.press("t", "enter", "A")
+        assert desk.screen.is_current or "decided Time" in desk.text()
+
+
+async def test_precedents_are_listed_and_opened_beside_the_queue(
+    open_desk, alike: Path
+) -> None:
+    with Store.open(alike) as store:
+        other = store.people.ensure("[b]other")
+        ids = next(store.queue.ids(parse(""), other))
+        seen = Exposure(rule_tag="R5")
+        store.edits.commit_answer(ids[3], other, Role.ADJUDICATOR, TIME, seen)
+    async with open_desk(path=alike) as desk:
+        await desk.press("P")
+        shown = desk.text()
+        assert "Precedents" in shown
+        assert "Time · [b]other" in shown
+        assert "R5 · same number" in shown
+        assert "Be there at one [o'clock]." in shown, "read as the evidence reads it"
+        await desk.press("enter")
+        assert (
+            desk.state.stored_item.anchor_id,
+            desk.state.position.is_detached,
+        ) == (ids[3], True)
+        await desk.press("escape")
+        assert (
+            desk.state.stored_item.anchor_id,
+            desk.state.position.is_detached,
+        ) == (ids[0], False)
+        # Blind, nobody is named.
+        await desk.press("B", "P")
+        assert "other" not in desk.text()
+        assert "an expert" in desk.text()
+        await desk.press("escape")
+
+
+async def test_without_any_it_is_said_and_annotators_see_none(open_desk, alike: Path) -> None:
+    async with open_desk(path=alike) as desk:
+        await desk.press("P")
+        assert "No decision before this one" in desk.said
+    async with open_desk(path=alike, mode="annotate") as desk:
+        await desk.press("P")
+        assert desk.screen.is_current
+        assert "annotating" in desk.said
