@@ -11,8 +11,8 @@ from nfh_db.formats.base import What
 from nfh_db.formats.registry import by_name, formats, readable, writable
 from nfh_tui.actions import ACTIONS
 from nfh_tui.cli import workbench
-from nfh_tui.cli.files import WIDTH
 from nfh_tui.cli.options import Failure
+from nfh_tui.cli.report import WIDTH
 
 Call = Callable[..., Result]
 
