@@ -18,12 +18,10 @@ from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
     known,
+    on_database,
     open_to_read,
-    reporting,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -69,9 +67,7 @@ MOST_RESAMPLES = 100_000
     help="Do not look for closest nouns, which needs a parser and takes longest.",
 )
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def agreement(
     query: tuple[str, ...],
     resamples: int,

@@ -17,12 +17,10 @@ from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
     known,
-    open_to_read,
-    reporting,
+    on_database,
+    open_database,
     tell,
     user,
 )
@@ -64,9 +62,7 @@ BLOCKS = ("tenths", "weeks", "days")
 )
 @click.option("--forget", is_flag=True, help="Undo --remember; nothing is reported.")
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def annotators(
     query: tuple[str, ...],
     blocks: "Cut",
@@ -84,15 +80,13 @@ def annotators(
     Against what experts decided, by the models of Dawid and Skene and MACE, and over time.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.services.annotators import look_at_people, remember_people
 
     if forget:
         _forget(config.database(db), remember=remember, as_json=as_json)
         return
     parsed = parse(" ".join(query))
-    opened = Store.open if remember else open_to_read
-    with opened(config.database(db)) as store, RowCounter("reading answers") as progress:
+    with open_database(db, writes=remember) as store, RowCounter("reading answers") as progress:
         told = look_at_people(
             store,
             parsed,

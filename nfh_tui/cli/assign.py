@@ -14,17 +14,14 @@ from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
 from nfh_db.assignments import Dealt
 from nfh_db.messages import counted, visible
 from nfh_db.records import Role
-from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
     known,
     name,
-    open_to_read,
-    reporting,
+    on_database,
+    open_database,
     tell,
     user,
 )
@@ -155,9 +152,7 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def assign(
     query: Sequence[str],
     to: Sequence[str],
@@ -181,14 +176,12 @@ def assign(
     adjudicators with `nfh-tui adjudicate`.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
 
     names = [_name(one) for one in to]
     _check(names, role, each, limit, checks, doubles, seed)
     parsed = parse(" ".join(query))
-    writes = not dry_run and (names or take_back is not None)
-    opened = Store.open if writes else open_to_read
-    with opened(config.database(db)) as store:
+    writes = not dry_run and (bool(names) or take_back is not None)
+    with open_database(db, writes=writes) as store:
         who = known(store, me or user())
         report: dict[str, object] = {}
         lines: list[str] = []

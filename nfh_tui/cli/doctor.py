@@ -21,13 +21,13 @@ from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
+    on_database,
+    open_database,
     open_to_read,
-    reporting,
     say,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.cli.progress import Steps
@@ -51,9 +51,7 @@ SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 @click.command(short_help="Copy the database, also while others work in it.")
 @click.argument("dest", type=click.Path())
-@db_option
-@json_option
-@reporting
+@on_database
 def backup(dest: str, db: Path | None, as_json: bool) -> None:
     """Copy the database to DEST: the name of a new file, or a folder to make one in.
 
@@ -289,9 +287,7 @@ SHOWN_LENGTH = 400
     type=click.IntRange(min=0),
     help="With --corpus: findings of each check that are printed; 0 for all of them.",
 )
-@db_option
-@json_option
-@reporting
+@on_database
 def doctor(
     query: Sequence[str],
     mend: bool,
@@ -464,9 +460,7 @@ PHASES = {
 @click.argument("other", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would come in; store nothing.")
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: bool) -> None:
     """Bring in what was done in OTHER, a copy of the database that somebody worked on.
 
@@ -474,12 +468,10 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     and times. What both copies changed, each otherwise, stays as it is here and is listed.
     OTHER is only read. A copy of the database is made beside it before anything is written.
     """
-    from nfh_db.store import Store
     from nfh_tui.cli.settle import SettleRequest
 
     path = config.database(db)
-    opened = open_to_read if dry_run else Store.open
-    with opened(path) as store, Steps("merge") as steps:
+    with open_database(db, writes=not dry_run) as store, Steps("merge") as steps:
         report = store.merge.run(
             other,
             me or user(),
@@ -489,8 +481,7 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     if as_json:
         emit(merge_json(report, path))
         return
-    for line in merge_lines(report, path, SettleRequest(user(), db)):
-        tell(line)
+    tell_lines(merge_lines(report, path, SettleRequest(user(), db)))
 
 
 SHOWN_ITEMS = 20

@@ -6,15 +6,13 @@ from pathlib import Path
 import click
 
 from nfh_db.messages import counted
-from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
     command,
-    db_option,
-    json_option,
-    queued,
-    reporting,
+    on_database,
+    open_database,
+    queue_or_wait,
     user,
 )
 from nfh_tui.cli.retrain import (
@@ -67,9 +65,7 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
 @click.option("--parser", metavar="SPEC", help="As `nfh-tui retrain` has it.")
 @click.option("--wait", is_flag=True, help="Follow the job until it is done, and report.")
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def doubts(
     query: tuple[str, ...],
     task: str,
@@ -90,7 +86,6 @@ def doubts(
     tells how far it is.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.jobs.descriptions import whole_parser, whole_setting
     from nfh_tui.jobs.doubts import TrialError, asked, asked_of, start_of
 
@@ -99,7 +94,7 @@ def doubts(
     words = " ".join(query)
     parse(words)
     check_parser(parser)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         check_settings(store, task, chosen, settings)
         new = asked(
             task,
@@ -112,13 +107,7 @@ def doubts(
         )
         with called_wrongly(TrialError):
             start_of(store, asked_of(task, new.arguments))
-        if wait:
-            from nfh_tui.cli.jobs import wait_and_report
-
-            number = store.jobs.add(new)
-            wait_and_report(store, number, db, "doubts", as_json=as_json)
-        else:
-            queued(store, new, db, as_json=as_json)
+        queue_or_wait(store, new, db, "doubts", wait=wait, as_json=as_json)
 
 
 MOSTLY_RIGHT = 0.8

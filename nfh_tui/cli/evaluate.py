@@ -9,11 +9,9 @@ from nfh_tui.cli.options import (
     FormatName,
     QueryCommand,
     background_option,
-    db_option,
-    json_option,
     of_file,
+    on_database,
     reading_options,
-    reporting,
     word,
 )
 
@@ -145,9 +143,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     help="Also write the report as a page, with all wrong decisions.",
 )
 @background_option
-@db_option
-@json_option
-@reporting
+@on_database
 def evaluate(
     task: str,
     query: tuple[str, ...],

@@ -28,7 +28,15 @@ from nfh_models.identification.evaluation import (
 from nfh_models.identification.scores import DecisionCounts
 from nfh_models.parsing.base import Parser, load_parser
 from nfh_tui import config
-from nfh_tui.cli.options import check_out, command, open_to_read, queued, say, user
+from nfh_tui.cli.options import (
+    check_out,
+    command,
+    open_database,
+    open_to_read,
+    queued,
+    say,
+    user,
+)
 from nfh_tui.cli.progress import Steps
 from nfh_tui.display_figures import interval
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
@@ -548,13 +556,12 @@ def queue_evaluation(call: EvaluateOptions) -> None:
     Raises UsageError, QueryError, StoreError, and for a model that is none
     IdentificationRecipeError or ResolutionRecipeError.
     """
-    from nfh_db.store import Store
     from nfh_tui.jobs.tasks import evaluation_asked
 
     if call.ablation:
         raise click.UsageError("--ablation is done at once: leave out --background")
     parse(call.query)
-    with Store.open(config.database(call.db)) as store:
+    with open_database(call.db, writes=True) as store:
         whole = _whole(store, call)
         kept = {name: value for name, value in asdict(whole).items() if name not in NOT_KEPT}
         new = evaluation_asked(

@@ -21,16 +21,14 @@ from nfh_tui.cli.options import (
     FormatName,
     QueryCommand,
     background_option,
-    db_option,
     emit,
     is_database,
-    json_option,
     map_option,
     name,
+    on_database,
     open_to_read,
     queued,
     reading_options,
-    reporting,
     say,
     sentence,
     tell,
@@ -157,9 +155,7 @@ REASONS = {
 )
 @reading_options
 @background_option
-@db_option
-@json_option
-@reporting
+@on_database
 def import_(
     files: tuple[Path, ...],
     format_name: str | None,
@@ -317,9 +313,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     help="Which mentions of a head an nfh row lists. Imported rows leave as they came.",
 )
 @map_option
-@db_option
-@json_option
-@reporting
+@on_database
 def export(
     query: tuple[str, ...],
     format_name: str,

@@ -15,12 +15,11 @@ from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
     known,
+    on_database,
+    open_database,
     open_to_read,
-    reporting,
     tell,
     user,
 )
@@ -49,23 +48,17 @@ STANDARD_INPUT = "-"
 )
 @click.option("--version", "version", type=int, metavar="N", help="An earlier version.")
 @click.option("--rules", is_flag=True, help="List the rules, with how often each was used.")
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def guidelines(
-    ctx: click.Context, version: int | None, rules: bool, db: Path | None, as_json: bool
-) -> None:
+@on_database
+def guidelines(version: int | None, rules: bool, db: Path | None, as_json: bool) -> None:
     """Show the guidelines that hold; with a command: their versions, changes and use.
 
     Decisions are tagged with a rule of them, and stamped with the version that held.
     """
-    ctx.obj = (db, as_json)
-    if ctx.invoked_subcommand is not None:
+    if click.get_current_context().invoked_subcommand is not None:
         return
     from nfh_tui.services.guidelines import counts_of, guide_of
 
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         shown = _one(store, version)
         guide = guide_of(store.guidelines.all())
         counts = counts_of(
@@ -82,24 +75,17 @@ def guidelines(
 @guidelines.command("set", short_help="Make a file the next version.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @as_option
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def set_(
-    ctx: click.Context, file: Path, me: str | None, db: Path | None, as_json: bool
-) -> None:
+@on_database
+def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
     """Make the text of FILE, or of standard input with -, the guidelines that hold.
 
     It becomes a version of its own; earlier ones stay. The same text again is none.
     """
     from nfh_db.messages import counted
-    from nfh_db.store import Store
     from nfh_tui.services.guidelines import first_text, guide_of
 
-    db, as_json = _given(ctx, db, as_json)
     text = _text_of(file)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         store.guidelines.begin(first_text())
         before = _one(store, None)
         saved, new = store.guidelines.add(text, store.people.ensure(me or user()))
@@ -143,15 +129,11 @@ def _text_of(file: Path) -> str:
 
 
 @guidelines.command(short_help="List the versions.")
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
+@on_database
+def versions(db: Path | None, as_json: bool) -> None:
     """List the versions of the guidelines, the newest first: by whom, when, what changed."""
 
-    db, as_json = _given(ctx, db, as_json)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         _one(store, None)
         found = store.guidelines.all()
     if as_json:
@@ -163,16 +145,12 @@ def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
 @guidelines.command(short_help="Tell what changed between two versions.")
 @click.argument("a", metavar="A", type=int)
 @click.argument("b", metavar="[B]", type=int, required=False)
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def diff(ctx: click.Context, a: int, b: int | None, db: Path | None, as_json: bool) -> None:
+@on_database
+def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
     """Tell what changed from version A to version B, else to the one that holds."""
     from nfh_tui.services.guidelines import change_lines
 
-    db, as_json = _given(ctx, db, as_json)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         earlier, later = _one(store, a), _one(store, b)
     changes = changes_of(earlier.body, later.body)
     if as_json:
@@ -200,12 +178,8 @@ def diff(ctx: click.Context, a: int, b: int | None, db: Path | None, as_json: bo
 )
 @click.option("--blind", is_flag=True, help="Leave out who answered, decided and flagged.")
 @as_option
-@db_option
-@json_option
-@click.pass_context
-@reporting
+@on_database
 def discuss(
-    ctx: click.Context,
     query: tuple[str, ...],
     out: Path | None,
     blind: bool,
@@ -225,7 +199,6 @@ def discuss(
     from nfh_tui.services.guidelines import guide_of
     from nfh_tui.services.guidelines_report import page, topic
 
-    db, as_json = _given(ctx, db, as_json)
     asked = " ".join(query) or "flag:guideline"
     parsed = parse(asked)
     path = config.database(db)
@@ -248,15 +221,6 @@ def discuss(
     else:
         for line in lines:
             tell(line, nl=False)
-
-
-# --- shared --------------------------------------------------------------------------------
-
-
-def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
-    """The options, whether they stand before or behind the command's name."""
-    outer_db, outer_json = ctx.obj
-    return db or outer_db, as_json or outer_json
 
 
 def _one(store: "Store", version: int | None) -> "Guideline":

@@ -11,14 +11,11 @@ import click
 
 from nfh_db.errors import StoreError
 from nfh_db.messages import counted, visible
-from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
-    db_option,
-    json_option,
     known,
-    open_to_read,
-    reporting,
+    on_database,
+    open_database,
     tell,
     user,
 )
@@ -56,9 +53,7 @@ SHOWN_LENGTH = 1_000
     help="Only what happened since: a date, or date and time, as 2026-05-01T14:30. Of this "
     "place, unless it ends in Z or an offset.",
 )
-@db_option
-@json_option
-@reporting
+@on_database
 def history(
     query: Sequence[str],
     item: str | None,
@@ -78,7 +73,7 @@ def history(
     if item is not None and query:
         raise click.UsageError("give a QUERY or --item, not both")
     start = _time(since)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         names = _names(store, people)
         if item is not None:
             pasts: Iterable[Past] = [store.history.of_item(item, since=start, people=names)]

@@ -21,14 +21,14 @@ from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     check_out,
-    db_option,
     emit,
-    json_option,
     known,
+    on_database,
+    open_database,
     open_to_read,
-    reporting,
     say,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.cli.progress import Steps
@@ -89,9 +89,7 @@ PARSERS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FO
     help="With --file: where the lines go; else to standard output.",
 )
 @click.option("--per-line", is_flag=True, help="With --file: each line is a text of its own.")
-@db_option
-@json_option
-@reporting
+@on_database
 def identify(
     query: tuple[str, ...],
     model: str | None,
@@ -142,15 +140,13 @@ def _in_database(
     how: tuple[bool, bool, bool],
 ) -> None:
     from nfh_db.records import Annotator
-    from nfh_db.store import Store
     from nfh_models.identification.base import RULES
     from nfh_tui.services.identify import IdentifyRequest, identify
     from nfh_tui.services.models import identifier_for
 
     new, again, dry_run = how
     began = time.perf_counter()
-    opened = open_to_read if dry_run else Store.open
-    with opened(config.database(db)) as store:
+    with open_database(db, writes=not dry_run) as store:
         me = known(store, user()) or Annotator(0, user())
         chosen = identifier_for(store, model, register=not dry_run)
         if chosen.model_id is None and not dry_run:
@@ -173,8 +169,7 @@ def _in_database(
     if as_json:
         emit(report_json(told))
         return
-    for line in report_lines(told):
-        tell(line)
+    tell_lines(report_lines(told))
 
 
 def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None:

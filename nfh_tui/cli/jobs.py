@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,6 @@ import click
 from nfh_db.clock import now
 from nfh_db.jobs import JobState
 from nfh_db.messages import visible
-from nfh_tui import config
 from nfh_tui.cli.options import (
     MESSAGE_LIMIT,
     Failure,
@@ -22,12 +21,13 @@ from nfh_tui.cli.options import (
     command,
     db_option,
     emit,
-    json_option,
-    open_to_read,
+    on_database,
+    open_database,
     reporting,
     say,
     start,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.cli.progress import Steps
@@ -129,8 +129,7 @@ def wait_and_report(
     if as_json:
         emit(done_json(store, job))
         return
-    for line in done_lines(store, job, db):
-        tell(line)
+    tell_lines(done_lines(store, job, db))
 
 
 def read(store: "Store", job_id: int, db: Path | None) -> "Job":
@@ -241,9 +240,6 @@ def _check_runnable(job: "Job", db: Path | None) -> None:
 
 LISTED = 20
 
-Given = tuple[Path | None, bool]
-"""--db and --json as they stand before the command's name."""
-
 job_argument = click.argument("number", metavar="ID", type=click.IntRange(1))
 
 
@@ -251,47 +247,37 @@ job_argument = click.argument("number", metavar="ID", type=click.IntRange(1))
 @click.option(
     "--all", "every", is_flag=True, help=f"List all jobs, not only the newest {LISTED}."
 )
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> None:
+@on_database
+def jobs(every: bool, db: Path | None, as_json: bool) -> None:
     """List the jobs of the database; with a command: show, follow, cancel or retry one.
 
     A job is work that goes on while you do something else: a training, an evaluation, a
     prediction, an import. `nfh-tui retrain` makes one; others do with --background.
     """
-    ctx.obj = (db, as_json)
-    if ctx.invoked_subcommand is not None:
+    if click.get_current_context().invoked_subcommand is not None:
         return
     from nfh_tui.jobs.training import told
 
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         found = store.jobs.all()
         names = _names(store)
         again = [told(one) for one in store.retraining.all()]
     if as_json:
         emit({"jobs": [job_report(JobSummary, job, names) for job in found]})
         return
-    for line in listed(found if every else found[:LISTED], names, db):
-        tell(line)
+    tell_lines(listed(found if every else found[:LISTED], names, db))
     if len(found) > LISTED and not every:
         tell(f"and {len(found) - LISTED:,} older ones: {command('jobs --all', db)}")
-    for line in (*left_over(found, db), *again):
-        tell(line)
+    tell_lines((*left_over(found, db), *again))
 
 
 @jobs.command(short_help="Show a job in full.")
 @job_argument
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> None:
+@on_database
+def show(number: int, db: Path | None, as_json: bool) -> None:
     """Show a job: what was asked for, how far it is, what came of it."""
 
-    db, as_json = _given(ctx, db, as_json)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         job = _one(store, number, db)
         names, points = _names(store), store.jobs.points(number)
     if as_json:
@@ -301,45 +287,35 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
         }
         emit(job_report(JobReport, job, names, points=points, **paths))
         return
-    for line in full_lines(job, names, db):
-        tell(line)
+    tell_lines(full_lines(job, names, db))
 
 
 @jobs.command(short_help="Print a job's log.")
 @job_argument
 @click.option("--follow", is_flag=True, help="Go on until the job has ended.")
 @db_option
-@click.pass_context
+@click.pass_obj
 @reporting
-def log(ctx: click.Context, number: int, follow: bool, db: Path | None) -> None:
+def log(outer: tuple[Path | None, bool], number: int, follow: bool, db: Path | None) -> None:
     """Print what a job's process wrote: when it was at what, and what its libraries said."""
 
-    db, _ = _given(ctx, db, False)
-    with open_to_read(config.database(db)) as store:
+    db = db or outer[0]
+    with open_database(db) as store:
         job = _one(store, number, db)
-        lines = followed(store, job, db) if follow else written(store, job)
-        for line in lines:
-            tell(line)
+        tell_lines(followed(store, job, db) if follow else written(store, job))
 
 
 @jobs.command(short_help="End a job, or take it out of the queue.")
 @job_argument
 @as_option
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def cancel(
-    ctx: click.Context, number: int, me: str | None, db: Path | None, as_json: bool
-) -> None:
+@on_database
+def cancel(number: int, me: str | None, db: Path | None, as_json: bool) -> None:
     """End a job that runs, or take one that waits out of the queue.
 
     It leaves no model. What was stored before stays: predictions, files that came in.
     """
-    from nfh_db.store import Store
 
-    db, as_json = _given(ctx, db, as_json)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         before = _one(store, number, db)
         if not store.jobs.end(number, JobState.CANCELLED, f"by {me or user()}"):
             raise Failure(
@@ -354,38 +330,28 @@ def cancel(
 
 @jobs.command(short_help="Follow a job until it has ended.")
 @job_argument
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def wait(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> None:
+@on_database
+def wait(number: int, db: Path | None, as_json: bool) -> None:
     """Follow a job until it has ended: exit status 0 if it is done, 1 if not.
 
     One that was interrupted is taken up again. Ctrl-C stops following; the job goes on.
     """
-    from nfh_db.store import Store
 
-    db, as_json = _given(ctx, db, as_json)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         wait_and_report(store, number, db, f"job {number}", as_json=as_json)
 
 
 @jobs.command(short_help="Put a job that did not come to its end into the queue again.")
 @job_argument
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> None:
+@on_database
+def retry(number: int, db: Path | None, as_json: bool) -> None:
     """Put a job that failed, was cancelled or interrupted into the queue again.
 
     It goes on from what it saved, where it saved something.
     """
-    from nfh_db.store import Store
     from nfh_tui.jobs.descriptions import known
 
-    db, as_json = _given(ctx, db, as_json)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         job = _one(store, number, db)
         if not known(job.kind, job.version):
             raise Failure(
@@ -419,24 +385,17 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
     metavar="ID",
     help="Show this foreign job, take it over, and run it alone.",
 )
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def run_(
-    ctx: click.Context, trainings: int, accept: int | None, db: Path | None, as_json: bool
-) -> None:
+@on_database
+def run_(trainings: int, accept: int | None, db: Path | None, as_json: bool) -> None:
     """Work the queue in this process until it is empty.
 
     Other commands start a runner by themselves; this is for machines where none should be
     left running, and for a second training at a time. Jobs that you did not queue, as in a
     database that was sent to you, are left alone; with --accept one of them is run.
     """
-    from nfh_db.store import Store
     from nfh_tui.jobs.runner import work
 
-    db, as_json = _given(ctx, db, as_json)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         if accept is not None:
             _accept(store, accept, db, as_json=as_json)
         with ProgressAside("jobs") as steps:
@@ -467,18 +426,11 @@ def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> N
             else f"job {number} is {job.state}: only a job that waits can be accepted"
         )
     if not as_json:
-        for line in full_lines(job, _names(store), db):
-            tell(line)
+        tell_lines(full_lines(job, _names(store), db))
     if not store.jobs.accept(job):
         raise Failure(
             f"job {number} has changed meanwhile: {command(f'jobs show {number}', db)}"
         )
-
-
-def _given(ctx: click.Context, db: Path | None, as_json: bool) -> Given:
-    """The options, whether they stand before or behind the command's name."""
-    outer_db, outer_json = ctx.obj
-    return db or outer_db, as_json or outer_json
 
 
 def _one(store: "Store", number: int, db: Path | None) -> "Job":
@@ -507,7 +459,11 @@ def written(store: "Store", job: "Job") -> Iterator[str]:
         with path.open("rb") as file:
             yield from map(_line, file)
     except FileNotFoundError as error:
-        raise Failure(_no_log(job, path)) from error
+        if job.attempts == 0 and not job.state.ended:
+            raise Failure(f"job {job.id} has not begun, and so has no log yet") from error
+        raise Failure(
+            f"job {job.id} has no log: there is no {visible(str(path), 200)}"
+        ) from error
 
 
 def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
@@ -531,12 +487,6 @@ def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
 
 def _line(raw: bytes) -> str:
     return visible(raw.decode("utf-8", "replace").rstrip("\r\n"), LONGEST)
-
-
-def _no_log(job: "Job", path: Path) -> str:
-    if job.attempts == 0 and not job.state.ended:
-        return f"job {job.id} has not begun, and so has no log yet"
-    return f"job {job.id} has no log: there is no {visible(str(path), 200)}"
 
 
 WIDTH = 80
@@ -749,9 +699,6 @@ def _cut(text: str, width: int) -> str:
     return f"{shown if len(shown) <= width else shown[: width - 1] + '…':{width}}"
 
 
-Lines = Callable[["Job", Path | None], Iterator[str]]
-
-
 def done_json(store: "Store", job: "Job") -> object:
     """Of a training the report of `retrain`; of others the row with its result."""
     if job.model_id is not None:
@@ -767,12 +714,28 @@ def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
         from nfh_tui.cli.retrain import retrained_lines
 
         yield from retrained_lines(job, model_of(store, job), store.path, db)
-        return
-    lines = OF_KIND.get(job.kind)
-    if lines is None:
-        yield f"job {job.id} is done"
+    elif job.kind == PREDICT:
+        from nfh_tui.cli.predict import predicted_lines
+
+        yield from predicted_lines(job.result, db)
+    elif job.kind == IMPORT:
+        from nfh_tui.cli.files import imported_lines
+
+        files = job.result.get("files")
+        for one in files if isinstance(files, list) else []:
+            if isinstance(one, Mapping):
+                for line in imported_lines(one):
+                    yield from sentence_lines(line)
+    elif job.kind == EVALUATE:
+        from nfh_tui.cli.evaluate_call import evaluated_lines
+
+        yield from evaluated_lines(job, db)
+    elif job.kind == CHECK:
+        from nfh_tui.cli.doubts import checked_lines
+
+        yield from checked_lines(job.result, db)
     else:
-        yield from lines(job, db)
+        yield f"job {job.id} is done"
 
 
 def model_of(store: "Store", job: "Job") -> "Model":
@@ -781,39 +744,3 @@ def model_of(store: "Store", job: "Job") -> "Model":
     if found is None:
         raise Failure(f"the model that job {job.id} made is no longer in the database")
     return found
-
-
-def _predicted(job: "Job", db: Path | None) -> Iterator[str]:
-    from nfh_tui.cli.predict import predicted_lines
-
-    yield from predicted_lines(job.result, db)
-
-
-def _imported(job: "Job", db: Path | None) -> Iterator[str]:  # noqa: ARG001 - as the others
-    from nfh_tui.cli.files import imported_lines
-
-    files = job.result.get("files")
-    for one in files if isinstance(files, list) else []:
-        if isinstance(one, Mapping):
-            for line in imported_lines(one):
-                yield from sentence_lines(line)
-
-
-def _evaluated(job: "Job", db: Path | None) -> Iterator[str]:
-    from nfh_tui.cli.evaluate_call import evaluated_lines
-
-    yield from evaluated_lines(job, db)
-
-
-def _checked(job: "Job", db: Path | None) -> Iterator[str]:
-    from nfh_tui.cli.doubts import checked_lines
-
-    yield from checked_lines(job.result, db)
-
-
-OF_KIND: dict[str, Lines] = {
-    PREDICT: _predicted,
-    IMPORT: _imported,
-    EVALUATE: _evaluated,
-    CHECK: _checked,
-}

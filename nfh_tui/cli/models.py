@@ -13,20 +13,18 @@ from nfh_db.messages import counted, quoted, visible
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import CARD
 from nfh_models.resolution.recipes import SMALL
-from nfh_tui import config
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     as_option,
     command,
-    db_option,
     emit,
-    json_option,
     known,
-    open_to_read,
-    reporting,
+    on_database,
+    open_database,
     say,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.cli.report import WIDTH
@@ -266,12 +264,6 @@ def _short(name: str) -> str:
     return visible(name, NAME)
 
 
-def given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
-    """The options, whether they stand before or behind the command's name."""
-    outer_db, outer_json = ctx.obj
-    return db or outer_db, as_json or outer_json
-
-
 def all_models(store: "Store") -> tuple["Model", ...]:
     """All models; those that need no training are registered, where that can be written."""
     from nfh_tui.services.models import ensure_built_in
@@ -301,31 +293,23 @@ MINUTES = 16
 @click.command(short_help="Go back to the model that was used before.")
 @click.argument("task", required=False, type=click.Choice(TASKS))
 @as_option
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def back(
-    ctx: click.Context, task: str | None, me: str | None, db: Path | None, as_json: bool
-) -> None:
+@on_database
+def back(task: str | None, me: str | None, db: Path | None, as_json: bool) -> None:
     """Use the model again that TASK used before; by default undo the last change of model.
 
     Nothing is lost: the model that is left is kept, and can be activated again. One that
     cannot be used any more is passed over. Going back again goes back further.
     """
-    from nfh_db.store import Store
     from nfh_tui.services.models import go_back
 
-    db, as_json = given(ctx, db, as_json)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         done = go_back(store, task, who=me or user())
     for name, why in done.passed_over.items():
         say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
     if as_json:
         emit(done)
         return
-    for line in _lines(done):
-        tell(line)
+    tell_lines(_lines(done))
 
 
 def _lines(done: "Back") -> Iterator[str]:
@@ -336,23 +320,18 @@ def _lines(done: "Back") -> Iterator[str]:
 
 
 @click.command(short_help="Which models were used, since when, and why.")
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
+@on_database
+def history(db: Path | None, as_json: bool) -> None:
     """List each time that a task came to use another model, the newest first."""
 
-    db, as_json = given(ctx, db, as_json)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         told = tuple(reversed(store.models.activations()))
     if as_json:
         emit({"activations": [activation_report(one) for one in told]})
         return
     if not told:
         tell("No change of model has been noted yet.")
-    for line in history_lines(told):
-        tell(line)
+    tell_lines(history_lines(told))
 
 
 def activation_report(one: "Activation") -> reports.ActivationReport:
@@ -397,12 +376,8 @@ ITEMS = 10
     help="Of those that one alone has right, show so many of each.",
 )
 @as_option
-@db_option
-@json_option
-@click.pass_context
-@reporting
+@on_database
 def compare(
-    ctx: click.Context,
     first: str,
     second: str,
     query: tuple[str, ...],
@@ -424,8 +399,7 @@ def compare(
     from nfh_tui.services.compare_models import compare_models, task_of
 
     wanted = parse(" ".join(query))
-    db, as_json = given(ctx, db, as_json)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         models = one_model(store, first), one_model(store, second)
         if models[0].id == models[1].id:
             raise click.UsageError(f"{models[0].name} is compared with itself: name another")
@@ -436,8 +410,7 @@ def compare(
     if as_json:
         emit(comparison_report(found))
         return
-    for line in lines(found, items, db):
-        tell(line)
+    tell_lines(lines(found, items, db))
 
 
 def _hidden(store: "Store", me: str) -> frozenset[int]:
@@ -478,21 +451,17 @@ DOES = {"identification": "identifies", "resolution": "resolves"}
 @click.group(
     invoke_without_command=True, short_help="List the models, show one, or put one to use."
 )
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
+@on_database
+def models(db: Path | None, as_json: bool) -> None:
     """List the models of the database; with a command: show one, or put one to use.
 
     Models are made by `nfh-tui retrain`; the small model in the package is one, and so are
     the recipes that need no training.
     """
-    ctx.obj = (db, as_json)
-    if ctx.invoked_subcommand is not None:
+    if click.get_current_context().invoked_subcommand is not None:
         return
 
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         found = all_models(store)
         database = store.path
     if as_json:
@@ -502,21 +471,16 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
         ]
         emit(reports.ModelsReport(summaries))
         return
-    for line in listed(found, database):
-        tell(line)
+    tell_lines(listed(found, database))
 
 
 @models.command(short_help="Show a model in full.")
 @click.argument("model", metavar="ID")
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
+@on_database
+def show(model: str, db: Path | None, as_json: bool) -> None:
     """Show a model: what it is, how it was made, how good it was, and whether it is whole."""
 
-    db, as_json = given(ctx, db, as_json)
-    with open_to_read(config.database(db)) as store:
+    with open_database(db) as store:
         found = one_model(store, model)
         used = [
             one
@@ -527,31 +491,23 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
     if as_json:
         emit(model_report(found, database, used))
         return
-    for line in full_lines(found, database, used):
-        tell(line)
+    tell_lines(full_lines(found, database, used))
 
 
 @models.command(short_help="Put a model to use.")
 @click.argument("model", metavar="ID")
 @as_option
-@db_option
-@json_option
-@click.pass_context
-@reporting
-def activate(
-    ctx: click.Context, model: str, me: str | None, db: Path | None, as_json: bool
-) -> None:
+@on_database
+def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None:
     """Make a model the one that its task uses; the one before is kept: `nfh-tui models back`.
 
     Refused where its folder is gone, its files are not what they were when it was made, or
     this program cannot use it.
     """
     from nfh_db.models import ActivationReason
-    from nfh_db.store import Store
     from nfh_tui.services.models import check_usable, in_use
 
-    db, as_json = given(ctx, db, as_json)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         found = one_model(store, model)
         before = in_use(store)
         check_usable(store, found)

@@ -104,6 +104,23 @@ def reporting_screen(command: Callable[P, None]) -> Callable[P, None]:
     return _worded(command)
 
 
+def on_database(command: Callable[..., None]) -> Callable[..., None]:
+    """The options --db and --json, with errors reported as by `reporting`.
+
+    Of a group they may stand before and behind the name of its subcommand. Other options
+    stand above.
+    """
+
+    @functools.wraps(command)
+    def run(*args: Any, db: Path | None, as_json: bool, **kwargs: Any) -> None:  # noqa: ANN401 - as click calls
+        context = click.get_current_context()
+        outer_db, outer_json = context.obj or (None, False)
+        context.obj = db or outer_db, as_json or outer_json
+        command(*args, db=context.obj[0], as_json=context.obj[1], **kwargs)
+
+    return db_option(json_option(reporting(run)))
+
+
 def _worded(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -150,6 +167,11 @@ def say(message: str) -> None:
 def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
     """Print text for a person: names and texts in it steer no terminal."""
     click.echo(lines_visible(text), nl=nl, err=err)
+
+
+def tell_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        tell(line)
 
 
 def emit(report: object) -> None:
@@ -219,6 +241,14 @@ def open_to_read(path: Path) -> "Store":
     if store.unseen:
         say(f"nfh-tui: {store.unseen}")
     return store
+
+
+def open_database(db: Path | None, *, writes: bool = False) -> "Store":
+    """The database that a call names, else the usual one. Raises StoreError and its kinds."""
+    from nfh_db.store import Store
+
+    path = config.database(db)
+    return Store.open(path) if writes else open_to_read(path)
 
 
 def on_terminal() -> bool:
@@ -448,6 +478,21 @@ def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> 
         tell(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
     start(store, db)
     return job_id
+
+
+def queue_or_wait(
+    store: "Store", new: "NewJob", db: Path | None, name: str, *, wait: bool, as_json: bool
+) -> None:
+    """Queue a job and return, or follow it to its end and print its report.
+
+    name: of what is shown on a terminal. Raises as `queued`, and as `follow` of the jobs.
+    """
+    if not wait:
+        queued(store, new, db, as_json=as_json)
+        return
+    from nfh_tui.cli.jobs import wait_and_report
+
+    wait_and_report(store, store.jobs.add(new), db, name, as_json=as_json)
 
 
 def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:

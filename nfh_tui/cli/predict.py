@@ -22,15 +22,15 @@ from nfh_tui.cli.options import (
     background_option,
     check_out,
     command,
-    db_option,
     emit,
-    json_option,
     of_file,
+    on_database,
+    open_database,
     open_to_read,
     reading_options,
-    reporting,
     say,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.cli.progress import Steps
@@ -106,9 +106,7 @@ if TYPE_CHECKING:
     metavar="ADDRESS",
     help="With --background: predict on a Dask cluster.",
 )
-@db_option
-@json_option
-@reporting
+@on_database
 def predict(
     query: tuple[str, ...],
     model: str | None,
@@ -202,20 +200,18 @@ def predict_database(
 ) -> None:
     """Predict the anchors that a query finds, and say what came of it."""
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.services.predict import PredictAllRequest, predict_all
 
     parse(words)  # before a database is looked for
     wanted = PredictAllRequest(words, model, spec, force, user())
-    with Store.open(config.database(db)) as store, Steps("predict") as steps:
+    with open_database(db, writes=True) as store, Steps("predict") as steps:
         found = predict_all(store, wanted, steps.step)
     if found.aside:
         say(f"nfh-tui: {found.aside}")
     if as_json:
         emit(found.report)
         return
-    for line in predicted_lines(found.report, db):
-        tell(line)
+    tell_lines(predicted_lines(found.report, db))
 
 
 def queue_prediction(
@@ -230,7 +226,6 @@ def queue_prediction(
 ) -> None:
     """Queue a job that does the same; what is called wrongly is refused at once."""
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.cli.options import queued
     from nfh_tui.cli.retrain import check_parser, check_scheduler
     from nfh_tui.jobs.descriptions import whole_parser
@@ -240,7 +235,7 @@ def queue_prediction(
     parse(words)
     check_parser(spec)
     check_scheduler(scheduler)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         if model is not None and RESOLUTION.named(store, model) is None:
             _check_recipe(model)
         new = prediction_asked(

@@ -14,17 +14,17 @@ from msgspec import structs
 
 from nfh_db.comparisons import Pairing
 from nfh_db.messages import counted, visible
-from nfh_tui import config
 from nfh_tui.cli.files import stale_gold_words
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
-    db_option,
     emit,
     json_option,
-    open_to_read,
+    on_database,
+    open_database,
     reporting,
     tell,
+    tell_lines,
 )
 from nfh_tui.cli.progress import RowCounter
 from nfh_tui.cli.report import wrapped
@@ -217,8 +217,7 @@ def write_text(
     most: int,
 ) -> None:
     """Print it. most: numbers shown under each kind of change, 0 for all."""
-    for line in _head(left, right, pairs, counts, form=form):
-        tell(line)
+    tell_lines(_head(left, right, pairs, counts, form=form))
     shown: dict[NumberChange, list[Changed]] = {}
     found: Counter[NumberChange] = Counter()
     for one in changed:
@@ -283,8 +282,7 @@ def _section(
         if there is not None:
             place = _where(right if one.right else left, there.look, form=form)
             tell(f"  {place}  {_text(there.look)}")
-            for line in wrapped("; ".join(told(one)), "    ", "      ", width=WIDTH, cuts=True):
-                tell(line)
+            tell_lines(wrapped("; ".join(told(one)), "    ", "      ", width=WIDTH, cuts=True))
     if found > len(shown):
         tell(f"  and {found - len(shown):,} more; --most 0 shows all")
 
@@ -318,9 +316,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
     help="Markdown to begin the datasheet with: title, purpose, licence, whom to ask.",
 )
 @click.option("--check", is_flag=True, help="Check the release DIR; write nothing.")
-@db_option
-@json_option
-@reporting
+@on_database
 def release(
     folder: Path,
     query: tuple[str, ...],
@@ -346,7 +342,7 @@ def release(
     parsed = parse(" ".join(query))
     text = "" if about is None else _text_of(about)
     with (
-        open_to_read(config.database(db)) as store,
+        open_database(db) as store,
         RowCounter("release") as progress,
     ):
         done = frozen(

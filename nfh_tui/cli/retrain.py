@@ -9,17 +9,15 @@ import click
 from msgspec import field
 
 from nfh_db.messages import counted, visible
-from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
     command,
-    db_option,
     emit,
-    json_option,
-    queued,
-    reporting,
-    tell,
+    on_database,
+    open_database,
+    queue_or_wait,
+    tell_lines,
     user,
     word,
 )
@@ -104,9 +102,7 @@ class RetrainCommand(QueryCommand):
     help="Not now: queue this training after every N decisions; 0: no longer.",
 )
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def retrain(
     task: str,
     query: tuple[str, ...],
@@ -137,7 +133,6 @@ def retrain(
     is the default where that is not installed.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.jobs.descriptions import whole_parser, whole_setting
     from nfh_tui.jobs.training import asked, check_at_hand
 
@@ -148,7 +143,7 @@ def retrain(
     parse(words)
     check_parser(parser)
     check_scheduler(scheduler)
-    with Store.open(config.database(db)) as store:
+    with open_database(db, writes=True) as store:
         chosen = recipe or usual(store, task)
         check_settings(store, task, chosen, settings)
         new = asked(
@@ -166,13 +161,7 @@ def retrain(
             _come_round(store, every, new, as_json=as_json)
             return
         check_at_hand(store, new)
-        if wait:
-            from nfh_tui.cli.jobs import wait_and_report
-
-            number = store.jobs.add(new)
-            wait_and_report(store, number, db, "retrain", as_json=as_json)
-        else:
-            queued(store, new, db, as_json=as_json)
+        queue_or_wait(store, new, db, "retrain", wait=wait, as_json=as_json)
 
 
 def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> None:
@@ -190,8 +179,7 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
     lines = [told(one, held) for one in store.retraining.all() if one.task == new.task]
     if before is not None:
         lines.append(replaced(before))
-    for line in lines or [f"{in_words(new.task)}: trained on demand only"]:
-        tell(line)
+    tell_lines(lines or [f"{in_words(new.task)}: trained on demand only"])
 
 
 # --- what is called wrongly is told before anything is queued --------------------------------

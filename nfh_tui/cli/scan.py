@@ -9,7 +9,14 @@ import click
 
 from nfh_db.messages import counted, visible
 from nfh_models.errors import ModelsError
-from nfh_tui.cli.options import emit, json_option, open_to_read, reporting, say, tell
+from nfh_tui.cli.options import (
+    emit,
+    json_option,
+    open_to_read,
+    reporting,
+    say,
+    tell_lines,
+)
 from nfh_tui.cli.progress import Steps
 from nfh_tui.cli.report import aligned
 from nfh_tui.scanning.blocks import Count, TextFigures, wilson
@@ -90,8 +97,7 @@ def scan(
     if as_json:
         emit(report)
     else:
-        for line in report_lines(report):
-            tell(line)
+        tell_lines(report_lines(report))
     if out is not None:
         _write(out, report)
     if any(file.failed for file in done.files):

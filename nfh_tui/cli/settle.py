@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.messages import command_line, counted, visible
-from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
     known,
     name,
-    open_to_read,
-    reporting,
+    on_database,
+    open_database,
     say,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -104,9 +102,7 @@ class AnchorCounter(RowCounter):
 @to_option
 @seed_option
 @click.option("--dry-run", is_flag=True, help="Say what would be settled; store nothing.")
-@db_option
-@json_option
-@reporting
+@on_database
 def settle(
     query: tuple[str, ...],
     rule: str,
@@ -126,12 +122,10 @@ def settle(
     """
     from nfh_db.query import parse
     from nfh_db.records import Rule
-    from nfh_db.store import Store
 
     parsed = parse(" ".join(query))
     who = me or user()
-    opened = open_to_read if dry_run else Store.open
-    with opened(config.database(db)) as store:
+    with open_database(db, writes=not dry_run) as store:
         person = _known(store, who) if dry_run else store.people.ensure(who)
         with AnchorCounter("settle") as counter:
             report = store.settlement.run(
@@ -150,8 +144,7 @@ def settle(
     if as_json:
         emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
-    for line in settlement_lines(report, who):
-        tell(line)
+    tell_lines(settlement_lines(report, who))
     _say_what_next(rest, count, drawn, SettleRequest(user(), db))
 
 
@@ -206,8 +199,7 @@ def _say_what_next(
         tell(f"{counted(count, 'anchor')} in disagreement left:")
         tell(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
-        for line in drawn_lines(drawn, asked):
-            tell(line)
+        tell_lines(drawn_lines(drawn, asked))
 
 
 # --- audit ----------------------------------------------------------------------------------
@@ -228,9 +220,7 @@ def _say_what_next(
 @as_option
 @to_option
 @seed_option
-@db_option
-@json_option
-@reporting
+@on_database
 def audit(
     query: tuple[str, ...],
     size: int | None,
@@ -246,14 +236,12 @@ def audit(
     in the workbench like others, but neither gold nor votes are shown there before.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.services.agreement import draw_audit, report
 
     parsed = parse(" ".join(query))
     if size is None and (parsed.text or to or seed is not None):
         raise click.UsageError("a query, --to and --seed are for a new audit: add --draw")
-    opened = open_to_read if size is None else Store.open
-    with opened(config.database(db)) as store:
+    with open_database(db, writes=size is not None) as store:
         drawn = None
         if size is not None:
             person = store.people.ensure(me or user())
@@ -277,13 +265,11 @@ def _say_audits(
 
     for one in found:
         if drawn is None or one.run != drawn.run:
-            for line in audit_lines(one, asked):
-                tell(line)
+            tell_lines(audit_lines(one, asked))
     if any(one.wrong for one in found):
         tell(f"What was found wrong: {asked.command('browse', 'audit:wrong')}")
     if drawn is not None:
-        for line in drawn_lines(drawn, asked):
-            tell(line)
+        tell_lines(drawn_lines(drawn, asked))
     elif not found:
         tell("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
 

@@ -34,12 +34,10 @@ from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
-    db_option,
     emit,
-    json_option,
     known,
+    on_database,
     open_to_read,
-    reporting,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -77,9 +75,7 @@ MOST_SHOWN = 10_000
 )
 @click.option("--plot", is_flag=True, help="Draw classes, anchors and distances, too.")
 @as_option
-@db_option
-@json_option
-@reporting
+@on_database
 def stats(
     query: tuple[str, ...],
     of: str,

@@ -23,10 +23,12 @@ from nfh_tui.cli.options import (
     json_option,
     name,
     no_db_option,
+    on_database,
     reporting,
     reporting_screen,
     say,
     tell,
+    tell_lines,
     user,
 )
 from nfh_tui.services.reports import Report, filled
@@ -59,8 +61,7 @@ def formats(name: str | None, as_json: bool) -> None:
     if as_json:
         emit({"formats": list(map(described, found))})
         return
-    for line in overview(found) if name is None else details(found[0]):
-        tell(line)
+    tell_lines(overview(found) if name is None else details(found[0]))
 
 
 def _no_format(name: str, names: Sequence[str]) -> str:
@@ -163,9 +164,7 @@ def _theme_troubles(config: "Config") -> list[str]:
 
 
 @click.command(short_help="Make a new, empty database.")
-@db_option
-@json_option
-@reporting
+@on_database
 def init(db: Path | None, as_json: bool) -> None:
     """Make a new, empty database: at --db, else at $NFH_TUI_DB, else nfh.db here.
 
