@@ -4,15 +4,11 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nfh_db import system
 from nfh_db.errors import NoFileError
 from nfh_db.messages import quoted
 from nfh_tui import config
-
-if TYPE_CHECKING:
-    from nfh_db.store import Store
 
 DEMO_NAME = "demo.db"
 
@@ -75,16 +71,12 @@ def ensure_demo(path: Path) -> None:
             return
         ensure_small(store)
         store.guidelines.begin(first_text())
-        _copy_corpus(store)
+        from nfh_db.formats.files import Source
+        from nfh_db.formats.registry import GOLD
+        from nfh_tui.sample import corpus_path
+        from nfh_tui.services.imports import ImportOptions, import_file
 
-
-def _copy_corpus(store: "Store") -> None:
-    from nfh_db.formats.files import Source
-    from nfh_db.formats.registry import GOLD
-    from nfh_tui.sample import corpus_path
-    from nfh_tui.services.imports import ImportOptions, import_file
-
-    import_file(store, Source(corpus_path()), GOLD, ImportOptions())
+        import_file(store, Source(corpus_path()), GOLD, ImportOptions())
 
 
 def first_query(path: Path, name: str) -> str | None:

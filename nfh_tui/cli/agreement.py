@@ -180,7 +180,7 @@ def doubles_of(left: str, right: str) -> Find:
 def matrix_cell(majority: Kind, minority: Kind) -> Find:
     """Items of a cell and, off the diagonal, of its mirror image: votes are not counted."""
     named = {majority, minority}
-    kinds = [kind for kind in Kind if _class(kind) in named]
+    kinds = [kind for kind in Kind if (Kind.OTHER if kind is Kind.UNKNOWN else kind) in named]
     rest = [kind for kind in Kind if kind not in kinds]
     if majority is minority:
         return Find(f"votes:3 -{said(rest)}")
@@ -216,10 +216,6 @@ def joined(base: str, find: Find) -> str:
 
 def _person(name: str) -> str:
     return quote_name(name, (WHO_ASKS, NOBODY))
-
-
-def _class(kind: Kind) -> Kind:
-    return Kind.OTHER if kind is Kind.UNKNOWN else kind
 
 
 def _spelled(kind: Kind) -> Sequence[Kind]:

@@ -186,11 +186,16 @@ def assign(
         report: dict[str, object] = {}
         lines: list[str] = []
         if take_back is not None:
-            returned = _take_back(store, parsed, who, take_back, days, dry_run=dry_run)
+            only = _name(take_back) if take_back else None
+            returned = store.assignments.take_back(
+                parsed, who, _before(days), only, dry_run=dry_run
+            )
             report["taken_back"] = returned
             lines += returned_lines(returned, days, dry_run=dry_run)
         if names:
-            wanted = _wanted(each, role, checks, doubles, seed, days)
+            wanted = AssignmentRequest(
+                each or 1, Role(role), checks, doubles, seed, _before(days)
+            )
             dealt = _deal(store, parsed, who, names, wanted, limit, dry_run=dry_run)
             report |= dealt_json(dealt)
             lines += dealt_lines(dealt, wanted)
@@ -245,31 +250,6 @@ def _before(days: float) -> str:
     from nfh_db.assignment_plan import days_ago
 
     return days_ago(days)
-
-
-def _wanted(
-    each: int | None,
-    role: str,
-    checks: "Amount | None",
-    doubles: "Amount | None",
-    seed: int | None,
-    days: float,
-) -> "AssignmentRequest":
-
-    return AssignmentRequest(each or 1, Role(role), checks, doubles, seed, _before(days))
-
-
-def _take_back(
-    store: "Store",
-    query: "Query",
-    who: "Annotator | None",
-    from_whom: str,
-    days: float,
-    *,
-    dry_run: bool,
-) -> dict[str, int]:
-    only = _name(from_whom) if from_whom else None
-    return store.assignments.take_back(query, who, _before(days), only, dry_run=dry_run)
 
 
 def _deal(

@@ -309,7 +309,11 @@ def doctor(
         raise click.UsageError("--limit belongs to --corpus")
     path = config.database(db)
     if corpus:
-        _corpus(path, " ".join(query), as_json=as_json, limit=limit)
+        from nfh_db.query import parse
+
+        parsed = parse(" ".join(query))
+        with open_to_read(path) as store:
+            run_corpus(store, parsed, as_json, FINDINGS_SHOWN if limit is None else limit)
         return
     report, repaired = _examine(path, mend=mend)
     if as_json:
@@ -318,14 +322,6 @@ def doctor(
         _tell(report, repaired)
     if report.broken:
         raise click.exceptions.Exit(1)
-
-
-def _corpus(path: Path, text: str, *, as_json: bool, limit: int | None) -> None:
-    from nfh_db.query import parse
-
-    query = parse(text)
-    with open_to_read(path) as store:
-        run_corpus(store, query, as_json, FINDINGS_SHOWN if limit is None else limit)
 
 
 def _examine(path: Path, *, mend: bool) -> "tuple[Report, Repaired | None]":

@@ -581,7 +581,12 @@ def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
     known = {word for m in models for word in (str(m.id), m.name, m.recipe)}
     for word in call.models:
         if word not in known and not Path(word).is_dir():
-            _check_recipe(word, call.task)
+            choosing = RESOLUTIONS if call.task == RESOLUTION else IDENTIFICATIONS
+            if word.partition(":")[0] not in choosing.recipes:
+                raise choosing.error(
+                    f"{word!r} names no model of {call.task}: `nfh-tui models` lists those of "
+                    "the database"
+                )
     return replace(
         call,
         models=tuple(whole_model(word, known) for word in call.models),
@@ -590,14 +595,6 @@ def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
         train=None if call.train is None else call.train.resolve(),
         report=None if call.report is None else call.report.resolve(),
     )
-
-
-def _check_recipe(word: str, task: str) -> None:
-    choosing = RESOLUTIONS if task == RESOLUTION else IDENTIFICATIONS
-    if word.partition(":")[0] not in choosing.recipes:
-        raise choosing.error(
-            f"{word!r} names no model of {task}: `nfh-tui models` lists those of the database"
-        )
 
 
 def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> Json:
@@ -621,18 +618,14 @@ def _call(database: Path, given: Mapping[str, object]) -> EvaluateOptions:
         if one.name in PATHS and isinstance(value, str):
             value = Path(value)
         if one.name == "reading" and isinstance(value, Mapping):
-            value = _reading(value)
+            from msgspec import convert
+
+            from nfh_tui.services.imports import ImportOptions
+
+            value = convert(value, ImportOptions)
         values[one.name] = value
     values |= {"db": database, "as_json": True}
     return EvaluateOptions(**values)  # type: ignore[arg-type]  # the fields are as a call had them
-
-
-def _reading(given: Mapping[str, object]) -> "ImportOptions":
-    from msgspec import convert
-
-    from nfh_tui.services.imports import ImportOptions
-
-    return convert(given, ImportOptions)
 
 
 def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
@@ -671,7 +664,8 @@ def held(
         source = _examples(call, store)
         lesson = _lesson(call, step)
         entrants = entrants_of(call, store, lesson)
-        parser = _parser(call, entrants)
+        layers = identification_layers(entrants)
+        parser = load_parser(call.parser, layers) if layers else None
         if lesson is not None:
             lesson.parser = parser
         trial = hold_identification(source, entrants, parser, step)
@@ -703,12 +697,6 @@ def _lesson(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
         return None
     source = examples_of_file(call.train, blind=call.blind)
     return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
-
-
-def _parser(call: EvaluateOptions, entrants: Iterable[IdentificationSystem]) -> Parser | None:
-    """The parser that the systems need; None where none needs one."""
-    layers = identification_layers(entrants)
-    return load_parser(call.parser, layers) if layers else None
 
 
 def _strangers(

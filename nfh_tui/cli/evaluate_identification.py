@@ -631,7 +631,13 @@ def _features_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
 
 
 def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
-    order = sorted(rows[1:], key=lambda row: (not _of_group(row), -(_value(row) or 0.0)))
+    order = sorted(
+        rows[1:],
+        key=lambda row: (
+            not row.judged.entrant.name.startswith("without group "),
+            -(_value(row) or 0.0),
+        ),
+    )
     page.table(
         ("left out", "decides:", "P:", "R:", "F1:", "lost:", "95 %:"),
         [
@@ -646,10 +652,6 @@ def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
             for row in (rows[0], *order)
         ],
     )
-
-
-def _of_group(row: AblationRow) -> bool:
-    return row.judged.entrant.name.startswith("without group ")
 
 
 def _figures_row(row: AblationRow) -> tuple[str, ...]:

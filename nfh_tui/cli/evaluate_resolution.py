@@ -438,7 +438,9 @@ def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEval
         seconds=round(parsing + said.seconds, 3),
         seconds_parsing=round(parsing, 3),
         **{
-            f"per_{key}": _parts(key, getattr(found, f"by_{key}"))
+            f"per_{key}": [
+                {key: part.name} | figures(part.figures) for part in getattr(found, f"by_{key}")
+            ]
             for key in ("word", "shape", "distance", "turns", "side")
         },
         errors=[error(one) for one in found.mistakes],
@@ -450,10 +452,6 @@ def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEval
 
 def figures(one: ResolutionFigures) -> Json:
     return to_json(filled(ResolutionFiguresReport, one))
-
-
-def _parts(key: str, parts: Iterable[PartFigures]) -> list[Json]:
-    return [{key: part.name} | figures(part.figures) for part in parts]
 
 
 def _test(one: Paired) -> TestReport:
@@ -656,8 +654,7 @@ def _value(one: ResolutionEvaluation, name: str) -> str:
 
 
 def _accuracies(pairs: Both, asked: ReportOptions) -> ReportTable:
-    names = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
-    rows, styles = _measured(pairs, asked, names)
+    rows, styles = _measured(pairs, asked, COMPARED)
     told = [
         (_paper(one.what, one.data), NONE, f"{one.percent:.1f}", NONE)
         for one in scoring.RESULTS
@@ -964,7 +961,11 @@ def _breakdown(
             f"{title}: percent",
             (column, "n:", "accuracy:", "inclusive:", "nearest:"),
             tuple(
-                (visible(part.name, 24), f"{part.figures.n:,}", *_three(part.figures))
+                (
+                    visible(part.name, 24),
+                    f"{part.figures.n:,}",
+                    *(percent(getattr(part.figures, name)) for name in COMPARED),
+                )
                 for part in first
             ),
         )
@@ -981,14 +982,6 @@ def _breakdown(
             )
             for part in first
         ),
-    )
-
-
-def _three(one: ResolutionFigures) -> tuple[str, str, str]:
-    return (
-        percent(one.accuracy),
-        percent(one.accuracy_inclusive),
-        percent(one.accuracy_nearest),
     )
 
 
@@ -1132,10 +1125,6 @@ def _seconds(page: CommandReport, found: "ResolutionResult") -> None:
     if trial.parser is not None:
         page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
     for judged in trial.judged:
-        rate = _rate(found, judged.seconds)
+        each = len(trial.examples) / judged.seconds if judged.seconds > 0 else 0
+        rate = f" ({each:,.0f} numbers a second)" if each else ""
         page.note(f"answering, {judged.entrant.name}: {judged.seconds:.1f}{rate}")
-
-
-def _rate(found: "ResolutionResult", seconds: float) -> str:
-    size = len(found.trial.examples)
-    return f" ({size / seconds:,.0f} numbers a second)" if size and seconds > 0 else ""

@@ -40,7 +40,6 @@ from nfh_tui.cli.report import wrapped
 
 if TYPE_CHECKING:
     from nfh_db.formats.registry import RecognizedFile
-    from nfh_db.jobs import NewJob
     from nfh_db.store import Store
     from nfh_tui.services.imports import ExportReport, ImportOptions
 
@@ -176,7 +175,9 @@ def import_(
         refused = sum(isinstance(result, FormatError) for result in results)
         if refused:
             raise Failure(f"{counted(refused, 'file')} cannot be read: nothing was queued")
-        new = _asked(files, format_name, options)
+        from nfh_tui.jobs.tasks import import_asked
+
+        new = import_asked(files, format_name=format_name, options=options, asked_by=user())
         with _store(config.database(db), dry_run=False) as store:
             queued(store, new, db, as_json=as_json)
         return
@@ -212,14 +213,6 @@ def _look(
     if ready.reason:
         say(f"{ready.source.name}: read as {ready.format.name}: {ready.reason}")
     return ready
-
-
-def _asked(
-    files: tuple[Path, ...], format_name: str | None, options: "ImportOptions"
-) -> "NewJob":
-    from nfh_tui.jobs.tasks import import_asked
-
-    return import_asked(files, format_name=format_name, options=options, asked_by=user())
 
 
 def _import_all(

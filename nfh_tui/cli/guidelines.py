@@ -246,11 +246,10 @@ LINE = 10_000
 def as_text(shown: "Guideline") -> str:
     """The text itself, safe to print, so that it can go to a file and come back."""
     lines = shown.body.split("\n")
-    return "\n".join("\t".join(visible(part, LINE) for part in _parts(line)) for line in lines)
-
-
-def _parts(line: str) -> list[str]:
-    return line.removesuffix("\r").split("\t")
+    return "\n".join(
+        "\t".join(visible(part, LINE) for part in line.removesuffix("\r").split("\t"))
+        for line in lines
+    )
 
 
 def as_object(shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount]) -> Json:

@@ -22,7 +22,7 @@ from nfh_tui.cli.options import (
 
 if TYPE_CHECKING:
     from nfh_db.history import Past
-    from nfh_db.records import Annotator, HistoryLine
+    from nfh_db.records import HistoryLine
     from nfh_db.store import Store
 
 AROUND = 40
@@ -78,7 +78,7 @@ def history(
         if item is not None:
             pasts: Iterable[Past] = [store.history.of_item(item, since=start, people=names)]
         else:
-            me = _me(store, names)
+            me = known(store, names[0] if names else user())
             pasts = store.history.of_query(parsed, me, since=start, people=names)
         if as_json:
             _emit(pasts, store.path)
@@ -109,11 +109,6 @@ def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
         if name not in known:
             raise StoreError(f"Nobody in {store.path} is called {name!r}")
     return names
-
-
-def _me(store: "Store", names: Sequence[str]) -> "Annotator | None":
-    """Whom `me` in a query means: the first person named, else the user, if known here."""
-    return known(store, names[0] if names else user())
 
 
 # --- words ----------------------------------------------------------------------------------

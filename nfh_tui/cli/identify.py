@@ -116,19 +116,14 @@ def identify(
 
         _in_database(parse(" ".join(query)), model, spec, db, as_json, (new, again, dry_run))
         return
-    _check_alone(query, new=new, again=again, dry_run=dry_run)
-
-    identify_file(file, out, model, spec, db, per_line=per_line, as_json=as_json)
-
-
-def _check_alone(query: tuple[str, ...], *, new: bool, again: bool, dry_run: bool) -> None:
-    """Raise UsageError for what a text has nothing to do with."""
     if query:
         raise click.UsageError("give a QUERY or --file, not both")
     if again or dry_run or not new:
         raise click.UsageError(
             "--no-new, --again and --dry-run are about the database: leave them out with --file"
         )
+
+    identify_file(file, out, model, spec, db, per_line=per_line, as_json=as_json)
 
 
 def _in_database(

@@ -83,10 +83,12 @@ def scan(
     """
     if scheduler is not None and processes is not None:
         raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
-    from nfh_tui.scanning.blocks import distinct
+    from nfh_tui.scanning.blocks import distinct, place_of
     from nfh_tui.scanning.worker import BlockTask
 
-    _check_out(out, files)
+    place = None if out is None else place_of(str(out))
+    if place is not None and place in map(place_of, files):
+        raise click.UsageError(f"--out {out}: that is a file to be scanned; name another")
     source = _source(model, db)
     task = BlockTask(source.recipe, source.folder, spec, per_line)
     names, twice = distinct(files)
@@ -102,14 +104,6 @@ def scan(
         _write(out, report)
     if any(file.failed for file in done.files):
         raise click.exceptions.Exit(1)
-
-
-def _check_out(out: Path | None, files: Sequence[str]) -> None:
-    from nfh_tui.scanning.blocks import place_of
-
-    place = None if out is None else place_of(str(out))
-    if place is not None and place in map(place_of, files):
-        raise click.UsageError(f"--out {out}: that is a file to be scanned; name another")
 
 
 def _source(model: str | None, db: Path | None) -> "ModelSource":
@@ -142,7 +136,7 @@ def _crew(task: "BlockTask", processes: int | None, scheduler: str | None) -> "I
 
 
 def _run(names: list[str], task: "BlockTask", crew: "Crew", *, fresh: bool, top: int) -> "Scan":
-    from nfh_tui.scanning.scan import ScanRequest
+    from nfh_tui.scanning.scan import ScanRequest, tidy
 
     with Steps("scan") as steps:
         steps.show("the workers load the parser")
@@ -163,7 +157,8 @@ def _run(names: list[str], task: "BlockTask", crew: "Crew", *, fresh: bool, top:
         after = kept(job) if home is not None else ""
         raise ModelsError(f"{str(error).rstrip('.')}. {after}".rstrip()) from error
     finally:
-        _tidy(home)
+        if home is not None:
+            tidy(home)
     say_rest(job)
     return job
 
@@ -177,13 +172,6 @@ def _journals() -> Path | None:
     except OSError:
         say("nfh-tui: there is no data folder, so a scan that is stopped cannot go on later")
         return None
-
-
-def _tidy(home: Path | None) -> None:
-    from nfh_tui.scanning import scan
-
-    if home is not None:
-        scan.tidy(home)
 
 
 def _write(path: Path, report: dict[str, object]) -> None:
@@ -241,7 +229,12 @@ def figures(tally: TextFigures, seconds: float, top: int, distinct: int) -> dict
             for words, count in tally.common(top)
         ],
         "rules": [
-            {"rule": rule, **_plain(count, tally.total.numbers)}
+            {
+                "rule": rule,
+                "numbers": count.numbers,
+                "nfh": count.nfh,
+                "share_of_numbers": count.numbers / tally.total.numbers,
+            }
             for rule, count in sorted(
                 tally.rules.items(), key=lambda item: (-item[1].numbers, item[0])
             )
@@ -269,14 +262,6 @@ def _count(count: Count) -> dict[str, object]:
         "nfh": count.nfh,
         "share": count.nfh / count.numbers if count.numbers else None,
         "share_95": None if interval is None else list(interval),
-    }
-
-
-def _plain(count: Count, of: int) -> dict[str, object]:
-    return {
-        "numbers": count.numbers,
-        "nfh": count.nfh,
-        "share_of_numbers": count.numbers / of,
     }
 
 

@@ -145,7 +145,12 @@ def settle(
         emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
     tell_lines(settlement_lines(report, who))
-    _say_what_next(rest, count, drawn, SettleRequest(user(), db))
+    asked = SettleRequest(user(), db)
+    if count:
+        tell(f"{counted(count, 'anchor')} in disagreement left:")
+        tell(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
+    if drawn is not None:
+        tell_lines(drawn_lines(drawn, asked))
 
 
 def _known(store: "Store", who: str) -> "Annotator":
@@ -189,17 +194,6 @@ def _seed(seed: int | None) -> int:
     import secrets
 
     return secrets.randbelow(LARGEST_SEED)
-
-
-def _say_what_next(
-    rest: str, count: int, drawn: "NewAudit | None", asked: "SettleRequest"
-) -> None:
-
-    if count:
-        tell(f"{counted(count, 'anchor')} in disagreement left:")
-        tell(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
-    if drawn is not None:
-        tell_lines(drawn_lines(drawn, asked))
 
 
 # --- audit ----------------------------------------------------------------------------------
@@ -256,13 +250,7 @@ def audit(
     if as_json:
         emit(audits_json(found, drawn))
         return
-    _say_audits(found, drawn, SettleRequest(user(), db))
-
-
-def _say_audits(
-    found: "Sequence[AuditReport]", drawn: "NewAudit | None", asked: "SettleRequest"
-) -> None:
-
+    asked = SettleRequest(user(), db)
     for one in found:
         if drawn is None or one.run != drawn.run:
             tell_lines(audit_lines(one, asked))
@@ -393,7 +381,12 @@ def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
     )
     so_far = " so far" if audit.left else ""
     kinds = f" ({_listed(audit.kinds)})" if audit.kinds else ""
-    lost = _lost(audit)
+    parts = [f"{audit.left:,} left"] if audit.left else []
+    if audit.returned:
+        parts.append(f"{audit.returned:,} given back")
+    if audit.gone:
+        parts.append(f"{audit.gone:,} with another span since")
+    lost = f" ({', '.join(parts)})" if parts else ""
     yield from _wrapped(
         f"{audit.decided:,} decided{lost}, {audit.wrong:,} wrong{so_far}{kinds}"
     )
@@ -410,15 +403,6 @@ def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
     if rows:
         titles = ("stratum", "golds", "drawn", "decided", "wrong")
         yield from (f"  {line}" for line in aligned([titles, *rows]))
-
-
-def _lost(audit: "AuditReport") -> str:
-    parts = [f"{audit.left:,} left"] if audit.left else []
-    if audit.returned:
-        parts.append(f"{audit.returned:,} given back")
-    if audit.gone:
-        parts.append(f"{audit.gone:,} with another span since")
-    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _rates(audit: "AuditReport") -> Iterator[str]:

@@ -610,7 +610,12 @@ def as_text(found: StatsResult, asked: StatsOptions, *, plot: bool) -> str:
     """The report, ready to print. plot: with charts, in signs that standard output can show."""
     page = CommandReport()
     size = found.statistics.size
-    _head(page, found, asked)
+    statistics = found.statistics
+    where = f"that the query {asked.query} finds" if asked.query else "of the whole database"
+    who = "their gold says" if found.model is None else f"the model {found.model} says"
+    page.say(f"{counted(statistics.found, 'number')} {where}, counted by what {who}.")
+    for note in notes(found, asked):
+        page.say(note)
     _numbers(page, found)
     if size.nfh:
         _anchors(page, found.statistics.anchors, asked.top)
@@ -631,15 +636,6 @@ def as_text(found: StatsResult, asked: StatsOptions, *, plot: bool) -> str:
 
 def _published_share(part: PaperFigure | None) -> str:
     return "" if part is None else percentage(part.share)
-
-
-def _head(page: CommandReport, found: StatsResult, asked: StatsOptions) -> None:
-    statistics = found.statistics
-    where = f"that the query {asked.query} finds" if asked.query else "of the whole database"
-    who = "their gold says" if found.model is None else f"the model {found.model} says"
-    page.say(f"{counted(statistics.found, 'number')} {where}, counted by what {who}.")
-    for note in notes(found, asked):
-        page.say(note)
 
 
 def _numbers(page: CommandReport, found: StatsResult) -> None:

@@ -168,17 +168,13 @@ def compare_models(
         of_task.figures(items),
         (len(ids) - len(said[0]), len(ids) - len(said[1])),
         (_within(items, learnt[0]), _within(items, learnt[1])),
-        sum(_saw_model(one) for one in both),
+        sum(LabelledNumber(one.anchor, one.gold, one.votes, "").saw_model for one in both),
         of_task.figures(unseen) if 0 < len(unseen) < len(items) else None,
     )
 
 
 def _within(items: "Sequence[ComparedItem]", passages: frozenset[str]) -> int:
     return sum(one.ballot.passage.digest in passages for one in items)
-
-
-def _saw_model(ballot: Ballot) -> bool:
-    return LabelledNumber(ballot.anchor, ballot.gold, ballot.votes, "").saw_model
 
 
 # --- the tasks ------------------------------------------------------------------------------

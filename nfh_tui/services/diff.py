@@ -783,7 +783,11 @@ def _change_words(
         if left.body.said != right.body.said:
             yield _between(left.body.said, right.body.said, words)
     elif change is NumberChange.PASSAGE:
-        yield from _recut(one, left, right)
+        yield "other tokens or turns"
+        if not set(one.changes).isdisjoint(ANSWERS):
+            sides = ((side.body.said, side.look.words) for side in (left, right))
+            old, new = (answer_words(said, w) if said else "nothing" for said, w in sides)
+            yield f"{old} to {new}"
     elif change is NumberChange.VOTES:
         said = (
             f"{visible(name)} {_voice_words(old, new, words)}" for name, old, new in one.voices
@@ -815,15 +819,6 @@ def _beside(change: NumberChange, left: Body, right: Body) -> str:
     if change is NumberChange.COMMENT:
         return f"comment {_comment(left)} to {_comment(right)}"
     return ", ".join(_details(left, right))
-
-
-def _recut(one: Changed, left: OneSide, right: OneSide) -> Iterator[str]:
-    """What is said of tokens that are not the same ones: each side has words of its own."""
-    yield "other tokens or turns"
-    if not set(one.changes).isdisjoint(ANSWERS):
-        sides = ((side.body.said, side.look.words) for side in (left, right))
-        old, new = (answer_words(said, w) if said else "nothing" for said, w in sides)
-        yield f"{old} to {new}"
 
 
 def _answers(

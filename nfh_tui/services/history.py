@@ -251,16 +251,11 @@ def told(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) 
     """One block a change, newest first: when, who, what act, and what it changed."""
     changes = [changed(line, passage, named=named) for line in reversed(lines)]
     if not named:
-        names = _names(lines)
+        of_lines = {name for line in lines for name in (line.annotator, line.whose)}
+        of_answers = {line.name for line in lines if line.entity == "answer"}
+        names = dict.fromkeys({name for name in of_lines | of_answers if name}, SOMEBODY)
         changes = [_unsigned(change, names) for change in changes]
     return "\n\n".join("\n".join(block(change)) for change in changes) or NOTHING
-
-
-def _names(lines: Sequence[HistoryLine]) -> dict[str, str]:
-    """Everybody whom the history names, none of them to be named."""
-    of_lines = {name for line in lines for name in (line.annotator, line.whose)}
-    of_answers = {line.name for line in lines if line.entity == "answer"}
-    return dict.fromkeys({name for name in of_lines | of_answers if name}, SOMEBODY)
 
 
 def _unsigned(change: HistoryEntry, names: Mapping[str, str]) -> HistoryEntry:
