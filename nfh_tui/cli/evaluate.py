@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -145,29 +146,11 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
 @background_option
 @on_database
 def evaluate(
-    task: str,
     query: tuple[str, ...],
-    models: tuple[str, ...],
-    split: str | None,
     file: Path | None,
-    several_heads: bool,
     format_name: str | None,
-    parser: str | None,
-    folds: int | None,
-    train: Path | None,
-    sets: tuple[str, ...],
-    ablation: bool,
-    oracle: bool,
-    baselines: bool,
-    errors: int,
-    resamples: int,
-    seed: int,
-    blind: bool,
-    report: Path | None,
     background: bool,
-    db: Path | None,
-    as_json: bool,
-    **said: object,
+    **options: Any,  # noqa: ANN401 - the fields of EvaluateOptions
 ) -> None:
     """Measure a model on the labelled numbers of the anchors that QUERY finds.
 
@@ -177,29 +160,9 @@ def evaluate(
     """
     from nfh_tui.cli.evaluate_call import EvaluateOptions
 
+    reading = of_file(options, file)
     call = EvaluateOptions(
-        task=task,
-        query=" ".join(query),
-        models=models,
-        split=split,
-        file=file,
-        several_heads=several_heads,
-        format=format_name,
-        parser=parser,
-        folds=folds,
-        train=train,
-        sets=sets,
-        ablation=ablation,
-        oracle=oracle,
-        baselines=baselines,
-        errors=errors,
-        resamples=resamples,
-        seed=seed,
-        db=db,
-        report=report,
-        blind=blind,
-        as_json=as_json,
-        reading=of_file(said, file),
+        query=" ".join(query), file=file, format=format_name, reading=reading, **options
     )
     call.check()
     if background:
@@ -207,4 +170,4 @@ def evaluate(
 
         queue_evaluation(call)
         return
-    import_module(f"nfh_tui.cli.{TASKS[task]}").run(call)
+    import_module(f"nfh_tui.cli.{TASKS[call.task]}").run(call)

@@ -4,13 +4,13 @@ identification, its words and JSON, and the call as a job.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from msgspec import field
+from msgspec import convert, field
 
 from nfh_db.messages import counted, visible
 from nfh_db.query import Query, parse
@@ -26,7 +26,7 @@ from nfh_models.identification.evaluation import (
     PartCounts,
 )
 from nfh_models.identification.scores import DecisionCounts
-from nfh_models.parsing.base import Parser, load_parser
+from nfh_models.parsing.base import load_parser
 from nfh_tui import config
 from nfh_tui.cli.options import (
     check_out,
@@ -46,12 +46,14 @@ from nfh_tui.services.evaluate import (
     IdentificationSystem,
     IdentificationTrial,
     hold_identification,
-    identification_layers,
     in_folds,
-    other_identifier_parser,
+    layers_needed,
+    learnt_from,
+    other_parser,
     taught,
 )
 from nfh_tui.services.examples import Examples, examples_of_file, examples_of_store
+from nfh_tui.services.imports import ImportOptions
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
 from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
 from nfh_tui.services.models import identifier_for
@@ -61,7 +63,6 @@ if TYPE_CHECKING:
     from nfh_db.jobs import Job
     from nfh_db.store import Store
     from nfh_models.identification.svm import SvmSettings
-    from nfh_tui.services.imports import ImportOptions
 
 
 Json = dict[str, Any]
@@ -356,32 +357,32 @@ OF_ONE_TASK = {
 """Options that say nothing to the other task."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateOptions:
     """What the command line asks for; see the options of `nfh_tui.cli.evaluate`."""
 
     task: str
-    query: str
-    models: tuple[str, ...]
-    split: str | None
-    file: Path | None
-    several_heads: bool
-    format: str | None
-    parser: str | None
-    folds: int | None
-    train: Path | None
-    sets: tuple[str, ...]
-    ablation: bool
-    oracle: bool
-    baselines: bool
-    errors: int
-    resamples: int
-    seed: int
-    db: Path | None
-    report: Path | None
-    blind: bool
-    as_json: bool
-    reading: "ImportOptions | None" = None
+    query: str = ""
+    models: tuple[str, ...] = ()
+    split: str | None = None
+    file: Path | None = None
+    several_heads: bool = False
+    format: str | None = None
+    parser: str | None = None
+    folds: int | None = None
+    train: Path | None = None
+    sets: tuple[str, ...] = ()
+    ablation: bool = False
+    oracle: bool = False
+    baselines: bool = False
+    errors: int = 10
+    resamples: int = 1_000
+    seed: int = 1
+    db: Path | None = None
+    report: Path | None = None
+    blind: bool = False
+    as_json: bool = False
+    reading: ImportOptions | None = None
 
     def check(self) -> None:
         """Raise UsageError for options that do not go together, or not with the task."""
@@ -523,26 +524,8 @@ def check_names(names: Iterable[str]) -> None:
         seen.add(name)
 
 
-PATHS = ("file", "train", "report")
-"""Options that are paths, whole in the row: the job may run in another folder."""
-
 NOT_KEPT = ("db", "as_json", "task", "models", "query", "split", "report")
 """Fields of a call that a row has no place for, or has it elsewhere."""
-
-DEFAULTS: dict[str, object] = {
-    "query": "",
-    "models": (),
-    "several_heads": False,
-    "sets": (),
-    "ablation": False,
-    "oracle": False,
-    "baselines": False,
-    "errors": 10,
-    "resamples": 1_000,
-    "seed": 1,
-    "blind": False,
-}
-"""Of options that a row may leave out; the others are None."""
 
 FIGURES = {
     "identification": ("precision", "recall", "f1", "accuracy"),
@@ -599,7 +582,7 @@ def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
 
 def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> Json:
     """The report of an evaluation that a job's row asks for. Raises what its work raises."""
-    call = _call(database, given)
+    call = call_of(database, given)
     try:
         call.check()
         module = import_module(f"nfh_tui.cli.evaluate_{call.task}")
@@ -609,23 +592,10 @@ def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> Json:
     return found
 
 
-def _call(database: Path, given: Mapping[str, object]) -> EvaluateOptions:
-    values: dict[str, object] = {}
-    for one in fields(EvaluateOptions):
-        value = given.get(one.name, DEFAULTS.get(one.name))
-        if isinstance(value, list):
-            value = tuple(value)
-        if one.name in PATHS and isinstance(value, str):
-            value = Path(value)
-        if one.name == "reading" and isinstance(value, Mapping):
-            from msgspec import convert
-
-            from nfh_tui.services.imports import ImportOptions
-
-            value = convert(value, ImportOptions)
-        values[one.name] = value
-    values |= {"db": database, "as_json": True}
-    return EvaluateOptions(**values)  # type: ignore[arg-type]  # the fields are as a call had them
+def call_of(database: Path, given: Mapping[str, object]) -> EvaluateOptions:
+    """The call that a job's row keeps: paths as text, tuples as lists."""
+    call = convert(dict(given), EvaluateOptions, dec_hook=lambda kind, value: kind(value))
+    return replace(call, db=database, as_json=True)
 
 
 def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
@@ -664,12 +634,23 @@ def held(
         source = _examples(call, store)
         lesson = _lesson(call, step)
         entrants = entrants_of(call, store, lesson)
-        layers = identification_layers(entrants)
+        layers = layers_needed(entrants)
         parser = load_parser(call.parser, layers) if layers else None
         if lesson is not None:
             lesson.parser = parser
         trial = hold_identification(source, entrants, parser, step)
-        found = [*_strangers(entrants, parser), *_remembering(store, entrants, trial)]
+        found = [
+            said
+            for one in entrants
+            if one.identifier and (said := other_parser(one.identifier, one.name, parser))
+        ]
+        for name, known in learnt_from(store, entrants, trial.examples):
+            passages = "passage" if known == 1 else "passages"
+            found.append(
+                f"{name} learnt from the {passages} of {known:,} of these "
+                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
+                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
+            )
     trial = replace(trial, warnings=(*trial.warnings, *found))
     warn(trial.warnings)
     return trial
@@ -697,39 +678,6 @@ def _lesson(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
         return None
     source = examples_of_file(call.train, blind=call.blind)
     return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
-
-
-def _strangers(
-    entrants: Iterable[IdentificationSystem], parser: Parser | None
-) -> Iterator[str]:
-    for one in entrants:
-        said = (
-            other_identifier_parser(one.identifier, one.name, parser)
-            if one.identifier
-            else None
-        )
-        if said is not None:
-            yield said
-
-
-def _remembering(
-    store: "Store | None", entrants: Iterable[IdentificationSystem], trial: IdentificationTrial
-) -> Iterator[str]:
-    """A warning of each registered model that learnt from some of what it is tried on."""
-    if store is None:
-        return
-    from nfh_tui.services.evaluate import learnt_from
-
-    for one in entrants:
-        learnt = learnt_from(store, one)
-        known = sum(example.group in learnt for example in trial.examples)
-        if known:
-            passages = "passage" if known == 1 else "passages"
-            yield (
-                f"{one.name} learnt from the {passages} of {known:,} of these "
-                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
-                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
-            )
 
 
 # --- who is judged --------------------------------------------------------------------------
@@ -772,6 +720,20 @@ def settings(call: EvaluateOptions) -> "SvmSettings":
 
 def interval_words(one: Measure) -> str:
     return interval(one.low, one.high)
+
+
+LEFT_OF_ANCHOR = 34
+RIGHT_OF_ANCHOR = 34
+
+
+def around_number(text: str, start: int, end: int) -> str:
+    """Some of the text around a number, which stands in square brackets."""
+    before, number, behind = text[:start], text[start:end], text[end:]
+    if len(before) > LEFT_OF_ANCHOR:
+        before = "…" + before[-LEFT_OF_ANCHOR:]
+    if len(behind) > RIGHT_OF_ANCHOR:
+        behind = behind[:RIGHT_OF_ANCHOR] + "…"
+    return f"{before}[{number}]{behind}"
 
 
 def where(source: str, format_: str | None, asked: ReportOptions) -> str:

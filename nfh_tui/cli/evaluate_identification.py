@@ -46,6 +46,7 @@ from nfh_tui.cli.evaluate_call import (
     SystemComparison,
     Tell,
     about,
+    around_number,
     as_json,
     fitted,
     held,
@@ -155,8 +156,6 @@ def _compared(
 WORDS = 15
 """Anchor words that the table names; --json has all."""
 RULES_SHOWN = 40
-LEFT_OF_ANCHOR = 34
-RIGHT_OF_ANCHOR = 34
 WEIGHTS_SHOWN = 3
 MOST_ENTRANTS = 5
 """Entrants whose seconds are told one by one."""
@@ -398,7 +397,7 @@ def _errors(page: CommandReport, both: Found, most: int) -> None:
         page.title(f"Wrong decisions of {judged.entrant.name}: {which}{order}")
         for error in shown:
             page.note(described(error))
-            page.note(f"  {around(error)}")
+            page.note(f"  {around_number(*spelled(error))}")
         if len(shown) < total:
             page.note("--errors N shows more, --json has them all")
 
@@ -419,17 +418,6 @@ def described(error: Error) -> str:
     if weights:
         why += f": {', '.join(weights)}"
     return f"{error.example.where}: label {label}, decided {said} ({why})"
-
-
-def around(error: Error) -> str:
-    """The words around the number, which stands in square brackets."""
-    text, start, end = spelled(error)
-    before, number, behind = text[:start], text[start:end], text[end:]
-    if len(before) > LEFT_OF_ANCHOR:
-        before = "…" + before[-LEFT_OF_ANCHOR:]
-    if len(behind) > RIGHT_OF_ANCHOR:
-        behind = behind[:RIGHT_OF_ANCHOR] + "…"
-    return f"{before}[{number}]{behind}"
 
 
 def seconds(page: CommandReport, trial: IdentificationTrial) -> None:

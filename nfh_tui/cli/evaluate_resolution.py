@@ -46,6 +46,7 @@ from nfh_tui.cli.evaluate_call import (
     ReportOptions,
     SystemReport,
     Tell,
+    around_number,
     check_names,
     held_on,
     interval_ends,
@@ -68,7 +69,7 @@ from nfh_tui.services.evaluate import (
     entrant_for,
     hold_resolution,
     layers_needed,
-    other_resolver_parser,
+    other_parser,
     remembering,
 )
 from nfh_tui.services.examples import (
@@ -155,7 +156,7 @@ def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResul
         layers = layers_needed(everybody)
         parser = load_parser(call.parser, layers) if layers else None
         trial = hold_resolution(source, everybody, parser, step)
-        strange = [other_resolver_parser(one, parser) for one in entrants]
+        strange = [other_parser(one.resolver, one.name, parser) for one in entrants]
         warnings = [
             *trial.warnings,
             *(one.aside for one in entrants if one.aside),
@@ -1020,10 +1021,6 @@ def mistakes(pairs: Both) -> ReportTable:
     return ReportTable("Wrong answers by kind", columns, tuple(rows))
 
 
-LEFT_OF_ANCHOR = 34
-RIGHT_OF_ANCHOR = 34
-
-
 def as_text(
     found: "ResolutionResult", asked: ReportOptions, *, oracle: bool, errors: int
 ) -> str:
@@ -1109,14 +1106,7 @@ def answered(judged: ScoredExample) -> str:
 
 
 def around(judged: ScoredExample) -> str:
-    """The words around the number, which stands in square brackets."""
-    text, start, end = quoted(judged)
-    before, number, behind = text[:start], text[start:end], text[end:]
-    if len(before) > LEFT_OF_ANCHOR:
-        before = "…" + before[-LEFT_OF_ANCHOR:]
-    if len(behind) > RIGHT_OF_ANCHOR:
-        behind = behind[:RIGHT_OF_ANCHOR] + "…"
-    return visible(f"{before}[{number}]{behind}", 500)
+    return visible(around_number(*quoted(judged)), 500)
 
 
 def _seconds(page: CommandReport, found: "ResolutionResult") -> None:

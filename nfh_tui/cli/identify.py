@@ -187,14 +187,14 @@ def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "Identifi
     Raises ParserError.
     """
     from nfh_models.parsing.base import load_parser
-    from nfh_tui.services.evaluate import other_identifier_parser
+    from nfh_tui.services.evaluate import other_parser
     from nfh_tui.services.identify import IdentificationTools
 
     if chosen.aside:
         say(f"nfh-tui: {chosen.aside}")
     identifier = chosen.model
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
-    warning = other_identifier_parser(identifier, chosen.name, parser)
+    warning = other_parser(identifier, chosen.name, parser)
     if warning is not None:
         say(f"nfh-tui: {warning}")
     return IdentificationTools(chosen, parser, _from_anywhere(spec))

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -408,19 +408,23 @@ OPTIONS = (
 )
 
 
+READING = ("labels", "offsets", "columns", "pause", "encoding", "window")
+"""Parameters of a command with `reading_options`."""
+
+
 def reading_options(command: F) -> F:
-    """All of them, as `labels`, `offsets`, `columns`, `pause`, `encoding` and `window`."""
+    """Options that say how a file is read; the command has the parameters of READING."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
 
 
-def of_file(said: Mapping[str, Any], file: object) -> "ImportOptions | None":
-    """What `reading_options` said of a --file; None where they said nothing.
+def of_file(options: dict[str, Any], file: object) -> "ImportOptions | None":
+    """Take the options of `reading_options` out of those of a command; None for none given.
 
-    Raises UsageError where they were said and there is no file.
+    Raises UsageError where one is given without a --file.
     """
-    given = {name: value for name, value in said.items() if value}
+    given = {name: value for name in READING if (value := options.pop(name))}
     if not given:
         return None
     if file is None:

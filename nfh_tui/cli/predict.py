@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import click
 
@@ -124,7 +124,7 @@ def predict(
     scheduler: str | None,
     db: Path | None,
     as_json: bool,
-    **said: object,
+    **said: Any,  # noqa: ANN401 - the options of READING
 ) -> None:
     """Predict which head each number that QUERY finds has.
 

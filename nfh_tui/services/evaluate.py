@@ -114,11 +114,6 @@ class IdentificationTrial:
     warnings: tuple[str, ...] = ()
 
 
-def identification_layers(entrants: Iterable[IdentificationSystem]) -> frozenset[ParseLayer]:
-    """The layers that a parser has to give to serve them all; empty if none needs one."""
-    return frozenset[ParseLayer]().union(*(entrant.needs for entrant in entrants))
-
-
 def hold_identification(
     source: Examples,
     entrants: Sequence[IdentificationSystem],
@@ -333,31 +328,6 @@ def rules_without() -> list[IdentificationSystem]:
     return [entrant(removal) for removal in rule_removals()]
 
 
-def other_identifier_parser(
-    identifier: Identifier, name: str, parser: Parser | None
-) -> str | None:
-    """A warning where a model is used with another parser than it learnt with."""
-    learnt_with = getattr(identifier, "parser", None)
-    if learnt_with is None or parser is None or not identifier.needs:
-        return None
-    if learnt_with == parser.name:
-        return None
-    return (
-        f"{name} learnt from sentences parsed by {learnt_with} and is given those of "
-        f"{parser.name}; it may decide worse"
-    )
-
-
-def learnt_from(store: "Store", entrant: IdentificationSystem) -> frozenset[str]:
-    """The passages, by digest, that a registered model learnt from; none of what is fitted
-    for the occasion, or learns nothing."""
-
-    if entrant.identifier is None or entrant.model_id is None:
-        return frozenset()
-    model = next((one for one in store.models.all() if one.id == entrant.model_id), None)
-    return frozenset() if model is None else passages_learnt_from(store, model)
-
-
 @dataclass(frozen=True, slots=True)
 class ResolutionSystem:
     """Somebody to be judged.
@@ -415,7 +385,10 @@ class ResolutionTrial:
         return sum(example.saw_model for example in self.examples)
 
 
-def layers_needed(entrants: Iterable[ResolutionSystem]) -> frozenset[ParseLayer]:
+System = IdentificationSystem | ResolutionSystem
+
+
+def layers_needed(entrants: Iterable[System]) -> frozenset[ParseLayer]:
     """The layers that a parser has to give to serve them all; empty if none needs one."""
     return frozenset[ParseLayer]().union(*(entrant.needs for entrant in entrants))
 
@@ -493,37 +466,45 @@ def entrant_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
     return ResolutionSystem(chosen.name, chosen.model, chosen.model_id, chosen.aside)
 
 
-def other_resolver_parser(entrant: ResolutionSystem, parser: Parser | None) -> str | None:
-    """A warning where a model is given another parser's words than it learnt from."""
-    learnt_with = getattr(entrant.resolver, "parser", None)
-    if not isinstance(learnt_with, str) or parser is None or not entrant.needs:
+def other_parser(model: Identifier | Resolver, name: str, parser: Parser | None) -> str | None:
+    """A warning where a model is used with another parser than it was trained with."""
+    learnt_with = getattr(model, "parser", None)
+    if not isinstance(learnt_with, str) or parser is None or not model.needs:
         return None
     if learnt_with == parser.name:
         return None
+    resolves = hasattr(model, "resolve")
+    texts, does = ("passages", "answer") if resolves else ("sentences", "decide")
     return (
-        f"{entrant.name} learnt from passages parsed by {learnt_with} and is given those of "
-        f"{parser.name}; it may answer worse"
+        f"{name} learnt from {texts} parsed by {learnt_with} and is given those of "
+        f"{parser.name}; it may {does} worse"
     )
+
+
+def learnt_from(
+    store: "Store | None",
+    systems: Iterable[System],
+    tried: Sequence[Example] | Sequence[ResolutionExample],
+) -> Iterator[tuple[str, int]]:
+    """Each registered model that learnt from passages it is tried on; examples of those."""
+    registered = {} if store is None else {model.id: model for model in store.models.all()}
+    for one in systems:
+        model = registered.get(one.model_id or 0)
+        if store is not None and model is not None:
+            passages = passages_learnt_from(store, model)
+            known = sum(example.group in passages for example in tried)
+            if known:
+                yield one.name, known
 
 
 def remembering(
     store: "Store | None",
-    entrants: Sequence[ResolutionSystem],
+    systems: Iterable[ResolutionSystem],
     tried: Sequence[ResolutionExample],
 ) -> Iterator[str]:
     """A warning of each registered model that learnt from some of what it is tried on."""
-    if store is None:
-        return
-    registered = {model.id: model for model in store.models.all()}
-    for one in entrants:
-        model = registered.get(one.model_id or 0)
-        if model is None:
-            continue
-        passages = passages_learnt_from(store, model)
-        known = sum(example.group in passages for example in tried)
-        if known:
-            yield (
-                f"{one.name} learnt from the passages of {known:,} of these "
-                f"{counted(len(tried), 'example')}: its figures say how well it remembers "
-                "them"
-            )
+    for name, known in learnt_from(store, systems, tried):
+        yield (
+            f"{name} learnt from the passages of {known:,} of these "
+            f"{counted(len(tried), 'example')}: its figures say how well it remembers them"
+        )

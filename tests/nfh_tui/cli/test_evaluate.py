@@ -16,7 +16,7 @@ from nfh_tui.services.evaluate import (
     IdentificationSystem,
     Watched,
     hold_identification,
-    other_identifier_parser,
+    other_parser,
 )
 from nfh_tui.services.examples import examples_of_file
 
@@ -365,15 +365,15 @@ def test_a_model_given_the_sentences_of_another_parser_is_named(parser: Parser) 
     class Learnt(Rules):
         parser = "some parser 1.0"
 
-    said = other_identifier_parser(Learnt(), "svm-3", parser)
+    said = other_parser(Learnt(), "svm-3", parser)
     assert said is not None
     assert "svm-3" in said
     assert "some parser 1.0" in said
     assert parser.name in said
     Learnt.parser = parser.name
-    assert other_identifier_parser(Learnt(), "svm-3", parser) is None
-    assert other_identifier_parser(Rules(), "rules", parser) is None
-    assert other_identifier_parser(Lengths(), "tiny", None) is None
+    assert other_parser(Learnt(), "svm-3", parser) is None
+    assert other_parser(Rules(), "rules", parser) is None
+    assert other_parser(Lengths(), "tiny", None) is None
 
 
 # --- refused --------------------------------------------------------------------------------

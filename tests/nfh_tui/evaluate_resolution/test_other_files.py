@@ -10,7 +10,7 @@ from nfh_db.formats.registry import by_name, opened
 from nfh_db.formats.rows import LabelMap
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.cli.evaluate_call import _reading
+from nfh_tui.cli.evaluate_call import call_of
 from nfh_tui.sample import corpus_path
 from nfh_tui.services.examples import resolution_examples_of_file
 from nfh_tui.services.imports import ImportOptions, export_file, import_file
@@ -51,4 +51,5 @@ def test_the_examples_of_a_format_are_those_of_gold(
 
 def test_settings_come_back_out_of_a_job() -> None:
     said = ImportOptions(offsets="utf16", window=(1, 2), labels=LabelMap({"A": "HEAD"}))
-    assert _reading(json.loads(json.dumps(asdict(said)))) == said
+    row = json.loads(json.dumps({"task": "resolution", "reading": asdict(said)}))
+    assert call_of(Path("a.db"), row).reading == said

@@ -15,7 +15,7 @@ from nfh_models.resolution.base import Choice, Item
 from nfh_tui.services.evaluate import (
     ResolutionSystem,
     hold_resolution,
-    other_resolver_parser,
+    other_parser,
     remembering,
 )
 from nfh_tui.services.examples import resolution_examples_of_file, resolution_examples_of_store
@@ -85,13 +85,13 @@ def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
 
 def test_a_model_given_the_words_of_another_parser_is_named() -> None:
     reader = ResolutionSystem("reader-1", Reader())
-    said = other_resolver_parser(reader, Nouns())
+    said = other_parser(reader.resolver, reader.name, Nouns())
     assert said is not None
     assert "reader-1" in said
     assert "another one" in said
     assert Nouns.name in said
-    assert other_resolver_parser(reader, None) is None
-    assert other_resolver_parser(ResolutionSystem("tiny", Tiny()), Nouns()) is None
+    assert other_parser(reader.resolver, reader.name, None) is None
+    assert other_parser(Tiny(), "tiny", Nouns()) is None
 
 
 def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> None:
