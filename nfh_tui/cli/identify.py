@@ -51,6 +51,14 @@ NAME_SHOWN = 100
 PARSERS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FOLDER"
 
 
+lines_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="F",
+    help="With --file: where the lines go; else to standard output.",
+)
+
+
 @click.command(cls=QueryCommand, short_help="Find numbers, and decide which lack a noun.")
 @click.argument("query", nargs=-1)
 @click.option(
@@ -82,12 +90,7 @@ PARSERS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FO
     metavar="F",
     help="A text file, - for standard input, in place of the database.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="F",
-    help="With --file: where the lines go; else to standard output.",
-)
+@lines_option
 @click.option("--per-line", is_flag=True, help="With --file: each line is a text of its own.")
 @on_database
 def identify(
@@ -258,7 +261,7 @@ def identify_file(
     counts = FoundCounts()
     listed: list[dict[str, object]] = []
     # What is printed line by line shows itself how far it is.
-    shown = out is None and not as_json and _watched()
+    shown = out is None and not as_json and watched()
     with ExitStack() as stack:
         steps = stack.enter_context(Steps("identify"))
         write = _writer(stack, out, listed, as_json=as_json)
@@ -290,33 +293,35 @@ def _writer(
     stack: ExitStack, out: Path | None, listed: list[dict[str, object]], *, as_json: bool
 ) -> "Callable[[FoundNumber], object]":
     """What is done with each number: lines of JSON, a line for a person, or the list."""
-    if out is not None:
-        from nfh_db.formats.files import replacing
-
-        return _lines_to(stack.enter_context(replacing(out)))
-    if as_json:
+    if as_json and out is None:
         return lambda found: listed.append(number_json(found))
-    if _watched():
+    if out is None and watched():
         width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
         return lambda found: tell(number_line(found, width))
-    from nfh_tui.services.imports import standard_output
+    file = json_file(stack, out)
 
-    file = standard_output()
-    stack.callback(file.flush)
-    return _lines_to(file)
-
-
-def _watched() -> bool:
-    """True if a person watches standard output."""
-    return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _lines_to(file: BinaryIO) -> "Callable[[FoundNumber], object]":
     def write(found: "FoundNumber") -> None:
         line = json.dumps(number_json(found), ensure_ascii=False).translate(ESCAPED)
         file.write(line.encode("utf-8") + b"\n")
 
     return write
+
+
+def watched() -> bool:
+    """True if a person watches standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def json_file(stack: ExitStack, out: Path | None) -> BinaryIO:
+    """Where lines of JSON go: a file that is replaced at the end, else standard output."""
+    from nfh_db.formats.files import replacing
+    from nfh_tui.services.imports import standard_output
+
+    if out is not None:
+        return stack.enter_context(replacing(out))
+    file = standard_output()
+    stack.callback(file.flush)
+    return file
 
 
 def number_json(found: "FoundNumber") -> dict[str, object]:
@@ -342,14 +347,14 @@ def number_line(found: "FoundNumber", width: int) -> str:
     why = decision.rule if decision.score is None else f"{decision.rule} {decision.score:+.2f}"
     head = f"{said}  {visible(why, RULE_WIDTH):<{RULE_WIDTH}}  "
     room = width - len(head)
-    number = visible(f"[{_one_line(found.text)}]", room)
+    number = visible(f"[{one_line(found.text)}]", room)
     side = max(0, room - len(number) - 2)
-    after = visible(_one_line(found.after), side // 2)
-    before = visible(_one_line(found.before)[::-1], max(0, side - len(after)))[::-1]
+    after = visible(one_line(found.after), side // 2)
+    before = visible(one_line(found.before)[::-1], max(0, side - len(after)))[::-1]
     return f"{head}{before}{number}{after}"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     return WHITE_SPACE.sub(" ", text)
 
 
@@ -361,7 +366,7 @@ def _say_how_many(name: str, counts: FoundCounts, out: Path | None) -> None:
     )
     if out is not None:
         tell(f"{told}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
-    elif _watched():
+    elif watched():
         say(told)
 
 

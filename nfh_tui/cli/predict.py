@@ -1,21 +1,26 @@
 """`nfh-tui predict`: which heads numbers have, in a database or in any text."""
 
-import re
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from nfh_db.messages import counted, visible
 from nfh_models.domain import Answer, Kind, Relation
 from nfh_tui import config
-from nfh_tui.cli.identify import ESCAPED, PARSERS
+from nfh_tui.cli.identify import (
+    ESCAPED,
+    PARSERS,
+    json_file,
+    lines_option,
+    one_line,
+    watched,
+)
 from nfh_tui.cli.options import (
     FormatName,
     QueryCommand,
@@ -65,12 +70,7 @@ if TYPE_CHECKING:
     metavar="F",
     help="A file, - for standard input, in place of the database.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="F",
-    help="With --file: where the lines go; else to standard output.",
-)
+@lines_option
 @click.option(
     "--format",
     "format_name",
@@ -260,7 +260,6 @@ def _check_recipe(model: str) -> None:
         )
 
 
-WHITE_SPACE = re.compile(r"\s+")
 SAID_WIDTH = 24
 LEAST_WIDTH = 48
 FILE_SHOWN = 200
@@ -273,11 +272,11 @@ def prediction_text(one: "PredictedNumber", width: int) -> str:
     passage, anchor = one.numbers.passage, one.anchor
     head = f"{visible(said(one), SAID_WIDTH):<{SAID_WIDTH}}  "
     room = max(LEAST_WIDTH, width) - len(head)
-    number = visible(f"[{_one_line(passage.words(anchor.start, anchor.end))}]", room)
+    number = visible(f"[{one_line(passage.words(anchor.start, anchor.end))}]", room)
     side = max(0, room - len(number) - 2)
     first, last = anchor.start - AROUND, anchor.end + AROUND
-    before = _one_line(passage.words(max(0, first), anchor.start))
-    after = _one_line(passage.words(anchor.end, min(len(passage.tokens), last)))
+    before = one_line(passage.words(max(0, first), anchor.start))
+    after = one_line(passage.words(anchor.end, min(len(passage.tokens), last)))
     shown = visible(after, side // 2)
     before = visible(before[::-1], max(0, side - len(shown)))[::-1]
     return f"{head}{before}{' ' if before else ''}{number}{' ' if shown else ''}{shown}"
@@ -298,10 +297,6 @@ def _joint(answer: Answer) -> str:
     return {Relation.AND: "and", Relation.OR: "or"}.get(
         answer.relation or Relation.UNSTATED, "+"
     )
-
-
-def _one_line(text: str) -> str:
-    return WHITE_SPACE.sub(" ", text)
 
 
 def summary(name: str, counts: "PredictionCounts", out: Path | None) -> str:
@@ -408,7 +403,7 @@ def predict_file(call: PredictFileOptions) -> None:
             found = passages(lines, format_name, call.anchors or "given")
         tools = _tools(call, taken=taken and call.anchors != "found")
         # What is printed line by line shows itself how far it is.
-        shown = call.out is None and _watched()
+        shown = call.out is None and watched()
         steps = stack.enter_context(Steps("predict"))
         write = _writer(stack, call, tools)
         for one in predict(found, tools, counts):
@@ -461,29 +456,11 @@ def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools"
     from nfh_tui.services.predict import PredictionLines
 
     lines = PredictionLines(tools, now(), scores=call.scores)
-    if call.out is not None:
-        from nfh_db.formats.files import replacing
-
-        return _lines_to(stack.enter_context(replacing(call.out)), lines.line)
-    if _watched():
+    if call.out is None and watched():
         width = shutil.get_terminal_size().columns
         return lambda one: tell(prediction_text(one, width))
-    from nfh_tui.services.imports import standard_output
-
-    file = standard_output()
-    stack.callback(file.flush)
-    return _lines_to(file, lines.line)
-
-
-def _lines_to(file: BinaryIO, line: "Callable[[PredictedNumber], str]") -> Write:
-    def write(one: "PredictedNumber") -> None:
-        file.write(line(one).translate(ESCAPED).encode("utf-8"))
-
-    return write
-
-
-def _watched() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
+    file = json_file(stack, call.out)
+    return lambda one: file.write(lines.line(one).translate(ESCAPED).encode("utf-8"))
 
 
 def _say_all(stream: "FileOrigin", tools: "PredictionTools", cut: int, nfh: int) -> None:
