@@ -5,7 +5,6 @@ and told in words, tables and bars, or as JSON.
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -341,7 +340,7 @@ def stats_json(found: StatsResult, asked: StatsOptions) -> Json:
                 statistics.groups.items(), key=lambda item: (-item[1].numbers, item[0] or "")
             )
         ],
-        "paper": _paper(),
+        "paper": _published(PAPER),
     }
 
 
@@ -416,12 +415,12 @@ def _heads_json(heads: HeadStatistics) -> Json:
         "by_noun": tally(heads.nouns),
         "by_word": tally(heads.words),
         "by_mention": tally(heads.mentions),
-        "sides": _parts({one: heads.sides[one] for one in HeadSide}, n),
+        "sides": {one.value: part(heads.sides[one], n) for one in HeadSide},
         "turns_off": {
             **{str(off): part(heads.turns.counts[off], n) for off in (0, 1, 2)},
             "3+": part(n - heads.turns.within(2), n),
         },
-        "speakers": _parts({one: heads.speakers[one] for one in Speaker}, n),
+        "speakers": {one.value: part(heads.speakers[one], n) for one in Speaker},
         "distance": {
             **tally(heads.distance),
             "within": {
@@ -429,10 +428,6 @@ def _heads_json(heads: HeadStatistics) -> Json:
             },
         },
     }
-
-
-def _parts(counts: Mapping[StrEnum, int], of: int) -> Json:
-    return {one.value: part(times, of) for one, times in counts.items()}
 
 
 def _passages(size: CorpusSize) -> Json:
@@ -450,50 +445,46 @@ def _brief(counts: ValueCounts) -> Json:
     return whole
 
 
-def _paper() -> Json:
-    """The paper's own figures; see `nfh_models.statistics` for sections and doubts."""
-    return {
-        "numbers": _published(statistics.NUMBERS),
-        "elsewhere": statistics.ELSEWHERE,
-        "identification": {
-            "top": _published(statistics.IDENTIFICATION_WORDS),
-            "distinct": _published_json(statistics.DISTINCT),
-            "lengths": {
-                str(size): _published_json(one) for size, one in statistics.LENGTHS.items()
-            },
-            "longest": statistics.LONGEST,
-            "words": _published_json(statistics.WORDS),
-            "digits": _published_json(statistics.DIGITS),
+PAPER = {
+    "numbers": statistics.NUMBERS,
+    "elsewhere": statistics.ELSEWHERE,
+    "identification": {
+        "top": statistics.IDENTIFICATION_WORDS,
+        "distinct": statistics.DISTINCT,
+        "lengths": statistics.LENGTHS,
+        "longest": statistics.LONGEST,
+        "words": statistics.WORDS,
+        "digits": statistics.DIGITS,
+    },
+    "resolution": {
+        "examples": statistics.EXAMPLES,
+        "tokens": statistics.TOKENS,
+        "top": statistics.RESOLUTION_WORDS,
+        "once": statistics.ONCE,
+        "classes": statistics.CLASSES,
+        "head_words": {
+            "3+" if number == 3 else str(number): one
+            for number, one in statistics.HEADS.items()
         },
-        "resolution": {
-            "examples": statistics.EXAMPLES,
-            "tokens": statistics.TOKENS,
-            "top": _published(statistics.RESOLUTION_WORDS),
-            "once": _published_json(statistics.ONCE),
-            "classes": {
-                kind.value: _published_json(one) for kind, one in statistics.CLASSES.items()
-            },
-            "head_words": {
-                "3+" if number == 3 else str(number): _published_json(one)
-                for number, one in statistics.HEADS.items()
-            },
-            "same_sentence": _published_json(statistics.SAME_SENTENCE),
-            "next_sentence": _published_json(statistics.NEXT_SENTENCE),
-            "sides": {
-                "before": _published_json(statistics.BEFORE),
-                "after": _published_json(statistics.AFTER),
-                "both": _published_json(statistics.BOTH),
-            },
+        "same_sentence": statistics.SAME_SENTENCE,
+        "next_sentence": statistics.NEXT_SENTENCE,
+        "sides": {
+            "before": statistics.BEFORE,
+            "after": statistics.AFTER,
+            "both": statistics.BOTH,
         },
-    }
+    },
+}
+"""The paper's own figures; see `nfh_models.statistics` for sections and doubts."""
 
 
-def _published(figures: Mapping[str, PaperFigure]) -> Json:
-    return {name: _published_json(one) for name, one in figures.items()}
-
-
-def _published_json(one: PaperFigure) -> Json:
-    return {"count": one.count, "share": one.share}
+def _published(value: object) -> object:
+    """Figures of the paper as {count, share}, in mappings with texts as keys."""
+    if isinstance(value, PaperFigure):
+        return {"count": value.count, "share": value.share}
+    if isinstance(value, Mapping):
+        return {str(key): _published(one) for key, one in value.items()}
+    return value
 
 
 ASCII_BAR = "#"

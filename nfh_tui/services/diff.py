@@ -170,11 +170,10 @@ def id_of(row: GoldRow) -> str:
 def of_row(row: GoldRow, place: str) -> DiffItem:
     """A line of a `gold` file."""
     raw = row.passage
-    digest = sound_digest(raw)
     body = _body(row.gold, row.votes, row.flags, row.split, raw.turns)
     bounds = (raw.starts[row.anchor.start], raw.ends[row.anchor.end - 1])
     look = _look(place, row.line, raw.text, bounds, _words(body, raw.words))
-    return _item(digest, row.anchor, spot_of(raw.text, bounds), body, look)
+    return _item(sound_digest(raw), row.anchor, spot_of(raw.text, bounds), body, look)
 
 
 def of_ballot(ballot: Ballot) -> DiffItem:
@@ -208,14 +207,15 @@ def _body(
         if gold is None
         else (gold.adjudicator, gold.decided_at, tuple(sorted(gold.votes))),
         tuple(sorted(map(_voice_of, votes), key=lambda one: (one.annotator, one.role))),
-        tuple(sorted(map(_flag, flags), key=lambda one: (one.name, one.annotator))),
+        tuple(
+            sorted(
+                (Flag(m.name.value, m.annotator, m.flagged_at, m.ends) for m in flags),
+                key=lambda one: (one.name, one.annotator),
+            )
+        ),
         split,
         None if times is None else tuple(times),
     )
-
-
-def _flag(mark: FlagMark) -> Flag:
-    return Flag(mark.name.value, mark.annotator, mark.flagged_at, mark.ends)
 
 
 def _voice_of(vote: Vote) -> Voice:
@@ -240,26 +240,19 @@ def _voice_of(vote: Vote) -> Voice:
 
 def form_of_label(row: LabelledRow, place: str) -> DiffItem:
     """A line of an `nfh` file."""
-    raw = row.passage
-    bounds = (raw.starts[row.anchor.start], raw.ends[row.anchor.end - 1])
-    head: list[object] = json.loads(row.labels)
-    body = _form(head)
-    look = _look(place, row.line, raw.text, bounds, _words(body, raw.words))
-    spot = spot_of(raw.text, bounds)
-    return _form_item(raw.words, raw.turns, row.anchor, spot, body, look)
+    return _form_of_raw(json.loads(row.labels), row, place)
 
 
 def form_of_row(row: GoldRow, place: str) -> DiffItem | None:
     """A line of a `gold` file as `nfh` has it; None where it has no form for it."""
     head = release_head(row.gold.answer if row.gold else None, row.anchor)
-    if head is None:
-        return None
-    raw = row.passage
-    bounds = (raw.starts[row.anchor.start], raw.ends[row.anchor.end - 1])
-    body = _form(head)
-    look = _look(place, row.line, raw.text, bounds, _words(body, raw.words))
-    spot = spot_of(raw.text, bounds)
-    return _form_item(raw.words, raw.turns, row.anchor, spot, body, look)
+    return None if head is None else _form_of_raw(head, row, place)
+
+
+def _form_of_raw(head: Sequence[object], row: LabelledRow | GoldRow, place: str) -> DiffItem:
+    raw, anchor = row.passage, row.anchor
+    bounds = (raw.starts[anchor.start], raw.ends[anchor.end - 1])
+    return _form_item(head, raw.words, raw.turns, anchor, raw.text, bounds, place, row.line)
 
 
 def form_of_record(record: ExportRecord, number: int, place: str) -> DiffItem | None:
@@ -271,38 +264,36 @@ def form_of_record(record: ExportRecord, number: int, place: str) -> DiffItem | 
         return None
     passage = record.passage
     words = [passage.word(index) for index in range(len(passage.tokens))]
-    body = _form(head)
-    bounds = _bounds(passage, record.anchor)
-    look = _look(place, number, passage.text, bounds, _words(body, words))
-    spot = spot_of(passage.text, bounds)
-    return _form_item(words, passage.turns, record.anchor, spot, body, look)
+    anchor, bounds = record.anchor, _bounds(passage, record.anchor)
+    return _form_item(head, words, passage.turns, anchor, passage.text, bounds, place, number)
 
 
-def _form(head: Sequence[object]) -> Body:
-    """A `head` list: a class, or tokens of which it is not said which name one noun."""
+def _form_item(
+    head: Sequence[object],
+    words: Sequence[str],
+    turns: Sequence[Turn],
+    anchor: Anchor,
+    text: str,
+    bounds: tuple[int, int],
+    place: str,
+    line: int,
+) -> DiffItem:
+    """An item whose key is made of what a row of `nfh` holds of the passage.
+
+    head: a class, or tokens without the information which of them name one noun.
+    """
     tokens = [token for token in head if isinstance(token, int)]
     if tokens:
         answer = reference_answer([Mention(token, token + 1, token)] for token in tokens)
     else:
         answer = Answer(Kind(str(head[0])))
-    return Body(DiffAnswer.of(answer), None, (None, None, ()), (), (), None, None)
-
-
-def _form_item(
-    words: Sequence[str],
-    turns: Sequence[Turn],
-    anchor: Anchor,
-    spot: bytes,
-    body: Body,
-    look: ItemDisplay,
-) -> DiffItem:
-    """An item whose key is made of what a row of `nfh` says of the passage."""
+    body = Body(DiffAnswer.of(answer), None, (None, None, ()), (), (), None, None)
+    look = _look(place, line, text, bounds, _words(body, words))
     said = hashlib.sha256(json.dumps([list(words), *per_token(turns)]).encode("ascii"))
     passage = said.digest()[:KEY_BYTES]
     span = hashlib.sha256(passage + f":{anchor.start}:{anchor.end}".encode("ascii"))
-    return DiffItem(
-        span.digest()[:KEY_BYTES], passage, anchor.start, anchor.end, spot, body, look
-    )
+    key, spot = span.digest()[:KEY_BYTES], spot_of(text, bounds)
+    return DiffItem(key, passage, anchor.start, anchor.end, spot, body, look)
 
 
 def spot_of(text: str, bounds: tuple[int, int]) -> bytes:
@@ -486,7 +477,13 @@ def _changed(
     voices = () if before else tuple(_voices(left.body, right.body))
     found = {how} if how else set[NumberChange]()
     found |= _gold_changes(left, right, recut=how is NumberChange.PASSAGE)
-    found.update(_other_changes(left.body, right.body, voices=bool(voices), moved=bool(before)))
+    if left.body.split != right.body.split:
+        found.add(NumberChange.SPLIT)
+    if voices:
+        found.add(NumberChange.VOTES)
+    flags = [{flag.what for flag in side.body.flags} for side in (left, right)]
+    if not before and flags[0] != flags[1]:
+        found.add(NumberChange.FLAGS)
     changes = tuple(change for change in NumberChange if change in found) or (
         NumberChange.DETAILS,
     )
@@ -562,17 +559,6 @@ def _head_change(before: Answer, after: Answer, words: dict[int, str]) -> Number
         if blocking in (Blocking.NOUN, Blocking.PARTIAL)
         else NumberChange.MENTIONS
     )
-
-
-def _other_changes(
-    left: Body, right: Body, *, voices: bool, moved: bool
-) -> Iterator[NumberChange]:
-    if left.split != right.split:
-        yield NumberChange.SPLIT
-    if voices:
-        yield NumberChange.VOTES
-    if not moved and {f.what for f in left.flags} != {f.what for f in right.flags}:
-        yield NumberChange.FLAGS
 
 
 def _voices(

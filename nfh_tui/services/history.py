@@ -10,9 +10,7 @@ import msgspec
 
 from nfh_db.records import HistoryLine, Role
 from nfh_db.serialization import (
-    AnchorValue,
     AnswerValue,
-    FlagValue,
     GoldValue,
     answer_of,
     decode_anchor,
@@ -141,19 +139,27 @@ def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> s
         return ABSENT
     try:
         if entity == "gold":
-            return _gold(decode_gold(body), passage, named=named)
+            gold = decode_gold(body)
+            return ABSENT if gold is None else _gold(gold, passage, named=named)
         if entity == "anchor":
-            return _anchor(decode_anchor(body), passage)
+            anchor = decode_anchor(body)
+            if anchor is None:
+                return ABSENT
+            words = f"“{_words(passage, anchor.start, anchor.stop)}” (token {anchor.start})"
+            return words if anchor.replaced_by is None else f"{words}, replaced"
         if entity == "flag":
-            return _flag(decode_flag(body), passage)
-        return _answer(decode_answer(body), passage)
+            flag = decode_flag(body)
+            if flag is None:
+                return ABSENT
+            span = flag.span
+            return "set" if span is None else f"the span “{_words(passage, *span)}”"
+        answer = decode_answer(body)
+        return ABSENT if answer is None else _answer(answer, passage)
     except (msgspec.MsgspecError, ValueError, IndexError):
         return body
 
 
-def _answer(value: AnswerValue | None, passage: Passage) -> str:
-    if value is None:
-        return ABSENT
+def _answer(value: AnswerValue, passage: Passage) -> str:
     seen = [
         "had seen the model's answer" if value.saw_model else "",
         "had seen others' answers" if value.saw_votes else "",
@@ -162,28 +168,13 @@ def _answer(value: AnswerValue | None, passage: Passage) -> str:
     return _joined(said(answer_of(value), passage), *seen)
 
 
-def _gold(value: GoldValue | None, passage: Passage, *, named: bool) -> str:
-    if value is None:
-        return ABSENT
+def _gold(value: GoldValue, passage: Passage, *, named: bool) -> str:
     how = RULE_WORDS.get(value.rule, value.rule)
     if named and value.by:
         how += f", {value.by}"
     if named and value.votes:
         how += f" of {', '.join(name for name, _ in value.votes)}"
     return _joined(said(answer_of(value), passage), how)
-
-
-def _anchor(value: AnchorValue | None, passage: Passage) -> str:
-    if value is None:
-        return ABSENT
-    words = f"“{_words(passage, value.start, value.stop)}” (token {value.start})"
-    return f"{words}, replaced" if value.replaced_by is not None else words
-
-
-def _flag(value: FlagValue | None, passage: Passage) -> str:
-    if value is None:
-        return ABSENT
-    return "set" if value.span is None else f"the span “{_words(passage, *value.span)}”"
 
 
 def said(answer: Answer, passage: Passage) -> str:
