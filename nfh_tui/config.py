@@ -27,7 +27,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -394,29 +394,16 @@ def _options(section: Mapping[str, object], told: list[str]) -> Options:
                 f"workbench.{name}: there is no such entry; wanted are {_listed(names)}"
             )
             continue
-        fits, wanted = _CHECKS.get(name, (_is_switch, "true or false"))
-        if fits(value):
+        fits, wanted = isinstance(value, bool), "true or false"
+        if name == "idle_seconds":
+            number = isinstance(value, int | float) and not fits
+            fits = number and _LEAST_IDLE <= value <= _MOST_IDLE  # type: ignore[operator]  # a number
+            wanted = f"a number of seconds from {_LEAST_IDLE:.0f} to {_MOST_IDLE:.0f}"
+        if fits:
             kept[name] = value
         else:
             told.append(f"workbench.{name}: wanted is {wanted}")
     return Options(**kept)  # type: ignore[arg-type]  # each was checked above
-
-
-def _is_switch(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_idle(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and _LEAST_IDLE <= value <= _MOST_IDLE  # type: ignore[operator]  # a number
-
-
-_CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "idle_seconds": (
-        _is_idle,
-        f"a number of seconds from {_LEAST_IDLE:.0f} to {_MOST_IDLE:.0f}",
-    ),
-}
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

@@ -22,6 +22,7 @@ from nfh_tui.cli.options import (
     known,
     on_database,
     open_to_read,
+    resamples_option,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -39,18 +40,10 @@ if TYPE_CHECKING:
     from nfh_tui.cli.report import Cell
     from nfh_tui.services.agreement import AgreementResult
 
-MOST_RESAMPLES = 100_000
-
 
 @click.command(cls=QueryCommand, short_help="Measure how far annotators agree.")
 @click.argument("query", nargs=-1)
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, MOST_RESAMPLES),
-    default=1_000,
-    show_default=True,
-    help="Resamples of passages for each interval; 0 for no intervals.",
-)
+@resamples_option
 @click.option(
     "--seed",
     type=click.IntRange(0),

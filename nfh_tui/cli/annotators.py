@@ -21,6 +21,7 @@ from nfh_tui.cli.options import (
     known,
     on_database,
     open_database,
+    parse_query,
     tell,
     user,
 )
@@ -79,13 +80,12 @@ def annotators(
 
     Against what experts decided, by the models of Dawid and Skene and MACE, and over time.
     """
-    from nfh_db.query import parse
     from nfh_tui.services.annotators import look_at_people, remember_people
 
     if forget:
         _forget(config.database(db), remember=remember, as_json=as_json)
         return
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     with open_database(db, writes=remember) as store, RowCounter("reading answers") as progress:
         told = look_at_people(
             store,

@@ -22,6 +22,7 @@ from nfh_tui.cli.options import (
     name,
     on_database,
     open_database,
+    parse_query,
     tell,
     user,
 )
@@ -175,11 +176,10 @@ def assign(
     again gives out what came back. They find it with `nfh-tui annotate`, and as
     adjudicators with `nfh-tui adjudicate`.
     """
-    from nfh_db.query import parse
 
     names = [_name(one) for one in to]
     _check(names, role, each, limit, checks, doubles, seed)
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     writes = not dry_run and (bool(names) or take_back is not None)
     with open_database(db, writes=writes) as store:
         who = known(store, me or user())

@@ -25,6 +25,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     open_to_read,
+    parse_query,
     say,
     tell,
     tell_lines,
@@ -309,9 +310,7 @@ def doctor(
         raise click.UsageError("--limit belongs to --corpus")
     path = config.database(db)
     if corpus:
-        from nfh_db.query import parse
-
-        parsed = parse(" ".join(query))
+        parsed = parse_query(query)
         with open_to_read(path) as store:
             run_corpus(store, parsed, as_json, FINDINGS_SHOWN if limit is None else limit)
         return

@@ -14,6 +14,7 @@ from nfh_tui.cli.options import (
     open_database,
     queue_or_wait,
     user,
+    wait_option,
 )
 from nfh_tui.cli.retrain import (
     called_wrongly,
@@ -63,7 +64,7 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
     help="Parts that the gold is dealt into; each is judged by a model of the others.",
 )
 @click.option("--parser", metavar="SPEC", help="As `nfh-tui retrain` has it.")
-@click.option("--wait", is_flag=True, help="Follow the job until it is done, and report.")
+@wait_option
 @as_option
 @on_database
 def doubts(

@@ -12,7 +12,9 @@ from nfh_tui.cli.options import (
     background_option,
     of_file,
     on_database,
+    parser_option,
     reading_options,
+    resamples_option,
     word,
 )
 
@@ -23,7 +25,6 @@ TASKS = {
 """Each task with the module beside this one that evaluates it."""
 
 MOST_FOLDS = 50
-MOST_RESAMPLES = 100_000
 
 
 def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001
@@ -68,11 +69,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     help="The file's format; without it, or with auto, its content decides.",
 )
 @reading_options
-@click.option(
-    "--parser",
-    metavar="SPEC",
-    help="spacy, spacy:NAME or stanza:FOLDER; else the first English spaCy pipeline.",
-)
+@parser_option
 @click.option(
     "--folds",
     type=click.IntRange(2, MOST_FOLDS),
@@ -118,13 +115,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     metavar="N",
     help="Show so many wrong decisions of each model; --json has them all.",
 )
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, MOST_RESAMPLES),
-    default=1_000,
-    show_default=True,
-    help="Resamples of passages for each interval; 0 for no intervals.",
-)
+@resamples_option
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**31 - 1),

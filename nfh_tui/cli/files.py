@@ -27,6 +27,8 @@ from nfh_tui.cli.options import (
     name,
     on_database,
     open_to_read,
+    out_option,
+    parse_query,
     queued,
     reading_options,
     say,
@@ -292,12 +294,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     required=True,
     help="What to write; `nfh-tui formats` describes them.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where to; without it, or with -, to standard output.",
-)
+@out_option
 @click.option(
     "--mentions",
     type=click.Choice(MENTIONS),
@@ -322,11 +319,10 @@ def export(
     there is replaced then, and that is said.
     """
     from nfh_db.formats.registry import by_name
-    from nfh_db.query import parse
     from nfh_tui.services.imports import export_file
 
     target = None if out is None or str(out) == "-" else out
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     database = config.database(db)
     if target is not None and is_database(target, database):
         raise Failure(f"{target} is the database itself; name another file")

@@ -20,6 +20,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     open_to_read,
+    out_option,
     tell,
     user,
 )
@@ -170,12 +171,7 @@ def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
     cls=QueryCommand, short_help="Write the items to discuss as a page of Markdown."
 )
 @click.argument("query", nargs=-1)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where to; without it, or with -, to standard output.",
-)
+@out_option
 @click.option("--blind", is_flag=True, help="Leave out who answered, decided and flagged.")
 @as_option
 @on_database

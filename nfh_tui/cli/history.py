@@ -16,6 +16,7 @@ from nfh_tui.cli.options import (
     known,
     on_database,
     open_database,
+    parse_query,
     tell,
     user,
 )
@@ -67,9 +68,8 @@ def history(
     Oldest first, item by item in the order of their passages, with who made it, by which
     act, and what it was before and after.
     """
-    from nfh_db.query import parse
 
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     if item is not None and query:
         raise click.UsageError("give a QUERY or --item, not both")
     start = _time(since)

@@ -26,6 +26,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     open_to_read,
+    parse_query,
     say,
     tell,
     tell_lines,
@@ -115,9 +116,8 @@ def identify(
     if file is None:
         if out is not None or per_line:
             raise click.UsageError("--out and --per-line go with --file")
-        from nfh_db.query import parse
 
-        _in_database(parse(" ".join(query)), model, spec, db, as_json, (new, again, dry_run))
+        _in_database(parse_query(query), model, spec, db, as_json, (new, again, dry_run))
         return
     if query:
         raise click.UsageError("give a QUERY or --file, not both")

@@ -278,7 +278,7 @@ def show(number: int, db: Path | None, as_json: bool) -> None:
     """Show a job: what was asked for, how far it is, what came of it."""
 
     with open_database(db) as store:
-        job = _one(store, number, db)
+        job = read(store, number, db)
         names, points = _names(store), store.jobs.points(number)
     if as_json:
         paths = {
@@ -301,7 +301,7 @@ def log(outer: tuple[Path | None, bool], number: int, follow: bool, db: Path | N
 
     db = db or outer[0]
     with open_database(db) as store:
-        job = _one(store, number, db)
+        job = read(store, number, db)
         tell_lines(followed(store, job, db) if follow else written(store, job))
 
 
@@ -316,10 +316,10 @@ def cancel(number: int, me: str | None, db: Path | None, as_json: bool) -> None:
     """
 
     with open_database(db, writes=True) as store:
-        before = _one(store, number, db)
+        before = read(store, number, db)
         if not store.jobs.end(number, JobState.CANCELLED, f"by {me or user()}"):
             raise Failure(
-                f"job {number} has ended before: it is {_one(store, number, db).state}"
+                f"job {number} has ended before: it is {read(store, number, db).state}"
             )
     if as_json:
         emit({"id": number, "state": "cancelled", "before": before.state.value})
@@ -352,7 +352,7 @@ def retry(number: int, db: Path | None, as_json: bool) -> None:
     from nfh_tui.jobs.descriptions import known
 
     with open_database(db, writes=True) as store:
-        job = _one(store, number, db)
+        job = read(store, number, db)
         if not known(job.kind, job.version):
             raise Failure(
                 f"job {number} was never in the queue, or is of a newer nfh-tui: it cannot be "
@@ -418,7 +418,7 @@ def run_(trainings: int, accept: int | None, db: Path | None, as_json: bool) -> 
 def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> None:
     """Show a foreign job and make it this installation's own, as it was shown."""
 
-    job = _one(store, number, db)
+    job = read(store, number, db)
     if not job.held:
         raise Failure(
             f"job {number} is {job.state}, and not foreign: there is nothing to accept"
@@ -431,14 +431,6 @@ def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> N
         raise Failure(
             f"job {number} has changed meanwhile: {command(f'jobs show {number}', db)}"
         )
-
-
-def _one(store: "Store", number: int, db: Path | None) -> "Job":
-    """A job by its number, with the state that it has now. Raises Failure for none."""
-    found = next((job for job in store.jobs.all() if job.id == number), None)
-    if found is None:
-        raise Failure(f"there is no job {number}; {command('jobs', db)} lists them")
-    return found
 
 
 def _names(store: "Store") -> dict[int, str]:

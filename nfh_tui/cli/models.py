@@ -22,6 +22,7 @@ from nfh_tui.cli.options import (
     known,
     on_database,
     open_database,
+    parse_query,
     say,
     tell,
     tell_lines,
@@ -395,10 +396,9 @@ def compare(
     item is right as in `hit:` and `miss:` of the query language. The difference is tested as
     `nfh-tui evaluate` does. What you have still to decide blind is left out.
     """
-    from nfh_db.query import parse
     from nfh_tui.services.compare_models import compare_models, task_of
 
-    wanted = parse(" ".join(query))
+    wanted = parse_query(query)
     with open_database(db) as store:
         models = one_model(store, first), one_model(store, second)
         if models[0].id == models[1].id:

@@ -29,6 +29,7 @@ from nfh_tui.process_signals import EndedError, tidily
 
 if TYPE_CHECKING:
     from nfh_db.jobs import NewJob
+    from nfh_db.query import Query
     from nfh_db.records import Annotator
     from nfh_db.store import Store
     from nfh_tui.services.imports import ImportOptions
@@ -241,6 +242,13 @@ def open_to_read(path: Path) -> "Store":
     if store.unseen:
         say(f"nfh-tui: {store.unseen}")
     return store
+
+
+def parse_query(words: Iterable[str]) -> "Query":
+    """The query of a command's arguments. Raises QueryError."""
+    from nfh_db.query import parse
+
+    return parse(" ".join(words))
 
 
 def open_database(db: Path | None, *, writes: bool = False) -> "Store":
@@ -460,6 +468,27 @@ def _real(path: Path) -> str:
     return os.path.realpath(path)
 
 
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to; without it, or with -, to standard output.",
+)
+parser_option = click.option(
+    "--parser",
+    metavar="SPEC",
+    help="spacy, spacy:NAME or stanza:FOLDER; else the first English spaCy pipeline.",
+)
+resamples_option = click.option(
+    "--resamples",
+    type=click.IntRange(0, 100_000),
+    default=1_000,
+    show_default=True,
+    help="Resamples of passages for each interval; 0 for no intervals.",
+)
+wait_option = click.option(
+    "--wait", is_flag=True, help="Follow the job until it is done, and report."
+)
 background_option = click.option(
     "--background",
     is_flag=True,

@@ -22,6 +22,7 @@ from nfh_tui.cli.options import (
     json_option,
     on_database,
     open_database,
+    parse_query,
     reporting,
     tell,
     tell_lines,
@@ -336,10 +337,9 @@ def release(
             raise click.UsageError("--check takes the folder of a release and nothing else")
         _check(folder, as_json=as_json)
         return
-    from nfh_db.query import parse
     from nfh_tui.services.release import release as frozen
 
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     text = "" if about is None else _text_of(about)
     with (
         open_database(db) as store,

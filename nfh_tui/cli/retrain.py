@@ -16,9 +16,11 @@ from nfh_tui.cli.options import (
     emit,
     on_database,
     open_database,
+    parser_option,
     queue_or_wait,
     tell_lines,
     user,
+    wait_option,
     word,
 )
 from nfh_tui.cli.report import wrapped
@@ -82,12 +84,8 @@ class RetrainCommand(QueryCommand):
 )
 @click.option("--split", callback=word, help="Learn from the anchors of this split only.")
 @click.option(QUERY_OPTION, "named_query", metavar="QUERY", help="The same as QUERY.")
-@click.option(
-    "--parser",
-    metavar="SPEC",
-    help="spacy, spacy:NAME or stanza:FOLDER; else the first English spaCy pipeline.",
-)
-@click.option("--wait", is_flag=True, help="Follow the job until it is done, and report.")
+@parser_option
+@wait_option
 @click.option(
     "--promote/--no-promote",
     default=True,

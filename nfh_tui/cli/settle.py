@@ -16,6 +16,7 @@ from nfh_tui.cli.options import (
     name,
     on_database,
     open_database,
+    parse_query,
     say,
     tell,
     tell_lines,
@@ -120,10 +121,9 @@ def settle(
     Never of what an expert decided or a file said. It is one act: z in the workbench takes
     it back, but for what somebody changed since.
     """
-    from nfh_db.query import parse
     from nfh_db.records import Rule
 
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     who = me or user()
     with open_database(db, writes=not dry_run) as store:
         person = _known(store, who) if dry_run else store.people.ensure(who)
@@ -140,7 +140,7 @@ def settle(
         if audit_size is not None:
             drawn = _audit_of(store, parsed, audit_size, seed, person, to, report)
         rest = f"{parsed.text} state:disagree".strip()
-        count = store.queue.count(parse(rest), person)
+        count = store.queue.count(parse_query([rest]), person)
     if as_json:
         emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
@@ -229,10 +229,9 @@ def audit(
     With --draw first draw another, of the anchors that QUERY finds. Its items are decided
     in the workbench like others, but neither gold nor votes are shown there before.
     """
-    from nfh_db.query import parse
     from nfh_tui.services.agreement import draw_audit, report
 
-    parsed = parse(" ".join(query))
+    parsed = parse_query(query)
     if size is None and (parsed.text or to or seed is not None):
         raise click.UsageError("a query, --to and --seed are for a new audit: add --draw")
     with open_database(db, writes=size is not None) as store:
