@@ -96,11 +96,11 @@ def agreement(
             progress=reading,
             tagging=tagging,
         )
-    asked = AgreementOptions(text, resamples, seed, db)
+    options = AgreementOptions(text, resamples, seed, db)
     if as_json:
-        emit(agreement_report(found, asked))
+        emit(agreement_report(found, options))
         return
-    click.echo(as_text(found, asked, matrix=matrix), nl=False)
+    click.echo(as_text(found, options, matrix=matrix), nl=False)
 
 
 NO_CLASS = (Kind.NOT_NFH, Kind.BROKEN, Kind.NFH)
@@ -238,7 +238,7 @@ class AgreementOptions:
 
 
 def agreement_report(
-    found: "AgreementResult", asked: AgreementOptions
+    found: "AgreementResult", options: AgreementOptions
 ) -> reports.AgreementReport:
     agreement = found.agreement
     coefficients, coverage, matrix = (
@@ -246,10 +246,10 @@ def agreement_report(
         agreement.coverage,
         agreement.matrix,
     )
-    writer = _Writer(asked.query)
+    writer = _Writer(options.query)
     return reports.AgreementReport(
-        query=asked.query,
-        interval=reports.ReportInterval(resamples=asked.resamples, seed=asked.seed),
+        query=options.query,
+        interval=reports.ReportInterval(resamples=options.resamples, seed=options.seed),
         caveat=CAVEAT if found.sample_corpus else None,
         coverage=filled(
             reports.CoverageReport,
@@ -440,10 +440,10 @@ NAMES = 12
 """People that the list of coverage names; --json has all."""
 
 
-def as_text(found: "AgreementResult", asked: AgreementOptions, *, matrix: bool) -> str:
+def as_text(found: "AgreementResult", options: AgreementOptions, *, matrix: bool) -> str:
     page = CommandReport()
     agreement = found.agreement
-    _head(page, found, asked)
+    _head(page, found, options)
     _coverage(page, agreement.coverage)
     if agreement.pooled.pairs:
         _patterns(page, agreement)
@@ -461,16 +461,16 @@ def as_text(found: "AgreementResult", asked: AgreementOptions, *, matrix: bool) 
     if agreement.pooled.pairs:
         page.say(
             'Each query under "find" opens in the workbench, typed behind a : there or in '
-            f"quotes here: {_browse(asked)}. One with a ~ in front finds these items and some "
+            f"quotes here: {_browse(options)}. One with a ~ in front finds these items and some "
             "others; the ~ is no part of it."
         )
     return page.text()
 
 
-def _browse(asked: AgreementOptions) -> str:
+def _browse(options: AgreementOptions) -> str:
     """The command that shows a cell's items, in the database and query of the report."""
-    db = [] if asked.db is None else ["--db", str(asked.db)]
-    find = f"{asked.query} FIND" if asked.query else "FIND"
+    db = [] if options.db is None else ["--db", str(options.db)]
+    find = f"{options.query} FIND" if options.query else "FIND"
     # In quotes also where "FIND" itself needs none: what is put there will.
     quoted = find.replace("'", "'\"'\"'")
     return f"{command_line(['nfh-tui', 'browse', *db])} '{quoted}'"
@@ -480,9 +480,9 @@ def _find(find: Find) -> str:
     return find.query if find.exact else f"~ {find.query}"
 
 
-def _head(page: CommandReport, found: "AgreementResult", asked: AgreementOptions) -> None:
+def _head(page: CommandReport, found: "AgreementResult", options: AgreementOptions) -> None:
     coverage = found.agreement.coverage
-    where = f"that {asked.query} finds" if asked.query else "of the whole database"
+    where = f"that {options.query} finds" if options.query else "of the whole database"
     page.say(
         f"Agreement on {counted(coverage.items, 'item')} in "
         f"{counted(coverage.passages, 'passage')} {where}"
@@ -490,12 +490,12 @@ def _head(page: CommandReport, found: "AgreementResult", asked: AgreementOptions
     if found.sample_corpus:
         page.say(CAVEAT)
     page.say(
-        f"In brackets: 95 % intervals from {asked.resamples:,} resamples of passages, "
-        f"seed {asked.seed}."
-        if asked.resamples
+        f"In brackets: 95 % intervals from {options.resamples:,} resamples of passages, "
+        f"seed {options.seed}."
+        if options.resamples
         else "No intervals: --resamples is 0."
     )
-    if asked.resamples and coverage.passages < FEW_PASSAGES:
+    if options.resamples and coverage.passages < FEW_PASSAGES:
         page.say(f"With fewer than {FEW_PASSAGES} passages take intervals as rough.")
 
 

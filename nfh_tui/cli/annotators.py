@@ -87,7 +87,7 @@ def annotators(
         return
     parsed = parse_query(query)
     with open_database(db, writes=remember) as store, RowCounter("reading answers") as progress:
-        told = look_at_people(
+        result = look_at_people(
             store,
             parsed,
             known(store, me or user()),
@@ -96,14 +96,14 @@ def annotators(
             with_nouns=not no_nouns,
         )
         if remember:
-            told = remember_people(store, told)
-    missing = [name for name in only if name not in {p.name for p in told.competence.people}]
+            result = remember_people(store, result)
+    missing = [name for name in only if name not in {p.name for p in result.competence.people}]
     if missing:
         raise Failure(f"{missing[0]} answered none of these items as an annotator")
     if as_json:
-        emit(as_object(told, only))
+        emit(as_object(result, only))
     else:
-        click.echo(as_text(told, only, matrix=matrix), nl=False)
+        click.echo(as_text(result, only, matrix=matrix), nl=False)
 
 
 def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
@@ -122,29 +122,29 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
 Json = dict[str, Any]
 
 
-def as_object(told: "CompetenceResult", only: Collection[str] = ()) -> Json:
+def as_object(result: "CompetenceResult", only: Collection[str] = ()) -> Json:
     """The whole report; of the people in `only`, where it names any.
 
     A measure is {value, low, high, n, why}; value null has its why. remembered is null
     where nothing was asked to be.
     """
-    found = told.competence
+    found = result.competence
     latent = to_json(found.latent)
     people = latent.pop("people")
     return {
-        "caveat": CAVEAT if told.sample_corpus else None,
+        "caveat": CAVEAT if result.sample_corpus else None,
         "items": found.items,
         "decided_by_experts": found.decided,
         "decided_unanimous": found.unanimous,
         "trends_tested": found.tests,
-        "closest_nouns_by": told.tagger,
+        "closest_nouns_by": result.tagger,
         "models": latent,
         "people": [
             _person_json(person) | {"models": people.get(person.name)}
             for person in found.people
             if not only or person.name in only
         ],
-        "remembered": told.remembered,
+        "remembered": result.remembered,
     }
 
 
@@ -182,15 +182,15 @@ SHORT = {
 
 
 def as_text(
-    told: "CompetenceResult", only: Collection[str] = (), *, matrix: bool = False
+    result: "CompetenceResult", only: Collection[str] = (), *, matrix: bool = False
 ) -> str:
     page = CommandReport()
-    found = told.competence
+    found = result.competence
     people = [one for one in found.people if not only or one.name in only]
-    _head(page, told)
+    _head(page, result)
     if not found.people:
         return page.text()
-    _remembered(page, told)
+    _remembered(page, result)
     _everybody(page, found, people)
     _checks(page, people)
     _models(page, found.latent)
@@ -203,15 +203,15 @@ def as_text(
     return page.text()
 
 
-def _head(page: CommandReport, told: "CompetenceResult") -> None:
-    found = told.competence
+def _head(page: CommandReport, result: "CompetenceResult") -> None:
+    found = result.competence
     page.say(
         f"{counted(len(found.people), 'annotator')} on {counted(found.items, 'item')}; an "
         f"expert decided {found.decided:,} of them."
     )
     if not found.people:
         page.say("Nobody has answered these items as an annotator.")
-    if told.sample_corpus:
+    if result.sample_corpus:
         page.say(CAVEAT)
     if found.decided:
         page.say(
@@ -221,10 +221,10 @@ def _head(page: CommandReport, told: "CompetenceResult") -> None:
         )
 
 
-def _remembered(page: CommandReport, told: "CompetenceResult") -> None:
+def _remembered(page: CommandReport, result: "CompetenceResult") -> None:
     from nfh_models.agreement.report import LEAST
 
-    kept = told.remembered
+    kept = result.remembered
     if kept is None:
         return
     if not kept.people:

@@ -497,7 +497,7 @@ def merge_json(report: MergeReport, path: Path) -> dict[str, object]:
     return {"db": str(path), "changed": report.changes and not report.dry_run} | content
 
 
-def merge_lines(report: MergeReport, path: Path, asked: "SettleRequest") -> Iterator[str]:
+def merge_lines(report: MergeReport, path: Path, request: "SettleRequest") -> Iterator[str]:
     other = visible(report.other, PATH_SHOWN)
     if not report.changes:
         yield f"{other}: nothing new"
@@ -507,7 +507,7 @@ def merge_lines(report: MergeReport, path: Path, asked: "SettleRequest") -> Iter
     yield from _same(report)
     for sentence in report.left:
         yield f"Left there: {visible(sentence, LINE_SHOWN)}"
-    yield from _conflicts(report.conflicts, asked)
+    yield from _conflicts(report.conflicts, request)
     if report.dry_run:
         yield "Nothing was stored"
     elif report.backup is not None:
@@ -561,7 +561,7 @@ def _same(report: MergeReport) -> Iterator[str]:
         yield f"{counted(report.taken_back, 'thing')} changed there and changed back: as here"
 
 
-def _conflicts(conflicts: Sequence[Conflict], asked: "SettleRequest") -> Iterator[str]:
+def _conflicts(conflicts: Sequence[Conflict], request: "SettleRequest") -> Iterator[str]:
     if not conflicts:
         return
     items = [list(group) for _, group in groupby(conflicts, lambda one: one.public_id)]
@@ -569,13 +569,13 @@ def _conflicts(conflicts: Sequence[Conflict], asked: "SettleRequest") -> Iterato
     for group in items[:SHOWN_ITEMS]:
         for one in group:
             yield f"  {_conflict(one)}"
-        yield f"    {asked.command('adjudicate', group[0].query)}"
+        yield f"    {request.command('adjudicate', group[0].query)}"
     if len(items) > SHOWN_ITEMS:
         yield f"  and {len(items) - SHOWN_ITEMS:,} more; --json lists them all"
     golds = [{one.here.rule, one.there.rule} for one in conflicts if one.what == "gold"]
     if {"expert"} in golds:
         yield "Those that experts decided otherwise, now that both decisions are here:"
-        yield f"  {asked.command('adjudicate', BETWEEN_EXPERTS)}"
+        yield f"  {request.command('adjudicate', BETWEEN_EXPERTS)}"
     if any(rules <= BY_VOTES for rules in golds):
         yield "Where a rule made both golds, nfh-tui settle makes it anew, of all votes"
 

@@ -84,7 +84,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """Two of the entrants compared, by name."""
+    """Two of the systems compared, by name."""
 
     first: str
     second: str
@@ -199,13 +199,13 @@ def as_json(
     trial: IdentificationTrial,
     found: Sequence[IdentificationEvaluation],
     versus: Sequence[SystemComparison],
-    asked: ReportOptions,
+    options: ReportOptions,
 ) -> Json:
     models = [
         _model(trial, one, evaluation)
         for one, evaluation in zip(trial.judged, found, strict=True)
     ]
-    return whole_report(about(trial, asked), models, [_versus(one) for one in versus])
+    return whole_report(about(trial, options), models, [_versus(one) for one in versus])
 
 
 def whole_report(told: HeldOn, models: Sequence[Json], comparisons: Sequence[Report]) -> Json:
@@ -223,32 +223,32 @@ H = TypeVar("H", bound=HeldOn)
 
 
 def held_on(
-    kind: type[H], trial: object, task: str, asked: ReportOptions, **given: object
+    kind: type[H], trial: object, task: str, options: ReportOptions, **given: object
 ) -> H:
     """The keys that the reports of both tasks begin with."""
     return filled(
         kind,
         trial,
         task=task,
-        query=asked.query,
-        split=asked.split,
-        file=asked.file,
-        interval=ReportInterval(resamples=asked.resamples, seed=asked.seed),
+        query=options.query,
+        split=options.split,
+        file=options.file,
+        interval=ReportInterval(resamples=options.resamples, seed=options.seed),
         **given,
     )
 
 
-def about(trial: IdentificationTrial, asked: ReportOptions) -> IdentificationHead:
+def about(trial: IdentificationTrial, options: ReportOptions) -> IdentificationHead:
     """What was measured on, and what was left out of it."""
     saw_model = sum(example.saw_model for example in trial.examples)
-    return held_on(IdentificationHead, trial, TASK, asked, saw_model=saw_model)
+    return held_on(IdentificationHead, trial, TASK, options, saw_model=saw_model)
 
 
 def _model(
     trial: IdentificationTrial, judged: DecidedExamples, found: IdentificationEvaluation
 ) -> Json:
-    entrant, counts = judged.entrant, found.counts
-    parsing = trial.parsing if entrant.needs else 0.0
+    system, counts = judged.system, found.counts
+    parsing = trial.parsing if system.needs else 0.0
     told = filled(
         IdentificationModel,
         found,
@@ -273,16 +273,16 @@ def _model(
         per_length=_parts("length", found.by_length),
         errors=[error(one) for one in found.errors],
     )
-    system = filled(FittedSystemReport, entrant, trained_on=trained_on(entrant))
-    return to_json(system) | figures(counts) | to_json(told)
+    own = filled(FittedSystemReport, system, trained_on=trained_on(system))
+    return to_json(own) | figures(counts) | to_json(told)
 
 
-def trained_on(entrant: IdentificationSystem) -> FittedOn | None:
+def trained_on(system: IdentificationSystem) -> FittedOn | None:
     """What a system was trained on for this evaluation; None of one that was not."""
-    lesson = entrant.lesson
-    if lesson is None:
+    training_set = system.training_set
+    if training_set is None:
         return None
-    return FittedOn(lesson.name, lesson.size, lesson.dropped)
+    return FittedOn(training_set.name, training_set.size, training_set.dropped)
 
 
 def figures(counts: DecisionCounts) -> Json:
@@ -459,7 +459,7 @@ class EvaluateOptions:
         return Resampling(self.resamples, self.seed)
 
     @property
-    def asked(self) -> ReportOptions:
+    def report_options(self) -> ReportOptions:
         """What the report says of the call."""
         file = None if self.file is None else str(self.file)
         return ReportOptions(self.query, self.split, file, self.resamples, self.seed)
@@ -617,13 +617,13 @@ def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
     yield f"All of it: {command(f'jobs show {job.id} --json', db)}"
 
 
-MakeEntrants = Callable[
+MakeSystems = Callable[
     [EvaluateOptions, "Store | None", FoldExamples | None], Sequence[IdentificationSystem]
 ]
 
 
 def held(
-    call: EvaluateOptions, entrants_of: MakeEntrants, tell: Tell | None = None
+    call: EvaluateOptions, systems_of: MakeSystems, tell: Tell | None = None
 ) -> IdentificationTrial:
     """The trial of those whom `entrants_of` makes; its warnings have been said.
 
@@ -632,19 +632,19 @@ def held(
     """
     with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
         source = _examples(call, store)
-        lesson = _lesson(call, step)
-        entrants = entrants_of(call, store, lesson)
-        layers = layers_needed(entrants)
+        training_set = _training_set(call, step)
+        systems = systems_of(call, store, training_set)
+        layers = layers_needed(systems)
         parser = load_parser(call.parser, layers) if layers else None
-        if lesson is not None:
-            lesson.parser = parser
-        trial = hold_identification(source, entrants, parser, step)
+        if training_set is not None:
+            training_set.parser = parser
+        trial = hold_identification(source, systems, parser, step)
         found = [
             said
-            for one in entrants
+            for one in systems
             if one.identifier and (said := other_parser(one.identifier, one.name, parser))
         ]
-        for name, known in learnt_from(store, entrants, trial.examples):
+        for name, known in learnt_from(store, systems, trial.examples):
             passages = "passage" if known == 1 else "passages"
             found.append(
                 f"{name} learnt from the {passages} of {known:,} of these "
@@ -673,7 +673,7 @@ def _examples(call: EvaluateOptions, store: "Store | None") -> Examples:
     return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
-def _lesson(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
+def _training_set(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
     if call.train is None:
         return None
     source = examples_of_file(call.train, blind=call.blind)
@@ -684,30 +684,33 @@ def _lesson(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
 
 
 def named(
-    call: EvaluateOptions, store: "Store | None", lesson: FoldExamples | None
+    call: EvaluateOptions, store: "Store | None", training_set: FoldExamples | None
 ) -> list[IdentificationSystem]:
     """Those that --model names, else the active model, or svm where recipes are fitted."""
     specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
-    found = [_one_entrant(call, spec, store, lesson) for spec in specs]
+    found = [_one_system(call, spec, store, training_set) for spec in specs]
     check_names(one.name for one in found)
     return found
 
 
-def _one_entrant(
-    call: EvaluateOptions, spec: str | None, store: "Store | None", lesson: FoldExamples | None
+def _one_system(
+    call: EvaluateOptions,
+    spec: str | None,
+    store: "Store | None",
+    training_set: FoldExamples | None,
 ) -> IdentificationSystem:
     if spec == SVM and call.fits:
-        return fitted(call, SVM, settings(call), lesson)
+        return fitted(call, SVM, settings(call), training_set)
     chosen = identifier_for(store, spec, register=False)
     return IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id)
 
 
 def fitted(
-    call: EvaluateOptions, name: str, wanted: "SvmSettings", lesson: FoldExamples | None
+    call: EvaluateOptions, name: str, wanted: "SvmSettings", training_set: FoldExamples | None
 ) -> IdentificationSystem:
     """`svm` with these settings, fitted on what --train names, else in folds."""
-    if lesson is not None:
-        return taught(name, wanted, lesson)
+    if training_set is not None:
+        return taught(name, wanted, training_set)
     return in_folds(name, wanted, call.folds or DEFAULT_FOLDS, call.seed)
 
 
@@ -736,8 +739,8 @@ def around_number(text: str, start: int, end: int) -> str:
     return f"{before}[{number}]{behind}"
 
 
-def where(source: str, format_: str | None, asked: ReportOptions) -> str:
+def where(source: str, format_: str | None, options: ReportOptions) -> str:
     place = source if format_ is None else f"{source} ({format_})"
-    if asked.query:
-        place += f", query {asked.query}"
-    return place + (f", split {asked.split}" if asked.split else "")
+    if options.query:
+        place += f", query {options.query}"
+    return place + (f", split {options.split}" if options.split else "")

@@ -101,7 +101,7 @@ def run(call: EvaluateOptions) -> None:
     whole = measured(call)
     write_page(whole, call)
     if call.as_json:
-        emit(as_json(whole.trial, whole.found, whole.versus, call.asked))
+        emit(as_json(whole.trial, whole.found, whole.versus, call.report_options))
     else:
         click.echo(_text(whole, call, call.errors), nl=False)
 
@@ -110,12 +110,12 @@ def report(call: EvaluateOptions, tell: Tell) -> Json:
     """The report as JSON; the page of the call is written. tell: told how far it is."""
     whole = measured(call, tell)
     write_page(whole, call)
-    return as_json(whole.trial, whole.found, whole.versus, call.asked)
+    return as_json(whole.trial, whole.found, whole.versus, call.report_options)
 
 
 @dataclass(frozen=True, slots=True)
 class IdentificationResult:
-    """All that was found. found: one an entrant of the trial, in their order."""
+    """All that was found. found: one a system of the trial, in their order."""
 
     trial: IdentificationTrial
     found: Sequence[IdentificationEvaluation]
@@ -139,14 +139,14 @@ def write_page(whole: IdentificationResult, call: EvaluateOptions) -> None:
 
 def _text(whole: IdentificationResult, call: EvaluateOptions, errors: int) -> str:
 
-    return as_text(whole.trial, whole.found, whole.versus, call.asked, errors=errors)
+    return as_text(whole.trial, whole.found, whole.versus, call.report_options, errors=errors)
 
 
 def _compared(
     tried: Sequence[Example], judged: Sequence[DecidedExamples], resampling: Resampling
 ) -> list[SystemComparison]:
     """Compares every two systems, in the order of --model."""
-    said = {one.entrant.name: [it.nfh for it in one.decisions] for one in judged}
+    said = {one.system.name: [it.nfh for it in one.decisions] for one in judged}
     return [
         SystemComparison(first, second, compare(tried, said[first], said[second], resampling))
         for first, second in combinations(said, 2)
@@ -157,7 +157,7 @@ WORDS = 15
 """Anchor words that the table names; --json has all."""
 RULES_SHOWN = 40
 WEIGHTS_SHOWN = 3
-MOST_ENTRANTS = 5
+MOST_SYSTEMS = 5
 """Entrants whose seconds are told one by one."""
 FIGURES = ("", "precision:", "recall:", "F1:", "accuracy:")
 
@@ -168,16 +168,16 @@ def as_text(
     trial: IdentificationTrial,
     found: Sequence[IdentificationEvaluation],
     versus: Sequence[SystemComparison],
-    asked: ReportOptions,
+    options: ReportOptions,
     *,
     errors: int,
 ) -> str:
     """The report, ready to print. errors: how many wrong decisions of each to show."""
     page = CommandReport()
     both = list(zip(trial.judged, found, strict=True))
-    head(page, trial, asked)
+    head(page, trial, options)
     if trial.examples:
-        _figures_table(page, both, asked)
+        _figures_table(page, both, options)
         _versus(page, versus)
         _confusion(page, both)
         _rules(page, both)
@@ -187,10 +187,10 @@ def as_text(
     return page.text()
 
 
-def head(page: CommandReport, trial: IdentificationTrial, asked: ReportOptions) -> None:
+def head(page: CommandReport, trial: IdentificationTrial, options: ReportOptions) -> None:
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
-    place = where(trial.source, trial.format, asked)
+    place = where(trial.source, trial.format, options)
     page.say(
         f"Identification on {counted(size, 'labelled number')} of {place}: "
         f"{yes:,} NFHs, {size - yes:,} others"
@@ -203,7 +203,7 @@ def head(page: CommandReport, trial: IdentificationTrial, asked: ReportOptions) 
             "the others"
         )
     for sentence in {
-        one.entrant.lesson.sentence() for one in trial.judged if one.entrant.lesson
+        one.system.training_set.sentence() for one in trial.judged if one.system.training_set
     }:
         page.note(sentence)
     if not size:
@@ -216,13 +216,13 @@ def head(page: CommandReport, trial: IdentificationTrial, asked: ReportOptions) 
 # --- figures --------------------------------------------------------------------------------
 
 
-def _figures_table(page: CommandReport, both: Found, asked: ReportOptions) -> None:
+def _figures_table(page: CommandReport, both: Found, options: ReportOptions) -> None:
     page.title("Percent")
     rows: list[tuple[str, ...]] = []
     for judged, found in both:
         measures = (found.precision, found.recall, found.f1, found.accuracy)
-        rows.append((entrant(judged.entrant), *(percent(one.value) for one in measures)))
-        if asked.resamples:
+        rows.append((system_label(judged.system), *(percent(one.value) for one in measures)))
+        if options.resamples:
             rows.append(("  95 % interval", *(interval_words(one) for one in measures)))
     rows += [published(one) for one in RESULTS]
     page.table(FIGURES, rows)
@@ -234,23 +234,23 @@ def _figures_table(page: CommandReport, both: Found, asked: ReportOptions) -> No
     }
     for why in sorted(undefined):
         page.note(why)
-    tail(page, asked)
+    tail(page, options)
 
 
-def tail(page: CommandReport, asked: ReportOptions) -> None:
+def tail(page: CommandReport, options: ReportOptions) -> None:
     """Notes on how to read the table of figures."""
-    if asked.resamples:
+    if options.resamples:
         page.note(
-            f"intervals: {asked.resamples:,} resamples of whole passages, seed {asked.seed}"
+            f"intervals: {options.resamples:,} resamples of whole passages, seed {options.seed}"
         )
     page.note("the paper's figures are of its own data, not of this")
 
 
-def entrant(one: IdentificationSystem) -> str:
-    """The name of an entrant, and how it came to its knowledge where that matters."""
+def system_label(one: IdentificationSystem) -> str:
+    """The name of a system, and how it came to its knowledge where that matters."""
     if one.folds is not None:
         return f"{one.name}, {one.folds} folds"
-    if one.lesson is not None:
+    if one.training_set is not None:
         return f"{one.name}, fitted"
     return one.name
 
@@ -290,7 +290,7 @@ def _confusion(page: CommandReport, both: Found) -> None:
     rows = []
     for judged, found in both:
         (hit, missed), (false, passed) = found.counts.rows
-        name = f"{judged.entrant.name}: " if len(both) > 1 else ""
+        name = f"{judged.system.name}: " if len(both) > 1 else ""
         rows.append((f"{name}label NFH", f"{hit:,}", f"{missed:,}"))
         rows.append((f"{name}label not", f"{false:,}", f"{passed:,}"))
     page.table(("", "decided NFH:", "decided not:"), rows)
@@ -303,7 +303,7 @@ def _rules(page: CommandReport, both: Found) -> None:
     for judged, found in both:
         if len(found.by_rule) < 2:
             continue
-        page.title(f"By rule of {judged.entrant.name}")
+        page.title(f"By rule of {judged.system.name}")
         rows = [
             (
                 part.name,
@@ -360,11 +360,11 @@ def _part(part: PartCounts) -> tuple[str, ...]:
 def _side_by_side(
     page: CommandReport, column: str, parts: Iterable[PartCounts], key: str, both: Found
 ) -> None:
-    """The wrong decisions of each entrant, for the same parts."""
+    """The wrong decisions of each system, for the same parts."""
     columns = [column, "n:", "NFH:"]
     wrong = []
     for judged, found in both:
-        columns.append(f"{judged.entrant.name} wrong:")
+        columns.append(f"{judged.system.name} wrong:")
         wrong.append({part.name: part.counts.wrong for part in getattr(found, key)})
     page.table(
         columns,
@@ -388,13 +388,13 @@ def _errors(page: CommandReport, both: Found, most: int) -> None:
         return
     for judged, found in both:
         if not found.errors:
-            page.title(f"No wrong decision of {judged.entrant.name}")
+            page.title(f"No wrong decision of {judged.system.name}")
             continue
         total = len(found.errors)
         shown = worst(found.errors)[:most]
         which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
         order = ", the surest first" if shown[0].decision.score is not None else ""
-        page.title(f"Wrong decisions of {judged.entrant.name}: {which}{order}")
+        page.title(f"Wrong decisions of {judged.system.name}: {which}{order}")
         for error in shown:
             page.note(described(error))
             page.note(f"  {around_number(*spelled(error))}")
@@ -424,14 +424,14 @@ def seconds(page: CommandReport, trial: IdentificationTrial) -> None:
     page.title("Seconds")
     if trial.parser is not None:
         page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
-    if len(trial.judged) > MOST_ENTRANTS:
+    if len(trial.judged) > MOST_SYSTEMS:
         total = sum(judged.seconds for judged in trial.judged)
         page.note(f"fitting and deciding, all {len(trial.judged)} together: {total:.1f}")
         return
     for judged in trial.judged:
-        fits = judged.entrant.cross is not None
+        fits = judged.system.cross is not None
         what = "fitting and deciding" if fits else "deciding"
-        page.note(f"{what}, {judged.entrant.name}: {judged.seconds:.1f}")
+        page.note(f"{what}, {judged.system.name}: {judged.seconds:.1f}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,13 +469,15 @@ def run_ablation(call: EvaluateOptions) -> None:
 def _without_features(
     call: EvaluateOptions,
     store: "Store | None",  # noqa: ARG001
-    lesson: FoldExamples | None,
+    training_set: FoldExamples | None,
 ) -> list[IdentificationSystem]:
     whole = settings(call)
     kept = set(whole.features)
     names = {} if kept == set(Feature) else {REMOVALS[0].name: "the features that are set"}
     return [
-        fitted(call, names.get(removal.name, removal.name), removal.settings(whole), lesson)
+        fitted(
+            call, names.get(removal.name, removal.name), removal.settings(whole), training_set
+        )
         for removal in REMOVALS
         if removal.without < kept
     ]
@@ -484,14 +486,14 @@ def _without_features(
 def _without_rules(
     call: EvaluateOptions,  # noqa: ARG001
     store: "Store | None",  # noqa: ARG001
-    lesson: FoldExamples | None,  # noqa: ARG001
+    training_set: FoldExamples | None,  # noqa: ARG001
 ) -> list[IdentificationSystem]:
     return rules_without()
 
 
 def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> list[AblationRow]:
     published = {one.name: one.published for one in REMOVALS}
-    if trial.judged[0].entrant.name != REMOVALS[0].name:
+    if trial.judged[0].system.name != REMOVALS[0].name:
         published = {}  # the paper's table is of all four features
     removed = {one.name: one.rules for one in rule_removals() if one.rules}
     labels = [one.nfh for one in trial.examples]
@@ -500,7 +502,7 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
     said = [[it.nfh for it in one.decisions] for one in trial.judged]
     rows = []
     for judged, own in zip(trial.judged, said, strict=True):
-        name = judged.entrant.name
+        name = judged.system.name
         versus = None
         if judged is not whole:
             versus = compare(trial.examples, said[0], own, call.resampling)
@@ -544,14 +546,14 @@ class AblationReport(IdentificationHead):
 def _as_json(
     call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
 ) -> AblationReport:
-    first = trial.judged[0].entrant
+    first = trial.judged[0].system
     return filled(
         AblationReport,
-        about(trial, call.asked),
+        about(trial, call.report_options),
         ablation=recipe,
         folds=first.folds,
         trained_on=trained_on(first),
-        rows=[{"name": row.judged.entrant.name} | to_json(_row_report(row)) for row in rows],
+        rows=[{"name": row.judged.system.name} | to_json(_row_report(row)) for row in rows],
         seconds=round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
         seconds_parsing=round(trial.parsing, 3),
     )
@@ -580,7 +582,7 @@ def _as_text(
     call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
 ) -> str:
     page = CommandReport()
-    head(page, trial, call.asked)
+    head(page, trial, call.report_options)
     if trial.examples:
         page.title(_title(trial, recipe))
         if recipe == RULES:
@@ -588,16 +590,16 @@ def _as_text(
         else:
             _features_table(page, rows)
         page.note("lost: points of F1 that go with what is left out")
-        tail(page, call.asked)
+        tail(page, call.report_options)
     seconds(page, trial)
     return page.text()
 
 
 def _title(trial: IdentificationTrial, recipe: str) -> str:
-    first = trial.judged[0].entrant
+    first = trial.judged[0].system
     if first.folds is not None:
         return f"{recipe}, {first.folds} folds: percent, beside it the paper's dev set"
-    if first.lesson is not None:
+    if first.training_set is not None:
         return f"{recipe}, fitted on another file: percent, beside it the paper's dev set"
     return f"{recipe} with parts left out: percent"
 
@@ -622,7 +624,7 @@ def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
     order = sorted(
         rows[1:],
         key=lambda row: (
-            not row.judged.entrant.name.startswith("without group "),
+            not row.judged.system.name.startswith("without group "),
             -(_value(row) or 0.0),
         ),
     )
@@ -630,7 +632,7 @@ def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
         ("left out", "decides:", "P:", "R:", "F1:", "lost:", "95 %:"),
         [
             (
-                row.judged.entrant.name.removeprefix("without ") if row.versus else "nothing",
+                row.judged.system.name.removeprefix("without ") if row.versus else "nothing",
                 "" if row.touched is None else f"{row.touched:,}",
                 percent(row.counts.precision),
                 percent(row.counts.recall),
@@ -645,7 +647,7 @@ def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
 def _figures_row(row: AblationRow) -> tuple[str, ...]:
     counts = row.counts
     shown = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
-    return (row.judged.entrant.name, *shown)
+    return (row.judged.system.name, *shown)
 
 
 def _value(row: AblationRow) -> float | None:

@@ -66,11 +66,11 @@ from nfh_tui.services.evaluate import (
     ResolutionSystem,
     ResolutionTrial,
     ResolvedExamples,
-    entrant_for,
     hold_resolution,
     layers_needed,
     other_parser,
     remembering,
+    system_for,
 )
 from nfh_tui.services.examples import (
     ResolutionExamples,
@@ -95,7 +95,7 @@ COMPARED = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
 
 @dataclass(frozen=True, slots=True)
 class ResolutionComparison:
-    """Two of the entrants compared, by name; a test for each figure of COMPARED."""
+    """Two of the systems compared, by name; a test for each figure of COMPARED."""
 
     first: str
     second: str
@@ -106,8 +106,8 @@ class ResolutionComparison:
 class ResolutionResult:
     """All that was found.
 
-    evaluations: one an entrant of the trial, in their order. baselines: the noun baselines
-    and the entrants on References alone; empty where nobody asked for them.
+    evaluations: one a system of the trial, in their order. baselines: the noun baselines
+    and the systems on References alone; empty where nobody asked for them.
     """
 
     trial: ResolutionTrial
@@ -120,9 +120,9 @@ def run(call: EvaluateOptions) -> None:
     found = measured(call)
     _write_page(found, call)
     if call.as_json:
-        emit(as_json(found, call.asked))
+        emit(as_json(found, call.report_options))
     else:
-        text = as_text(found, call.asked, oracle=call.oracle, errors=call.errors)
+        text = as_text(found, call.report_options, oracle=call.oracle, errors=call.errors)
         click.echo(text, nl=False)
 
 
@@ -131,7 +131,7 @@ def report(call: EvaluateOptions, tell: Tell) -> "Json":
 
     found = measured(call, tell)
     _write_page(found, call)
-    return as_json(found, call.asked)
+    return as_json(found, call.report_options)
 
 
 def _write_page(found: ResolutionResult, call: EvaluateOptions) -> None:
@@ -139,7 +139,7 @@ def _write_page(found: ResolutionResult, call: EvaluateOptions) -> None:
         from nfh_db.formats.files import write_lines
         from nfh_tui.cli.evaluation_page import as_page
 
-        write_lines(call.report, as_page(found, call.asked))
+        write_lines(call.report, as_page(found, call.report_options))
 
 
 def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResult:
@@ -150,41 +150,41 @@ def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResul
     """
     with opened(call, looks_up=True) as store, watched(tell) as step:
         source = _examples(call, store)
-        entrants = _entrants(call, store)
+        systems = _systems(call, store)
         baselines = _baselines() if call.baselines else []
-        everybody = [*entrants, *baselines]
+        everybody = [*systems, *baselines]
         layers = layers_needed(everybody)
         parser = load_parser(call.parser, layers) if layers else None
         trial = hold_resolution(source, everybody, parser, step)
-        strange = [other_parser(one.resolver, one.name, parser) for one in entrants]
+        strange = [other_parser(one.resolver, one.name, parser) for one in systems]
         warnings = [
             *trial.warnings,
-            *(one.aside for one in entrants if one.aside),
+            *(one.aside for one in systems if one.aside),
             *(said for said in strange if said is not None),
-            *remembering(store, entrants, trial.examples),
+            *remembering(store, systems, trial.examples),
         ]
         step("measuring", 0, 0)
-        found = _found(replace(trial, warnings=tuple(warnings)), len(entrants), call)
+        found = _found(replace(trial, warnings=tuple(warnings)), len(systems), call)
     warn(found.trial.warnings)
     return found
 
 
-def _found(whole: ResolutionTrial, entrants: int, call: EvaluateOptions) -> ResolutionResult:
-    """entrants: how many of those in the trial are no baselines."""
-    trial = replace(whole, judged=whole.judged[:entrants])
+def _found(whole: ResolutionTrial, systems: int, call: EvaluateOptions) -> ResolutionResult:
+    """systems: how many of those in the trial are no baselines."""
+    trial = replace(whole, judged=whole.judged[:systems])
     evaluations = tuple(
         evaluate(
             trial.examples,
             one.choices,
             answers=one.answers,
-            probabilities=one.entrant.resolver.probabilities,
+            probabilities=one.system.resolver.probabilities,
             resampling=call.resampling,
         )
         for one in trial.judged
     )
     baselines: tuple[ScoredSystem, ...] = ()
     if call.baselines:
-        said = {one.entrant.name: one.choices for one in reversed(whole.judged)}
+        said = {one.system.name: one.choices for one in reversed(whole.judged)}
         baselines = on_references(trial.examples, dict(reversed(said.items())))
     return ResolutionResult(trial, evaluations, _compared(trial, evaluations, call), baselines)
 
@@ -194,7 +194,7 @@ def _compared(
 ) -> tuple[ResolutionComparison, ...]:
     """Compares every two systems, in the order of --model."""
     pairs = zip(trial.judged, evaluations, strict=True)
-    judged = {one.entrant.name: found.judged for one, found in pairs}
+    judged = {one.system.name: found.judged for one, found in pairs}
     return tuple(
         ResolutionComparison(
             first,
@@ -218,10 +218,10 @@ def _examples(call: EvaluateOptions, store: "Store | None") -> ResolutionExample
     return resolution_examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
-def _entrants(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSystem]:
+def _systems(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSystem]:
     """Those that --model names, else the active model."""
     specs: Sequence[str | None] = call.models or (None,)
-    found = [entrant_for(store, spec) for spec in specs]
+    found = [system_for(store, spec) for spec in specs]
     names = [one.name for one in found]
     # Models in two folders may have one name: then each is called by its folder.
     called = [
@@ -396,7 +396,7 @@ class ResolutionComparisonReport(Report):
     tests: list[TestReport]
 
 
-def as_json(found: "ResolutionResult", asked: ReportOptions) -> Json:
+def as_json(found: "ResolutionResult", options: ReportOptions) -> Json:
     trial = found.trial
     share = trial.saw_model / len(trial.examples) if trial.examples else None
     baselines = [filled(BaselineReport, one.figures, name=one.name) for one in found.baselines]
@@ -405,7 +405,7 @@ def as_json(found: "ResolutionResult", asked: ReportOptions) -> Json:
             ResolutionHead,
             trial,
             RESOLUTION,
-            asked,
+            options,
             saw_model_share=share,
             **({"baselines": baselines} if baselines else {}),
         ),
@@ -423,8 +423,8 @@ def as_json(found: "ResolutionResult", asked: ReportOptions) -> Json:
 
 
 def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEvaluation) -> Json:
-    entrant, heads = said.entrant, found.heads
-    parsing = trial.parsing if entrant.needs else 0.0
+    system, heads = said.system, found.heads
+    parsing = trial.parsing if system.needs else 0.0
     told = filled(
         ResolutionModel,
         found,
@@ -446,9 +446,9 @@ def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEval
         },
         errors=[error(one) for one in found.mistakes],
     )
-    resolver = entrant.resolver
-    system = SystemReport(entrant.name, resolver.recipe, resolver.version, entrant.model_id)
-    return to_json(system) | figures(found.figures) | to_json(told)
+    resolver = system.resolver
+    own = SystemReport(system.name, resolver.recipe, resolver.version, system.model_id)
+    return to_json(own) | figures(found.figures) | to_json(told)
 
 
 def figures(one: ResolutionFigures) -> Json:
@@ -543,7 +543,7 @@ Both = Sequence[tuple[ResolutionSystem, ResolutionEvaluation]]
 
 def both(found: "ResolutionResult") -> Both:
     return [
-        (judged.entrant, evaluation)
+        (judged.system, evaluation)
         for judged, evaluation in zip(found.trial.judged, found.evaluations, strict=True)
     ]
 
@@ -551,11 +551,11 @@ def both(found: "ResolutionResult") -> Both:
 # --- what it is about -----------------------------------------------------------------------
 
 
-def head(found: "ResolutionResult", asked: ReportOptions) -> tuple[str, list[str]]:
+def head(found: "ResolutionResult", options: ReportOptions) -> tuple[str, list[str]]:
     trial = found.trial
     size = len(trial.examples)
     references = sum(bool(example.gold.heads) for example in trial.examples)
-    place = where(trial.source, trial.format, asked)
+    place = where(trial.source, trial.format, options)
     first = (
         f"Resolution on {counted(size, 'labelled number')} of {place}: "
         f"{counted(references, 'Reference')}, {size - references:,} of the six classes"
@@ -584,16 +584,16 @@ def _reservations(found: "ResolutionResult", size: int, references: int) -> Iter
         yield "no label is a Reference: nothing here says how well heads are found"
     elif references == size:
         yield "every label is a Reference: nothing here says how well classes are told"
-    for entrant, one in both(found):
+    for system, one in both(found):
         if one.figures.answered_n < size:
             silent = size - one.figures.answered_n
             yield (
-                f"{entrant.name} has nothing to say of {silent:,} of them; they count as "
+                f"{system.name} has nothing to say of {silent:,} of them; they count as "
                 f"wrong. Of the others {percent(one.figures.accuracy_answered)} % are right"
             )
         if one.lost:
             yield (
-                f"{entrant.name} cannot see or choose any gold head of "
+                f"{system.name} cannot see or choose any gold head of "
                 f"{counted(one.lost, 'Reference')}: too far off, or no candidate by its rules"
             )
 
@@ -611,14 +611,14 @@ INTERVAL = "  95 % interval"
 
 
 def tables(
-    found: "ResolutionResult", asked: ReportOptions, *, oracle: bool
+    found: "ResolutionResult", options: ReportOptions, *, oracle: bool
 ) -> Iterator[ReportTable]:
     """The tables of figures, in order; those that say nothing are left out."""
     pairs = both(found)
-    yield _accuracies(pairs, asked)
-    yield _kinds(pairs, asked)
+    yield _accuracies(pairs, options)
+    yield _kinds(pairs, options)
     if any(one.heads is not None and one.heads.n for _, one in pairs):
-        yield _heads(pairs, asked)
+        yield _heads(pairs, options)
     if oracle:
         yield _oracle(pairs)
     if found.baselines:
@@ -629,16 +629,16 @@ def tables(
 
 
 def _measured(
-    pairs: Both, asked: ReportOptions, names: Sequence[str]
+    pairs: Both, options: ReportOptions, names: Sequence[str]
 ) -> tuple[list[Row], list[str]]:
-    """A row an entrant with the figures of `names` and, where asked for, their intervals."""
+    """A row a system with the figures of `names` and, where asked for, their intervals."""
     rows: list[Row] = []
     styles: list[str] = []
-    for entrant, one in pairs:
+    for system, one in pairs:
         value = [_value(one, name) for name in names]
-        rows.append((short(entrant.name), *value))
-        styles.append("lead" if asked.resamples else "")
-        if asked.resamples:
+        rows.append((short(system.name), *value))
+        styles.append("lead" if options.resamples else "")
+        if options.resamples:
             found = [one.ci95.get(name) for name in names]
             rows.append(
                 (INTERVAL, *(NONE if it is None else interval_words(it) for it in found))
@@ -654,8 +654,8 @@ def _value(one: ResolutionEvaluation, name: str) -> str:
     return percent(getattr(one.figures, name))
 
 
-def _accuracies(pairs: Both, asked: ReportOptions) -> ReportTable:
-    rows, styles = _measured(pairs, asked, COMPARED)
+def _accuracies(pairs: Both, options: ReportOptions) -> ReportTable:
+    rows, styles = _measured(pairs, options, COMPARED)
     told = [
         (_paper(one.what, one.data), NONE, f"{one.percent:.1f}", NONE)
         for one in scoring.RESULTS
@@ -667,7 +667,7 @@ def _accuracies(pairs: Both, asked: ReportOptions) -> ReportTable:
     notes = [
         "right are: accuracy, any gold mention; inclusive, also a word spelled like one (the "
         "figure that the paper prints); nearest, the nearest gold mention alone",
-        *_tail(asked),
+        *_tail(options),
     ]
     columns = ("", "accuracy:", "inclusive:", "nearest:")
     return ReportTable(
@@ -675,19 +675,19 @@ def _accuracies(pairs: Both, asked: ReportOptions) -> ReportTable:
     )
 
 
-def _tail(asked: ReportOptions) -> list[str]:
+def _tail(options: ReportOptions) -> list[str]:
     notes = []
-    if asked.resamples:
+    if options.resamples:
         notes.append(
-            f"intervals: {asked.resamples:,} resamples of whole passages, seed {asked.seed}"
+            f"intervals: {options.resamples:,} resamples of whole passages, seed {options.seed}"
         )
     notes.append("paper: on its own dev and test sets, by a model of 7,447 training examples")
     return notes
 
 
-def _kinds(pairs: Both, asked: ReportOptions) -> ReportTable:
+def _kinds(pairs: Both, options: ReportOptions) -> ReportTable:
     names = ("binary", "class_accuracy", "reference", "reference_inclusive", "implicit")
-    rows, styles = _measured(pairs, asked, names)
+    rows, styles = _measured(pairs, options, names)
     told: list[Row] = []
     for what in (scoring.PLAIN, scoring.ELMO):
         known = {
@@ -706,15 +706,15 @@ def _kinds(pairs: Both, asked: ReportOptions) -> ReportTable:
     )
 
 
-def _heads(pairs: Both, asked: ReportOptions) -> ReportTable:
+def _heads(pairs: Both, options: ReportOptions) -> ReportTable:
     rows: list[Row] = []
     styles: list[str] = []
-    for entrant, one in pairs:
+    for system, one in pairs:
         if one.heads is None:
             continue
-        rows.append((short(entrant.name), *_head_row(one.heads)))
+        rows.append((short(system.name), *_head_row(one.heads)))
         styles.append("lead")
-        if asked.resamples:
+        if options.resamples:
             names = ("heads_exact", "heads_f1", "mentions_f1")
             found = [one.ci95.get(name) for name in names]
             exact, nouns, words = (NONE if it is None else interval_words(it) for it in found)
@@ -741,10 +741,10 @@ def _head_row(one: HeadFigures) -> tuple[str, ...]:
 
 
 def _relations(pairs: Both) -> Iterator[str]:
-    for entrant, one in pairs:
+    for system, one in pairs:
         if one.heads is not None and one.heads.relation_n:
             yield (
-                f"{entrant.name}: the relation, AND or OR, is right in "
+                f"{system.name}: the relation, AND or OR, is right in "
                 f"{one.heads.relation_right:,} of the {one.heads.relation_n:,} in which gold "
                 "states one"
             )
@@ -756,12 +756,12 @@ def _relations(pairs: Both) -> Iterator[str]:
 def _oracle(pairs: Both) -> ReportTable:
     rows = [
         (
-            short(entrant.name),
+            short(system.name),
             percent(one.oracle.reference if one.oracle else None),
             percent(one.oracle.reference_inclusive if one.oracle else None),
             percent(one.oracle.implicit if one.oracle else None),
         )
-        for entrant, one in pairs
+        for system, one in pairs
     ]
     told: list[Row] = []
     for what in (scoring.PLAIN, scoring.ELMO):
@@ -769,7 +769,7 @@ def _oracle(pairs: Both) -> ReportTable:
         reference, implicit = known["oracle reference"], known["oracle implicit"]
         told.append((_paper(what, scoring.DEV), NONE, f"{reference:.1f}", f"{implicit:.1f}"))
     notes = (
-        *(_told_so(entrant, one) for entrant, one in pairs),
+        *(_told_so(system, one) for system, one in pairs),
         "the paper limits the candidates in training, too",
     )
     return ReportTable(
@@ -780,14 +780,14 @@ def _oracle(pairs: Both) -> ReportTable:
     )
 
 
-def _told_so(entrant: ResolutionSystem, one: ResolutionEvaluation) -> str:
+def _told_so(system: ResolutionSystem, one: ResolutionEvaluation) -> str:
     """A note whether a model was made for candidates of one kind."""
     only = one_kind(one)
     if only is None:
-        return f"{entrant.name}: limited in this test only; it chooses among words and classes"
-    trained = entrant.resolver.recipe in TRAINED
+        return f"{system.name}: limited in this test only; it chooses among words and classes"
+    trained = system.resolver.recipe in TRAINED
     how = "was trained to choose" if trained else "chooses"
-    return f"{entrant.name} {how} among {only} alone"
+    return f"{system.name} {how} among {only} alone"
 
 
 def one_kind(one: ResolutionEvaluation) -> str | None:
@@ -828,11 +828,11 @@ def _calibrations(pairs: Both) -> ReportTable:
     rows = []
     styles = []
     silent = []
-    for entrant, one in pairs:
+    for system, one in pairs:
         if one.calibration is None:
-            silent.append(entrant.name)
+            silent.append(system.name)
             continue
-        rows.append((short(entrant.name), *_calibration_row(one.calibration)))
+        rows.append((short(system.name), *_calibration_row(one.calibration)))
         styles.append("lead")
         if one.noun_calibration is not None:
             rows.append(("  by noun", *_calibration_row(one.noun_calibration)))
@@ -917,8 +917,8 @@ def breakdowns(pairs: Both) -> Iterator[ReportTable]:
 
 def _classes(pairs: Both) -> Iterator[ReportTable]:
     columns = ("gold", "n:", "answered:", "precision:", "recall:", "F1:", "right:")
-    for entrant, one in pairs:
-        name = f" of {entrant.name}" if len(pairs) > 1 else ""
+    for system, one in pairs:
+        name = f" of {system.name}" if len(pairs) > 1 else ""
         yield ReportTable(
             f"By class{name}: percent",
             columns,
@@ -970,7 +970,7 @@ def _breakdown(
                 for part in first
             ),
         )
-    columns = (column, "n:", *(f"{short(entrant.name)}:" for entrant, _ in found))
+    columns = (column, "n:", *(f"{short(system.name)}:" for system, _ in found))
     values = [{part.name: part.figures.accuracy for part in parts} for _, parts in found]
     return ReportTable(
         f"{title}: accuracy in percent",
@@ -1004,7 +1004,7 @@ def confusion(one: ResolutionEvaluation) -> tuple[Row, list[Row]]:
 
 
 def mistakes(pairs: Both) -> ReportTable:
-    """How many wrong answers there are of each kind, an entrant a column."""
+    """How many wrong answers there are of each kind, a system a column."""
     counts = [{one.mistake: one.n for one in found.by_mistake} for _, found in pairs]
     kinds = [kind for kind in Mistake if any(kind in some for some in counts)]
     kinds.sort(key=lambda kind: -counts[0].get(kind, 0))
@@ -1016,23 +1016,23 @@ def mistakes(pairs: Both) -> ReportTable:
             for kind in kinds
         ]
     else:
-        columns = ("", *(f"{short(entrant.name)}:" for entrant, _ in pairs))
+        columns = ("", *(f"{short(system.name)}:" for system, _ in pairs))
         rows = [(kind.value, *(f"{some.get(kind, 0):,}" for some in counts)) for kind in kinds]
     return ReportTable("Wrong answers by kind", columns, tuple(rows))
 
 
 def as_text(
-    found: "ResolutionResult", asked: ReportOptions, *, oracle: bool, errors: int
+    found: "ResolutionResult", options: ReportOptions, *, oracle: bool, errors: int
 ) -> str:
     """The report, ready to print. errors: how many wrong answers of each to show."""
     page = CommandReport()
-    first, notes = head(found, asked)
+    first, notes = head(found, options)
     page.say(first)
     for note in notes:
         page.note(note)
     if found.trial.examples:
         pairs = both(found)
-        for table in tables(found, asked, oracle=oracle):
+        for table in tables(found, options, oracle=oracle):
             _show(page, table)
         _confusions(page, pairs)
         for table in breakdowns(pairs):
@@ -1053,8 +1053,8 @@ def _show(page: CommandReport, table: ReportTable) -> None:
 
 
 def _confusions(page: CommandReport, pairs: Both) -> None:
-    for entrant, one in pairs:
-        name = f" of {entrant.name}" if len(pairs) > 1 else ""
+    for system, one in pairs:
+        name = f" of {system.name}" if len(pairs) > 1 else ""
         page.title(f"Gold against answer{name}")
         page.table(*confusion(one))
     page.note("WRONG: REF-WRONG, a word for a Reference that is no gold mention")
@@ -1063,16 +1063,16 @@ def _confusions(page: CommandReport, pairs: Both) -> None:
 def _errors(page: CommandReport, pairs: Both, most: int) -> None:
     if not most:
         return
-    for entrant, one in pairs:
+    for system, one in pairs:
         if not one.mistakes:
-            page.title(f"No wrong answer of {entrant.name}")
+            page.title(f"No wrong answer of {system.name}")
             continue
-        sure = entrant.resolver.probabilities
+        sure = system.resolver.probabilities
         shown = worst(one.mistakes, probabilities=sure)[:most]
         total = len(one.mistakes)
         which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
         order = ", the surest first" if sure else ""
-        page.title(f"Wrong answers of {entrant.name}: {which}{order}")
+        page.title(f"Wrong answers of {system.name}: {which}{order}")
         for mistake in shown:
             page.note(described(mistake, sure=sure))
             page.note(f"  {around(mistake.judged)}")
@@ -1117,4 +1117,4 @@ def _seconds(page: CommandReport, found: "ResolutionResult") -> None:
     for judged in trial.judged:
         each = len(trial.examples) / judged.seconds if judged.seconds > 0 else 0
         rate = f" ({each:,.0f} numbers a second)" if each else ""
-        page.note(f"answering, {judged.entrant.name}: {judged.seconds:.1f}{rate}")
+        page.note(f"answering, {judged.system.name}: {judged.seconds:.1f}{rate}")

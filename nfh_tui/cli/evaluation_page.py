@@ -91,11 +91,11 @@ FILTERS: dict[str, Any] = {
 }
 
 
-def as_page(found: "ResolutionResult", asked: ReportOptions) -> list[str]:
+def as_page(found: "ResolutionResult", options: ReportOptions) -> list[str]:
     """The page, as pieces to be written one after the other."""
-    first, notes = head(found, asked)
+    first, notes = head(found, options)
     pairs = both(found) if found.trial.examples else []
-    wrong = [(entrant, one.mistakes) for entrant, one in pairs]
+    wrong = [(system, one.mistakes) for system, one in pairs]
     page = templates.render(
         "evaluation.html.j2",
         FILTERS,
@@ -104,22 +104,22 @@ def as_page(found: "ResolutionResult", asked: ReportOptions) -> list[str]:
         notes=[*notes, *(f"warning: {one}" for one in found.trial.warnings)],
         trial=found.trial,
         pairs=pairs,
-        tables=tables(found, asked, oracle=True),
+        tables=tables(found, options, oracle=True),
         calibrations=_calibrations(pairs),
         matrices=[
-            *((entrant.name, _matrix(entrant.name, one)) for entrant, one in pairs),
+            *((system.name, _matrix(system.name, one)) for system, one in pairs),
             (f"The paper's model with ELMo, its {ELMO_N:,} dev examples", _elmo()),
         ],
         breakdowns=breakdowns(pairs),
         mistakes=mistakes(pairs) if any(some for _, some in wrong) else None,
         errors=[
             {
-                "name": entrant.name,
+                "name": system.name,
                 "n": len(some),
-                "sure": entrant.resolver.probabilities,
-                "kinds": _kinds(some, MOST // len(wrong), sure=entrant.resolver.probabilities),
+                "sure": system.resolver.probabilities,
+                "kinds": _kinds(some, MOST // len(wrong), sure=system.resolver.probabilities),
             }
-            for entrant, some in wrong
+            for system, some in wrong
             if any(some for _, some in wrong)
         ],
         SHADES=SHADES,
@@ -178,12 +178,12 @@ def _elmo() -> CountTable:
 def _calibrations(pairs: Both) -> list[tuple[str, list[tuple[str, Points]]]]:
     """Of each model with probabilities, how often its answers are right."""
     found = []
-    for entrant, one in pairs:
+    for system, one in pairs:
         if one.calibration is not None:
             lines = [("as the model says", _points(one.calibration.before))]
             if one.calibration.after is not None:
                 lines.append(("by temperature", _points(one.calibration.after)))
-            found.append((entrant.name, lines))
+            found.append((system.name, lines))
     return found
 
 

@@ -163,11 +163,11 @@ def _in_database(
     # The rules become the active model where there is none.
     shown = RULES if active is None else active.name
     is_active = shown == chosen.name and (active is None or active.model_id == chosen.model_id)
-    told = IdentifySummary(wanted, tools, report, seconds, is_active, db)
+    summary = IdentifySummary(wanted, tools, report, seconds, is_active, db)
     if as_json:
-        emit(report_json(told))
+        emit(report_json(summary))
         return
-    tell_lines(report_lines(told))
+    tell_lines(report_lines(summary))
 
 
 def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None:
@@ -360,14 +360,14 @@ def one_line(text: str) -> str:
 
 def _say_how_many(name: str, counts: FoundCounts, out: Path | None) -> None:
     """Where lines went to standard output of a program, nothing is said."""
-    told = (
+    summary = (
         f"{name}: {counted(counts.numbers, 'number')}, {counts.yes:,} without a noun (NFH), "
         f"{counts.numbers - counts.yes:,} with"
     )
     if out is not None:
-        tell(f"{told}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
+        tell(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
     elif watched():
-        say(told)
+        say(summary)
 
 
 def _report(
@@ -421,36 +421,36 @@ class IdentifySummary:
         return visible(command_line(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
 
 
-def report_lines(told: IdentifySummary) -> Iterator[str]:
+def report_lines(summary: IdentifySummary) -> Iterator[str]:
     """What was found and decided, or would be."""
-    report, tools = told.report, told.tools
+    report, tools = summary.report, summary.tools
     name = visible(tools.chosen.name, RULE_NAME_SHOWN)
     parser = f", with {visible(tools.parser_name, RULE_NAME_SHOWN)}" if tools.parser else ""
     yield f"{counted(report.passages, 'passage')}, decided by {name}{parser}"
-    yield f"  {counted(report.numbers, 'number')}, {_new(told)}"
+    yield f"  {counted(report.numbers, 'number')}, {_new(summary)}"
     yield (
         f"  {report.yes:,} without a noun (NFH), {report.no:,} with; "
         f"{report.decided:,} decided now, {report.numbers - report.decided:,} before"
     )
     yield from _rules(report)
-    yield from _against_gold(told)
-    if told.wanted.dry_run:
+    yield from _against_gold(summary)
+    if summary.wanted.dry_run:
         yield "Nothing was stored"
-    elif not told.active and report.numbers:
+    elif not summary.active and report.numbers:
         yield from wrapped(
             f"{name} is not the active model, so that the workbench and queries do not show "
-            f"this: {told.command('models', 'activate', tools.chosen.name)}",
+            f"this: {summary.command('models', 'activate', tools.chosen.name)}",
             "  ",
             "    ",
             cuts=True,
         )
 
 
-def _new(told: IdentifySummary) -> str:
-    if not told.wanted.new:
+def _new(summary: IdentifySummary) -> str:
+    if not summary.wanted.new:
         return "none added (--no-new)"
-    would = " would be" if told.wanted.dry_run else ""
-    return f"{told.report.new:,} of them{would} new"
+    would = " would be" if summary.wanted.dry_run else ""
+    return f"{summary.report.new:,} of them{would} new"
 
 
 def _rules(report: "Identification") -> Iterator[str]:
@@ -464,8 +464,8 @@ def _rules(report: "Identification") -> Iterator[str]:
         yield f"  {visible(rule, RULE_NAME_SHOWN):<{width}}  {yes:>9,}  {no:>9,}"
 
 
-def _against_gold(told: IdentifySummary) -> Iterator[str]:
-    report = told.report
+def _against_gold(summary: IdentifySummary) -> Iterator[str]:
+    report = summary.report
     if not report.compared:
         return
     yield from wrapped(
@@ -474,19 +474,19 @@ def _against_gold(told: IdentifySummary) -> Iterator[str]:
         "    ",
         cuts=True,
     )
-    if report.differ and told.active and not told.wanted.dry_run:
-        yield f"  Look at them: {told.command('browse', told.differing)}"
+    if report.differ and summary.active and not summary.wanted.dry_run:
+        yield f"  Look at them: {summary.command('browse', summary.differing)}"
 
 
-def report_json(told: IdentifySummary) -> dict[str, object]:
-    report, tools, wanted = told.report, told.tools, told.wanted
+def report_json(summary: IdentifySummary) -> dict[str, object]:
+    report, tools, wanted = summary.report, summary.tools, summary.wanted
     return {
         "query": wanted.query.text,
         "model": tools.chosen.name,
         "recipe": tools.chosen.model.recipe,
         "version": tools.chosen.model.version,
         "parser": tools.parser_name or None,
-        "active": told.active,
+        "active": summary.active,
         "passages": report.passages,
         "numbers": report.numbers,
         "new": report.new,
@@ -498,8 +498,8 @@ def report_json(told: IdentifySummary) -> dict[str, object]:
         "gold": {
             "compared": report.compared,
             "differ": report.differ,
-            "query": told.differing,
+            "query": summary.differing,
         },
         "dry_run": wanted.dry_run,
-        "seconds": round(told.seconds, 3),
+        "seconds": round(summary.seconds, 3),
     }

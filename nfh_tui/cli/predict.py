@@ -425,7 +425,7 @@ def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
     """taken: the file's own numbers are, as fused heads, unless somebody wants that decided."""
     from nfh_tui.services.predict import PredictRequest, tools_for
 
-    asked = PredictRequest(
+    request = PredictRequest(
         model=call.model,
         identifier=call.identifier,
         identify=call.identifier is not None or not taken,
@@ -433,7 +433,7 @@ def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
         parser=call.parser,
     )
     with _store(call) as store:
-        tools, notes = tools_for(store, asked)
+        tools, notes = tools_for(store, request)
     for note in notes:
         say("\n".join(sentence_lines(f"nfh-tui: {note}")))
     return tools

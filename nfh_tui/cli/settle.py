@@ -145,12 +145,12 @@ def settle(
         emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
     tell_lines(settlement_lines(report, who))
-    asked = SettleRequest(user(), db)
+    request = SettleRequest(user(), db)
     if count:
         tell(f"{counted(count, 'anchor')} in disagreement left:")
         tell(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
-        tell_lines(drawn_lines(drawn, asked))
+        tell_lines(drawn_lines(drawn, request))
 
 
 def _known(store: "Store", who: str) -> "Annotator":
@@ -249,14 +249,14 @@ def audit(
     if as_json:
         emit(audits_json(found, drawn))
         return
-    asked = SettleRequest(user(), db)
+    request = SettleRequest(user(), db)
     for one in found:
         if drawn is None or one.run != drawn.run:
-            tell_lines(audit_lines(one, asked))
+            tell_lines(audit_lines(one, request))
     if any(one.wrong for one in found):
-        tell(f"What was found wrong: {asked.command('browse', 'audit:wrong')}")
+        tell(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
     if drawn is not None:
-        tell_lines(drawn_lines(drawn, asked))
+        tell_lines(drawn_lines(drawn, request))
     elif not found:
         tell("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
 
@@ -347,7 +347,7 @@ class SettleRequest:
 # --- audits ---------------------------------------------------------------------------------
 
 
-def drawn_lines(audit: "NewAudit", asked: SettleRequest) -> Iterator[str]:
+def drawn_lines(audit: "NewAudit", request: SettleRequest) -> Iterator[str]:
     yield (
         f"Audit {audit.run}: {counted(audit.items, 'item')} of {audit.frame:,} drawn with seed "
         f"{audit.seed}, for {visible(audit.auditor, NAME_SHOWN)}"
@@ -361,7 +361,7 @@ def drawn_lines(audit: "NewAudit", asked: SettleRequest) -> Iterator[str]:
             f"{visible(audit.auditor, NAME_SHOWN)} voted on {audit.voted:,} of these: "
             "somebody who did not judges them better"
         )
-    yield f"Decide them: {asked.todo(audit.auditor)}"
+    yield f"Decide them: {request.todo(audit.auditor)}"
 
 
 def drawn_json(audit: "NewAudit") -> dict[str, object]:
@@ -371,7 +371,7 @@ def drawn_json(audit: "NewAudit") -> dict[str, object]:
     return {**asdict(audit), "strata": strata}
 
 
-def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
+def audit_lines(audit: "AuditReport", request: SettleRequest) -> Iterator[str]:
     of = "" if audit.frame is None else f" of {audit.frame:,}"
     seed = "" if audit.seed is None else f", seed {audit.seed}"
     yield (
@@ -392,7 +392,7 @@ def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
     if audit.why is not None:
         yield from _wrapped(f"No error rate yet: {audit.why}")
         if audit.left:
-            yield f"  Go on: {asked.todo(audit.auditor)}"
+            yield f"  Go on: {request.todo(audit.auditor)}"
         return
     yield from _rates(audit)
     rows = [

@@ -97,19 +97,19 @@ def stats(
     text = " ".join(query)
     parsed = parse(text)
     database = config.database(db)
-    asked = StatsOptions(text, of, by, top)
+    options = StatsOptions(text, of, by, top)
     with open_to_read(database) as store, RowCounter("counting") as counter:
         found = read(
             store,
             parsed,
             known(store, me or user()),
-            asked,
+            options,
             lambda numbers: counter.show(counted(numbers, "number")),
         )
     if as_json:
-        emit(stats_json(found, asked))
+        emit(stats_json(found, options))
         return
-    click.echo(as_text(found, asked, plot=plot), nl=False)
+    click.echo(as_text(found, options, plot=plot), nl=False)
 
 
 GOLD = "gold"
@@ -158,7 +158,11 @@ class StatsResult:
 
 
 def read(
-    store: "Store", query: Query, me: Annotator | None, asked: StatsOptions, progress: Progress
+    store: "Store",
+    query: Query,
+    me: Annotator | None,
+    options: StatsOptions,
+    progress: Progress,
 ) -> StatsResult:
     """Count what a query finds, in bounded memory; progress is called with the numbers read.
 
@@ -166,7 +170,7 @@ def read(
     """
     found = StatsResult()
     ballots = _passing(store.items.ballots(query, me), progress)
-    if asked.of == IDENTIFIED:
+    if options.of == IDENTIFIED:
         model = store.identifications.active()
         if model is None:
             raise NoModelError(
@@ -177,7 +181,7 @@ def read(
         numbers = _of_model(store, ballots, model.model_id, found)
     else:
         numbers = _of_gold(store, ballots, found)
-    found.statistics = count(numbers, _group_of(asked.by))
+    found.statistics = count(numbers, _group_of(options.by))
     return found
 
 
@@ -240,12 +244,12 @@ ONE_A_SENTENCE = (
 )
 
 
-def notes(found: StatsResult, asked: StatsOptions) -> list[str]:
+def notes(found: StatsResult, options: StatsOptions) -> list[str]:
     """What a reader has to know of the shares, most important first."""
     statistics = found.statistics
     size = statistics.size
     if not size.numbers:
-        return [_nothing(found, asked)]
+        return [_nothing(found, options)]
     lines = [_counted(found)]
     if nfhs_only(size, found):
         lines.append(NFH_ONLY)
@@ -290,10 +294,10 @@ def _counted(found: StatsResult) -> str:
     return f"{said}. In no share: {' and '.join(left)}." if left else f"{said}."
 
 
-def _nothing(found: StatsResult, asked: StatsOptions) -> str:
+def _nothing(found: StatsResult, options: StatsOptions) -> str:
     statistics = found.statistics
     if not statistics.found:
-        return "The query finds no number." if asked.query else "There is no number here."
+        return "The query finds no number." if options.query else "There is no number here."
     if found.model is None:
         return (
             "None of them has gold. `nfh-tui stats --of identified` counts by what the active "
@@ -307,16 +311,16 @@ def _nothing(found: StatsResult, asked: StatsOptions) -> str:
 Json = dict[str, object]
 
 
-def stats_json(found: StatsResult, asked: StatsOptions) -> Json:
+def stats_json(found: StatsResult, options: StatsOptions) -> Json:
     """The whole report. A part is {count, share}; a share without anything to be of is null."""
     statistics = found.statistics
     size = statistics.size
     return {
-        "query": asked.query,
-        "of": asked.of,
+        "query": options.query,
+        "of": options.of,
         "model": found.model,
-        "by": asked.by,
-        "notes": notes(found, asked),
+        "by": options.by,
+        "notes": notes(found, options),
         "numbers": {
             "found": statistics.found,
             "unsaid": statistics.unsaid,
@@ -325,7 +329,7 @@ def stats_json(found: StatsResult, asked: StatsOptions) -> Json:
             "with_gold": found.with_gold if found.model is not None else size.numbers,
             **_said(size, found),
         },
-        "anchors": _anchors_json(statistics.anchors, asked.top),
+        "anchors": _anchors_json(statistics.anchors, options.top),
         "classes": _classes_json(size),
         "heads": _heads_json(statistics.heads),
         "passages": _passages(size),
@@ -597,19 +601,21 @@ WITHIN = (5, 10, 20, 40)
 COMPARED = ("count:", "share:", "paper:")
 
 
-def as_text(found: StatsResult, asked: StatsOptions, *, plot: bool) -> str:
+def as_text(found: StatsResult, options: StatsOptions, *, plot: bool) -> str:
     """The report, ready to print. plot: with charts, in signs that standard output can show."""
     page = CommandReport()
     size = found.statistics.size
     statistics = found.statistics
-    where = f"that the query {asked.query} finds" if asked.query else "of the whole database"
+    where = (
+        f"that the query {options.query} finds" if options.query else "of the whole database"
+    )
     who = "their gold says" if found.model is None else f"the model {found.model} says"
     page.say(f"{counted(statistics.found, 'number')} {where}, counted by what {who}.")
-    for note in notes(found, asked):
+    for note in notes(found, options):
         page.say(note)
     _numbers(page, found)
     if size.nfh:
-        _anchors(page, found.statistics.anchors, asked.top)
+        _anchors(page, found.statistics.anchors, options.top)
         _form(page, found.statistics.anchors)
     if size.with_class:
         _classes(page, size)
@@ -617,11 +623,11 @@ def as_text(found: StatsResult, asked: StatsOptions, *, plot: bool) -> str:
         _heads(page, found.statistics.heads)
     if size.numbers:
         _sizes(page, size)
-        _groups(page, found, asked)
+        _groups(page, found, options)
     text = page.text()
     if plot:
         blocks = can_show_blocks(sys.stdout.encoding)
-        text += charts(found.statistics, asked.top, blocks=blocks)
+        text += charts(found.statistics, options.top, blocks=blocks)
     return text
 
 
@@ -806,16 +812,16 @@ def _sizes(page: CommandReport, size: CorpusSize) -> None:
     )
 
 
-def _groups(page: CommandReport, found: StatsResult, asked: StatsOptions) -> None:
+def _groups(page: CommandReport, found: StatsResult, options: StatsOptions) -> None:
     groups = found.statistics.groups
     if not groups:
         return
     ranked = sorted(groups.items(), key=lambda item: (-item[1].numbers, item[0] or ""))
-    shown = [(visible(name or "none", 24), size) for name, size in ranked[: asked.top]]
-    page.title("By split" if asked.by == "split" else "By document")
+    shown = [(visible(name or "none", 24), size) for name, size in ranked[: options.top]]
+    page.title("By split" if options.by == "split" else "By document")
     page.table(
         (
-            asked.by or "",
+            options.by or "",
             "numbers:",
             "NFH:",
             "share:",
@@ -839,13 +845,13 @@ def _groups(page: CommandReport, found: StatsResult, asked: StatsOptions) -> Non
         ],
     )
     page.note("each: tokens of a passage, on average")
-    if len(ranked) > asked.top:
-        page.note(f"{len(ranked) - asked.top:,} further are in --json")
+    if len(ranked) > options.top:
+        page.note(f"{len(ranked) - options.top:,} further are in --json")
     with_class = [(name, size) for name, size in shown if size.with_class]
     if with_class:
         kinds = [kind for kind, _ in with_class[0][1].ranked()]
         page.table(
-            (asked.by or "", *(f"{kind.value}:" for kind in kinds)),
+            (options.by or "", *(f"{kind.value}:" for kind in kinds)),
             [
                 (name, *(f"{times:,}" for _, times in size.ranked()))
                 for name, size in with_class

@@ -68,7 +68,7 @@ class IdentificationSystem:
     cross: DecideAll | None = None
     needs: frozenset[ParseLayer] = frozenset()
     folds: int | None = None
-    lesson: "FoldExamples | None" = None
+    training_set: "FoldExamples | None" = None
 
     @classmethod
     def ready(
@@ -87,18 +87,18 @@ class IdentificationSystem:
 
 @dataclass(frozen=True, slots=True)
 class DecidedExamples:
-    """What an entrant decided of each example. seconds: for that, without the parsing."""
+    """What a system decided of each example. seconds: for that, without the parsing."""
 
-    entrant: IdentificationSystem
+    system: IdentificationSystem
     decisions: tuple[Decision, ...]
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class IdentificationTrial:
-    """Examples, and what each entrant made of them.
+    """Examples, and what each system made of them.
 
-    examples: with their parse where an entrant is fitted in folds, else without. parser: its
+    examples: with their parse where a system is fitted in folds, else without. parser: its
     name, None where nobody needed one. parsing: seconds. left_out, no_number, warnings: as
     the examples' source counted them.
     """
@@ -116,11 +116,11 @@ class IdentificationTrial:
 
 def hold_identification(
     source: Examples,
-    entrants: Sequence[IdentificationSystem],
+    systems: Sequence[IdentificationSystem],
     parser: Parser | None,
     progress: TrialProgress = _no_progress,
 ) -> IdentificationTrial:
-    """Let each entrant decide all examples, which are parsed once.
+    """Let each system decide all examples, which are parsed once.
 
     progress is told how far reading, parsing and deciding are. Raises FormatError, StoreError
     for examples that cannot be read, ParserError for a parser that gives too little.
@@ -128,8 +128,8 @@ def hold_identification(
     examples = list(source)
     progress("read", len(examples), 0)
     watch = None if parser is None else Watched(parser)
-    ready = {one.name: one.identifier for one in entrants if one.identifier is not None}
-    keep = len(ready) < len(entrants)
+    ready = {one.name: one.identifier for one in systems if one.identifier is not None}
+    keep = len(ready) < len(systems)
     decided: dict[str, list[Decision]] = {name: [] for name in ready}
     seconds = dict.fromkeys(ready, 0.0)
     for place, batch in _batches(examples):
@@ -143,13 +143,13 @@ def hold_identification(
             examples[place : place + len(batch)] = parsed
         progress("parsed and decided", place + len(batch), len(examples))
     judged = []
-    for place, entrant in enumerate(entrants):
-        if entrant.cross is None:
-            name = entrant.name
-            judged.append(DecidedExamples(entrant, tuple(decided[name]), seconds[name]))
+    for place, system in enumerate(systems):
+        if system.cross is None:
+            name = system.name
+            judged.append(DecidedExamples(system, tuple(decided[name]), seconds[name]))
         else:
-            progress("fitting, model", place + 1, len(entrants))
-            judged.append(_crossed(entrant, entrant.cross, examples))
+            progress("fitting, model", place + 1, len(systems))
+            judged.append(_crossed(system, system.cross, examples))
     return IdentificationTrial(
         source.source,
         source.format,
@@ -188,11 +188,11 @@ def parse_all(
 
 
 def _crossed(
-    entrant: IdentificationSystem, cross: DecideAll, examples: Sequence[Example]
+    system: IdentificationSystem, cross: DecideAll, examples: Sequence[Example]
 ) -> DecidedExamples:
     began = time.perf_counter()
     decisions = tuple(cross(examples)) if examples else ()
-    return DecidedExamples(entrant, decisions, time.perf_counter() - began)
+    return DecidedExamples(system, decisions, time.perf_counter() - began)
 
 
 class Watched:
@@ -288,12 +288,14 @@ def _check_labels(train: Sequence[Example]) -> None:
         )
 
 
-def taught(name: str, settings: "SvmSettings", lesson: FoldExamples) -> IdentificationSystem:
+def taught(
+    name: str, settings: "SvmSettings", training_set: FoldExamples
+) -> IdentificationSystem:
     """`svm` fitted on a lesson."""
     from nfh_models.identification.svm import VERSION, train_svm
 
     def decide(examples: Sequence[Example]) -> Sequence[Decision]:
-        machine = train_svm(lesson.examples(examples), settings)
+        machine = train_svm(training_set.examples(examples), settings)
         return machine.decide([example.case for example in examples])
 
     return IdentificationSystem(
@@ -302,7 +304,7 @@ def taught(name: str, settings: "SvmSettings", lesson: FoldExamples) -> Identifi
         VERSION,
         cross=decide,
         needs=settings.layers,
-        lesson=lesson,
+        training_set=training_set,
     )
 
 
@@ -314,7 +316,7 @@ def rules_without() -> list[IdentificationSystem]:
     rules = Rules()
     held: list[list[IdentificationRule]] = []
 
-    def entrant(removal: "RuleRemoval") -> IdentificationSystem:
+    def system(removal: "RuleRemoval") -> IdentificationSystem:
         def decide(examples: Sequence[Example]) -> Sequence[Decision]:
             # Asked once for all: which rules hold does not depend on what is left out.
             if not held:
@@ -325,7 +327,7 @@ def rules_without() -> list[IdentificationSystem]:
             removal.name, RULES, rules.version, cross=decide, needs=rules.needs
         )
 
-    return [entrant(removal) for removal in rule_removals()]
+    return [system(removal) for removal in rule_removals()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,13 +351,13 @@ class ResolutionSystem:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExamples:
-    """What an entrant said of each example; None where it had nothing to say.
+    """What a system said of each example; None where it had nothing to say.
 
     answers: the choices made whole, each head with all its mentions. seconds: for choosing,
     without the parsing.
     """
 
-    entrant: ResolutionSystem
+    system: ResolutionSystem
     choices: tuple[Choice | None, ...]
     answers: tuple[Answer | None, ...]
     seconds: float
@@ -363,7 +365,7 @@ class ResolvedExamples:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionTrial:
-    """Examples, without their parses, and what each entrant made of them.
+    """Examples, without their parses, and what each system made of them.
 
     parser: its name, None where nobody needed one. parsing: seconds. left_out, unknown,
     warnings: as the examples' source counted them.
@@ -388,38 +390,38 @@ class ResolutionTrial:
 System = IdentificationSystem | ResolutionSystem
 
 
-def layers_needed(entrants: Iterable[System]) -> frozenset[ParseLayer]:
+def layers_needed(systems: Iterable[System]) -> frozenset[ParseLayer]:
     """The layers that a parser has to give to serve them all; empty if none needs one."""
-    return frozenset[ParseLayer]().union(*(entrant.needs for entrant in entrants))
+    return frozenset[ParseLayer]().union(*(system.needs for system in systems))
 
 
 def hold_resolution(
     source: ResolutionExamples,
-    entrants: Sequence[ResolutionSystem],
+    systems: Sequence[ResolutionSystem],
     parser: Parser | None,
     progress: TrialProgress = _no_progress,
 ) -> ResolutionTrial:
-    """Let each entrant answer all examples, whose passages are parsed once for all of them.
+    """Let each system answer all examples, whose passages are parsed once for all of them.
 
     progress is told how far reading and answering are. Raises FormatError, StoreError for
     examples that cannot be read, ParserError for a parser that gives too little.
     """
     examples = list(source)
     progress("read", len(examples), 0)
-    needs = layers_needed(entrants)
+    needs = layers_needed(systems)
     check_layers(needs, parser)
     watch = None if parser is None else Watched(parser)
-    said: list[list[Choice | None]] = [[] for _ in entrants]
-    whole: list[list[Answer | None]] = [[] for _ in entrants]
-    seconds = [0.0] * len(entrants)
+    said: list[list[Choice | None]] = [[] for _ in systems]
+    whole: list[list[Answer | None]] = [[] for _ in systems]
+    seconds = [0.0] * len(systems)
     done = 0
     for plain in batches(example.item for example in examples):
         parsed = parse_items(plain, needs, watch)
-        for place, entrant in enumerate(entrants):
+        for place, system in enumerate(systems):
             # Who needs no parse gets none: it answers alike whoever is judged beside it.
-            items = parsed if entrant.needs else plain
+            items = parsed if system.needs else plain
             began = time.perf_counter()
-            choices = _choices(entrant, items)
+            choices = _choices(system, items)
             seconds[place] += time.perf_counter() - began
             said[place] += choices
             whole[place] += map(_answer, items, choices)
@@ -430,9 +432,9 @@ def hold_resolution(
         source.format,
         tuple(examples),
         tuple(
-            ResolvedExamples(entrant, tuple(choices), tuple(answers), taken)
-            for entrant, choices, answers, taken in zip(
-                entrants, said, whole, seconds, strict=True
+            ResolvedExamples(system, tuple(choices), tuple(answers), taken)
+            for system, choices, answers, taken in zip(
+                systems, said, whole, seconds, strict=True
             )
         ),
         None if parser is None else parser.name,
@@ -443,10 +445,10 @@ def hold_resolution(
     )
 
 
-def _choices(entrant: ResolutionSystem, items: Sequence[Item]) -> list[Choice | None]:
-    choices = entrant.resolver.resolve(items)
+def _choices(system: ResolutionSystem, items: Sequence[Item]) -> list[Choice | None]:
+    choices = system.resolver.resolve(items)
     if len(choices) != len(items):
-        raise ValueError(f"{entrant.name} gave {len(choices)} answers to {len(items)} items")
+        raise ValueError(f"{system.name} gave {len(choices)} answers to {len(items)} items")
     return choices
 
 
@@ -454,7 +456,7 @@ def _answer(item: Item, choice: Choice | None) -> Answer | None:
     return None if choice is None else decode(item, choice)
 
 
-def entrant_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
+def system_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
     """Whom `spec` names: a registered model's number or name, a recipe, a model's folder.
 
     Without a spec the active model of resolution, else `small`, else `cues`. Nothing is

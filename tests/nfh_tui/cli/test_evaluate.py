@@ -353,7 +353,7 @@ def test_examples_are_parsed_only_where_something_is_fitted(file: Path, parser: 
     fitted = IdentificationSystem("any", "any", "1", cross=cross, needs=Rules().needs)
     watched = Watched(parser)
     both = hold_identification(examples_of_file(file), [fitted, ready], watched)
-    assert [one.entrant.name for one in both.judged] == ["any", "rules"]
+    assert [one.system.name for one in both.judged] == ["any", "rules"]
     assert seen == [True] * 20
     assert watched.seconds > 0
     alone = hold_identification(examples_of_file(file), [ready], parser)

@@ -101,13 +101,13 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
             import_file(store, source, NFH, ImportOptions(split=split))
         new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
         model = store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
-        entrant = ResolutionSystem("enc-1", Tiny("encoder"), model.id)
+        system = ResolutionSystem("enc-1", Tiny("encoder"), model.id)
         train = list(resolution_examples_of_store(store, split="train"))
-        (said,) = remembering(store, [entrant], train)
+        (said,) = remembering(store, [system], train)
         # The passage that also stands in dev was not learnt from.
         assert "5 of these 6 examples" in said
-        assert [*remembering(store, [entrant], train[:0])] == []
-        assert [*remembering(store, [replace(entrant, model_id=None)], train)] == []
-        assert [*remembering(None, [entrant], train)] == []
+        assert [*remembering(store, [system], train[:0])] == []
+        assert [*remembering(store, [replace(system, model_id=None)], train)] == []
+        assert [*remembering(None, [system], train)] == []
         dev = list(resolution_examples_of_store(store, split="dev"))
-        assert [*remembering(store, [entrant], dev)] == []
+        assert [*remembering(store, [system], dev)] == []
