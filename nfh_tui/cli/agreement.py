@@ -461,8 +461,8 @@ def as_text(found: "AgreementResult", options: AgreementOptions, *, matrix: bool
     if agreement.pooled.pairs:
         page.say(
             'Each query under "find" opens in the workbench, typed behind a : there or in '
-            f"quotes here: {_browse(options)}. One with a ~ in front finds these items and some "
-            "others; the ~ is no part of it."
+            f"quotes here: {_browse(options)}. One with a ~ in front finds these items and "
+            "some others; the ~ is no part of it."
         )
     return page.text()
 

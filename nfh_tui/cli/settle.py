@@ -148,7 +148,7 @@ def settle(
     request = SettleRequest(user(), db)
     if count:
         tell(f"{counted(count, 'anchor')} in disagreement left:")
-        tell(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
+        tell(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
         tell_lines(drawn_lines(drawn, request))
 
