@@ -44,18 +44,18 @@ RESCUED = (
 )
 
 YOUR_SETTINGS = "Your settings"
-"""Over what is said of a person's own file."""
+"""Title of messages about the settings file."""
 
 MOST_FAULTS, WITHIN = 20, 10.0
-"""So many faults of ours in so many seconds: to go on would be of no use any more."""
+"""Faults within seconds after which the program ends."""
 
 
 class WorkbenchApp(OrderedApp, inherit_bindings=False):
     """The workbench of one person over one database.
 
-    tour: who is new here is shown round. endures: a fault of ours is told, and the work goes
-    on; where this is off, as in tests, it ends the program.
-    Raises StoreError if the database cannot be opened. Closing is the caller's: `close`.
+    tour: offered to new users. endures: a fault is reported and the program goes on; where this
+    is off, as in tests, a fault ends the program. The caller closes it with `close`. Raises
+    StoreError if the database cannot be opened.
     """
 
     TITLE = "nfh-tui"
@@ -99,7 +99,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.theme = self._first_theme(store.settings.read(f"{SETTING}.{self._me.name}"))
 
     def _first_theme(self, chosen: str | None) -> str:
-        """The theme chosen here before, else that of the person's file, else our own."""
+        """The theme chosen before, else that of the settings, else the default."""
         known = self.available_themes
         wanted = (chosen, self.config.theme, DEFAULT)
         return next(name for name in wanted if name is not None and name in known)
@@ -117,7 +117,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         )
 
     def on_mount(self) -> None:
-        """Let Textual know a person's own keys too, and say what of their file cannot be."""
+        """Give Textual the user's keys, and report wrong entries of the settings."""
         self.host.attach(self)
         self.set_keymap(self.config.keymap.own)
         named = self.config.theme
@@ -127,15 +127,15 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
             self.bench.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
 
     def on_exit_app(self, event: messages.ExitApp) -> None:
-        """Let the host put the end off."""
+        """Let the host defer the exit."""
         if self.host.defers_exit(self):
             event.prevent_default()
 
     def on_workbench_ready(self, message: WorkbenchReady) -> None:
-        """What is there by now stays till the end: leave it out when garbage is looked for.
+        """Exclude the objects that exist now from garbage collection: they live to the end.
 
-        To look through all of it takes as long as some keys may. Not in tests: what they leave
-        behind would never be freed.
+        A full collection takes longer than a key may. Not in tests, whose objects would never
+        be freed.
         """
         del message
         if self.endures:
@@ -152,14 +152,14 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.client.close()
 
     async def action_leave(self) -> None:
-        """Quit from wherever one is: what is open is closed first."""
+        """Close open dialogs and quit."""
         while self.screen is not self.bench:
             await self.screen.dismiss(None)
         self.bench.bar.finish(accepted=False)
         self.bench.call_later(self.bench.action_act, "quit")
 
     def terminal_gone(self) -> None:
-        """Save what waits and end: nobody can see or say anything any more. In any thread."""
+        """Save pending writes and exit, for the terminal is gone. Callable from any thread."""
         with suppress(RuntimeError):  # not begun yet, or at its end already
             self.call_from_thread(self.call_later, self._let_go)
 
@@ -168,10 +168,10 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         await self.bench.predictions.stop()
         self.exit(return_code=STATUS)
 
-    # --- faults of ours -----------------------------------------------------------------
+    # --- faults -------------------------------------------------------------------------
 
     def fault(self, error: Exception) -> None:
-        """Keep and tell what went wrong in our own code; the work goes on."""
+        """Log and report a fault of the program, and go on."""
         note_fault(error)
         now = monotonic()
         self._faults.append(now)
@@ -182,7 +182,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.call_later(self._tell, sentence_of(error))
 
     async def _tell(self, sentence: str) -> None:
-        """Show a fault over whatever is open, once while it is not read."""
+        """Show a fault over open dialogs, once until it is read."""
         from nfh_tui.screens.dialogs import TextDialog
 
         if sentence in self._told or not self.is_running:
@@ -192,7 +192,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.push_screen(dialog, lambda _: self._told.discard(sentence))
 
     def _handle_exception(self, error: Exception) -> None:
-        """What Textual does with an exception that nobody caught: for us, tell and go on."""
+        """Handle an uncaught exception: report it and go on, if `endures`."""
         if self.endures and self.is_running:
             self.fault(error)
         else:
@@ -207,35 +207,35 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notification; no text of it is markup, and none controls the terminal."""
+        """Show a notification without markup and control characters."""
         del markup
         words, name = visible(message), visible(title)
         super().notify(words, title=name, severity=severity, timeout=timeout, markup=False)
 
     async def on_error_raised(self, message: ErrorRaised) -> None:
-        """Show what went wrong beside a screen that does not show it itself."""
+        """Show an error of a part that does not show it itself."""
         await self._tell(message.sentence)
 
     # --- the terminal -------------------------------------------------------------------
 
     def on_app_blur(self, event: events.AppBlur) -> None:
-        """The terminal is not looked at: no time is counted."""
+        """Stop the clock: the terminal has lost the focus."""
         del event
         self.bench.clock.pause()
 
     def on_app_focus(self, event: events.AppFocus) -> None:
-        """The terminal is looked at again."""
+        """Resume the clock."""
         del event
         if self.screen is self.bench:
             self.bench.clock.resume()
 
     def action_hint(self) -> None:
-        """ctrl+c is too easily pressed to quit: say what does."""
+        """Tell how to quit: ctrl+c is too easily pressed to do it."""
         self.bench.ui.notify("q quits; ctrl+q does too, from anywhere.")
 
 
 def _person(store: Store, name: str) -> Annotator:
-    """Somebody by name; where nothing can be written, somebody new is nobody in particular."""
+    """Get or create the annotator; an unsaved one where nothing can be written."""
     if not store.read_only:
         try:
             return store.people.ensure(name)
@@ -246,9 +246,9 @@ def _person(store: Store, name: str) -> Annotator:
 
 
 def _mode(store: Store, wanted: Mode) -> Mode:
-    """The mode to begin in: reading, where nothing can be written.
+    """The initial mode; BROWSE where nothing can be written.
 
-    Raises ReadOnlyError for who would annotate: reading shows what annotators do not see.
+    Raises ReadOnlyError for ANNOTATE: BROWSE shows what annotators must not see.
     """
     if not store.read_only:
         return wanted
@@ -266,7 +266,7 @@ def run_workbench(
 ) -> int:
     """Open the workbench on a terminal and give the exit status: 0 done, 1 failed.
 
-    tour: who is new to this database is shown round, unless $NFH_TUI_TOUR is "off".
+    tour: offered to new users of the database, unless $NFH_TUI_TOUR is "off".
     """
     wanted = tour and os.environ.get(TOUR_VARIABLE) != "off"
     try:

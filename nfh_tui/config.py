@@ -1,5 +1,5 @@
-"""A person's settings and keys, `nfh-tui.toml` in the data folder, read and never written;
-where files are kept, and what the signs on the screen mean.
+"""The user's settings and keys, `nfh-tui.toml` in the data folder, which is never written; the
+places of files; the legend of signs.
 
 Actions go by the ids of the registry, keys by their character or by Textual's name. ctrl+q
 quits whatever the file says.
@@ -18,9 +18,8 @@ quits whatever the file says.
     [workbench]
     mouse = false
 
-What cannot be used is left out and told in a sentence; everything else counts. An older
-`keys.toml` beside it is read too. Standard library only, so that `nfh-tui keys` starts no
-screen.
+Wrong entries are left out and reported in a sentence each. An older `keys.toml` beside it is
+read too. Only the standard library is used, so that `nfh-tui keys` starts no screen.
 """
 
 import os
@@ -42,10 +41,10 @@ NAMES = {
     "reverse_solidus": "backslash",
     "solidus": "slash",
 }
-"""Where Textual's names of characters are not Unicode's."""
+"""Textual's names of characters that differ from those of Unicode."""
 
 WITH = frozenset({"ctrl", "alt", "shift", "meta", "super", "hyper"})
-"""Keys that are held with another, as in ctrl+shift+up."""
+"""Modifier keys, as in ctrl+shift+up."""
 
 WITHOUT_CHARACTER = frozenset(
     [
@@ -56,7 +55,7 @@ WITHOUT_CHARACTER = frozenset(
 )
 
 LAST_NAMED = 0x24F
-"""Of the Latin letters and signs, to which a name such as less_than_sign leads back."""
+"""Last code point whose name, such as less_than_sign, is accepted."""
 
 
 def key_name(typed: str) -> str:
@@ -73,7 +72,7 @@ _SIGNS = frozenset(
 
 
 def is_key(typed: str) -> bool:
-    """True for a key that there may be: a character, a name, or either held with ctrl."""
+    """True for a valid key: a character or a name, with or without modifiers."""
     if len(typed) == 1:
         return typed.isprintable()
     *held, key = typed.split("+")
@@ -94,16 +93,16 @@ def _is_sign(name: str) -> bool:
 
 
 def shown(typed: str) -> str:
-    """What was given as a key, so that it can be told of."""
+    """A typed key, safe to print."""
     seen = (c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in typed)
     return "".join(seen)[:40]
 
 
 KEYS_FILE = "keys.toml"
-"""An older file that holds nothing but keys; it is still read."""
+"""An older file with keys only, which is still read."""
 
 ALWAYS = frozenset({"ctrl+q", "ctrl+c"})
-"""Keys that cannot be given to an act: they quit, and tell how to quit."""
+"""Keys that cannot be reassigned: they quit, or tell how to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +124,9 @@ class Keymap:
 
 
 def apply(wanted: Mapping[str, object], files: Mapping[str, Path] | None = None) -> Keymap:
-    """The registry with these keys; an entry that cannot be is left out and told.
+    """The registry with these keys; a wrong entry is left out and reported.
 
-    files: where each entry stands, to begin what is told of it with.
+    files: the file of each entry, for the reports.
     """
     troubles: list[str] = []
     own: dict[str, tuple[str, ...]] = {}
@@ -184,7 +183,7 @@ def _with(own: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
 
 
 def _clash(actions: Sequence[Action]) -> tuple[str, Action, Action] | None:
-    """A key that does two things in one mode and place, and the two."""
+    """A key with two actions in one mode and place, and the two actions."""
     for place, one in enumerate(actions):
         for other in actions[place + 1 :]:
             shared = set(one.keys) & set(other.keys)
@@ -199,7 +198,7 @@ COLOURS = (
     *("primary", "secondary", "accent", "warning", "error", "success"),
     *("foreground", "background", "surface", "panel", "boost"),
 )
-"""What an own theme may colour."""
+"""Colours that a theme of the user may set."""
 
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _LEAST_IDLE, _MOST_IDLE = 5.0, 3600.0
@@ -207,13 +206,13 @@ _LEAST_IDLE, _MOST_IDLE = 5.0, 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the workbench behaves.
+    """Settings of the workbench.
 
-    mouse: the terminal reports it. blind: names are hidden from the start. hide_model: while
-    one annotates or decides blind, what models say of an item is hidden until it is answered.
-    guidelines: while one annotates they stand in the place of the evidence. idle_seconds:
-    after so long without a key the clock of an item stands still. animation: scrolling may be
-    animated. tour: it is offered to whoever is new to a database.
+    mouse: whether the terminal reports it. blind: names are hidden from the start. hide_model:
+    predictions are hidden until an item is answered, for who annotates or decides blind.
+    guidelines: shown in place of the evidence for annotators. idle_seconds: time without a key
+    after which the clock of an item stops. animation: of scrolling. tour: offered to users who
+    are new to a database.
     """
 
     mouse: bool = True
@@ -227,7 +226,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class OwnTheme:
-    """Colours of a person's own, by what they are for; others come from our dark or light."""
+    """A theme of the user; colours that it lacks come from the built-in dark or light theme."""
 
     name: str
     dark: bool = True
@@ -236,9 +235,9 @@ class OwnTheme:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All that a person has settled in files.
+    """The settings of a person.
 
-    theme: the name of the one to begin with, None where none is named. troubles: sentences
+    theme: the name of the first theme, None where none is named. troubles: sentences
     on what cannot be used, each after the path of its file. files: those that were there, and
     could be read as TOML or not.
     """
@@ -252,7 +251,7 @@ class Config:
 
 
 def config_files() -> tuple[Path, Path]:
-    """Where a person's settings are looked for: the file of today, then the older one.
+    """The files of a person's settings: the current one, then the older one.
 
     Raises OSError for a user who has no folder of their own.
     """
@@ -261,7 +260,7 @@ def config_files() -> tuple[Path, Path]:
 
 
 def load() -> Config:
-    """The settings of this person; without a file, those of the program."""
+    """The settings of the user; defaults without a file."""
     try:
         own, older = config_files()
     except OSError as error:
@@ -270,7 +269,7 @@ def load() -> Config:
 
 
 def read(own: Path, older: Path) -> Config:
-    """The settings of these two files; where both give an act keys, `own` counts."""
+    """The settings of these two files; where both assign keys to an action, `own` counts."""
     told: list[str] = []
     found = [path for path in (own, older) if path.exists()]
     top, old = _table_of(own, told), _table_of(older, told)
@@ -296,7 +295,7 @@ def read(own: Path, older: Path) -> Config:
 
 
 def _table_of(path: Path, told: list[str]) -> Mapping[str, object]:
-    """What a file holds; empty for none, and for one that is no TOML, which is told."""
+    """The content of a file; empty for a missing or an invalid one, which is reported."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -326,7 +325,7 @@ def _section(
 def _themes(
     section: Mapping[str, object], told: list[str]
 ) -> tuple[str | None, tuple[OwnTheme, ...]]:
-    """The theme to begin with, and the person's own ones."""
+    """The first theme, and the themes of the user."""
     chosen: str | None = None
     themes: list[OwnTheme] = []
     for name, value in section.items():
@@ -363,7 +362,7 @@ def _theme(name: str, table: Mapping[str, object], told: list[str]) -> OwnTheme:
 
 
 def theme_trouble(name: str, known: Mapping[str, object]) -> str:
-    """What is wrong with the name of a theme; "" for one that there is."""
+    """The error for an unknown theme; "" for a known one."""
     if name in known:
         return ""
     wanted = _listed(sorted(known))
@@ -371,7 +370,7 @@ def theme_trouble(name: str, known: Mapping[str, object]) -> str:
 
 
 def by_file(troubles: Iterable[str]) -> str:
-    """What is wrong, to be read: under the path of each file, what is wrong in that."""
+    """The errors, grouped under the path of each file."""
     lines: list[str] = []
     rest = list(troubles)
     for path in config_files():
@@ -412,13 +411,13 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 
 DATABASE_NAME = "nfh.db"
 READ_ONLY_VARIABLE = "NFH_TUI_READ_ONLY"
-"""An environment variable: why commands that only read write nothing, in a few words."""
+"""An environment variable: the reason why reading commands write nothing."""
 
 DATABASE_VARIABLE = "NFH_TUI_DB"
 
 
 def named_database(given: Path | None) -> Path | None:
-    """The database that the call names: by --db, else by $NFH_TUI_DB; None if neither."""
+    """The database of --db, else of $NFH_TUI_DB; None if neither is given."""
     if given is not None:
         return given
     variable = os.environ.get(DATABASE_VARIABLE, "")
@@ -426,9 +425,8 @@ def named_database(given: Path | None) -> Path | None:
 
 
 def database(given: Path | None) -> Path:
-    """The database to work on: the one named, else nfh.db here, else the user's own.
-
-    The user's own need not exist.
+    """The database to work on: the one named, else nfh.db here, else the one in the data
+    folder, which need not exist.
     """
     named = named_database(given)
     if named is not None:
@@ -438,12 +436,12 @@ def database(given: Path | None) -> Path:
 
 
 def new_database(given: Path | None) -> Path:
-    """Where `init` makes a database: where the call says, else nfh.db here."""
+    """The path of a new database: the one named, else nfh.db here."""
     return named_database(given) or Path(DATABASE_NAME)
 
 
 def make_folder_for(path: Path) -> None:
-    """Make the user's data folder if `path` lies in it. Other folders are the user's own.
+    """Create the data folder if `path` lies in it; other folders are not created.
 
     Raises OSError.
     """
@@ -474,4 +472,4 @@ LEGEND: tuple[tuple[str, str], ...] = (
     ("12m◆", "in the evidence: whose it is: annotators 1 and 2, the model, the gold"),
     ("t1 +1", "in the evidence: in turn 1; one more mention"),
 )
-"""Each sign with its meaning, in the order in which one meets them."""
+"""Each sign with its meaning, from the passage to the evidence."""

@@ -13,18 +13,18 @@ from nfh_tui import config
 DEMO_NAME = "demo.db"
 
 SUFFIXES = ("-wal", "-shm", "")
-"""Of the database's files; the one that holds it is renamed last."""
+"""Suffixes of the database's files; the database itself is renamed last."""
 
 
 def demo_database() -> Path:
-    """Where the demo's database lies, made or not."""
+    """The path of the demo's database."""
     return system.data_folder() / DEMO_NAME
 
 
 def hint_of(error: Exception) -> str:
-    """Where the demo lies, as a sentence behind `error`, if that helps; else nothing.
+    """A hint at the demo's database to append to `error`; "" where it does not help.
 
-    It does where nobody named a database, the usual one is not there, and the demo is.
+    It helps where no database is named, the default one does not exist, and the demo does.
     """
     if not isinstance(error, NoFileError):
         return ""
@@ -35,9 +35,9 @@ def hint_of(error: Exception) -> str:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Rename a demo somebody worked on, so that a fresh one can be made; None if there is none.
+    """Rename the demo's database, so that a new one can be made; None if there is none.
 
-    What was decided in it is kept. Raises OSError.
+    Returns the new path. Raises OSError.
     """
     if not path.exists():
         return None
@@ -56,7 +56,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def ensure_demo(path: Path) -> None:
-    """Make the demo's database where there is none, or where an earlier copy was broken off.
+    """Create the demo's database where there is none, or where an earlier copy is incomplete.
 
     Raises StoreError, FormatError or OSError.
     """
@@ -80,9 +80,9 @@ def ensure_demo(path: Path) -> None:
 
 
 def first_query(path: Path, name: str) -> str | None:
-    """What somebody sees who opens the demo for the first time: what is left to decide.
+    """The query for who opens the demo for the first time: undecided items.
 
-    None for whoever was there before: they come back to where they stood.
+    None for others, who return to their last position.
     """
     from nfh_db.records import QueuePosition
     from nfh_db.store import Store

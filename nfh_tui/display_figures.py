@@ -1,16 +1,16 @@
-"""Figures as people read them, the same in commands, documents and on screens."""
+"""Formatting of figures for commands, documents and screens."""
 
 from math import isnan
 
 NONE = "–"
-"""In place of a figure that is not defined."""
+"""Shown for an undefined figure."""
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """Blocks that fill so many eighths of a cell."""
 
 
 def share(part: int, whole: int) -> float | None:
-    """A fraction; None of nothing."""
+    """A fraction; None for a total of 0."""
     return part / whole if whole else None
 
 
@@ -37,7 +37,7 @@ def difference_interval(low: float | None, high: float | None, places: int = 1) 
 
 
 def bar(value: float, width: int) -> str:
-    """A bar of at most `width` cells; a share above nought shows at least one eighth."""
+    """A bar of at most `width` cells; a share above 0 has at least one eighth."""
     if isnan(value) or value <= 0:
         return ""
     eighths = max(1, min(round(min(value, 1.0) * width * 8), width * 8))

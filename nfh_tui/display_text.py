@@ -1,4 +1,4 @@
-"""Text of a corpus as it may stand on a screen: every character seen, every cell counted.
+"""Text of a corpus for display: every character is visible, every cell counted.
 
 Control, format and unassigned characters become visible pictures, so that nothing in a
 text moves the cursor, turns the writing direction, or joins characters into a sign whose
@@ -15,13 +15,13 @@ MOST_MARKS = 4
 """Accents shown on one letter; further ones are shown as codes behind it."""
 
 NO_BASE = "\u25cc"
-"""What an accent without a letter is put on."""
+"""Base of an accent without a letter."""
 
 NOTHING = "\u27e8U+FE0F\u27e9"
 """Drawn for a text that holds nothing but variation selectors."""
 
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"
-"""Put around right-to-left words, for terminals that turn them: the rest keeps its place."""
+"""Around right-to-left words: terminals reorder only what is between them."""
 
 _NAMES = {0x00AD: "SHY", 0x200B: "ZWSP", 0x200C: "ZWNJ", 0x200D: "ZWJ", 0xFEFF: "BOM"}
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -30,7 +30,7 @@ _JOINS_HANGUL = -2
 _DROPPED = -3
 
 Glyph = tuple[str, int]
-"""What is drawn in one place, and how many cells it takes."""
+"""What is drawn in one place, and its width in cells."""
 
 
 def _code(character: str) -> str:
@@ -40,7 +40,7 @@ def _code(character: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _shown(character: str) -> Glyph:
-    """What stands for a character; a negative width says how it hangs on the one before."""
+    """The glyph of a character; a negative width says how it combines with the one before."""
     code = ord(character)
     if code in {0xFE0E, 0xFE0F}:
         return "", _DROPPED
@@ -58,7 +58,7 @@ def _shown(character: str) -> Glyph:
 
 
 def _needs_a_code(character: str, code: int) -> bool:
-    """Hidden characters, and those that change the width of a sign beside them."""
+    """True for hidden characters and for those that change the width of a neighbour."""
     selects = 0xFE00 <= code <= 0xFE0D or 0xE0100 <= code <= 0xE01EF
     modifies = 0x1F3FB <= code <= 0x1F3FF or code == 0x20E3
     return selects or modifies or unicodedata.category(character) in _HIDDEN
@@ -74,12 +74,12 @@ def _zero_width(character: str, code: int) -> Glyph:
 
 
 def is_plain(text: str) -> bool:
-    """True for text of which each character is one cell and stands for itself."""
+    """True for text whose characters are displayed unchanged, one cell each."""
     return text.isascii() and text.isprintable()
 
 
 def glyphs(text: str) -> Iterator[Glyph]:
-    """What is drawn, place by place: accents stay with their letter."""
+    """The glyphs of a text; accents stay with their letter."""
     base, width, marks = "", 0, 0
     drawn = False
     for character in text:
@@ -110,7 +110,7 @@ def _may_hang(how: int, base: str, marks: int) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text as it is drawn."""
+    """The text as it is displayed."""
     return text if is_plain(text) else "".join(glyph for glyph, _ in glyphs(text))
 
 
@@ -144,7 +144,7 @@ def is_right_to_left(glyph: str) -> bool:
 
 
 def isolated(shown: str) -> str:
-    """A drawn text that turns nothing outside itself, where it is right-to-left."""
+    """A displayed text, isolated where it is right-to-left."""
     if shown.isascii() or not any(map(is_right_to_left, shown)):
         return shown
     return f"{ISOLATE}{shown}{END_ISOLATE}"

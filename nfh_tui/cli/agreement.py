@@ -104,7 +104,7 @@ def agreement(
 
 
 NO_CLASS = (Kind.NOT_NFH, Kind.BROKEN, Kind.NFH)
-"""What a vote may say that is in none of the paper's classes."""
+"""Kinds of votes that are in none of the paper's classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Find:
 
 
 def said(kinds: Iterable[Kind], name: str | None = None) -> str:
-    """Items of which somebody, or the one named, said any of these kinds."""
+    """Items that anybody, or the annotator `name`, answered with one of these kinds."""
     who = f"{_person(name)}/" if name is not None else ""
     return "said:" + ",".join(f"{who}{kind}" for kind in kinds)
 
@@ -132,7 +132,7 @@ def pattern(text: str) -> Find:
 
 
 def class_pattern(text: str, voters: int) -> Find:
-    """Items whose classes group so, and some others: no key asks for classes alone."""
+    """Items with this pattern of classes, and some others: no key tests classes alone."""
     sizes = [int(size) for size in text.split("-")]
     inside = f"votes:{voters} -{said(NO_CLASS)}"
     if sizes[-1] == 0:
@@ -156,17 +156,18 @@ def both_said(left: str, mine: Kind, right: str, other: Kind) -> Find:
 
 
 def against_expert(name: str, mine: Kind, decided: Kind) -> Find:
-    """Items that an annotator calls so and an expert otherwise."""
+    """Items with this answer of an annotator and that one of an expert."""
     return Find(f"{said([mine], name)} class:{decided} rule:expert", exact=False)
 
 
 def decided_of(name: str) -> Find:
-    """Items that somebody answered and an expert decided, also where that is one person."""
+    """Items that an annotator answered and an expert decided, also where both are one
+    person."""
     return Find(f"{by(name)} rule:expert", exact=False)
 
 
 def doubles_of(left: str, right: str) -> Find:
-    """Items that these two experts decided differently, and those they did with others."""
+    """Items on which these experts differ from each other or from further experts."""
     return Find(f"experts:differ {by(left)} {by(right)}", exact=False)
 
 
@@ -226,9 +227,9 @@ CAVEAT = (
 
 @dataclass(frozen=True, slots=True)
 class AgreementOptions:
-    """What the report was asked for: the query as typed, and how intervals are drawn.
+    """Options of the report: the query as typed, and how intervals are drawn.
 
-    db: the database, where the call names one.
+    db: the value of --db.
     """
 
     query: str
@@ -386,7 +387,7 @@ def agreement_report(
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Writes sections; base: the query of the report, that each cell's query narrows."""
+    """Writes sections. base: the query of the report, which the query of a cell is added to."""
 
     base: str
 
@@ -432,7 +433,7 @@ def _differences_report(two: "PeopleAgreement") -> list[reports.DifferenceReport
 
 
 FEW_PASSAGES = 30
-"""With fewer, resampling them says little of what other passages would give."""
+"""With fewer passages, intervals from resampling are unreliable."""
 
 SHOWN_CELLS = 8
 SHOWN_TWOS = 20

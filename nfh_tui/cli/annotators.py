@@ -123,10 +123,10 @@ Json = dict[str, Any]
 
 
 def as_object(result: "CompetenceResult", only: Collection[str] = ()) -> Json:
-    """The whole report; of the people in `only`, where it names any.
+    """The whole report, or that of the people in `only`.
 
-    A measure is {value, low, high, n, why}; value null has its why. remembered is null
-    where nothing was asked to be.
+    A measure is {value, low, high, n, why}; why is the reason for a value of null. remembered
+    is null without --remember.
     """
     found = result.competence
     latent = to_json(found.latent)
@@ -373,7 +373,7 @@ def _probable(page: CommandReport, found: "KindConfusion | None") -> None:
 
 
 def _count(number: float) -> str:
-    """In four characters, so that ten columns fit: large ones in thousands or millions."""
+    """A number in at most four characters: large ones in thousands or millions."""
     for size, letter in ((1e6, "m"), (1e3, "k")):
         if number >= 10 * size:
             return f"{number / size:.0f}{letter}"
@@ -416,7 +416,7 @@ def _drift_text(page: CommandReport, drift: "Drift") -> None:
 
 
 def _right(measure: Measure) -> str:
-    """Of how many, too: experts decide few of a stretch."""
+    """With the number of decided answers: experts decide few in a period."""
     return _share(measure) if measure.value is None else f"{_share(measure)} of {measure.n:,}"
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TAKE_BACK = "--take-back"
 DAYS = 14
-"""After so many days without an answer what somebody was given counts as abandoned."""
+"""Days without an answer after which assignments count as abandoned."""
 
 MOST_DAYS = 36_500
 MOST_EACH = 1_000
@@ -51,7 +51,7 @@ class AssignCommand(QueryCommand):
     """A command with `--take-back`, whose name may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments; without a name, or before a term of the query, it is everybody's."""
+        """The arguments, with an empty name behind `--take-back` where it has none."""
         full = []
         for place, arg in enumerate(args):
             following = args[place + 1] if place + 1 < len(args) else "-"
@@ -61,7 +61,7 @@ class AssignCommand(QueryCommand):
 
 
 class DaysType(click.FloatRange):
-    """A number of days; what is no number ("nan") lies in no range, and is refused, too."""
+    """A number of days; "nan", which no range excludes, is refused."""
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -269,7 +269,7 @@ def _deal(
 
 
 NAME_WIDTH = 40
-"""Most code points of a name that a table shows."""
+"""Code points of a name that are shown."""
 
 NOBODY = "Nobody has been given anything of this yet: nfh-tui assign --to NAME gives it out."
 PURPOSES = {
@@ -289,7 +289,7 @@ HEADINGS = (
     "abandoned",
 )
 WORDS = 2
-"""So many columns hold words, and stand at the left."""
+"""Columns of words, which are left-aligned."""
 
 
 # --- what was given out ---------------------------------------------------------------------
@@ -358,7 +358,7 @@ def _days(days: float) -> str:
     return f"{number} day" if number == 1 else f"{number} days"
 
 
-# --- how far everybody is -------------------------------------------------------------------
+# --- progress ------------------------------------------------------------------------------
 
 
 class ChecksReport(Report):
@@ -384,7 +384,7 @@ class ProgressReport(Report):
 
 
 def progress_lines(people: Sequence[PersonProgress]) -> list[str]:
-    """A table, a line a person and role."""
+    """A table with a line for each person and role."""
     if not people:
         return [NOBODY]
     return aligned([HEADINGS, *map(_row, people)], WORDS)
@@ -406,7 +406,7 @@ def _row(one: PersonProgress) -> tuple[str, ...]:
 
 
 def _when(at: str | None) -> str:
-    """A time of the store in the time of this place, to the minute; as it is if odd."""
+    """A time of the store as local time, to the minute; unchanged if it cannot be parsed."""
     if at is None:
         return "–"
     try:

@@ -93,10 +93,10 @@ LONGEST_QUERY = 72
 def run_corpus(
     store: "Store", query: Query, as_json: bool, limit: int = FINDINGS_SHOWN
 ) -> None:
-    """Look through what a query finds and print what was found.
+    """Run the label checks on what a query finds, and print their findings.
 
-    limit: findings of each check that are printed, 0 for all; JSON has all of them. To find
-    something is no failure: the checks point at what a person should look at.
+    limit: findings of each check that are printed, 0 for all; JSON has all of them. A finding
+    is no failure: it is a place for a person to look at.
     """
     from nfh_tui.services.label_checks import find_trouble
 
@@ -139,7 +139,7 @@ MEANINGS = {
     "doubt": "Probably wrong",
     "note": "Worth a look",
 }
-"""What each severity is called."""
+"""Titles of the severities."""
 
 
 def _tell_check(page: "CommandReport", result: "LabelCheckResult", limit: int) -> None:
@@ -486,7 +486,7 @@ PATH_SHOWN = 200
 
 BY_VOTES = {"unanimous", "majority"}
 BETWEEN_EXPERTS = "experts:differ"
-"""The query of items that experts decided otherwise."""
+"""Finds items on which experts differ."""
 
 
 def merge_json(report: MergeReport, path: Path) -> dict[str, object]:
@@ -590,7 +590,7 @@ def _conflict(one: Conflict) -> str:
 
 
 def _side(side: ConflictSide) -> str:
-    """What a copy says, by whom and when: the time is UTC, to the minute."""
+    """The value in one copy, by whom and when (UTC, to the minute)."""
     by = f" by {side.by}" if side.by else ""
     at = f" at {side.at[:16].replace('T', ' ')}" if side.at else ""
     return f"{side.said}{by}{at}"

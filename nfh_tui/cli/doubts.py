@@ -31,7 +31,7 @@ TASKS = ("resolution", "identification")
 MOST_FOLDS = 50
 
 BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
-"""Recipes that begin with nothing: what knows the gold already would doubt it too little."""
+"""Recipes that start untrained: a model that has seen the gold would doubt it too little."""
 
 
 @click.command(cls=QueryCommand, short_help="Look for gold that a model doubts.")
@@ -122,7 +122,7 @@ OWN_MISTAKES = (
 """The measurement stands in docs/label-trouble.md."""
 
 ROUGH = 300
-"""Labels, of fewer of which it is said that what comes out is rough."""
+"""With fewer labels the report calls its result rough."""
 
 FIND = "adjudicate 'doubt>0.9 sort:doubt'"
 

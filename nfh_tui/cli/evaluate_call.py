@@ -73,7 +73,7 @@ TASK = "identification"
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What the report was asked for. query, split, file: what it is about, as typed."""
+    """Options of the report. query, split, file: the examples, as typed."""
 
     query: str
     split: str | None
@@ -170,7 +170,7 @@ class FittedSystemReport(SystemReport):
 
 
 class IdentificationModel(Report):
-    """What stands behind a system's own keys and its figures."""
+    """The keys behind those of the system and its figures."""
 
     groups: int
     ci95: dict[str, Interval]
@@ -354,7 +354,7 @@ OF_ONE_TASK = {
     "--baselines": RESOLUTION,
     "--several-heads": RESOLUTION,
 }
-"""Options that say nothing to the other task."""
+"""Options of one task, with the task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -460,7 +460,7 @@ class EvaluateOptions:
 
     @property
     def report_options(self) -> ReportOptions:
-        """What the report says of the call."""
+        """The options that the report repeats."""
         file = None if self.file is None else str(self.file)
         return ReportOptions(self.query, self.split, file, self.resamples, self.seed)
 
@@ -468,12 +468,12 @@ class EvaluateOptions:
 WARNING_SHOWN = 500
 
 Tell = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with the step, the number done, and the total."""
 
 
 @contextmanager
 def watched(tell: Tell | None) -> Iterator[Tell]:
-    """Who is told how far an evaluation is: `tell`, else whoever watches the terminal."""
+    """The progress callback: `tell`, else progress on the terminal."""
     if tell is not None:
         yield tell
         return
@@ -483,9 +483,9 @@ def watched(tell: Tell | None) -> Iterator[Tell]:
 
 @contextmanager
 def opened(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | None"]:
-    """The database; None where it is not measured on and nothing has to be looked up.
+    """The database; None where neither labels nor models come from it.
 
-    looks_up: whether a model may be one of the database's.
+    looks_up: whether a model may be registered in the database.
     """
     database = config.database(call.db)
     named = config.named_database(call.db) is not None
@@ -516,7 +516,7 @@ def warn(sentences: Iterable[str]) -> None:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise UsageError where two models are the same one by two of its names."""
+    """Raise UsageError where two names mean the same model."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -525,7 +525,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 NOT_KEPT = ("db", "as_json", "task", "models", "query", "split", "report")
-"""Fields of a call that a row has no place for, or has it elsewhere."""
+"""Fields of a call that a job's row does not keep, or keeps elsewhere."""
 
 FIGURES = {
     "identification": ("precision", "recall", "f1", "accuracy"),
@@ -680,13 +680,14 @@ def _training_set(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
     return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
 
 
-# --- who is judged --------------------------------------------------------------------------
+# --- systems --------------------------------------------------------------------------------
 
 
 def named(
     call: EvaluateOptions, store: "Store | None", training_set: FoldExamples | None
 ) -> list[IdentificationSystem]:
-    """Those that --model names, else the active model, or svm where recipes are fitted."""
+    """The systems that --model names, else the active model, or svm where recipes are
+    fitted."""
     specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
     found = [_one_system(call, spec, store, training_set) for spec in specs]
     check_names(one.name for one in found)

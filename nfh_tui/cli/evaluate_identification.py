@@ -107,7 +107,7 @@ def run(call: EvaluateOptions) -> None:
 
 
 def report(call: EvaluateOptions, tell: Tell) -> Json:
-    """The report as JSON; the page of the call is written. tell: told how far it is."""
+    """The report as JSON; writes the page of the call. tell: the progress callback."""
     whole = measured(call, tell)
     write_page(whole, call)
     return as_json(whole.trial, whole.found, whole.versus, call.report_options)
@@ -115,7 +115,7 @@ def report(call: EvaluateOptions, tell: Tell) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class IdentificationResult:
-    """All that was found. found: one a system of the trial, in their order."""
+    """The trial with its figures. found: one for each system of the trial, in their order."""
 
     trial: IdentificationTrial
     found: Sequence[IdentificationEvaluation]
@@ -247,7 +247,7 @@ def tail(page: CommandReport, options: ReportOptions) -> None:
 
 
 def system_label(one: IdentificationSystem) -> str:
-    """The name of a system, and how it came to its knowledge where that matters."""
+    """The name of a system, and how it was trained if for this evaluation."""
     if one.folds is not None:
         return f"{one.name}, {one.folds} folds"
     if one.training_set is not None:
@@ -403,7 +403,7 @@ def _errors(page: CommandReport, both: Found, most: int) -> None:
 
 
 def worst(errors: Sequence[Error]) -> list[Error]:
-    """The surest first where they have scores, else as they come."""
+    """Errors by descending score where they have scores, else unchanged."""
     return sorted(errors, key=lambda one: -abs(one.decision.score or 0.0))
 
 
@@ -515,7 +515,7 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
     return rows
 
 
-# --- told -----------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------
 
 
 class PublishedFigures(Report):

@@ -90,7 +90,7 @@ NAMES = "+names"
 """Behind a baseline's kind: names count as nouns."""
 
 COMPARED = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
-"""Figures by which two models are compared: they are always told together."""
+"""Figures by which two models are compared; they are always shown together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class ResolutionComparison:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionResult:
-    """All that was found.
+    """The trial with its figures.
 
-    evaluations: one a system of the trial, in their order. baselines: the noun baselines
+    evaluations: one for each system of the trial, in their order. baselines: the noun baselines
     and the systems on References alone; empty where nobody asked for them.
     """
 
@@ -127,7 +127,7 @@ def run(call: EvaluateOptions) -> None:
 
 
 def report(call: EvaluateOptions, tell: Tell) -> "Json":
-    """The report as JSON; the page of the call is written. tell: told how far it is."""
+    """The report as JSON; writes the page of the call. tell: the progress callback."""
 
     found = measured(call, tell)
     _write_page(found, call)
@@ -143,9 +143,9 @@ def _write_page(found: ResolutionResult, call: EvaluateOptions) -> None:
 
 
 def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResult:
-    """The trial and all its figures; its warnings have been said.
+    """Run the trial, measure it, and print its warnings.
 
-    tell: told how far it is, in place of the terminal. Raises what reading, parsing and the
+    tell: the progress callback, in place of the terminal. Raises what reading, parsing and the
     models raise.
     """
     with opened(call, looks_up=True) as store, watched(tell) as step:
@@ -219,11 +219,11 @@ def _examples(call: EvaluateOptions, store: "Store | None") -> ResolutionExample
 
 
 def _systems(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSystem]:
-    """Those that --model names, else the active model."""
+    """The systems that --model names, else the active model."""
     specs: Sequence[str | None] = call.models or (None,)
     found = [system_for(store, spec) for spec in specs]
     names = [one.name for one in found]
-    # Models in two folders may have one name: then each is called by its folder.
+    # Models in two folders may have one name: then the folder is the name.
     called = [
         replace(one, name=spec)
         if spec is not None and one.model_id is None and names.count(one.name) > 1
@@ -503,7 +503,7 @@ def quoted(judged: ScoredExample) -> tuple[str, int, int]:
 
 
 def worst(mistakes: Sequence[Mistaken], *, probabilities: bool) -> list[Mistaken]:
-    """The surest first where scores say how sure a model is, else as they come."""
+    """Errors by descending score where scores are probabilities, else unchanged."""
     if not probabilities:
         return list(mistakes)
     return sorted(mistakes, key=lambda one: -(confidence(one.judged) or 0.0))
@@ -548,7 +548,7 @@ def both(found: "ResolutionResult") -> Both:
     ]
 
 
-# --- what it is about -----------------------------------------------------------------------
+# --- what is measured -----------------------------------------------------------------------
 
 
 def head(found: "ResolutionResult", options: ReportOptions) -> tuple[str, list[str]]:
@@ -613,7 +613,7 @@ INTERVAL = "  95 % interval"
 def tables(
     found: "ResolutionResult", options: ReportOptions, *, oracle: bool
 ) -> Iterator[ReportTable]:
-    """The tables of figures, in order; those that say nothing are left out."""
+    """The tables of figures, in order, without empty ones."""
     pairs = both(found)
     yield _accuracies(pairs, options)
     yield _kinds(pairs, options)
@@ -631,7 +631,8 @@ def tables(
 def _measured(
     pairs: Both, options: ReportOptions, names: Sequence[str]
 ) -> tuple[list[Row], list[str]]:
-    """A row a system with the figures of `names` and, where asked for, their intervals."""
+    """A row for each system with the figures of `names`, and their intervals where there are
+    any."""
     rows: list[Row] = []
     styles: list[str] = []
     for system, one in pairs:
@@ -781,7 +782,7 @@ def _oracle(pairs: Both) -> ReportTable:
 
 
 def _told_so(system: ResolutionSystem, one: ResolutionEvaluation) -> str:
-    """A note whether a model was made for candidates of one kind."""
+    """A note whether a model was trained for candidates of one kind."""
     only = one_kind(one)
     if only is None:
         return f"{system.name}: limited in this test only; it chooses among words and classes"
@@ -791,7 +792,7 @@ def _told_so(system: ResolutionSystem, one: ResolutionEvaluation) -> str:
 
 
 def one_kind(one: ResolutionEvaluation) -> str | None:
-    """What a model's candidates are if they are of one kind: "words" or "classes"."""
+    """The kind of the candidates if they are of one kind: "words" or "classes"."""
     words = classes = False
     for judged in one.judged:
         scores = judged.choice.scores if judged.choice is not None else ()
@@ -1004,7 +1005,7 @@ def confusion(one: ResolutionEvaluation) -> tuple[Row, list[Row]]:
 
 
 def mistakes(pairs: Both) -> ReportTable:
-    """How many wrong answers there are of each kind, a system a column."""
+    """Wrong answers by kind, a column for each system."""
     counts = [{one.mistake: one.n for one in found.by_mistake} for _, found in pairs]
     kinds = [kind for kind in Mistake if any(kind in some for some in counts)]
     kinds.sort(key=lambda kind: -counts[0].get(kind, 0))

@@ -1,5 +1,5 @@
-"""What the template of the page of an evaluation of resolution shows: a page that needs nothing
-else, with tables, pictures as inline SVG, and wrong answers in their passages.
+"""The values of the template for the page of an evaluation of resolution: one file with tables,
+pictures as inline SVG, and wrong answers in their passages.
 """
 
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ MOST_HEADS = 3
 """Gold mentions outside the window that are shown, the nearest first."""
 
 SHADES = ((0.6, "strong"), (0.3, "medium"), (0.1, "weak"))
-"""From which share of the best candidate's score on a token has which of the three reds."""
+"""Least share of the best candidate's score for each of the three reds."""
 CANDIDATES = 4
 """Candidates that are listed with their scores."""
 
@@ -81,7 +81,7 @@ SIZE = 300
 MARGIN = 44
 
 Points = list[tuple[float, float, int]]
-"""Of answers of about the same confidence: its mean, the share that is right, how many."""
+"""Bins of answers by confidence: mean confidence, share right, number."""
 
 FILTERS: dict[str, Any] = {
     "visible": lambda value, most=templates.LONGEST: Markup(escape(visible(value, most))),  # noqa: S704
@@ -208,7 +208,7 @@ def _kinds(
     kinds.sort(key=lambda kind: -sum(one.mistake is kind for one in ranked))
     for place, kind in enumerate(kinds):
         some = [one for one in ranked if one.mistake is kind]
-        # What a kind leaves of its part goes to the kinds after it.
+        # Characters that a kind does not use are left to the next kinds.
         room = budget // (len(kinds) - place)
         cards = _fitting((parts.card(_shown(one, sure=sure)) for one in some), room)
         budget -= sum(map(len, cards))
@@ -226,7 +226,7 @@ def _kinds(
 
 
 def _fitting(pieces: Iterator[str], room: int) -> list[str]:
-    """The first of them, as many as take no more characters than that together."""
+    """The first pieces whose lengths add up to at most `room` characters."""
     kept = []
     for piece in pieces:
         room -= len(piece)

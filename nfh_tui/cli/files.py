@@ -50,7 +50,7 @@ SHOWN_CONFLICTS = 10
 
 
 def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
-    """Warnings, labels that differ from what was kept, and what is new."""
+    """The report of an import: warnings, conflicts and counts."""
     name = visible(str(report.get("name")), 200)
     if "error" in report:
         yield f"{name}: {visible(str(report['error']), 2_000)}"
@@ -60,7 +60,7 @@ def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
 
 
 def noted(report: Mapping[str, object]) -> Iterator[str]:
-    """Notes beside the figures."""
+    """Warnings and conflicts of an import."""
     name = visible(str(report.get("name")), 200)
     for warning in _texts(report.get("warnings")):
         yield f"{name}: warning: {visible(warning, 500)}"
@@ -97,7 +97,7 @@ def in_words(report: Mapping[str, object]) -> str:
 
 
 def stale_gold_words(count: int) -> str:
-    """What an export or a release says of gold that no file has."""
+    """The sentence on stale gold, which no export or release contains."""
     one = count == 1
     return (
         f"{counted(count, 'number')} of the database {'has' if one else 'have'} stale gold, "
@@ -117,7 +117,7 @@ REASONS = {
     "BROKEN": "damaged",
     "NFH": "NFHs without a head",
 }
-"""Why anchors have no release form, in words, by what the export reports."""
+"""Why anchors have no release form, by the reason that the export reports."""
 
 
 # --- import -------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def import_(
 
 
 def import_options(said: Mapping[str, Any]) -> "ImportOptions":
-    """What the options of the command say; those that were not said are left to defaults."""
+    """The options of the command; those not given have their defaults."""
     from nfh_tui.services.imports import ImportOptions
 
     return ImportOptions(**{key: value for key, value in said.items() if value is not None})
@@ -238,7 +238,7 @@ def _import_all(
 
 @contextmanager
 def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
-    """The database, made if need be; a trial run without one works on a passing one."""
+    """The database, created if needed; a dry run without one uses a temporary one."""
     from nfh_db.store import Store
     from nfh_tui.services.guidelines import first_text
     from nfh_tui.services.models import ensure_small
@@ -393,7 +393,7 @@ def overview(formats: tuple[Format, ...]) -> Iterator[str]:
 
 
 def details(format_: Format) -> Iterator[str]:
-    """All of one format."""
+    """A format in full."""
     yield f"{format_.name}  ({' '.join(format_.extensions)}; {format_.direction})"
     yield from wrapped(format_.description, "  ")
     yield f"  is {' or '.join(TAKES[takes] for takes in format_.takes)}"
@@ -413,7 +413,7 @@ def details(format_: Format) -> Iterator[str]:
 
 
 def described(format_: Format) -> dict[str, object]:
-    """The same as JSON has it."""
+    """A format as JSON."""
     return {
         "name": format_.name,
         "extensions": list(format_.extensions),
@@ -431,7 +431,7 @@ def described(format_: Format) -> dict[str, object]:
 
 
 def before_export(format_: Format) -> Iterator[str]:
-    """What the format has no terms for: said before anything is written."""
+    """What the format cannot hold, printed before an export."""
     held = by_how(format_)
     if held[How.SIDE]:
         yield f"{format_.name} keeps in a side file: {'; '.join(held[How.SIDE])}"

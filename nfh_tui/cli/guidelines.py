@@ -240,7 +240,7 @@ LINE = 10_000
 
 
 def as_text(shown: "Guideline") -> str:
-    """The text itself, safe to print, so that it can go to a file and come back."""
+    """The text, safe to print and unchanged when it is saved and set again."""
     lines = shown.body.split("\n")
     return "\n".join(
         "\t".join(visible(part, LINE) for part in line.removesuffix("\r").split("\t"))
@@ -275,7 +275,7 @@ def _rules(shown: "Guideline") -> tuple[GuidelineRule, ...]:
 def rule_rows(
     shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount]
 ) -> Iterator[str]:
-    """A line for each rule: items tagged with it, decisions under an older text, title."""
+    """A line for each rule: items, decisions, decisions under an older text, title."""
     yield f"{'rule':<6}{'items':>7}{'decided':>9}{'old text':>10}  title"
     rules = _rules(shown)
     for rule in rules:
@@ -296,7 +296,7 @@ def version_rows(found: "Sequence[Guideline]") -> Iterator[str]:
 
 
 def version_objects(found: "Sequence[Guideline]") -> list[Json]:
-    """Each version, without its text, with what it changed."""
+    """Each version without its text, with its changes."""
     changed: list[str] = ["the first one"]
     changed += [changed_words(changes_of(old.body, new.body)) for old, new in pairwise(found)]
     last = found[-1].version if found else None

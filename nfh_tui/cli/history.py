@@ -30,7 +30,7 @@ AROUND = 40
 """Code points of text shown on each side of an item's words."""
 
 SHOWN_LENGTH = 1_000
-"""Code points of a line that are printed: a comment may be of any length."""
+"""Code points of a line that are printed: comments have no limit."""
 
 
 @click.command(cls=QueryCommand, short_help="Tell who changed what, and when.")
@@ -87,11 +87,11 @@ def history(
 
 
 def _time(text: str | None) -> str:
-    """A time as the store keeps them; "" for none."""
+    """A time as the store keeps it; "" for none."""
     if text is None:
         return ""
     try:
-        # Without an offset it is a time of this place.
+        # Without an offset it is local time.
         at = datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise click.BadParameter(
@@ -102,7 +102,7 @@ def _time(text: str | None) -> str:
 
 
 def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
-    """The names asked for. Raises StoreError for one that nobody here has."""
+    """The names, stripped. Raises StoreError for one that no annotator has."""
     names = tuple(name.strip() for name in wanted)
     known = {person.name for person in store.people.all()}
     for name in names:

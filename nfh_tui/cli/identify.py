@@ -171,7 +171,7 @@ def _in_database(
 
 
 def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None:
-    """A sentence where the model decided with another parser until now."""
+    """Print a sentence where the model decided with another parser until now."""
     chosen = tools.chosen
     before = (
         None if chosen.model_id is None else store.identifications.decided_with(chosen.model_id)
@@ -204,7 +204,7 @@ def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "Identifi
 
 
 def _from_anywhere(spec: str | None) -> str | None:
-    """A parser that is loaded by now, named so that it is found from any folder."""
+    """The name of a loaded parser, with an absolute path."""
     kind, _, name = (spec or "").partition(":")
     if not name or not Path(name).is_dir():
         return spec
@@ -218,7 +218,7 @@ def _from_anywhere(spec: str | None) -> str | None:
 
 WHITE_SPACE = re.compile(r"\s+")
 ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
-"""In lines of JSON: what ends a line for many programs, and what terminals obey."""
+"""Escaped in lines of JSON: line ends of many programs and control characters of terminals."""
 
 RULE_WIDTH = 20
 LEAST_WIDTH = 40
@@ -227,7 +227,7 @@ FILE_NAME_SHOWN = 200
 
 @dataclass(slots=True)
 class FoundCounts:
-    """What was found so far; rules: by rule, yes and no."""
+    """Counts of the numbers found. rules: yes and no by rule."""
 
     numbers: int = 0
     yes: int = 0
@@ -279,7 +279,7 @@ def identify_file(
 
 
 def _chosen(model: str | None, db: Path | None) -> "SelectedModel[Identifier]":
-    """The model; names and numbers of models are looked up in a database that is named."""
+    """The model; names and numbers of models are looked up in the database of --db."""
     from nfh_tui.services.models import identifier_for
 
     if db is None:
@@ -292,7 +292,7 @@ def _chosen(model: str | None, db: Path | None) -> "SelectedModel[Identifier]":
 def _writer(
     stack: ExitStack, out: Path | None, listed: list[dict[str, object]], *, as_json: bool
 ) -> "Callable[[FoundNumber], object]":
-    """What is done with each number: lines of JSON, a line for a person, or the list."""
+    """The function that writes a number: as JSON, for a person, or into `listed`."""
     if as_json and out is None:
         return lambda found: listed.append(number_json(found))
     if out is None and watched():
@@ -359,7 +359,7 @@ def one_line(text: str) -> str:
 
 
 def _say_how_many(name: str, counts: FoundCounts, out: Path | None) -> None:
-    """Where lines went to standard output of a program, nothing is said."""
+    """Print the summary, unless the lines went to standard output of a program."""
     summary = (
         f"{name}: {counted(counts.numbers, 'number')}, {counts.yes:,} without a noun (NFH), "
         f"{counts.numbers - counts.yes:,} with"
@@ -396,9 +396,10 @@ MOST_RULES = 40
 
 @dataclass(frozen=True, slots=True)
 class IdentifySummary:
-    """What was asked, with what it was done, and what came of it.
+    """The request, the tools and the result of an identification.
 
-    active: the workbench shows what this model says. db: where the call names it.
+    active: whether the model is the active one, which the workbench shows. db: the value of
+    --db.
     """
 
     wanted: "IdentifyRequest"
@@ -410,19 +411,19 @@ class IdentifySummary:
 
     @property
     def differing(self) -> str:
-        """The query that finds what gold says otherwise of."""
+        """The query for numbers whose gold differs."""
         from nfh_tui.services.identify import differing
 
         return differing(self.wanted.query)
 
     def command(self, name: str, *arguments: str) -> str:
-        """A command to be typed, in quotes where a shell needs them."""
+        """A command line to type, quoted for a shell."""
         db = [] if self.db is None else ["--db", str(self.db)]
         return visible(command_line(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
 
 
 def report_lines(summary: IdentifySummary) -> Iterator[str]:
-    """What was found and decided, or would be."""
+    """The result in words."""
     report, tools = summary.report, summary.tools
     name = visible(tools.chosen.name, RULE_NAME_SHOWN)
     parser = f", with {visible(tools.parser_name, RULE_NAME_SHOWN)}" if tools.parser else ""

@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 
 
 BETWEEN_LOOKS = 0.1
-"""Seconds between two looks at a job."""
+"""Seconds between two reads of a job."""
 
 LOOKED_AFTER = 5.0
-"""Seconds between two looks whether a runner is wanted: one may have been killed."""
+"""Seconds between two checks whether a runner is needed: one may have been killed."""
 
 PHASE_SHOWN = 40
-"""Characters: with figures and what is followed it fits on a line."""
+"""Characters of a phase: with its figures it fits on a line."""
 
 
 class ProgressAside(Steps):
@@ -93,10 +93,10 @@ class ProgressAside(Steps):
 
 
 def follow(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
-    """A job once it has ended; it is taken up again where its process is gone.
+    """Wait until a job has ended, and return it; an interrupted job is resumed.
 
-    name: of what is shown on a terminal. Raises Failure for a job that nobody can run here,
-    and at Ctrl-C; StoreError; EndedError, with a note on what becomes of the job.
+    name: the title of the progress on a terminal. Raises Failure for a job that nobody can run
+    here, and at Ctrl-C; StoreError; EndedError, with a note on what becomes of the job.
     """
     from nfh_tui.jobs.runner import HERE, asked_for
 
@@ -133,7 +133,7 @@ def wait_and_report(
 
 
 def read(store: "Store", job_id: int, db: Path | None) -> "Job":
-    """A job by its number. db: as the call named it. Raises Failure for none."""
+    """A job by its number. db: the value of --db. Raises Failure if there is none."""
     found = store.jobs.read(job_id)
     if found is None:
         raise Failure(f"there is no job {job_id}; {command('jobs', db)} lists them")
@@ -141,7 +141,7 @@ def read(store: "Store", job_id: int, db: Path | None) -> "Job":
 
 
 def foreign_words(job: "Job", db: Path | None) -> str:
-    """Why no runner of this user takes a job, and what to do. db: as the call named it."""
+    """Why no runner of this user starts a job, and what to do. db: the value of --db."""
     return (
         f"job {job.id} was not queued from here, so no runner starts it.\n"
         f"{command(f'jobs show {job.id}', db)} says what it would do,\n"
@@ -162,7 +162,7 @@ def check_done(job: "Job", db: Path | None) -> None:
 
 
 def how_far(job: "Job") -> str:
-    """What a job is at, how much of it is done, and its loss, in words."""
+    """The phase of a job, its progress and its loss, in words."""
     words = visible(phase_words(job.phase or "") or "starting", PHASE_SHOWN)
     if job.total:
         words += f": {job.done:,} of {job.total:,}"
@@ -184,7 +184,7 @@ def _watch(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
             time.sleep(BETWEEN_LOOKS)
             if time.monotonic() - looked > LOOKED_AFTER:
                 looked = time.monotonic()
-                with suppress(OSError):  # it was said when the job was queued
+                with suppress(OSError):  # reported when the job was queued
                     ensure_runner(store)
         return job
 
@@ -217,7 +217,7 @@ def _waiting(store: "Store", job: "Job") -> str:
 
 
 def _check_runnable(job: "Job", db: Path | None) -> None:
-    """Raise Failure for a job that waits, and that no runner of this program will take."""
+    """Raise Failure for a waiting job that no runner of this program can start."""
     from nfh_db.jobs import IN_PLACE
     from nfh_tui.jobs.descriptions import known
 
@@ -438,14 +438,14 @@ def _names(store: "Store") -> dict[int, str]:
 
 
 BETWEEN_LINES = 0.2
-"""Seconds between two looks at the file."""
+"""Seconds between two reads of the file."""
 
 LONGEST = 4_000
 """Code points of a line that are printed."""
 
 
 def written(store: "Store", job: "Job") -> Iterator[str]:
-    """The lines there are. Raises Failure where there is no log (yet)."""
+    """The lines of a job's log. Raises Failure where there is no log."""
     path = log_of(store.path, job)
     try:
         with path.open("rb") as file:
@@ -459,7 +459,7 @@ def written(store: "Store", job: "Job") -> Iterator[str]:
 
 
 def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
-    """The lines there are, and those that come until the job has ended. db: as `read`."""
+    """The lines of a job's log, and those written until the job has ended."""
     place = 0
     while True:
         job = read(store, job.id, db)
@@ -495,7 +495,7 @@ NOT_FROM_HERE = (
 )
 
 CALLED = {"words": "settings", "report": "page", "replace_gold": "replaces", "sets": "settings"}
-"""Arguments whose names would say little."""
+"""Clearer names of arguments."""
 
 SHOWN = 2_000
 
@@ -525,7 +525,7 @@ class JobSummary(Report):
     pid: int | None
     progress: JobProgress
     model: str | None
-    """The name of what it made."""
+    """The name of the model that it made."""
     model_id: int | None
     error: str | None
     created_at: str
@@ -569,7 +569,7 @@ def job_report(kind: type[R], job: "Job", names: Names, **given: object) -> R:
 
 
 def listed(found: Sequence["Job"], names: Names, db: Path | None) -> Iterator[str]:
-    """A line a job, under a line that says what stands in it. db: as the call named it."""
+    """A header and a line for each job. db: the value of --db."""
     if not found:
         yield f"no jobs yet: {command('retrain TASK', db)} makes one"
         return
@@ -586,12 +586,12 @@ def listed(found: Sequence["Job"], names: Names, db: Path | None) -> Iterator[st
 
 
 def _state(job: "Job") -> str:
-    """Where a job stands; a foreign one that would wait for a runner waits for nobody."""
+    """The state of a job; FOREIGN for one that no runner starts."""
     return FOREIGN if job.held else job.state.value
 
 
 def left_over(found: Sequence["Job"], db: Path | None) -> Iterator[str]:
-    """What takes up the jobs that were interrupted, and the foreign ones, a line for all."""
+    """How to resume interrupted jobs and how to accept foreign ones, a line each."""
     if held := [job.id for job in found if job.held]:
         number = held[-1]
         yield (
@@ -632,7 +632,7 @@ def result_words(job: "Job") -> str:
 
 
 def full_lines(job: "Job", names: Names, db: Path | None) -> Iterator[str]:
-    """A job in full, for a person. db: as the call named it."""
+    """A job in full. db: the value of --db."""
     yield f"job {job.id}: {visible(job_name(names, job), 60)}, {_state(job)}"
     if job.held:
         accept = command(f"jobs run --accept {job.id}", db)
@@ -667,12 +667,12 @@ def _times(job: "Job") -> Iterator[str]:
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
-    """A line, or several, no wider than WIDTH but for words that are; none for no text."""
+    """A text as wrapped lines behind a label; none for an empty text."""
     yield from wrapped(visible(text, SHOWN), f"  {label:{LABEL}}", " " * (LABEL + 2))
 
 
 def _said(value: object) -> str:
-    """An argument as a person reads it; "" for one that says nothing."""
+    """An argument in words; "" for one without a value."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
@@ -692,7 +692,8 @@ def _cut(text: str, width: int) -> str:
 
 
 def done_json(store: "Store", job: "Job") -> object:
-    """Of a training the report of `retrain`; of others the row with its result."""
+    """The report of a training as `retrain` prints it; of other jobs the row with its
+    result."""
     if job.model_id is not None:
         from nfh_tui.cli.retrain import training_report
 
@@ -701,7 +702,7 @@ def done_json(store: "Store", job: "Job") -> object:
 
 
 def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
-    """The result in words. db: as the call named it."""
+    """The result in words. db: the value of --db."""
     if job.model_id is not None:
         from nfh_tui.cli.retrain import retrained_lines
 

@@ -126,7 +126,7 @@ def _difference_report(one: "FigureDifference") -> reports.FigureDifferenceRepor
 def lines(found: "ModelComparison", items: int, db: "Path | None" = None) -> Iterator[str]:
     """The comparison, and some of the items that one model alone has right.
 
-    db: the database, where it was named.
+    items: so many of each model. db: the value of --db.
     """
     first, second = (_short(model.name) for model in (found.first, found.second))
     if not found.items:
@@ -216,7 +216,7 @@ def _missing(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
 
 
 def _items(found: "ModelComparison", right: tuple[bool, bool], most: int) -> Iterator[str]:
-    # What neither learnt from says more of them.
+    # Items of passages that neither was trained on tell more, so they come first.
     some = sorted(found.of(right), key=lambda one: one.seen)
     if not some or not most:
         return
@@ -247,7 +247,7 @@ def _item(found: "ModelComparison", one: "ComparedItem") -> Iterator[str]:
 
 
 def _words(one: "ComparedItem", said: str) -> str:
-    """A class, or the words that stand at some tokens."""
+    """A class, or the words at some tokens."""
     if not said[:1].isdigit():
         return said
     passage = one.ballot.passage
@@ -414,7 +414,7 @@ def compare(
 
 
 def _hidden(store: "Store", me: str) -> frozenset[int]:
-    """What somebody has still to decide blind: its gold is not told."""
+    """Items that somebody has still to decide blind: their gold is not shown."""
     found = known(store, me)
     return frozenset() if found is None else store.answers.to_decide_blind(found)
 
@@ -426,7 +426,7 @@ def _predict(
     query: "Query",
     parser: str | None,
 ) -> None:
-    """Have both answer what they have not yet, and store it."""
+    """Predict and store what the models have not answered yet."""
     from nfh_tui.cli.progress import Steps
     from nfh_tui.services.predict import PredictAllRequest, predict_all
 
@@ -621,7 +621,7 @@ def accuracy_of(model: "Model") -> tuple[float | None, str]:
 
 
 def _accuracy(model: "Model", name: str) -> float | None:
-    """An accuracy of resolution: one of identification is another thing."""
+    """An accuracy of resolution; None for a model of identification."""
     return None if model.task == "identification" else _number(metrics_of(model), name)
 
 

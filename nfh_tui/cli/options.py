@@ -41,7 +41,7 @@ MESSAGE_LIMIT = 2000
 
 
 NEGATED = re.compile(r"-[^-]")
-"""How a negated term of a query starts, as "-class:OTHER"; options start with two dashes."""
+"""Start of a negated term of a query, as "-class:OTHER"; options start with two dashes."""
 
 
 class QueryCommand(click.Command):
@@ -93,7 +93,7 @@ OUT_OF_MEMORY = (
 
 
 def reporting(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the errors that a person can do something about into one sentence each.
+    """Report expected errors as one sentence each.
 
     A command that SIGTERM or SIGHUP ends leaves nothing half written.
     """
@@ -101,15 +101,15 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def reporting_screen(command: Callable[P, None]) -> Callable[P, None]:
-    """The same for a command that opens a screen, which signals end as they always do."""
+    """The same for a command that opens a screen: signals keep their default effect."""
     return _worded(command)
 
 
 def on_database(command: Callable[..., None]) -> Callable[..., None]:
     """The options --db and --json, with errors reported as by `reporting`.
 
-    Of a group they may stand before and behind the name of its subcommand. Other options
-    stand above.
+    In a group they may stand before or after the name of a subcommand. Decorators of other
+    options stand above this one.
     """
 
     @functools.wraps(command)
@@ -142,7 +142,8 @@ def _worded(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _stopped(error: KeyboardInterrupt) -> Exception:
-    """How a stopped command ends: with what is left of its work, and the signal's status."""
+    """The exception that ends a stopped command: its notes as the message, the signal's
+    status."""
     notes = [visible(note, MESSAGE_LIMIT) for note in getattr(error, "__notes__", ())]
     failure = Failure(" ".join(["stopped.", *notes]))
     if not isinstance(error, EndedError):
@@ -153,7 +154,7 @@ def _stopped(error: KeyboardInterrupt) -> Exception:
 
 
 def sentence(error: Exception) -> str:
-    """What an expected error says, on one line and safe to print."""
+    """The message of an expected error on one line, safe to print."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return visible(f"{where}{error.strerror}", MESSAGE_LIMIT)
@@ -161,12 +162,12 @@ def sentence(error: Exception) -> str:
 
 
 def say(message: str) -> None:
-    """Tell the person something that is no result, on standard error."""
+    """Print a message that is no result, on standard error."""
     tell(message, err=True)
 
 
 def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
-    """Print text for a person: names and texts in it steer no terminal."""
+    """Print text for a person; control characters are shown as visible ones."""
     click.echo(lines_visible(text), nl=nl, err=err)
 
 
@@ -225,15 +226,15 @@ def user() -> str:
 
 
 def known(store: "Store", wanted: str) -> "Annotator | None":
-    """Somebody by name, None if nobody here has it: to look makes nobody."""
+    """The annotator of this name, None if there is none."""
     return next((one for one in store.people.all() if one.name == wanted), None)
 
 
 def open_to_read(path: Path) -> "Store":
-    """A database that is only read, also where nothing can be written.
+    """Open a database for reading, also where nothing can be written.
 
-    What of it cannot be shown there is said. Where $NFH_TUI_READ_ONLY says why, nothing is
-    written, as for a guest who only reads. Raises StoreError and its kinds.
+    Prints what of it cannot be read there. $NFH_TUI_READ_ONLY holds the reason why a guest
+    with read access writes nothing. Raises StoreError.
     """
     from nfh_db.store import Store
 
@@ -252,7 +253,7 @@ def parse_query(words: Iterable[str]) -> "Query":
 
 
 def open_database(db: Path | None, *, writes: bool = False) -> "Store":
-    """The database that a call names, else the usual one. Raises StoreError and its kinds."""
+    """Open the database of --db, else the default one. Raises StoreError."""
     from nfh_db.store import Store
 
     path = config.database(db)
@@ -267,13 +268,13 @@ def on_terminal() -> bool:
 F = TypeVar("F", bound=Callable[..., Any])
 
 AUTO = "auto"
-"""The name that stands for: by what is in the file."""
+"""The name of: detect the format from the content."""
 
 COLUMNS = ("speaker", "text", "turn", "dialog")
 
 
 class FormatName(click.ParamType[str | None]):
-    """The name of a format, of those that there are when the command is called."""
+    """The name of a format; plug-ins are looked up when the command is called."""
 
     name = "format"
 
@@ -282,19 +283,17 @@ class FormatName(click.ParamType[str | None]):
         self.besides = besides
 
     def names(self) -> tuple[str, ...]:
-        """What may be said."""
         from nfh_db.formats.registry import readable, writable
 
         return writable() if self.export else (AUTO, *self.besides, *readable())
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
-        """What help shows in the name's place."""
         return "FORMAT"
 
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | None:
-        """The name itself, None for `auto`. A name that is unknown is refused."""
+        """The name, None for `auto`; an unknown name is refused."""
         from nfh_db.formats.unsupported import REMOVED
 
         names = self.names()
@@ -314,7 +313,6 @@ class WindowOption(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """Both numbers."""
         if isinstance(value, tuple):
             return value
         parts = str(value).split(",")
@@ -445,7 +443,7 @@ def of_file(options: dict[str, Any], file: object) -> "ImportOptions | None":
 
 NAME_SHOWN = 200
 BESIDE = ("-wal", "-shm", "-journal")
-"""Ends of the names of what SQLite keeps beside a database."""
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 
 def is_database(out: Path, database: Path) -> bool:
@@ -497,9 +495,9 @@ background_option = click.option(
 
 
 def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> int:
-    """Queue a job, start a runner and say so; the job's number.
+    """Queue a job, start a runner and print so. Returns the job's number.
 
-    db: as the call named it, for the commands that are told. Raises StoreError.
+    db: the value of --db, for the commands in the message. Raises StoreError.
     """
     job_id = store.jobs.add(new)
     if as_json:
@@ -518,7 +516,7 @@ def queue_or_wait(
 ) -> None:
     """Queue a job and return, or follow it to its end and print its report.
 
-    name: of what is shown on a terminal. Raises as `queued`, and as `follow` of the jobs.
+    name: the title of the progress on a terminal. Raises as `queued` and `wait_and_report`.
     """
     if not wait:
         queued(store, new, db, as_json=as_json)
@@ -529,9 +527,9 @@ def queue_or_wait(
 
 
 def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:
-    """Start a runner; where none is started the job stays queued, and that is said.
+    """Start a runner; if none is started, the job stays queued and a message says so.
 
-    waits: the call follows its job, and may be told to work the queue itself.
+    waits: the call follows its job, and may work the queue itself.
     """
     from nfh_tui.jobs.runner import HERE, VARIABLE, asked_for, start_runner
 
@@ -546,6 +544,6 @@ def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:
 
 
 def command(words: str, db: Path | None) -> str:
-    """A command to type, with the database that this call named."""
+    """A command line to type, with the --db of this call."""
     where = "" if db is None else f" --db {quoted(str(db))}"
     return f"nfh-tui {words}{where}"

@@ -198,7 +198,7 @@ def predict_database(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Predict the anchors that a query finds, and say what came of it."""
+    """Predict the anchors that a query finds, and print the result."""
     from nfh_db.query import parse
     from nfh_tui.services.predict import PredictAllRequest, predict_all
 
@@ -224,7 +224,7 @@ def queue_prediction(
     scheduler: str | None,
     as_json: bool,
 ) -> None:
-    """Queue a job that does the same; what is called wrongly is refused at once."""
+    """Queue a job that does the same; wrong arguments are refused at once."""
     from nfh_db.query import parse
     from nfh_tui.cli.options import queued
     from nfh_tui.cli.retrain import check_parser, check_scheduler
@@ -264,7 +264,7 @@ SAID_WIDTH = 24
 LEAST_WIDTH = 48
 FILE_SHOWN = 200
 AROUND = 40
-"""Tokens of the passage around a number of which a line for a person is cut."""
+"""Tokens on either side of a number that may be shown."""
 
 
 def prediction_text(one: "PredictedNumber", width: int) -> str:
@@ -283,7 +283,7 @@ def prediction_text(one: "PredictedNumber", width: int) -> str:
 
 
 def said(one: "PredictedNumber") -> str:
-    """What was predicted in a word or two: "tickets", "AGE", "not an NFH"."""
+    """A prediction in a word or two: "tickets", "AGE", "not an NFH"."""
     answer = one.answer
     if answer.kind is Kind.NOT_NFH:
         return "not an NFH"
@@ -352,7 +352,7 @@ Write = Callable[["PredictedNumber"], object]
 
 @dataclass(frozen=True, slots=True)
 class PredictFileOptions:
-    """What was asked for; see the options of `nfh-tui predict`."""
+    """Options of `nfh-tui predict --file`."""
 
     place: str
     out: Path | None
@@ -422,7 +422,7 @@ def predict_file(call: PredictFileOptions) -> None:
 
 
 def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
-    """taken: the file's own numbers are, as fused heads, unless somebody wants that decided."""
+    """taken: the numbers of the file are fused heads, unless --identifier decides."""
     from nfh_tui.services.predict import PredictRequest, tools_for
 
     request = PredictRequest(
@@ -451,7 +451,7 @@ def _store(call: PredictFileOptions) -> "Iterator[Store | None]":
 
 
 def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools") -> Write:
-    """What is done with each prediction: a line of JSON, or one for a person."""
+    """The function that writes a prediction: as JSON, or for a person."""
     from nfh_db.clock import now
     from nfh_tui.services.predict import PredictionLines
 
@@ -464,7 +464,7 @@ def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools"
 
 
 def _say_all(stream: "FileOrigin", tools: "PredictionTools", cut: int, nfh: int) -> None:
-    """What a person should know of the file and of what was not looked at."""
+    """Print warnings about the file and about passages that were cut."""
     for warning in stream.warnings:
         say(f"nfh-tui: {stream.name}: {warning}")
     note = window_note(tools.resolver.name, cut, nfh)
@@ -476,7 +476,7 @@ MODEL_NAME_SHOWN = 100
 
 
 def predicted_lines(report: Mapping[str, object], db: Path | None) -> Iterator[str]:
-    """How many were predicted, as what, and whether it is shown. db: as the call named it."""
+    """The result in words. db: the value of --db."""
     name = visible(text(report.get("model")), MODEL_NAME_SHOWN)
     used = text(report.get("parser"))
     parser = f", with {visible(used, MODEL_NAME_SHOWN)}" if used else ""

@@ -16,7 +16,7 @@ WORDS_SHOWN = 500
 
 
 class RowCounter:
-    """Called with the rows so far; shows them on standard error if a person watches it."""
+    """Shows a count of rows on standard error if that is a terminal."""
 
     def __init__(self, name: str) -> None:
         self.name = visible(name)
@@ -40,7 +40,7 @@ class RowCounter:
         self.show(f"{rows:,} rows")
 
     def show(self, words: str) -> None:
-        """Show how far the work is, at most ten times a second."""
+        """Show the progress in words, at most ten times a second."""
         if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
             return
         self.shown_at = time.monotonic()
@@ -52,9 +52,9 @@ class RowCounter:
 
 
 class Steps(RowCounter):
-    """Shows what is being done and how much of it, if a person watches standard error."""
+    """Shows a step and its progress on standard error if that is a terminal."""
 
     def step(self, what: str, done: int, total: int) -> None:
-        """Show a step, at most ten times a second; total 0: how much there is is not known."""
+        """Show a step, at most ten times a second. total: 0 if it is not known."""
         words = what.removesuffix(":")
         self.show(f"{words}: {done:,} of {total:,}" if total else words)

@@ -98,7 +98,7 @@ def write_json(
     *,
     form: bool,
 ) -> None:
-    """Print it: the figures, then under "items" every number that changed."""
+    """Print the JSON: the figures, then under "items" every number that changed."""
     figures: dict[str, object] = {
         "a": _side(left, pairs, "a", counts),
         "b": _side(right, pairs, "b", counts),
@@ -202,7 +202,7 @@ IN_FORM = {
     NumberChange.ADDED: "a row in B, and none in A",
     NumberChange.REMOVED: "a row in A, and none in B",
 }
-"""What a change means where only what `nfh` has is compared."""
+"""Meaning of a change in the form of `nfh`."""
 
 WIDTH = 100
 
@@ -217,7 +217,7 @@ def write_text(
     form: bool,
     most: int,
 ) -> None:
-    """Print it. most: numbers shown under each kind of change, 0 for all."""
+    """Print the text. most: numbers shown under each kind of change, 0 for all."""
     tell_lines(_head(left, right, pairs, counts, form=form))
     shown: dict[NumberChange, list[Changed]] = {}
     found: Counter[NumberChange] = Counter()
@@ -376,7 +376,7 @@ def _text_of(path: Path) -> str:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise Failure(f"{name}: no UTF-8 text: wrong at byte {error.start + 1}") from error
-    # Whoever shows the datasheet in a terminal is not to have it steered.
+    # The datasheet may be shown in a terminal, which obeys control characters.
     wrong = CONTROL.search(text)
     if wrong:
         line = text.count("\n", 0, wrong.start()) + 1

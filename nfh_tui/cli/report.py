@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 80
-"""Columns of what is printed where nobody watches, and of sentences."""
+"""Columns of output to a pipe, and of sentences."""
 NARROWEST = 40
 WIDEST = 100
 INDENTED = (0, 0, 0, 2)
 GAP = 2
 FOLDED = 6
-"""Columns that a column of words keeps where there is little room."""
+"""Least width of a column of words on a narrow page."""
 
 
 def wrapped(
@@ -35,9 +35,9 @@ def wrapped(
     width: int = WIDTH,
     cuts: bool = False,
 ) -> list[str]:
-    """A text as lines. first, rest: what stands before the first line and those after it.
+    """Wrap a text into lines. first, rest: prefixes of the first line and of the others.
 
-    cuts: whether a word that is longer than a line is cut.
+    cuts: cut words that are longer than a line.
     """
     return textwrap.wrap(
         text,
@@ -50,7 +50,8 @@ def wrapped(
 
 
 def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
-    """Rows as lines with columns: so many of words, the others of numbers at the right."""
+    """Rows as padded lines: the first `words` columns are left-aligned, the others
+    right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -62,7 +63,7 @@ def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
 
 
 def page_width() -> int:
-    """Columns of a page: those of the terminal as far as is fit to read, 80 on a pipe."""
+    """Columns of a page: those of the terminal, from NARROWEST to WIDEST; 80 on a pipe."""
     watched = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if watched else WIDTH
     return max(NARROWEST, min(columns, WIDEST))
@@ -70,7 +71,7 @@ def page_width() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A measure to two places, for rows that hold several; --json has them whole."""
+    """A measure with two decimal places, for rows with several measures."""
 
     measure: Measure
     interval: bool = False
@@ -154,7 +155,8 @@ class CommandReport:
             self.note(f"({number}) {why}")
 
     def left_out(self, reasons: Iterable[LeftOut], of: str = "") -> None:
-        """What a measure does not look at. of: which, where the table holds several."""
+        """Note the items that a measure leaves out. of: the measure, where a table has
+        several."""
         from nfh_tui.cli.agreement import omission
 
         for one in reasons:

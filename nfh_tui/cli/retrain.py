@@ -1,4 +1,5 @@
-"""`nfh-tui retrain`: a model trained on the gold of the database, and what is said of it."""
+"""`nfh-tui retrain`: trains a model on the gold of the database, and the report of a
+training."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -180,7 +181,7 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
     tell_lines(lines or [f"{in_words(new.task)}: trained on demand only"])
 
 
-# --- what is called wrongly is told before anything is queued --------------------------------
+# --- wrong arguments are refused before anything is queued -----------------------------------
 
 
 def usual(store: "Store", task: str) -> str:
@@ -249,7 +250,7 @@ def check_scheduler(address: str | None) -> None:
 def called_wrongly(
     kind: type[Exception], but: type[Exception] | tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Turns errors of a kind into usage errors (exit status 2)."""
+    """Turn errors of a kind into usage errors (exit status 2)."""
     try:
         yield
     except but:
@@ -259,8 +260,8 @@ def called_wrongly(
 
 
 FEW = 300
-"""Labels under which figures are rough enough to be said so: of 100 fused heads, the interval
-of a share of 95 % is 4 points to each side."""
+"""With fewer labels a report calls its figures rough: with 100 fused heads, the interval of a
+share of 95 % is 4 points to each side."""
 
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
@@ -270,7 +271,7 @@ VERDICTS = {
     "rejected": "It is rejected",
     "first": "It is the first model of its task, and in use",
 }
-"""What is said before the reason of a verdict."""
+"""Words before the reason of a verdict."""
 
 
 class TrainingReport(Report):
@@ -312,7 +313,7 @@ def training_report(job: "Job", model: "Model", database: Path) -> TrainingRepor
 def retrained_lines(
     job: "Job", model: "Model", database: Path, db: Path | None
 ) -> Iterator[str]:
-    """The result in words. db: as the call named the database."""
+    """The result in words. db: the value of --db."""
     if model.task == "identification":
         yield from _identification(job, model)
     else:
@@ -353,7 +354,7 @@ def _identification(job: "Job", model: "Model") -> Iterator[str]:
 
 
 def verdict_lines(kept: object) -> Iterator[str]:
-    """What became of a model beside the one that was in use, and why."""
+    """The verdict on a model in comparison with the active one, with the reason."""
     ruling = ruled(kept)
     if not ruling.word:
         return
@@ -383,13 +384,13 @@ def left_out_of(metrics: Mapping[str, object]) -> Iterator[str]:
 
 
 def left_out_lines(left_out: Mapping[str, int]) -> Iterator[str]:
-    """What was not learnt from, by reason."""
+    """Anchors that were left out of a training, by reason."""
     for reason, number in sorted(left_out.items()):
         yield f"  left out: {counted(number, 'anchor')} ({visible(reason)})"
 
 
 def notes_of(job: "Job") -> list[str]:
-    """Sentences for a person that a job left."""
+    """The notes in the result of a job."""
     notes = job.result.get("notes")
     return [str(one) for one in notes] if isinstance(notes, list) else []
 
@@ -400,7 +401,7 @@ def note_lines(job: "Job") -> Iterator[str]:
 
 
 def seconds_of(job: "Job") -> float:
-    """How long a job took, as it says itself."""
+    """Seconds that a job took, by its result."""
     return round(fraction(job.result.get("seconds")) or 0.0, 3)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RULES = ("unanimous", "majority")
 DEFAULT_AUDIT = 150
 LARGEST_AUDIT = 2_000
-"""More than this is no sample to be looked at in one go; and it is drawn in one write."""
+"""Most items of an audit, which is drawn in one write."""
 
 LARGEST_SEED = 2**31 - 1
 
@@ -66,7 +66,7 @@ seed_option = click.option(
 
 
 class AnchorCounter(RowCounter):
-    """Shows what is being done, and to how many anchors it was."""
+    """Shows the phase and the number of anchors done."""
 
     def phase(self, what: str, done: int) -> None:
         """Show the count, at most ten times a second."""
@@ -154,7 +154,7 @@ def settle(
 
 
 def _known(store: "Store", who: str) -> "Annotator":
-    """Somebody who may never have been here; a trial run makes nobody."""
+    """The annotator of this name; a dry run creates none."""
     from nfh_db.records import Annotator
 
     return known(store, who) or Annotator(0, who)
@@ -169,7 +169,7 @@ def _audit_of(
     to: str | None,
     report: "SettleReport",
 ) -> "NewAudit | None":
-    """A sample of what the settlement did; where it did nothing, that is said."""
+    """A sample of what the settlement did; prints why there is none."""
     from nfh_tui.services.agreement import draw_audit
 
     if report.dry_run:
@@ -265,7 +265,7 @@ NAME_SHOWN = 100
 COMMAND_SHOWN = 5_000
 CONFIDENCE = "95 %"
 TIED = "\xa0"
-"""The space between a name and its number, where no line may end."""
+"""A no-break space between a name and its number."""
 
 
 # --- settlements ----------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def settlement_json(
     rest: tuple[str, int],
     audit: "NewAudit | None",
 ) -> dict[str, object]:
-    """The same for programs. rest: query of the anchors still in disagreement, and how many."""
+    """The settlement as JSON. rest: query and number of the anchors still in disagreement."""
     return {
         "query": query,
         **asdict(report),
@@ -328,19 +328,19 @@ def settlement_json(
 
 @dataclass(frozen=True, slots=True)
 class SettleRequest:
-    """Who asks, and of which database, where the call names one."""
+    """The user of a command, and the value of --db."""
 
     user: str
     db: Path | None = None
 
     def command(self, name: str, query: str, who: str | None = None) -> str:
-        """A command to be typed, in quotes where a shell needs them. who: as whom."""
+        """A command line to type, quoted for a shell. who: the value of --as."""
         as_who = [] if who is None or who == self.user else ["--as", who]
         db = [] if self.db is None else ["--db", str(self.db)]
         return visible(command_line(["nfh-tui", name, *db, *as_who, query]), COMMAND_SHOWN)
 
     def todo(self, auditor: str) -> str:
-        """How an auditor gets at what is left, in the order drawn."""
+        """The command that opens the rest of an audit, in the order drawn."""
         return self.command("adjudicate", "todo:me/adjudicator sort:assigned", auditor)
 
 

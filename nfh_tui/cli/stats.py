@@ -121,18 +121,18 @@ AT_ONCE = 1_000
 
 IDENTIFICATION_FORMAT = "nfh-ident"
 RESOLUTION_FORMAT = "nfh"
-"""Formats whose files say of some numbers only what they are, by their names."""
+"""Names of formats whose files label some numbers only."""
 
 Progress = Callable[[int], None]
 
 
 class NoModelError(StoreError):
-    """Nothing is identified, since no model is active."""
+    """No model of identification is active."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatsOptions:
-    """What the report was asked for. of: gold or identified. by: split, doc or None. top: how
+    """Options of the report. of: gold or identified. by: split, doc or None. top: how
     many anchors are listed."""
 
     query: str
@@ -143,11 +143,11 @@ class StatsOptions:
 
 @dataclass(slots=True)
 class StatsResult:
-    """The statistics, and where what is said comes from.
+    """The statistics, and the origin of the labels.
 
-    model: name of the identification model that spoke; None for gold. one_a_sentence,
+    model: name of the identification model that decided; None for gold. one_a_sentence,
     nfh_only: numbers whose gold an identification or resolution file brought. with_gold: of
-    numbers that a model spoke of, those that have gold.
+    numbers that a model decided, those that have gold.
     """
 
     statistics: Statistics = field(default_factory=Statistics)
@@ -245,7 +245,7 @@ ONE_A_SENTENCE = (
 
 
 def notes(found: StatsResult, options: StatsOptions) -> list[str]:
-    """What a reader has to know of the shares, most important first."""
+    """Notes on the shares, the most important first."""
     statistics = found.statistics
     size = statistics.size
     if not size.numbers:
@@ -353,7 +353,7 @@ def part(count: int, of: int) -> Json:
 
 
 def tally(counts: ValueCounts) -> Json:
-    """What a tally knows; histogram: pairs of value and count, by value."""
+    """The figures of a tally. histogram: pairs of value and count, by value."""
     return {
         "n": counts.n,
         "sum": counts.total,
@@ -493,12 +493,12 @@ def _published(value: object) -> object:
 
 ASCII_BAR = "#"
 LABEL = 20
-"""Columns that a label may take."""
+"""Columns of a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One line of a chart. said: what stands behind the bar, as "464  46.4 %"."""
+    """One line of a chart. said: the text behind the bar, as "464  46.4 %"."""
 
     label: str
     value: float
@@ -509,8 +509,8 @@ def chart(bars: Sequence[Bar], width: int, *, blocks: bool) -> list[str]:
     """The lines of a chart at most `width` columns wide, its longest bar as long as there is
     room.
 
-    A value above 0 is never shown as nothing. blocks: draw with eighths of a column; else
-    with "#", for terminals that know no more.
+    A value above 0 has at least one sign. blocks: draw with eighths of a column; else with
+    "#", for terminals without these characters.
     """
     if not bars:
         return []
@@ -576,7 +576,7 @@ def charts(statistics: Statistics, top: int, *, blocks: bool) -> str:
 
 
 def histogram(distance: ValueCounts) -> list[tuple[str, int]]:
-    """Bins with their counts, up to the last one that holds anything."""
+    """Bins with their counts, up to the last that is not empty."""
     bins = [
         (f"{low}-{low + BIN - 1}", distance.between(low, low + BIN - 1))
         for low in range(1, LAST, BIN)

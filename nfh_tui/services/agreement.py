@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewAudit:
-    """An audit just drawn. run: its name. rest: what it could have been drawn from."""
+    """An audit just drawn. run: its name. frame: items it could have been drawn from."""
 
     run: str
     auditor: str
@@ -139,7 +139,7 @@ def planned(frame: list[tuple[int, str]], wanted: int) -> dict[str, tuple[int, i
 
 
 def report(audit: "Audit") -> AuditReport:
-    """What an audit shows by now."""
+    """The result of an audit so far."""
     items, known = audit.items, audit.drawn
     decided = [item for item in items if item.decided]
     wrong = sum(item.blocking is not None for item in decided)
@@ -228,7 +228,7 @@ def _no_progress(done: int) -> None:
 class AgreementResult:
     """Agreement, and on what it was measured.
 
-    sample_corpus: true if any item is of the corpus that is written for showing. eligible:
+    sample_corpus: true if any item is of the sample corpus. eligible:
     items in which two annotators say REFERENCE; sampled: how many of them were looked at for
     the closest noun. tagger: that found the nouns; None if none was used.
     """
@@ -280,7 +280,7 @@ class ReferenceSample:
         self._random = random.Random(self.seed)  # noqa: S311 - a sample, no secret
 
     def offer(self, item: AnsweredAnchor, passage: Passage) -> None:
-        """Take the item in, perhaps, if two say REFERENCE."""
+        """Offer an item; it may enter the sample if two annotators say REFERENCE."""
         said = sum(vote.answer.kind is Kind.REFERENCE for vote in item.votes.values())
         if said < 2:
             return
@@ -295,7 +295,7 @@ class ReferenceSample:
 
 @dataclass(slots=True)
 class SampleCorpus:
-    """Notices items of the corpus that is written for showing."""
+    """Detects items of the sample corpus."""
 
     found: bool = False
     _name: str = field(init=False)
@@ -307,7 +307,7 @@ class SampleCorpus:
         self._name = corpus_path().name
 
     def look(self, ballot: Ballot) -> None:
-        """Notice one item. Only a document of that name is looked at more closely."""
+        """Look at an item; only documents of that name are compared by id."""
         if self.found or ballot.document != self._name:
             return
         if self._ids is None:
@@ -330,8 +330,8 @@ def measure(
 ) -> AgreementResult:
     """Measure agreement on the items that a query finds, as they are at one moment.
 
-    progress is called with the number of items read, tagging with that of passages tagged.
-    The database is free again before anything is tagged or resampled.
+    progress: called with the items read; tagging: with the passages tagged. The database is
+    released before tagging and resampling.
     """
     from nfh_models.agreement.coefficients import no_skill
     from nfh_models.agreement.pairs import collect
@@ -362,7 +362,7 @@ def _passing_pairs(
 def _skill(
     sample: ReferenceSample, resampling: "Resampling", tagging: Progress
 ) -> tuple["Skill", str | None]:
-    """Skill, and the name of the tagger; its sentence where there is none."""
+    """Skill, and the name of the tagger; None without one."""
     from nfh_models.agreement.coefficients import no_skill, noun_skill
 
     if not sample.items:

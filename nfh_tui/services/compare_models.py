@@ -1,6 +1,6 @@
-"""Two models item by item: what each said of the same gold, as it is stored.
+"""Compares two models item by item, by their stored predictions.
 
-Nothing is asked of the models here, so that this is quick.
+The models are not run, so that this is quick.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ FIGURES = {
     RESOLUTION: ("accuracy", "accuracy_inclusive", "accuracy_nearest"),
     IDENTIFICATION: ("f1",),
 }
-"""By which two models are compared, the one first that says which items are right."""
+"""Figures by which models are compared; the first decides which items are right."""
 
 MOST_NAMED = 200
 """Items that a query names by number."""
@@ -37,7 +37,7 @@ NFH, NOT_NFH = Kind.NFH.value, Kind.NOT_NFH.value
 
 
 class NotComparableError(ModelsError):
-    """Two models that have nothing in common; the sentence says why."""
+    """Two models that cannot be compared; the sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ModelComparison:
         return [one for one in self.items if one.right == right]
 
     def query_of(self, right: tuple[bool, bool]) -> str:
-        """What opens these items in the workbench; "" where nothing does."""
+        """A query for these items; "" where there is none."""
         if self.task == IDENTIFICATION:
             numbers = [str(one.anchor_id) for one in self.of(right)]
             return f"id:{','.join(numbers)}" if 0 < len(numbers) <= MOST_NAMED else ""
@@ -144,7 +144,7 @@ def compare_models(
 ) -> ModelComparison:
     """Two models on the gold of a query, as far as both have answered.
 
-    hidden: anchors of which nothing is to be told. Raises StoreError.
+    hidden: anchors that are left out. Raises StoreError.
     """
     of_task: _Task = _Resolution() if task == RESOLUTION else _Identification()
     labelled = store.holdout.labelled(query)
@@ -181,20 +181,20 @@ def _within(items: "Sequence[ComparedItem]", passages: frozenset[str]) -> int:
 
 
 class _Task(Protocol):
-    """What the tasks do each in their own way."""
+    """The parts of a comparison that depend on the task."""
 
     def tells(self, ballot: Ballot) -> bool:
         """Whether gold says what is right."""
         ...
 
     def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
-        """What a model said, by anchor: a token in digits, or a word."""
+        """The prediction of a model by anchor: a token in digits, or a class."""
         ...
 
     def items(
         self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
     ) -> list[ComparedItem]:
-        """Each with what both said of it."""
+        """The items with the predictions of both."""
         ...
 
     def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:

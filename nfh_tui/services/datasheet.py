@@ -1,5 +1,5 @@
-"""The datasheet of a release in Markdown: what a reader has to know who decides whether to
-use it. The sentences stand in the template; here are the rows of its tables.
+"""The datasheet of a release in Markdown. The template holds the sentences; this module makes
+the rows of its tables.
 """
 
 import re
@@ -51,12 +51,12 @@ VOTERS = {"0": "none", "1": "one", "2": "two", "3+": "three or more"}
 
 
 def plain(text: str) -> str:
-    """Somebody's own words (a name, a file's name, a query): on one line, and no markup."""
+    """A name or query on one line, with Markdown escaped."""
     return MARKUP.sub(r"\\\1", visible(text, SHOWN))
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | int]]) -> str:
-    """A table; columns of whole numbers are set to the right."""
+    """A table; columns of whole numbers are right-aligned."""
     rule = ["---:" if _numeric(rows, column) else "---" for column in range(len(titles))]
     cells = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in (titles, rule, *cells))
@@ -177,7 +177,7 @@ def _people(contents: "Contents") -> list[tuple[str, str, int, str, str]]:
 
 
 def _right(measure: Measure | None) -> tuple[str, str]:
-    """A share with what it is of, and its interval; empty where there is none."""
+    """A share with its total, and its interval; empty where there is none."""
     if measure is None or measure.value is None:
         return "", ""
     value, interval = figure(measure, share=True)

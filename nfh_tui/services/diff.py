@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 BEFORE, BEHIND = 32, 24
-"""Characters of the text that are kept around a number, to be shown."""
+"""Characters of the text around a number that are kept for display."""
 
 KEY_BYTES = 16
 
@@ -68,7 +68,6 @@ class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, answer: Answer) -> "DiffAnswer":
-        """An answer of the domain."""
         heads = tuple(
             tuple((m.start, m.end, m.head, m.origin.value) for m in head.mentions)
             for head in answer.heads
@@ -78,7 +77,7 @@ class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
         return cls(answer.kind.value, heads, relation, sort, answer.noun, answer.comment)
 
     def answer(self) -> Answer:
-        """The same in the domain's terms."""
+        """The answer of the domain."""
         heads = tuple(
             Head(
                 tuple(Mention(start, end, head, Origin(o)) for start, end, head, o in mentions)
@@ -91,7 +90,8 @@ class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Voice(msgspec.Struct, frozen=True, array_like=True):
-    """Somebody's answer. more: when, how long, what was in view, by which guidelines."""
+    """An answer of a person. more: type of annotator, time, seconds, what was in view,
+    guidelines."""
 
     annotator: str
     role: str
@@ -100,7 +100,7 @@ class Voice(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Flag(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """Somebody's flag. span: tokens [start, stop) that it proposes, if it does."""
+    """A flag of a person. span: tokens [start, stop) that it proposes, if any."""
 
     name: str
     annotator: str
@@ -109,14 +109,14 @@ class Flag(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
     @property
     def what(self) -> tuple[str, str, tuple[int, int] | None]:
-        """All but when it was set."""
+        """The flag without its time."""
         return self.name, self.annotator, self.span
 
 
 class Body(msgspec.Struct, frozen=True, array_like=True):
-    """Everything said of a number. said: the gold, None while undecided.
+    """Gold, votes and flags of a number. said: the gold, None while undecided.
 
-    decision: by whom and when, and the votes it was made of. times: of the turns.
+    decision: adjudicator, time, and the votes it was made of. times: of the turns.
     """
 
     said: DiffAnswer | None
@@ -129,7 +129,8 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ItemDisplay(msgspec.Struct, frozen=True, array_like=True):
-    """How a number is shown. place: the file. line: of it, or the anchor's id in a database.
+    """How a number is displayed. place: the file. line: its line, or the anchor's id in a
+    database.
 
     words: of the tokens that any answer names as a head.
     """
@@ -144,10 +145,10 @@ class ItemDisplay(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class DiffItem:
-    """A number of one side. key: the same for the same number of the same passage.
+    """A number of one side. key: equal for the same span of the same passage.
 
-    passage, start, stop: which passage, and where in it, so that corrected spans are found.
-    spot: which characters of which text, so that it is found where tokens are others.
+    passage, start, stop: passage and tokens, to match corrected spans. spot: hash of the
+    characters in the text, to match numbers across tokenizations.
     """
 
     key: bytes
@@ -159,7 +160,7 @@ class DiffItem:
     look: ItemDisplay
 
 
-# --- everything known of a number -----------------------------------------------------------
+# --- items from files and databases -----------------------------------------------------------
 
 
 def id_of(row: GoldRow) -> str:
@@ -235,7 +236,7 @@ def _voice_of(vote: Vote) -> Voice:
     )
 
 
-# --- the release's form ---------------------------------------------------------------------
+# --- in the form of nfh ---------------------------------------------------------------------
 
 
 def form_of_label(row: LabelledRow, place: str) -> DiffItem:
@@ -303,7 +304,7 @@ def spot_of(text: str, bounds: tuple[int, int]) -> bytes:
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
 
-# --- how it is shown ------------------------------------------------------------------------
+# --- display ---------------------------------------------------------------------------------
 
 
 def _bounds(passage: Passage, anchor: Anchor) -> tuple[int, int]:
@@ -372,7 +373,7 @@ class NumberChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneSide:
-    """A number as one side has it."""
+    """A number on one side."""
 
     body: Body
     look: ItemDisplay
@@ -380,8 +381,8 @@ class OneSide:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A number that is not the same. changes: in the order of NumberChange. voices: what was
-    changed of votes: whose, before, after; None where there is none.
+    """A number that differs. changes: in the order of NumberChange. voices: votes that differ:
+    annotator, before, after; None where there is none.
     """
 
     key: bytes
@@ -393,10 +394,10 @@ class Changed:
 
 @dataclass(slots=True)
 class DiffCounts:
-    """Numbers by what changed; one may be in several of them.
+    """Numbers by change; a number may count in several.
 
-    changed: numbers in any. kinds: by the two kinds. undecided: of one side, without gold, that
-    the other side does not have: no gold came or went.
+    changed: numbers with any change. kinds: by the two kinds. undecided: numbers without gold
+    that are on one side only, by side.
     """
 
     items: Counter[NumberChange] = field(default_factory=Counter)
@@ -405,7 +406,6 @@ class DiffCounts:
     undecided: Counter[str] = field(default_factory=Counter)
 
     def add(self, one: Changed) -> None:
-        """Take in a number."""
         self.changed += 1
         self.items.update(one.changes)
         before, after = _said(one.left), _said(one.right)
@@ -420,11 +420,11 @@ _looks = msgspec.msgpack.Decoder(ItemDisplay)
 
 
 def changed(pairs: Pairing, undecided: Counter[str]) -> Iterator[Changed]:
-    """Each number that is not the same. undecided: counts what is left out, by side."""
+    """Each number that differs. undecided: counts those left out, by side."""
     olds, taken = _moved(pairs)
     for pair in pairs.different():
         if pair.key in taken:
-            # What comes again of it has nothing that took its place.
+            # A repeat of it is not matched again.
             taken.discard(pair.key)
             continue
         old, how = olds.pop(pair.key, (None, None))
@@ -437,7 +437,7 @@ def changed(pairs: Pairing, undecided: Counter[str]) -> Iterator[Changed]:
 
 
 def _moved(pairs: Pairing) -> tuple[dict[bytes, tuple[bytes, NumberChange]], set[bytes]]:
-    """Of each new item the old one that it took the place of and how, and all old ones."""
+    """The old item that each new one replaces, with the change, and all replaced items."""
     olds: dict[bytes, tuple[bytes, NumberChange]] = {}
     taken: set[bytes] = set()
     for how, found in (
@@ -464,7 +464,7 @@ def _changed(
 ) -> Changed | None:
     """A number with its changes; None where it is undecided and on one side only.
 
-    before: what it took the place of, and how it did: SPAN or PASSAGE.
+    before: the item that it replaces. how: SPAN or PASSAGE.
     """
     left = before or (None if pair.left is None else _side(pair.left))
     right = None if pair.right is None else _side(pair.right)
@@ -491,7 +491,7 @@ def _changed(
 
 
 def _gold_changes(left: OneSide, right: OneSide, *, recut: bool) -> set[NumberChange]:
-    """How the gold differs. recut: the two sides' tokens are not the same ones."""
+    """How the gold differs. recut: the sides have different tokens."""
     before, after = left.body.said, right.body.said
     if before is None or after is None:
         if before is after:
@@ -520,7 +520,7 @@ def answer_changes(
 def recut_changes(
     before: DiffAnswer, after: DiffAnswer, words: dict[int, str], others: dict[int, str]
 ) -> Iterator[NumberChange]:
-    """How two answers differ that name tokens of their own: heads are the same by words."""
+    """How two answers over different tokens differ: heads are compared by words."""
     if before.kind == after.kind and nouns(before, words) != nouns(after, others):
         yield NumberChange.HEADS
     yield from _class_changes(before, after)
@@ -564,7 +564,7 @@ def _head_change(before: Answer, after: Answer, words: dict[int, str]) -> Number
 def _voices(
     left: Body, right: Body
 ) -> Iterator[tuple[str, DiffAnswer | None, DiffAnswer | None]]:
-    """Whose answers came, went, or say something else."""
+    """Votes that were added, removed or changed."""
     before = {(one.annotator, one.role): one.said for one in left.voices}
     after = {(one.annotator, one.role): one.said for one in right.voices}
     for who in sorted(before.keys() | after.keys()):
@@ -589,7 +589,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """One of the two. name: as it is shown. files: of a release, or the one file."""
+    """One of the two sides. name: for display. files: of a release, or the one file."""
 
     path: Path
     name: str
@@ -598,7 +598,7 @@ class DiffSide:
 
 
 def side_of(path: Path) -> DiffSide:
-    """What a path is. Raises FormatError for what cannot be compared."""
+    """The side at a path. Raises FormatError for what cannot be compared."""
     origin = FileOrigin(path)
     if path.is_dir():
         files = sorted(path.glob(f"*{GOLD_END}"))
@@ -611,9 +611,9 @@ def side_of(path: Path) -> DiffSide:
 
 
 def _is_database(path: Path) -> bool:
-    """True for a file of SQLite; what cannot be read is refused by whoever reads it as text."""
+    """True for a file of SQLite; one that cannot be read is refused when it is read as text."""
     try:
-        # Only of a file: a pipe could be read once, and opening one may wait for ever.
+        # Only a regular file: a pipe can be read once, and opening one may block.
         if not path.is_file():
             return False
         with path.open("rb") as file:
@@ -687,7 +687,7 @@ def _items(side: DiffSide, *, form: bool) -> Iterator[DiffItem]:
         return
     files = _forms(side) if form else side.files
     for path in files:
-        # In a release a file is known by its own name; else by what was typed.
+        # A file of a release goes by its own name, others by the path as typed.
         place = visible(path.name) if side.sort == "release" else side.name
         yield from _of_file(path, place, form=form)
 
@@ -715,7 +715,7 @@ def _of_file(path: Path, place: str, *, form: bool) -> Iterator[DiffItem]:
 
 
 def _whole(path: Path) -> "Store":
-    """A database of which all is seen: what is not would be told as a change."""
+    """Open a database that can be read completely: missing parts would count as changes."""
     from nfh_db.store import Store
 
     store = Store.open_to_read(path)
@@ -743,7 +743,7 @@ MOST_HEADS = 4
 
 
 def told(one: Changed) -> Iterator[str]:
-    """What is to be said of one number, the first change first."""
+    """The changes of a number in words, the first change first."""
     left, right = one.left, one.right
     if left is None or right is None:
         only = left or right
@@ -792,7 +792,7 @@ BESIDE = (
     NumberChange.COMMENT,
     NumberChange.DETAILS,
 )
-"""Changes of what stands beside the answer."""
+"""Changes beside the answer."""
 
 
 def _beside(change: NumberChange, left: Body, right: Body) -> str:
@@ -826,7 +826,7 @@ ANSWERS = (
     NumberChange.SORT,
     NumberChange.NOUN,
 )
-"""Changes that two answers, one beside the other, show."""
+"""Changes that are shown as two answers."""
 
 
 def _between(
@@ -844,7 +844,7 @@ def _between(
 def _voice_words(
     before: DiffAnswer | None, after: DiffAnswer | None, words: Mapping[int, str]
 ) -> str:
-    """Two answers of one person; with places or comments where they read the same else."""
+    """Two answers of one person; with places or comments where the words are equal."""
     told = _between(before, after, words)
     if before is None or after is None or _differs(before, after, words, places=False):
         return told
@@ -896,7 +896,7 @@ def _noun(
 
 
 def rule_words(body: Body) -> str:
-    """How gold came to count: "majority", "expert eva"."""
+    """The rule of the gold and its adjudicator: "majority", "expert eva"."""
     by = body.decision[0]
     return f"{body.rule or 'none'}{f' {visible(by)}' if by else ''}"
 
@@ -927,7 +927,7 @@ def _span(span: tuple[int, int]) -> str:
 
 
 def _details(left: Body, right: Body) -> Iterator[str]:
-    """Which of the small things differ."""
+    """Differences in times, views and the spelling of the answer."""
     if left.decision != right.decision:
         before, after = rule_words(left), rule_words(right)
         yield f"{before} to {after}" if before != after else "when it was decided, and on what"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 TrialProgress = Callable[[str, int, int], None]
-"""Told what is being done, how many are done, and how many there are; 0 if not known."""
+"""Called with the step, the number done, and the total; 0 if that is unknown."""
 DecideAll = Callable[[Sequence[Example]], Sequence[Decision]]
 
 
@@ -52,12 +52,12 @@ def _no_progress(what: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class IdentificationSystem:
-    """Somebody to be judged: an identifier that is ready, or a recipe fitted in each fold.
+    """A system to evaluate: a trained identifier, or a recipe that is fitted in each fold.
 
     name: as the report has it. model_id: of its registration in the store, if it has one.
     identifier: None where `cross` gives the decisions instead, of examples that are parsed;
-    then needs says which layers they must have. folds: how many; lesson: what it is fitted on
-    instead; both None of one that is ready.
+    then `needs` are the layers they must have. folds: their number; training_set: what it is
+    fitted on instead; both None for a trained identifier.
     """
 
     name: str
@@ -74,7 +74,7 @@ class IdentificationSystem:
     def ready(
         cls, name: str, identifier: Identifier, model_id: int | None
     ) -> "IdentificationSystem":
-        """One that only has to decide."""
+        """The system of a trained identifier."""
         return cls(
             name,
             identifier.recipe,
@@ -87,7 +87,7 @@ class IdentificationSystem:
 
 @dataclass(frozen=True, slots=True)
 class DecidedExamples:
-    """What a system decided of each example. seconds: for that, without the parsing."""
+    """The decisions of a system. seconds: without the parsing."""
 
     system: IdentificationSystem
     decisions: tuple[Decision, ...]
@@ -96,7 +96,7 @@ class DecidedExamples:
 
 @dataclass(frozen=True, slots=True)
 class IdentificationTrial:
-    """Examples, and what each system made of them.
+    """Examples, and the decisions of each system.
 
     examples: with their parse where a system is fitted in folds, else without. parser: its
     name, None where nobody needed one. parsing: seconds. left_out, no_number, warnings: as
@@ -122,7 +122,7 @@ def hold_identification(
 ) -> IdentificationTrial:
     """Let each system decide all examples, which are parsed once.
 
-    progress is told how far reading, parsing and deciding are. Raises FormatError, StoreError
+    progress: called while reading, parsing and deciding. Raises FormatError, StoreError
     for examples that cannot be read, ParserError for a parser that gives too little.
     """
     examples = list(source)
@@ -205,7 +205,7 @@ class Watched:
         self._parser = parser
 
     def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
-        """One parse a stretch, in order."""
+        """One parse for each span, in order."""
         parses = iter(self._parser.parse(word_spans))
         while True:
             began = time.perf_counter()
@@ -220,7 +220,8 @@ FitProgress = Callable[[int, int], None]
 
 
 def in_folds(name: str, settings: "SvmSettings", folds: int, seed: int) -> IdentificationSystem:
-    """`svm` fitted anew in each fold, so that it decides only what it has not seen."""
+    """`svm` fitted in each fold, so that it decides only examples that it was not trained
+    on."""
     from nfh_models.identification.svm import VERSION, cross_validate
 
     def decide(examples: Sequence[Example]) -> Sequence[Decision]:
@@ -232,7 +233,7 @@ def in_folds(name: str, settings: "SvmSettings", folds: int, seed: int) -> Ident
 
 
 class FoldExamples:
-    """Examples to learn from, less the passages that the trial is held on.
+    """Training examples without the passages of the trial.
 
     name: of the file. parser: parses them; None where nobody needs it. size: examples learnt
     from. dropped: those left out since their passage is in the trial, too; both are known
@@ -263,7 +264,7 @@ class FoldExamples:
         return self._read
 
     def sentence(self) -> str:
-        """What was learnt from, once it is read."""
+        """The training data in words, once it is read."""
         told = f"learnt from {counted(self.size, 'example')} of {self.name}"
         if self.dropped:
             told += (
@@ -291,7 +292,7 @@ def _check_labels(train: Sequence[Example]) -> None:
 def taught(
     name: str, settings: "SvmSettings", training_set: FoldExamples
 ) -> IdentificationSystem:
-    """`svm` fitted on a lesson."""
+    """`svm` fitted on a training set."""
     from nfh_models.identification.svm import VERSION, train_svm
 
     def decide(examples: Sequence[Example]) -> Sequence[Decision]:
@@ -309,7 +310,7 @@ def taught(
 
 
 def rules_without() -> list[IdentificationSystem]:
-    """`rules` whole, then with each part left out that can be."""
+    """`rules` whole, then without each part that can be left out."""
     from nfh_models.identification.evaluation import holding, rule_removals, without
     from nfh_models.identification.rules import Rules
 
@@ -318,7 +319,7 @@ def rules_without() -> list[IdentificationSystem]:
 
     def system(removal: "RuleRemoval") -> IdentificationSystem:
         def decide(examples: Sequence[Example]) -> Sequence[Decision]:
-            # Asked once for all: which rules hold does not depend on what is left out.
+            # Computed once: which rules hold does not depend on what is left out.
             if not held:
                 held.extend(holding(example.case for example in examples))
             return without(held, removal)
@@ -332,10 +333,10 @@ def rules_without() -> list[IdentificationSystem]:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionSystem:
-    """Somebody to be judged.
+    """A system to evaluate.
 
     name: as the report has it. model_id: of its registration in the store, if it has one.
-    aside: why it is another one than was to be expected, in a sentence; "" where it is not.
+    aside: why it is not the expected one, in a sentence; "" where it is.
     """
 
     name: str
@@ -351,7 +352,7 @@ class ResolutionSystem:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExamples:
-    """What a system said of each example; None where it had nothing to say.
+    """The choice of a system for each example; None where it made none.
 
     answers: the choices made whole, each head with all its mentions. seconds: for choosing,
     without the parsing.
@@ -365,7 +366,7 @@ class ResolvedExamples:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionTrial:
-    """Examples, without their parses, and what each system made of them.
+    """Examples without their parses, and the answers of each system.
 
     parser: its name, None where nobody needed one. parsing: seconds. left_out, unknown,
     warnings: as the examples' source counted them.
@@ -403,7 +404,7 @@ def hold_resolution(
 ) -> ResolutionTrial:
     """Let each system answer all examples, whose passages are parsed once for all of them.
 
-    progress is told how far reading and answering are. Raises FormatError, StoreError for
+    progress: called while reading and answering. Raises FormatError, StoreError for
     examples that cannot be read, ParserError for a parser that gives too little.
     """
     examples = list(source)
@@ -418,7 +419,8 @@ def hold_resolution(
     for plain in batches(example.item for example in examples):
         parsed = parse_items(plain, needs, watch)
         for place, system in enumerate(systems):
-            # Who needs no parse gets none: it answers alike whoever is judged beside it.
+            # A system that needs no parse gets none: its answers do not depend on the other
+            # systems.
             items = parsed if system.needs else plain
             began = time.perf_counter()
             choices = _choices(system, items)
@@ -457,7 +459,8 @@ def _answer(item: Item, choice: Choice | None) -> Answer | None:
 
 
 def system_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
-    """Whom `spec` names: a registered model's number or name, a recipe, a model's folder.
+    """The system that `spec` names: a registered model's number or name, a recipe, a model's
+    folder.
 
     Without a spec the active model of resolution, else `small`, else `cues`. Nothing is
     written. Raises ModelsError for what names none or cannot be used.
@@ -488,7 +491,7 @@ def learnt_from(
     systems: Iterable[System],
     tried: Sequence[Example] | Sequence[ResolutionExample],
 ) -> Iterator[tuple[str, int]]:
-    """Each registered model that learnt from passages it is tried on; examples of those."""
+    """Registered models that were trained on passages of the examples, with their number."""
     registered = {} if store is None else {model.id: model for model in store.models.all()}
     for one in systems:
         model = registered.get(one.model_id or 0)
@@ -504,7 +507,7 @@ def remembering(
     systems: Iterable[ResolutionSystem],
     tried: Sequence[ResolutionExample],
 ) -> Iterator[str]:
-    """A warning of each registered model that learnt from some of what it is tried on."""
+    """A warning for each registered model that was trained on passages of the examples."""
     for name, known in learnt_from(store, systems, tried):
         yield (
             f"{name} learnt from the passages of {known:,} of these "

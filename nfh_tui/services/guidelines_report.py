@@ -1,7 +1,7 @@
-"""Items to talk over, as a page of Markdown: what was said, by whom, and by which rule.
+"""Items to discuss as a page of Markdown: answers, annotators and rules.
 
-Everything that comes from a corpus or a person is text on it: nothing of it is taken for
-Markdown or HTML, and nothing in it can control the terminal of whoever reads the file.
+Text from a corpus or a person is escaped: none of it is read as Markdown or HTML, and none
+can control the terminal of a reader.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ LONGEST_TURN = 600
 """Characters of a turn other than the number's."""
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&^])|(?<=www)\.|:(?=\S)|(?<=\d)\.(?=\s)|^(?=[-+=])")
-"""What could begin something in Markdown, as GitHub and others read it."""
+"""Characters that may start Markdown, as GitHub and others read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SheetAnswer:
-    """One answer of an item, as it stands on the sheet. rule: with its title, "" for none."""
+    """An answer on the sheet. rule: with its title, "" for none."""
 
     who: str
     role: str
@@ -40,7 +40,7 @@ class SheetAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One item of the sheet. gold: the answer that counts and how it came to, "" for none."""
+    """An item of the sheet. gold: the gold answer and its rule, "" for none."""
 
     anchor_id: int
     public_id: str
@@ -52,11 +52,11 @@ class Topic:
     flags: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-# --- what there is to say ---------------------------------------------------------------
+# --- items ------------------------------------------------------------------------------
 
 
 def topic(ballot: Ballot, titles: Mapping[str, str], *, blind: bool) -> Topic:
-    """An item as it is talked over. titles: of the rules that hold. blind: without names."""
+    """An item of the sheet. titles: of the rules in force. blind: without names."""
     passage, anchor = ballot.passage, ballot.anchor
     public = anchor_id(passage.digest, anchor)
     names = _names(ballot, public) if blind else {}
@@ -139,7 +139,7 @@ def _gold(ballot: Ballot, *, blind: bool) -> str:
 
 
 def _flags(ballot: Ballot, *, blind: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each flag that is set, with who set it; being skipped is nobody's business here."""
+    """Each flag that is set, with the annotators; "skip" is left out."""
     found: dict[str, list[str]] = {}
     for mark in ballot.flags:
         if mark.name is not FlagName.SKIP:
@@ -151,7 +151,7 @@ def _flags(ballot: Ballot, *, blind: bool) -> tuple[tuple[str, tuple[str, ...]],
 
 
 def harmless(text: str) -> str:
-    """A text on one line that Markdown shows as it is."""
+    """A text on one line, escaped for Markdown."""
     line = visible(" ".join(text.split()))
     return _MARKS.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", line)
 
@@ -192,7 +192,7 @@ def _turn(speaker: str, before: str, word: str, behind: str) -> str:
 
 
 def _spaced(text: str) -> str:
-    """A harmless text that keeps a space at either end."""
+    """An escaped text that keeps one space at either end."""
     made = harmless(text)
     if not made:
         return " " if text else ""

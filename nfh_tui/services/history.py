@@ -27,13 +27,13 @@ COMMENT = "comment: "
 """Stands before the comment of an answer."""
 
 ABSENT = "nothing"
-"""What is said of a thing that is not there."""
+"""Words for a missing value."""
 
 NOBODY = "somebody"
-"""Whose an answer or a flag is, where names are hidden."""
+"""Stands for a hidden name."""
 
 FROM_FILES = frozenset({"import", "merge"})
-"""Kinds of acts whose words are those of a file, which often has somebody's name."""
+"""Kinds of acts that name a file, whose name often contains a person's name."""
 
 _FILE = re.compile(r"\b(import|merge) of .*", re.DOTALL)
 
@@ -47,9 +47,9 @@ RULE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One change in words. at: UTC, as the store keeps it. thing: what was changed.
+    """One change in words. at: UTC, as the store keeps it. thing: the object.
 
-    act: by which act. note: what else is to be said, "" for nothing.
+    note: a further remark, "" for none.
     """
 
     at: str
@@ -77,7 +77,7 @@ def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Histo
 
 
 def act_words(line: HistoryLine, *, named: bool = True) -> str:
-    """By which act a change was made; without the file it came with where nobody is named."""
+    """The act of a change; without the name of a file where names are hidden."""
     said = line.act
     if not named:
         said = line.kind if line.kind in FROM_FILES else _FILE.sub(r"\1", said)
@@ -90,7 +90,7 @@ def act_words(line: HistoryLine, *, named: bool = True) -> str:
 
 
 def thing(line: HistoryLine, *, named: bool = True) -> str:
-    """What a change was of."""
+    """The object of a change in words."""
     if line.entity == "gold":
         return "gold"
     if line.entity == "anchor":
@@ -103,7 +103,7 @@ def thing(line: HistoryLine, *, named: bool = True) -> str:
 
 
 def _note(line: HistoryLine) -> str:
-    """What is to be said of a change that reads the same before and after."""
+    """A note on a change whose words are equal before and after."""
     if line.before is None or line.after is None:
         return ""
     old, new = _fields(line.before), _fields(line.after)
@@ -117,7 +117,7 @@ def _note(line: HistoryLine) -> str:
 
 
 NOT_SAID = ("at", "batch", "seconds", "guideline", "rule_tag")
-"""Fields of a value that say when and how, not what."""
+"""Fields of a value for time and manner."""
 
 FIELD_WORDS = {"heads": "which mentions were marked, added or taken away"}
 
@@ -134,7 +134,7 @@ def _fields(body: str) -> dict[str, object]:
 
 
 def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> str:
-    """A value of the log in words; what cannot be understood is shown as it is kept."""
+    """A value of the log in words; the stored text where it cannot be decoded."""
     if body is None:
         return ABSENT
     try:
@@ -195,7 +195,7 @@ def said(answer: Answer, passage: Passage) -> str:
 
 
 def placed(head: Head, passage: Passage) -> str:
-    """A head's mentions with their places; those taken away last, and said to be."""
+    """The mentions of a head with their places; removed ones last."""
     kept = [_mention(mention, passage) for mention in head.live]
     gone = [
         _mention(mention, passage)
@@ -226,7 +226,7 @@ def _joined(*parts: str) -> str:
 
 
 def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine, ...]:
-    """The same changes with values in words instead of as the log keeps them."""
+    """The changes with values in words."""
     return tuple(
         replace(
             line,
@@ -250,7 +250,7 @@ def told(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) 
 
 
 def _unsigned(change: HistoryEntry, names: Mapping[str, str]) -> HistoryEntry:
-    """The change without names in the act's words and in comments: people sign."""
+    """The change without names in the act and in comments."""
 
     def without(text: str) -> str:
         said, mark, comment = text.partition(COMMENT)
@@ -265,7 +265,7 @@ def _unsigned(change: HistoryEntry, names: Mapping[str, str]) -> HistoryEntry:
 
 
 def block(change: HistoryEntry) -> Iterator[str]:
-    """The rows that tell a change: when, by whom, by which act; of what, from what to what."""
+    """The rows of a change: time, person and act; object; value before and after."""
     yield "  ".join(filter(None, [local(change.at), change.by, change.act]))
     yield f"    {change.thing}{f' ({change.note})' if change.note else ''}"
     yield f"      before  {change.before}"
@@ -273,7 +273,7 @@ def block(change: HistoryEntry) -> Iterator[str]:
 
 
 def local(at: str) -> str:
-    """A time of the store in the time of this place, to the second; as it is if odd."""
+    """A time of the store as local time, to the second; unchanged if it cannot be parsed."""
     try:
         parsed = datetime.fromisoformat(at)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Label checks run over a database: store, parser and checks joined."""
+"""Runs the label checks over a database."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 PASSAGES_AT_ONCE = 256
 ANCHORS_AT_ONCE = 1_000
 PIECE = 500
-"""Tokens tagged as one text; a longer passage is cut between turns."""
+"""Tokens that are tagged as one text; a longer passage is cut between turns."""
 
 MOST_FOUND = 100
-"""Anchors that the query of a finding names at most: queries have a longest."""
+"""Most anchors in the query of a finding: the length of queries is limited."""
 SHOWN_BEFORE, SHOWN_AFTER = 60, 40
 """Code points around an anchor that a report shows."""
 
 Progress = Callable[[int, int], None]
-"""Told the passages done, and how many there are."""
+"""Called with the passages done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorLocation:
-    """An anchor where it can be found again.
+    """An anchor with its place.
 
     before, word, after: the passage's text around it. rows: of the files it came from.
     """
@@ -76,9 +76,9 @@ class AnchorLocation:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing found. who: whose answer it is about; None for gold, or for none.
+    """A finding. who: the annotator of the answer; None for gold, or for no answer.
 
-    places: the anchors concerned, the one to look at first in front.
+    places: the anchors concerned, the most important first.
     """
 
     note: str
@@ -94,7 +94,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class LabelCheckResult:
-    """A check with what it found; skipped: it was not made, for want of a parser."""
+    """A check with its findings. skipped: it was not run, since there is no parser."""
 
     check: LabelCheck
     hits: tuple[Hit, ...]
@@ -108,8 +108,8 @@ class LabelCheckResult:
 
 @dataclass(frozen=True, slots=True)
 class LabelProblems:
-    """All that was found. tagger: what told the parts of speech; None where nothing did,
-    and why says why."""
+    """All findings. tagger: the part-of-speech tagger; None without one, and `why` is the
+    reason."""
 
     passages: int
     anchors: int
@@ -121,7 +121,7 @@ class LabelProblems:
 def find_trouble(
     store: "Store", query: Query, progress: Progress | None = None
 ) -> LabelProblems:
-    """Make every check on what a query finds."""
+    """Run every check on the items that a query finds."""
     tagger, why = _tagger()
     tell = progress or (lambda _, __: None)
     by_passage = store.items.by_passage(query)
@@ -184,7 +184,7 @@ def _tags(passages: Sequence[Passage], tagger: Tagger | None) -> Sequence[Sequen
 
 
 def _pieces(passage: Passage) -> Iterator[WordSpan]:
-    """A passage as stretches of whole turns, of `PIECE` tokens at most where turns allow."""
+    """A passage as spans of whole turns, of at most `PIECE` tokens where turns allow."""
     start = end = 0
     for turn in passage.turns:
         if end > start and turn.end - start > PIECE:
@@ -216,9 +216,8 @@ def _row(row: "SourceRow", passage: Passage) -> ImportedRow:
 
 @lru_cache(maxsize=64)
 def _one_of_several(name: str) -> bool:
-    """True of a format that has a row for each of the people who answered, so that several of
-    one anchor repeat nothing.
-    """
+    """True for a format with a row for each annotator: several rows of one anchor are no
+    repeats."""
     format_ = next((one for one in formats() if one.name == name), None)
     if format_ is None or format_ is GOLD:
         return False
@@ -227,7 +226,7 @@ def _one_of_several(name: str) -> bool:
 
 
 def _said(ballot: Ballot) -> tuple[StatedAnswer, ...]:
-    """Its gold; the annotators' votes where it has none."""
+    """The gold of an item; the annotators' votes where it has none."""
     if ballot.gold is not None:
         return (StatedAnswer(None, ballot.gold.answer),)
     return tuple(
@@ -236,7 +235,7 @@ def _said(ballot: Ballot) -> tuple[StatedAnswer, ...]:
 
 
 def _label(row: "SourceRow", passage: Passage) -> Answer | None:
-    """What a row of gold says: the release's list of heads or class, or its 0 or 1."""
+    """The label of a gold row: a list of heads, a class, or 0 or 1."""
     if row.labels is None or row.annotator is not None:
         return None
     try:
@@ -279,7 +278,7 @@ def _add_votes(over_time: OverTime, ballots: Iterable[Ballot]) -> None:
 
 
 def _not_taken(store: "Store", wanted: set[int]) -> Iterator[LabelFinding]:
-    """What imports report; rows with labels are compared among themselves already."""
+    """Rows that imports did not take; labelled rows are compared by other checks."""
     for row in store.items.rows_not_taken():
         if row.anchor_id in wanted and not row.labelled:
             note = f"{row.file} line {row.line}: {row.what}"
@@ -290,7 +289,7 @@ def _not_taken(store: "Store", wanted: set[int]) -> Iterator[LabelFinding]:
 
 
 def _places(store: "Store", keys: Iterable[int]) -> dict[int, AnchorLocation]:
-    """Where these anchors are; those that are gone meanwhile are left out."""
+    """The places of these anchors; those removed meanwhile are left out."""
     wanted = sorted(keys)
     found = {}
     for first in range(0, len(wanted), ANCHORS_AT_ONCE):

@@ -55,10 +55,10 @@ SUMS = "SHA256SUMS"
 GOLD_END = ".gold.jsonl"
 NFH_END = ".nfh.jsonl"
 WITHOUT_SPLIT = "unsplit"
-"""What the files of items in no split are called after."""
+"""Stem of the files of items without a split."""
 
 MOST_OPEN = 32
-"""Files open at a time; a split more closes them all, and each goes on at its end."""
+"""Files open at a time; one more closes them all, and each is appended to later."""
 
 LONGEST = 200
 """Characters of a file's name: file systems take 255 bytes."""
@@ -68,7 +68,7 @@ BUFFER = 1 << 18
 
 
 class NewFolder:
-    """A folder in the making. rows: lines of each file."""
+    """A folder that is being written. rows: lines of each file."""
 
     def __init__(self, beside: Path) -> None:
         self._beside = beside
@@ -77,7 +77,7 @@ class NewFolder:
         self.rows: Counter[str] = Counter()
 
     def append(self, name: str, content: bytes) -> None:
-        """Add to a file, which is made if it is not there; one line more."""
+        """Append a line to a file, which is created if needed."""
         file = self._open.get(name)
         if file is None:
             file = self._opened(name)
@@ -100,7 +100,7 @@ class NewFolder:
         )
 
     def close(self) -> None:
-        """Have all that was written on the disk."""
+        """Flush all files to the disk and close them."""
         while self._open:
             _, file = self._open.popitem()
             with file:
@@ -110,10 +110,9 @@ class NewFolder:
 
 @contextlib.contextmanager
 def new_folder(place: Path) -> Iterator[NewFolder]:
-    """A folder to be filled, which gets the name `place` when the block ends well.
+    """A temporary folder, which is renamed to `place` when the block ends without error.
 
-    Raises ExportError where something stands there already, or it cannot be written; nothing
-    is left behind then.
+    Raises ExportError where `place` exists or cannot be written; the folder is removed then.
     """
     target = Path(os.path.abspath(place))  # noqa: PTH100 - a link is not to be followed here
     _check_free(target)
@@ -195,11 +194,11 @@ BY = "by"
 """The key of queries that has nothing but names."""
 
 NOT_SHOWN = "(not shown: it names people)"
-"""Stands for a query in which names could not be replaced without changing what it says."""
+"""Replaces a query in which names cannot be replaced without changing its meaning."""
 
 
 def asked_of(query: Query) -> set[str]:
-    """The people that a query names, as it writes them; ME among them for whoever asks."""
+    """The people that a query names, as written; ME for the user."""
     return {name for term in query.terms for name in _names_in_term(term)}
 
 
@@ -217,7 +216,6 @@ class ReleaseNames:
     hidden = False
 
     def name(self, name: str) -> str:
-        """What is written for a person."""
         return name
 
     def ballot(self, ballot: Ballot) -> Ballot:
@@ -225,7 +223,7 @@ class ReleaseNames:
         return ballot
 
     def query(self, query: Query) -> str:
-        """A query as it is written down."""
+        """A query as the release shows it."""
         return query.text
 
 
@@ -253,7 +251,7 @@ class Pseudonyms(ReleaseNames):
             self.name(name)
 
     def name(self, name: str) -> str:
-        """The number that stands for a person."""
+        """The pseudonym of a person."""
         if name not in self._numbers:
             while f"{PREFIX}{self._next}" in self._taken:
                 self._next += 1
@@ -262,7 +260,7 @@ class Pseudonyms(ReleaseNames):
         return self._numbers[name]
 
     def query(self, query: Query) -> str:
-        """A query with numbers for the names of people, or a remark in its place."""
+        """A query with pseudonyms, or NOT_SHOWN."""
         named = {name: self._asked(name) for name in asked_of(query)}
         if not named:
             return query.text
@@ -273,7 +271,7 @@ class Pseudonyms(ReleaseNames):
         return text if parse(text).terms == wanted else NOT_SHOWN
 
     def _asked(self, name: str) -> str:
-        """What is written for a name that a query has in any case; machines keep theirs."""
+        """The pseudonym of a name in any letter case; models and rules keep their names."""
         if name == NONE:
             return name
         same = name.casefold()
@@ -283,7 +281,7 @@ class Pseudonyms(ReleaseNames):
         return self.name(next(known, name))
 
     def ballot(self, ballot: Ballot) -> Ballot:
-        """An item with numbers for people's names, wherever there are any."""
+        """An item with pseudonyms for all names of people."""
         votes = tuple(
             replace(vote, annotator=self.name(vote.annotator)) if vote.type == PERSON else vote
             for vote in ballot.votes
@@ -385,7 +383,6 @@ class ReleaseCounts:
         return self.rules.total()
 
     def add(self, ballot: Ballot) -> None:
-        """Take in an item that a query found."""
         gold = ballot.gold
         if gold is None:
             self.undecided[ballot.state] += 1
@@ -430,7 +427,7 @@ class ReleaseCounts:
             self.guidelines[_guideline(made_of)] += 1
 
     def _models(self, seen: Sequence[Vote]) -> None:
-        """The models that were in use while answers of one number were given."""
+        """Count the models that were active while the answers to one number were given."""
         found: set[str] = set()
         for vote in seen:
             if not vote.imported:
@@ -449,12 +446,12 @@ class ReleaseCounts:
         self.flags.update({flag.name for flag in ballot.flags})
         said = [vote.answer.comment for vote in ballot.votes if vote.answer.comment]
         own = ballot.gold.answer.comment if ballot.gold else ""
-        # That of a gold is mostly the one of the answer that it was made of.
+        # The comment of a gold is mostly copied from the answer it was made of.
         self.comments += len(said) + (bool(own) and own not in said)
 
 
 def _words(text: str) -> bytes:
-    """What is the same of two texts that differ in spaces and capitals only."""
+    """A hash that ignores spaces and letter case."""
     said = "".join(text.split()).casefold()
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -468,7 +465,8 @@ def _guideline(made_of: Sequence[Vote]) -> str:
 
 
 def _view(made_of: Sequence[Vote]) -> ExposureCounts:
-    """What was in view. Most files say nothing of it, so of their answers it is not known."""
+    """What was in view. It is unknown for answers from files, most of which do not record
+    it."""
     if any(vote.saw_model for vote in made_of):
         return ExposureCounts.MODEL
     known = made_of and not any(vote.imported for vote in made_of)
@@ -494,8 +492,8 @@ def deciding(gold: Gold, votes: Sequence[Vote]) -> list[Vote]:
 
 # A release: gold frozen into a folder, with all that a reader needs to judge it.
 #
-# One moment of the database, and the same database gives the same bytes. The folder is there
-# whole or not at all.
+# It is read from one snapshot, the same database gives the same bytes, and the folder is
+# complete or does not exist.
 
 SHEET = "DATASHEET.md"
 RESAMPLES = 1_000
@@ -506,7 +504,7 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class ReleaseRows:
-    """What of a release is in the form of `nfh`.
+    """Counts of the rows in the form of `nfh`.
 
     left_out: rows without that form, by kind; "open" are in no file of the release.
     repeats: rows of a number that has one in its split already. elsewhere: rows in another
@@ -520,7 +518,7 @@ class ReleaseRows:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that the datasheet is made of.
+    """The values of the datasheet.
 
     agreement: of everything that the query finds, decided or not. files: lines of each file
     so far. kept: the versions of the guidelines that are in the release.
@@ -564,9 +562,9 @@ def release(
     about: str = "",
     progress: Progress = lambda _: None,
 ) -> Released:
-    """Freeze what a query finds and somebody or some rule has decided.
+    """Freeze the items that a query finds and that have gold.
 
-    about: Markdown that the datasheet begins with. progress: told the numbers read so far.
+    about: Markdown that the datasheet begins with. progress: called with the numbers read.
     Raises ExportError for a folder that is there, for a query about "me", where nothing is
     decided, and where it cannot be written; StoreError where the database cannot be read.
     """
@@ -609,7 +607,7 @@ def _fill(
     progress: Progress,
     about: str,
 ) -> Contents:
-    """Write all but the datasheet and the sums."""
+    """Write all files but the datasheet and the sums."""
     from nfh_models.agreement.bootstrap import Resampling
     from nfh_models.agreement.coefficients import no_skill
     from nfh_models.agreement.pairs import collect
@@ -644,9 +642,9 @@ def _fill(
 
 @dataclass(frozen=True, slots=True)
 class _Passing:
-    """Writes and counts items while they pass by on their way to be measured.
+    """Writes and counts items while agreement is measured on them.
 
-    homes: the split of each that was written, by its id.
+    homes: the split of each written item, by its id.
     """
 
     folder: NewFolder
@@ -740,7 +738,7 @@ LARGEST_SUMS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found. files: that the sums name. items: numbers in `gold` files that hold."""
+    """The result of a check. files: named in the sums. items: numbers in valid `gold` files."""
 
     folder: str
     files: int
@@ -792,7 +790,7 @@ def _sums(folder: Path) -> dict[str, str]:
 
 
 def _faults(folder: Path, sums: dict[str, str]) -> Iterator[str]:
-    """What is missing, changed, or too much."""
+    """Files that are missing, changed, or not listed."""
     if SHEET not in sums:
         yield f"{SUMS}: names no {SHEET}"
     if not any(name.endswith(GOLD_END) for name in sums):

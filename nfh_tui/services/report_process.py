@@ -1,7 +1,6 @@
-"""Figures that a command of our own works out, asked for without waiting for them.
+"""Reports of commands that run in a child process.
 
-The commands load what the screen must not. They run in a child process; whoever stops
-waiting for one ends it.
+The commands load libraries that the screen must not. Cancelling the wait ends the child.
 """
 
 import asyncio
@@ -20,10 +19,10 @@ MOST_SAID = 400
 """Characters of an error that are shown: the sentence stands at its end."""
 
 PRINTED = 80
-"""Cells into which commands fit what they say."""
+"""Cells of the lines that commands print."""
 
 LISTED = "-*#|"
-"""With these a line begins that does not go on with the one before."""
+"""A line that begins with one of these does not continue the line before."""
 
 
 class ReportError(Exception):

@@ -1,6 +1,6 @@
-"""Reports as the commands print them with --json: one type for who encodes and who decodes.
+"""Types of the reports that commands print with --json, for encoding and decoding.
 
-The types load nothing but msgspec, so that the screens can read what a child process prints.
+The types load only msgspec, so that the screens can decode the output of a child process.
 """
 
 from functools import cache
