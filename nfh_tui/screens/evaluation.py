@@ -267,16 +267,15 @@ class SideChooser:
         return (ComparedSide("file"),) if self._screen.access >= Access.ADMIN else ()
 
     async def _model_sides(self) -> list[tuple[str, str, ComparedSide]]:
-        active = self._screen.sides.active
+        screen = self._screen
+        active = screen.sides.active
         return [
             (
                 name,
                 "model, active" if id_ == active else "model",
                 ComparedSide("model", name, id_),
             )
-            for id_, name in await self._screen.client.read(
-                self._screen.store.comparisons.models
-            )
+            for id_, name in await screen.client.read(screen.store.comparisons.models)
         ]
 
     async def _choose_file(self) -> None:

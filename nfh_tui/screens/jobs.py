@@ -548,21 +548,20 @@ class JobActions:
 
     async def cancel(self) -> None:
         """Stop a job, asked once."""
-        job, listed = self._screen.job, self._screen.listed
+        screen = self._screen
+        job, listed = screen.job, screen.listed
         if job is None or listed is None:
             return
         name = f"job {job.id}, {job_name(listed.names, job)}"
         runs = job.state is JobState.RUNNING
         faint = "it stops at its next step; r begins it again" if runs else "r brings it back"
         options = [("Cancel it", faint, YES), ("Leave it", "", NO)]
-        if await self._screen.choose_from(f"Cancel {name}?", options) != YES:
+        if await screen.choose_from(f"Cancel {name}?", options) != YES:
             return
-        who = by(self._screen.me.name)
-        done = await self._screen.client.write(
-            self._screen.store.jobs.end, job.id, JobState.CANCELLED, who
-        )
-        await self._screen.reader.read_now()
-        self._screen.say(
+        who = by(screen.me.name)
+        done = await screen.client.write(screen.store.jobs.end, job.id, JobState.CANCELLED, who)
+        await screen.reader.read_now()
+        screen.say(
             f"{name} is cancelled" if done else f"{name} had ended already",
             Level.DONE if done else Level.PLAIN,
         )
@@ -723,27 +722,26 @@ class ModelActions:
 
     async def predict(self) -> None:
         """Have a model answer items, as a job."""
-        model = self._screen.model
+        screen = self._screen
+        model = screen.model
         if model is None:
             return
         offered = [("gold", GOLD), ("what is undecided", OPEN), ("everything", "")]
-        if self._screen.query_now:
-            offered.insert(0, ("the queue's query", self._screen.query_now))
+        if screen.query_now:
+            offered.insert(0, ("the queue's query", screen.query_now))
         options = []
         for words, query in offered:
-            n = await self._screen.client.read(
-                self._screen.store.queue.count, parse(query), self._screen.me
-            )
+            n = await screen.client.read(screen.store.queue.count, parse(query), screen.me)
             options.append((words, f"{items(n)}  {query}", query))
         title = f"Of which items shall {model.name} predict?"
-        chosen = await self._screen.choose_from(title, options)
+        chosen = await screen.choose_from(title, options)
         if chosen is None:
             return
         from nfh_tui.jobs.tasks import prediction_asked
 
-        new = prediction_asked(chosen, model=model.name, asked_by=self._screen.me.name)
-        job_id = await self._screen.client.write(self._screen.store.jobs.add, new)
-        await self._screen.job_actions.queued(f"job {job_id} has {model.name} predict")
+        new = prediction_asked(chosen, model=model.name, asked_by=screen.me.name)
+        job_id = await screen.client.write(screen.store.jobs.add, new)
+        await screen.job_actions.queued(f"job {job_id} has {model.name} predict")
 
     async def compare(self) -> None:
         """Choose the model that stands beside this one."""

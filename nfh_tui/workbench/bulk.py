@@ -48,11 +48,12 @@ class BulkController(Controller):
 
     async def choose(self) -> None:
         """Choose what to do to all items of the query, look at it, and do it."""
-        if self.state.is_reading:
+        state = self.state
+        if state.is_reading:
             raise RefusedError(self.ui.read_only_reason)
-        text = clip(visible(self.state.query.text.strip()), LONGEST_QUERY)
+        text = clip(visible(state.query.text.strip()), LONGEST_QUERY)
         title = f"All items of {text}" if text else "All items there are"
-        role, prompts = self.state.role, self.bench.prompts
+        role, prompts = state.role, self.bench.prompts
         kind = await prompts.choose_from(title, availability.bulk_operations(role))
         if kind is None:
             return
@@ -69,11 +70,7 @@ class BulkController(Controller):
         preview: BulkPreview = await self.ui.busy_while(
             "looking…",
             self.client.read(
-                self.store.bulk.preview,
-                self.state.query,
-                operation,
-                self.state.me,
-                self._reporter(),
+                self.store.bulk.preview, state.query, operation, state.me, self._reporter()
             ),
         )
         from nfh_tui.screens.dialogs import PreviewDialog

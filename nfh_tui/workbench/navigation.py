@@ -161,9 +161,8 @@ class QueueController(Controller):
 
     async def fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
         """The rows of some anchors, for the list."""
-        return await self.client.read(
-            self.store.queue.rows, ids, self.state.me, self.state.role
-        )
+        state = self.state
+        return await self.client.read(self.store.queue.rows, ids, state.me, state.role)
 
     # --- what was assigned ------------------------------------------------------------------
 
@@ -177,15 +176,14 @@ class QueueController(Controller):
 
     async def count_left(self) -> None:
         """Count what is left of what one was given, while the queue is of that."""
+        state = self.state
         left = None
         if self._is_todo:
             left = (
-                await self.client.read(
-                    self.store.assignments.todo, self.state.me, self.state.role
-                )
+                await self.client.read(self.store.assignments.todo, state.me, state.role)
             ).left
-        if left != self.state.todo_left:
-            self.state.todo_left = left
+        if left != state.todo_left:
+            state.todo_left = left
             self.ui.refresh_status()
 
     def rest_words(self) -> str:

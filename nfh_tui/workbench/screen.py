@@ -219,12 +219,11 @@ class Workbench(Enduring, Screen[None]):
         """Open the query asked for, else what this person was given and has not answered,
         else where they stood when last here.
         """
+        state = self.state
         place = await self.client.read(
-            self.store.workspace.position, self.state.me, self.state.mode.value
+            self.store.workspace.position, state.me, state.mode.value
         )
-        self.state.windowed = (
-            await self.client.read(self.store.settings.read, VOTERS_SAW) != OFF
-        )
+        state.windowed = await self.client.read(self.store.settings.read, VOTERS_SAW) != OFF
         text = await self._first_query(place.query)
         at = place.anchor_id if text == place.query else None
         try:
@@ -234,17 +233,17 @@ class Workbench(Enduring, Screen[None]):
             self.ui.notify(f"query: {error}", Level.REFUSED)
             query, at = parse(""), None
         kept = await self.client.read(
-            self.store.settings.read, name_of(self.state.mode.value, self.state.me.name)
+            self.store.settings.read, name_of(state.mode.value, state.me.name)
         )
         await self.queue.open(query, at, insist=True, near=load(kept, query.text))
-        if self.state.todo_left and self._is_done(self.state.stored_item):
+        if state.todo_left and self._is_done(state.stored_item):
             await self.queue.go(0)
         # To move would end a question that waits; it brought its own cursor along.
-        waits = self.state.edit.span is not None or self.state.edit.pending is not None
-        here = at is not None and self.state.anchor_id == at
+        waits = state.edit.span is not None or state.edit.pending is not None
+        here = at is not None and state.anchor_id == at
         if place.token is not None and here and not waits:
             self.item.move_cursor(place.token)
-        if self.state.todo_left == 0:
+        if state.todo_left == 0:
             self.ui.notify(ALL_DONE)
         if self.client.store.unseen:
             self.ui.notify(self.client.store.unseen, Level.REFUSED)
@@ -264,13 +263,12 @@ class Workbench(Enduring, Screen[None]):
         )
 
     async def _first_query(self, remembered: str) -> str:
+        state = self.state
         if self._asked_for is not None:
             return self._asked_for
-        if self.state.is_reading:
+        if state.is_reading:
             return remembered
-        todo = await self.client.read(
-            self.store.assignments.todo, self.state.me, self.state.role
-        )
+        todo = await self.client.read(self.store.assignments.todo, state.me, state.role)
         return todo.query if todo.left else remembered
 
     # --- the command loop -------------------------------------------------------------------
