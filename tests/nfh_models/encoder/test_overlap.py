@@ -76,6 +76,8 @@ def test_the_lists_of_a_folder(tmp_path: Path) -> None:
         (gzip.compress(b""), b"["),
         (gzip.compress(b""), b'{"a": ["x"]}'),
     ],
+    # The bytes hold the time, and every process must give a test the same name.
+    ids=["no gzip", "short hash", "cut short", "no JSON", "no line number"],
 )
 def test_lists_that_are_damaged(tmp_path: Path, hashes: bytes, lines: bytes) -> None:
     with pytest.raises(OverlapError, match="held-out"):
