@@ -78,7 +78,7 @@ ROOM_BEFORE = 48
 
 Work = Callable[[], Coroutine[object, object, None]]
 Handlers = Mapping[str, Callable[[], Any]]
-"""What does each action, by its id; a coroutine function runs beside the screen."""
+"""What does each action, by its id; a coroutine function runs in the background."""
 
 
 def bindings() -> list[BindingType]:
@@ -106,7 +106,7 @@ def remembered(memory: Mapping[str, object], name: str, key: object) -> object |
 class ActionRunner:
     """Does the actions of a side screen, in the order of their keys.
 
-    An action that takes time runs beside the screen; keys that come before it has opened
+    An action that takes time runs in the background; keys that come before it has opened
     anything wait, for what it opens or for its end.
     """
 
@@ -150,7 +150,7 @@ class ActionRunner:
         self.work(acting, group=group)
 
     def work(self, run: Work, *, group: str = "side") -> None:
-        """Do something that takes time, or asks, beside the screen; a newer run of its group
+        """Do something that takes time, or asks, in the background; a newer run of its group
         ends it. What goes wrong is shown as a sentence.
         """
 
@@ -403,7 +403,7 @@ class SideScreen(Enduring, Screen[str | None]):
     # --- what a subclass gives ----------------------------------------------------------
 
     def read(self) -> None:
-        """Have what is shown read, beside the screen."""
+        """Have what is shown read in the background."""
 
     def lines(self, pane: str, width: int) -> Sequence[Line]:
         """What a pane shows, in so many cells."""
@@ -606,7 +606,7 @@ class SideScreen(Enduring, Screen[str | None]):
     ) -> str | None:
         """Ask for one of a list; None on escape. options: words, fainter words, result.
 
-        Only in a coroutine that runs beside the screen.
+        Only in a coroutine that runs in the background.
         """
         from nfh_tui.screens.dialogs import ChooseDialog
 

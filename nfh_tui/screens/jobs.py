@@ -511,7 +511,7 @@ class JobWatch:
     async def _measured(
         self, model: Model, other_id: int, counted: ModelComparisonRow
     ) -> ModelComparisonRow:
-        """With the interval, which the command works out beside the screen."""
+        """With the interval, which the command works out in the background."""
         if not sum((counted.counts or {}).values()):
             return counted
         if any(_runs(job) and job.kind == PREDICT for job in self._screen.jobs):
@@ -699,7 +699,7 @@ class ModelActions:
             self._command("going back", "back", *tasks)
 
     def _command(self, busy: str, *arguments: str) -> None:
-        """Have a command of `nfh-tui models` run beside the screen, and say what it says."""
+        """Have a command of `nfh-tui models` run in the background, and say what it says."""
         screen = self._screen
 
         async def run() -> None:

@@ -336,7 +336,7 @@ class BackgroundController(Controller):
     # --- others' writes ---------------------------------------------------------------------
 
     def look_for_others(self) -> None:
-        """Look what others have written, beside the screen."""
+        """Look for what others have written, in the background."""
         self.run_latest(self.notice_others, "others", "what others have written")
 
     async def notice_others(self) -> None:

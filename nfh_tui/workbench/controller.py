@@ -53,7 +53,7 @@ class Controller:
         return self.bench.ui
 
     def run_latest(self, work: Work, group: str, description: str) -> None:
-        """Run work beside the screen; a newer run of its group ends it."""
+        """Run work in the background; a newer run of its group ends it."""
         start(self.bench, work, group=group, description=description, exclusive=True)
 
     def handlers(self) -> Mapping[str, Handler]:

@@ -93,7 +93,7 @@ class QueueController(Controller):
         )
         shown = insist and at is not None and await self.bench.item.show(at)
         if shown and near is not None:
-            self._place_between(ids, near, at)
+            self._place_in_gap(ids, near, at)
         await self._first_ids.wait()
         if not shown:
             self.placed.set()
@@ -130,7 +130,7 @@ class QueueController(Controller):
         finally:
             ids.complete = True
             if near is not None:
-                self._place_between(ids, near, at)
+                self._place_in_gap(ids, near, at)
             first.set()
             placed.set()
             every.set()
@@ -145,7 +145,7 @@ class QueueController(Controller):
             self.bench.queue_list.current = place
             self.placed.set()
 
-    def _place_between(self, ids: IdList, near: Nearby, at: int | None) -> None:
+    def _place_in_gap(self, ids: IdList, near: Nearby, at: int | None) -> None:
         """Stand where the item shown would be, which has left the queue, once that is known."""
         here = at is not None and self.state.anchor_id == at
         if (

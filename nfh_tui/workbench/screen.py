@@ -101,7 +101,7 @@ def action_provider() -> type:
 
 
 class Workbench(Enduring, Screen[None]):
-    """Queue, passage, evidence."""
+    """Queue, passage and evidence, drawn and changed by controllers that share one state."""
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
