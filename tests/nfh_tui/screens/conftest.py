@@ -12,12 +12,15 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from nfh_db.formats.files import Source
+from nfh_db.formats.registry import GOLD
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Prediction
 from nfh_db.store import Store
 from nfh_models.agreement.measure import Measure
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_tui.demo import _copy_corpus
+from nfh_tui.sample import corpus_path
+from nfh_tui.services.imports import ImportOptions, import_file
 from nfh_tui.services.reports import R
 from nfh_tui.widgets.figure_lines import Line, Target, stops
 from tests.nfh_tui.workbench.conftest import database, open_desk, surroundings
@@ -68,7 +71,7 @@ def corpus_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus, and predictions of alpha (active) and beta."""
     path = tmp_path_factory.mktemp("screens") / "corpus.db"
     with Store.open(path, create=True) as store:
-        _copy_corpus(store)
+        import_file(store, Source(corpus_path()), GOLD, ImportOptions())
         me = store.people.ensure("edith")
         ids = [anchor_id for chunk in store.queue.ids(parse(""), me) for anchor_id in chunk]
         for shift, name in enumerate(("alpha", "beta")):
