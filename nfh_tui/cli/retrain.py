@@ -240,9 +240,9 @@ def check_scheduler(address: str | None) -> None:
     if address is None:
         return
     from nfh_tui.scanning.cluster import check_address
-    from nfh_tui.scanning.worker import CrewError
+    from nfh_tui.scanning.worker import WorkerPoolError
 
-    with called_wrongly(CrewError):
+    with called_wrongly(WorkerPoolError):
         check_address(address)
 
 

@@ -20,11 +20,11 @@ from nfh_tui.cli.options import (
 from nfh_tui.cli.progress import Steps
 from nfh_tui.cli.report import aligned
 from nfh_tui.scanning.blocks import Count, TextFigures, wilson
-from nfh_tui.scanning.scan import Scan, Scanned, ScanProgress
+from nfh_tui.scanning.scan import Scan, ScannedFile, ScanProgress
 
 if TYPE_CHECKING:
     from nfh_tui.scanning.scan import ModelSource
-    from nfh_tui.scanning.worker import BlockTask, Crew
+    from nfh_tui.scanning.worker import BlockTask, WorkerPool
 
 
 TOP = 15
@@ -83,18 +83,18 @@ def scan(
     """
     if scheduler is not None and processes is not None:
         raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
-    from nfh_tui.scanning.blocks import distinct, place_of
+    from nfh_tui.scanning.blocks import device_and_inode, distinct
     from nfh_tui.scanning.worker import BlockTask
 
-    place = None if out is None else place_of(str(out))
-    if place is not None and place in map(place_of, files):
+    place = None if out is None else device_and_inode(str(out))
+    if place is not None and place in map(device_and_inode, files):
         raise click.UsageError(f"--out {out}: that is a file to be scanned; name another")
     source = _source(model, db)
     task = BlockTask(source.recipe, source.folder, spec, per_line)
     names, twice = distinct(files)
     say_twice(twice)
-    with _crew(task, processes, scheduler) as crew:
-        done = _run(names, task, crew, fresh=fresh, top=top)
+    with _pool(task, processes, scheduler) as pool:
+        done = _run(names, task, pool, fresh=fresh, top=top)
     report = report_json(done, source, task, top)
     if as_json:
         emit(report)
@@ -107,44 +107,48 @@ def scan(
 
 
 def _source(model: str | None, db: Path | None) -> "ModelSource":
-    from nfh_tui.scanning.scan import source_of
+    from nfh_tui.scanning.scan import model_source
 
     if db is None:
-        return source_of(None, model)
+        return model_source(None, model)
 
     with open_to_read(db) as store:
-        return source_of(store, model)
+        return model_source(store, model)
 
 
 @contextmanager
-def _crew(task: "BlockTask", processes: int | None, scheduler: str | None) -> "Iterator[Crew]":
-    crew: Crew
+def _pool(
+    task: "BlockTask", processes: int | None, scheduler: str | None
+) -> "Iterator[WorkerPool]":
+    pool: WorkerPool
     if scheduler is None:
         from nfh_tui.scanning.workers import Workers, cores
 
-        crew = Workers(task, processes or cores())
+        pool = Workers(task, processes or cores())
     else:
         from nfh_tui.scanning.cluster import Cluster
 
-        crew = cluster = Cluster(scheduler, task)
+        pool = cluster = Cluster(scheduler, task)
         for warning in cluster.warnings:
             say(f"nfh-tui: {warning}")
     try:
-        yield crew
+        yield pool
     finally:
-        crew.close()
+        pool.close()
 
 
-def _run(names: list[str], task: "BlockTask", crew: "Crew", *, fresh: bool, top: int) -> "Scan":
-    from nfh_tui.scanning.scan import ScanRequest, tidy
+def _run(
+    names: list[str], task: "BlockTask", pool: "WorkerPool", *, fresh: bool, top: int
+) -> "Scan":
+    from nfh_tui.scanning.scan import ScanRequest, remove_old_checkpoints
 
     with Steps("scan") as steps:
         steps.show("the workers load the parser")
-        warning = crew.hello().warning
+        warning = pool.handshake().warning
     if warning is not None:
         say(f"nfh-tui: {warning}")
-    home = _journals()
-    job = Scan(ScanRequest(names, task.per_line, home, fresh, top), crew)
+    home = _checkpoint_folder()
+    job = Scan(ScanRequest(names, task.per_line, home, fresh, top), pool)
     say_known(job.files)
     try:
         with Steps("scan") as steps:
@@ -158,17 +162,17 @@ def _run(names: list[str], task: "BlockTask", crew: "Crew", *, fresh: bool, top:
         raise ModelsError(f"{str(error).rstrip('.')}. {after}".rstrip()) from error
     finally:
         if home is not None:
-            tidy(home)
+            remove_old_checkpoints(home)
     say_rest(job)
     return job
 
 
-def _journals() -> Path | None:
-    """The folder of journals; None, and a sentence, for a user who can have none."""
+def _checkpoint_folder() -> Path | None:
+    """The folder of checkpoints; None, and a sentence, for a user who can have none."""
     from nfh_tui.scanning import scan
 
     try:
-        return scan.folder()
+        return scan.checkpoint_folder()
     except OSError:
         say("nfh-tui: there is no data folder, so a scan that is stopped cannot go on later")
         return None
@@ -192,12 +196,12 @@ def report_json(
     return {
         "model": source.name,
         "recipe": source.recipe,
-        "version": job.hello.version,
-        "parser": job.hello.parser,
-        "tokenizer": job.hello.tokenizer,
+        "version": job.handshake.version,
+        "parser": job.handshake.parser,
+        "tokenizer": job.handshake.tokenizer,
         "per_line": task.per_line,
         "files": [_file(file, top) for file in job.files],
-        "all": figures(job.whole, job.seconds, top, len(job.whole.anchors)),
+        "all": figures(job.total, job.seconds, top, len(job.total.anchors)),
     }
 
 
@@ -242,14 +246,14 @@ def figures(tally: TextFigures, seconds: float, top: int, distinct: int) -> dict
     }
 
 
-def _file(file: "Scanned", top: int) -> dict[str, object]:
+def _file(file: "ScannedFile", top: int) -> dict[str, object]:
     if not file.counted:
         return {"file": file.name, "failed": file.failed}
     return {
         "file": file.name,
         "failed": None,
         "changed_meanwhile": file.changed,
-        "scanned_before": file.before or None,
+        "scanned_before": file.finished_before or None,
         "resumed_at_byte": file.resumed or None,
         **figures(file.tally, file.state.seconds, top, file.distinct),
     }
@@ -399,13 +403,14 @@ def say_twice(pairs: Sequence[tuple[str, str]]) -> None:
     _each([f"{shown(one)}: the same file as {shown(other)}" for one, other in pairs])
 
 
-def say_known(files: Sequence[Scanned]) -> None:
+def say_known(files: Sequence[ScannedFile]) -> None:
     """Tells which files an earlier run has finished."""
     _each(
         [
-            f"{shown(file.name)}: scanned before, on {file.before[:10]}, unchanged since"
+            f"{shown(file.name)}: scanned before, on {file.finished_before[:10]}, "
+            "unchanged since"
             for file in files
-            if file.before
+            if file.finished_before
         ],
         "; --fresh scans it again",
     )
@@ -432,9 +437,9 @@ def say_rest(job: Scan) -> None:
     _each(
         [
             f"nfh-tui: {shown(file.name)}: how far it is could not be kept "
-            f"({shown(file.unkept)})"
+            f"({shown(file.checkpoint_error)})"
             for file in job.files
-            if file.unkept
+            if file.checkpoint_error
         ],
         "; a scan that is stopped starts again",
     )
@@ -450,8 +455,8 @@ def kept(job: Scan) -> str:
             continue
         if file.size is None:
             lost.append(f"{file.name} is lost, since a pipe cannot be read again.")
-        elif file.unkept:
-            lost.append(f"{file.name} is lost: it could not be kept ({file.unkept}).")
+        elif file.checkpoint_error:
+            lost.append(f"{file.name} is lost: it could not be kept ({file.checkpoint_error}).")
         else:
             parts.append(f"{file.name} is at byte {file.state.start:,}")
     if parts:

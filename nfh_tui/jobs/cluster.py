@@ -2,7 +2,7 @@
 transferred between machines.
 
 A cluster is there already, and is asked by its scheduler's address. Whatever is wrong with it
-is a CrewError, a sentence.
+is a WorkerPoolError, a sentence.
 """
 
 import hashlib
@@ -24,8 +24,8 @@ import msgspec
 
 from nfh_db.system import path_beside
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning.cluster import connected, differences, first_line, quiet
-from nfh_tui.scanning.worker import CrewError
+from nfh_tui.scanning.cluster import connect_client, differences, first_line, quiet
+from nfh_tui.scanning.worker import WorkerPoolError
 
 LIBRARIES = (
     "numpy",
@@ -96,7 +96,7 @@ class Machines:
     """
 
     def __init__(self, address: str) -> None:
-        """Connect. Raises CrewError where Dask or the scheduler is missing."""
+        """Connect. Raises WorkerPoolError where Dask or the scheduler is missing."""
         self.address = address
         self.warnings: tuple[str, ...] = ()
         self._quiet = ExitStack()
@@ -105,7 +105,7 @@ class Machines:
         self._looked = float("-inf")
         self._present: frozenset[str] = frozenset()
         try:
-            self._client = connected(address)
+            self._client = connect_client(address)
             self.warnings = tuple(self._patiently(lambda: differences(self._client)))
         except BaseException:
             self.close()
@@ -140,7 +140,7 @@ class Machines:
     def alike(self) -> frozenset[str]:
         """The workers with our version of nfh-tui; waits for the first of them.
 
-        Raises CrewError where there is none for long, or where all have another version.
+        Raises WorkerPoolError where there is none for long, or where all have another version.
         """
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -149,12 +149,12 @@ class Machines:
                 self._warn(found, others)
                 return frozenset(found)
             if others:
-                raise CrewError(
+                raise WorkerPoolError(
                     f"no worker of {self.address} can do the work: {'; '.join(others)}. "
                     "Install the same version of nfh-tui on all machines"
                 )
             if time.monotonic() > until:
-                raise CrewError(
+                raise WorkerPoolError(
                     f"the scheduler {self.address} has no workers; start some with `dask "
                     f"worker {self.address} --nthreads 1`"
                 )
@@ -193,12 +193,12 @@ class Machines:
         return self._asked(function, given, {}, lambda: False)
 
     def ask(self, worker: str, function: Callable[..., bytes], *given: object) -> bytes:
-        """What a function says on a worker. Raises CrewError, also where that is gone."""
+        """What a function says on a worker. Raises WorkerPoolError, also where that is gone."""
         only = {"workers": [worker]}
         found = self._asked(function, given, only, lambda: worker not in self.present())
         said = found.get(worker)
         if not isinstance(said, bytes):
-            raise CrewError(f"the worker {worker} does not answer")
+            raise WorkerPoolError(f"the worker {worker} does not answer")
         return said
 
     def _asked(
@@ -223,7 +223,7 @@ class Machines:
         seconds: float = ANSWER_SECONDS,
     ) -> Found:
         """Ask in another thread: Dask waits half a minute for a machine that has died, and
-        does not listen to Ctrl-C meanwhile. Raises CrewError."""
+        does not listen to Ctrl-C meanwhile. Raises WorkerPoolError."""
         answers: list[Found] = []
         errors: list[Exception] = []
 
@@ -243,17 +243,17 @@ class Machines:
             with self._in_words():
                 raise errors[0]
         if not answers:
-            raise CrewError(f"the machines of {self.address} do not answer")
+            raise WorkerPoolError(f"the machines of {self.address} do not answer")
         return answers[0]
 
     def _check_scheduler(self) -> None:
         if self._client.status != "running":
-            raise CrewError(self._gone())
+            raise WorkerPoolError(self._gone())
 
     def submit(
         self, function: Callable[..., bytes], *given: object, key: str, on: frozenset[str]
     ) -> Future:
-        """Have a function run on one of some workers. Raises CrewError."""
+        """Have a function run on one of some workers. Raises WorkerPoolError."""
         with self._in_words():
             return self._client.submit(
                 function, *given, key=key, workers=sorted(on), pure=False
@@ -274,18 +274,18 @@ class Machines:
         self._patiently(distributed.Event(event, client=self._client).clear)
 
     def over(self, future: Future) -> bool:
-        """Whether nothing more will come of a future. CrewError if the scheduler is gone."""
+        """Whether a future has ended. Raises WorkerPoolError if the scheduler is gone."""
         self._check_scheduler()
         return future.status in OVER
 
     def result(self, future: Future, what: str) -> bytes:
-        """What came of a future that is over. what: it is, in words. Raises CrewError."""
+        """What came of a future that is over. what: it is, in words. Raises WorkerPoolError."""
         from distributed.scheduler import KilledWorker
 
         try:
             found: bytes = self._patiently(future.result, seconds=inf)
         except KilledWorker as error:
-            raise CrewError(self.unkept(what)) from error
+            raise WorkerPoolError(self.unkept(what)) from error
         return found
 
     @contextmanager
@@ -295,12 +295,12 @@ class Machines:
 
         try:
             yield
-        except (CrewError, KilledWorker):
+        except (WorkerPoolError, KilledWorker):
             raise
         except (CancelledError, OSError) as error:
-            raise CrewError(self._gone()) from error
+            raise WorkerPoolError(self._gone()) from error
         except Exception as error:  # what another version of a package may lead to
-            raise CrewError(
+            raise WorkerPoolError(
                 f"the cluster at {self.address} cannot do the work "
                 f"({first_line(error.__cause__ or error)}): install the same version of "
                 "nfh-tui on the machines of the scheduler and of the workers"

@@ -45,7 +45,7 @@ from nfh_tui.jobs.cluster import (
 from nfh_tui.jobs.reporting import Curves, Phase, TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.jobs.training import Made, Tell, TrainSpec
-from nfh_tui.scanning.worker import CrewError
+from nfh_tui.scanning.worker import WorkerPoolError
 from nfh_tui.services.models import SelectedModel, checked_folder
 from nfh_tui.services.training import CHECKPOINTS
 
@@ -228,10 +228,10 @@ class _SentBatch:
 def resolving_at(
     address: str, store: "Store", chosen: SelectedModel[Resolver], parser: str | None
 ) -> Iterator["ClusterPredictors"]:
-    """The workers of a scheduler, ready to say what a registered model says.
+    """The workers of a scheduler, ready to predict with a registered model.
 
-    parser: as --parser has it, and as the workers find it. Raises CrewError for whatever is
-    wrong with the cluster, ModelFileError for a model that is not what it was.
+    parser: as given after --parser; the workers look it up. Raises WorkerPoolError for errors
+    of the cluster, ModelFileError for a model whose files have changed.
     """
     model = next((one for one in store.models.all() if one.id == chosen.model_id), None)
     parcel, digest = b"", None
@@ -249,8 +249,8 @@ class ClusterPredictors:
     def __init__(
         self, machines: Machines, tools: ResolverTools, parcel: bytes, version: str
     ) -> None:
-        """version: of the model as it is here. Raises CrewError where a worker cannot load
-        it, or has another."""
+        """version: of the model on this machine. Raises WorkerPoolError if a worker cannot
+        load the model or loads another version."""
         self._machines = machines
         self._tools = tools
         self._packed = msgspec.msgpack.encode(tools)
@@ -263,7 +263,7 @@ class ClusterPredictors:
         answers = self._answers(deque((self._submit(()),)))
         if answers.hello is None or answers.hello.version != version:
             found = "nothing" if answers.hello is None else answers.hello.said
-            raise CrewError(
+            raise WorkerPoolError(
                 f"the workers of {machines.address} would predict with {found}, and here it "
                 f"is {tools.recipe}, {version}. Install the same version of nfh-tui on all "
                 "machines"
@@ -292,7 +292,7 @@ class ClusterPredictors:
         answers = self._answers(waiting)
         if answers.hello != self._hello:
             other = "nothing known" if answers.hello is None else answers.hello.said
-            raise CrewError(
+            raise WorkerPoolError(
                 f"the workers of {self._machines.address} are not alike: one works with "
                 f"{self._hello.said}, another with {other}. Install the same versions and "
                 "models on all machines"
@@ -334,7 +334,7 @@ class ClusterPredictors:
             if self._on & self._machines.present():
                 continue
             if tries == TRIES:
-                raise CrewError(self._machines.unkept("a part of the prediction"))
+                raise WorkerPoolError(self._machines.unkept("a part of the prediction"))
             tries += 1
             self._find_workers()
             for place, sent in enumerate(waiting):
@@ -346,14 +346,14 @@ class ClusterPredictors:
         return self._machines.over(sent.future)
 
     def _answers(self, waiting: deque[_SentBatch]) -> Answers:
-        """What came of the first of some batches, which waits no more. Raises CrewError."""
+        """Remove the first batch and return its answers. Raises WorkerPoolError."""
         self._wait(waiting)
         sent = waiting.popleft()
         packed = self._machines.result(sent.future, "a part of the prediction")
         sent.future.release()
         answers = msgspec.msgpack.decode(packed, type=Answers)
         if answers.error is not None:
-            raise CrewError(f"a worker of {self._machines.address}: {answers.error}")
+            raise WorkerPoolError(f"a worker of {self._machines.address}: {answers.error}")
         return answers
 
 
@@ -668,7 +668,7 @@ class Checkpoints:
             return
         try:
             self._fetch(worker)
-        except CrewError:
+        except WorkerPoolError:
             pass  # whoever waits for the result will say what is wrong
         finally:
             now = self._clock()
@@ -699,12 +699,12 @@ class Checkpoints:
         self.fetched += 1
 
     def _receive(self, worker: str, name: str, size: int, path: Path) -> None:
-        """Write an offered file here. Raises CrewError where it does not come whole."""
+        """Write an offered file here. Raises WorkerPoolError where it does not come whole."""
         with path.open("xb") as file:
             for start in range(0, size, PART):
                 file.write(self._machines.ask(worker, part, self._run, name, start, PART))
             if file.tell() != size:
-                raise CrewError(f"the checkpoint {name} of {worker} did not come whole")
+                raise WorkerPoolError(f"the checkpoint {name} of {worker} did not come whole")
             file.flush()
             os.fsync(file.fileno())
 
@@ -731,7 +731,7 @@ def train_model_at(
     """The same as `train_model`, done by a worker of the scheduler at an address.
 
     work: checkpoints come home into it, and those in it go along. Its path tells this training
-    from others. Raises CrewError for whatever is wrong with the cluster, else what
+    from others. Raises WorkerPoolError for whatever is wrong with the cluster, else what
     `train_model` raises there.
     """
     with Machines(address) as machines:
@@ -794,7 +794,7 @@ class _Training:
                 return self._received(found)
             if number < TRIES:
                 self._tell(Phase(f"{found.said}; {self._goes_on()}"))
-        raise CrewError(self._machines.unkept("the training"))
+        raise WorkerPoolError(self._machines.unkept("the training"))
 
     def _goes_on(self) -> str:
         at_home = any(self._work.glob(CHECKPOINTS))
@@ -830,7 +830,7 @@ class _Training:
             checkpoints = Checkpoints(self._machines, run, self._work)
             return _Following(self._machines, self._tell, heard, on).reply(future, checkpoints)
         finally:
-            with suppress(CrewError):
+            with suppress(WorkerPoolError):
                 self._machines.deafen(run)
                 self._machines.forget(run)
 
@@ -858,9 +858,9 @@ class _Training:
             fault.add_note(reply.fault)
             raise fault
         if reply.error is not None:
-            raise KINDS.get(reply.kind, CrewError)(f"{where}: {reply.error}")
+            raise KINDS.get(reply.kind, WorkerPoolError)(f"{where}: {reply.error}")
         if reply.made is None or reply.model is None:
-            raise CrewError(f"{where} sent no model. {TRY_AGAIN}")
+            raise WorkerPoolError(f"{where} sent no model. {TRY_AGAIN}")
         self._tell(Phase("bringing the model home"))
         made = msgspec.json.decode(reply.made, type=Made)
         _write(reply.model, self._out, made, self._spec, where)
@@ -885,7 +885,7 @@ class _Following:
         self._worker = ""
 
     def reply(self, future: Future, checkpoints: Checkpoints) -> RemoteReply | _Lost:
-        """What came of it. Raises CrewError, and what `tell` raises; it stops then."""
+        """What came of it. Raises WorkerPoolError, and what `tell` raises; it stops then."""
         try:
             while not self._machines.over(future):
                 self._listen(LOOK_SECONDS)
@@ -924,7 +924,7 @@ class _Following:
 
 
 def _write(parcel: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -> None:
-    """Write a model's folder that came back. Raises CrewError unless it is what was said."""
+    """Write the folder of a returned model. Raises WorkerPoolError if it does not match."""
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = path_beside(out, "tmp")
     try:
@@ -932,16 +932,16 @@ def _write(parcel: bytes, out: Path, made: Made, spec: TrainSpec, where: str) ->
             unpack(parcel, folder)
             digest, config = digest_of(folder), read_config(folder, spec.recipe)
         except ModelsError as error:
-            raise CrewError(
+            raise WorkerPoolError(
                 f"the model from {where} does not hold: {error}. {TRY_AGAIN}"
             ) from error
         if digest != made.digest:
-            raise CrewError(
+            raise WorkerPoolError(
                 f"the model from {where} does not hold: its hash is {digest[:12]}, and "
                 f"{made.digest[:12]} was said. {TRY_AGAIN}"
             )
         if config.task != spec.task:
-            raise CrewError(
+            raise WorkerPoolError(
                 f"the model from {where} is one of {config.task}, not of {spec.task}. "
                 f"{TRY_AGAIN}"
             )
@@ -958,15 +958,17 @@ def _as_bytes(snapshot: Snapshot) -> bytes:
 
 
 def _base_of(spec: TrainSpec) -> bytes:
-    """The folder that a training starts from. Raises CrewError where it has changed."""
+    """The folder that a training starts from. Raises WorkerPoolError where it has changed."""
     folder = Path(spec.base_folder or "")
     try:
         parcel = pack(folder)
         digest = digest_of(folder)
     except (OSError, ParcelError) as error:
-        raise CrewError(f"the model that it starts from cannot be sent: {error}") from error
+        raise WorkerPoolError(
+            f"the model that it starts from cannot be sent: {error}"
+        ) from error
     if len(spec.base_digest) == len(digest) and digest != spec.base_digest:
-        raise CrewError(
+        raise WorkerPoolError(
             f"the model that it starts from is not what it was: the files in {folder} have "
             "changed. Put them back, or name another base"
         )

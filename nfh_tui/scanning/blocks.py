@@ -1,9 +1,8 @@
-"""Text files of any size opened, plain or gzip, cut into blocks that depend on nothing but
-what stands in them, and counted block by block.
+"""Opens text files of any size, plain or gzip, cuts them into blocks, and holds the figures.
 
-A block ends where a sentence, or with one text a line a line, ends; only a stretch of 256 KiB
-without white space is cut anywhere. Who scans the blocks, in what order and on how many
-machines, makes no difference to them.
+A block ends at the end of a sentence, or of a line where each line is a text; only 256 KiB
+without white space are cut elsewhere. The blocks depend on the file alone, so that the figures
+are the same for any number, order and place of workers.
 """
 
 import gzip
@@ -21,51 +20,50 @@ from typing import BinaryIO, Protocol
 from nfh_models.text.sentences import SEEN, sentence_ends
 
 SIZE = 1 << 18
-"""The most bytes of a block: some seconds of work at worst, and many blocks for a machine."""
+"""The largest block, in bytes: a few seconds of work, and many blocks for each worker."""
 
 TAIL = 1 << 14
-"""Bytes at the end of a block in which its last sentence is looked for."""
+"""Bytes at the end of a block that are searched for its last sentence."""
 
 ESCAPE = "surrogateescape"
-"""Reads bytes that are no UTF-8, and gives the same bytes back."""
+"""Error handler with which bytes that are not UTF-8 survive decoding and encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a file: bytes [start, start + len(data)) of what it holds unpacked.
-
-    index: its place among the blocks. read: bytes of the file itself, packed as it is, that
-    were read by then; up to a block more than were used.
-    """
+    """A part of a file: the unpacked bytes [start, start + len(data))."""
 
     index: int
+    """Number of the block in the file, from 0."""
     start: int
     data: bytes
     read: int
+    """Bytes of the file on disk (packed) read when the block was cut; up to one block more
+    than the blocks so far hold."""
 
     @property
     def end(self) -> int:
-        """The first byte behind it."""
+        """The byte after the last one."""
         return self.start + len(self.data)
 
 
 class Readable(Protocol):
-    """Something that bytes are read from. read_so_far: bytes of the file itself, packed."""
+    """A stream of unpacked bytes."""
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
+        """At most `size` bytes; none at the end."""
         ...
 
     @property
     def read_so_far(self) -> int:
-        """Bytes of the file itself, packed as it is."""
+        """Bytes of the file on disk (packed) read so far."""
         ...
 
 
 def blocks(
     stream: Readable, *, per_line: bool, index: int = 0, start: int = 0
 ) -> Iterator[Block]:
-    """The blocks of a stream that stands at byte `start`, where block `index` begins."""
+    """The blocks of a stream that is at byte `start`, where block `index` begins."""
     held = b""
     while True:
         held = _filled(stream, held)
@@ -77,18 +75,17 @@ def blocks(
 
 
 def cut(window: bytes, *, per_line: bool) -> int:
-    """How many bytes of a full window are a block; at least one."""
+    """The size of the block at the beginning of a full window: at least one byte."""
     if per_line and (line := window.rfind(b"\n")) >= 0:
         return line + 1
-    from_sentence = _last_sentence(window)
-    if from_sentence:
-        return from_sentence
+    if sentence := _last_sentence(window):
+        return sentence
     white = max(window.rfind(sign) for sign in (b" ", b"\n", b"\t", b"\r", b"\0"))
     return white + 1 if white >= 0 else _whole_characters(window)
 
 
 def _filled(stream: Readable, held: bytes) -> bytes:
-    """More than a block, or all there is."""
+    """`held` with more of the stream: longer than a block, unless the stream ends."""
     parts, size = [held], len(held)
     while size <= SIZE:
         more = stream.read(SIZE + 1 - size)
@@ -100,33 +97,29 @@ def _filled(stream: Readable, held: bytes) -> bytes:
 
 
 def _last_sentence(window: bytes) -> int:
-    """Where the last sentence begins that surely begins there; 0 if none can be seen.
+    """The byte at which the last certain sentence begins; 0 if there is none in the tail.
 
-    What stands behind the window is not known, nor what stands before the part of it that
-    is looked at: an end of a sentence beside either is left.
+    A boundary closer than SEEN to an end of the tail is not certain: it may depend on text
+    outside the tail.
     """
     begin = max(0, len(window) - TAIL)
     while begin < len(window) and 0x80 <= window[begin] < 0xC0:
         begin += 1
     text = window[begin:].replace(b"\0", b" ").decode("utf-8", ESCAPE)
     last = 0
-    for behind in sentence_ends(text, 0, len(text)):
-        start = _without_space(text, behind)
+    for end in sentence_ends(text, 0, len(text)):
+        start = end
+        while start < len(text) and text[start].isspace():
+            start += 1
         if start > len(text) - SEEN:
             break
-        if begin == 0 or behind > SEEN:
+        if begin == 0 or end > SEEN:
             last = start
     return begin + len(text[:last].encode("utf-8", ESCAPE)) if last else 0
 
 
-def _without_space(text: str, start: int) -> int:
-    while start < len(text) and text[start].isspace():
-        start += 1
-    return start
-
-
 def _whole_characters(window: bytes) -> int:
-    """The size without a character that the end would tear."""
+    """The size of the window without an incomplete UTF-8 character at its end."""
     for back in range(1, 4):
         lead = window[-back]
         if lead >= 0xC0:
@@ -139,7 +132,7 @@ def _whole_characters(window: bytes) -> int:
 
 STANDARD_INPUT = "-"
 HEAD = 1 << 16
-"""Bytes at the beginning that tell what a file is."""
+"""Bytes at the beginning of a file that decide whether it is text."""
 
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -148,36 +141,39 @@ _CONTROL = bytes(set(range(32)) - set(b"\0\t\n\v\f\r\b\x1b")) + b"\x7f"
 _CONTROL_AT_MOST = 0.1
 _FOREIGN_AT_MOST = 0.3
 _NUL_AT_MOST = 0.3
-"""Shares of control characters, of bytes that are no UTF-8 and of NUL bytes at the beginning,
-beyond which a file is refused."""
+"""A file is refused if a larger share of its head is control characters, bytes that are not
+UTF-8 (_FOREIGN_AT_MOST), or NUL bytes."""
 
 
 class UnreadableError(Exception):
-    """A file that is no text, or ends where it should not; the sentence says which."""
+    """A file is not text, or is damaged; the message says which."""
 
 
 class Reader:
-    """A file's bytes, unpacked, from its beginning.
+    """The unpacked bytes of a file, from its beginning.
 
-    limit: bytes of the file itself, packed, at which it ends, though it may grow meanwhile.
+    limit: bytes of the file on disk after which it ends, even if it grows in the meantime.
     """
 
     def __init__(self, file: BinaryIO, limit: int | None = None) -> None:
-        self._file = _Counted(file, limit)
+        self._file = _CountedFile(file, limit)
         self.packed = self._file.begins_with(_GZIP)
         stream = gzip.GzipFile(fileobj=self._file) if self.packed else self._file
-        self._stream: gzip.GzipFile | _Counted = stream
+        self._stream: gzip.GzipFile | _CountedFile = stream
         self._head = b""
-        self._head = self._read_head()
-        check_text(self._head)
+        head = b""
+        while len(head) < HEAD and (part := self.read(HEAD - len(head))):
+            head += part
+        self._head = head
+        check_text(head)
 
     @property
     def read_so_far(self) -> int:
-        """Bytes of the file itself that were read."""
+        """Bytes of the file on disk (packed) read so far."""
         return self._file.count - (0 if self.packed else len(self._head))
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes. Raises UnreadableError for a gzip file that is damaged."""
+        """At most `size` bytes. Raises UnreadableError for a damaged gzip file."""
         if self._head:
             found, self._head = self._head[:size], self._head[size:]
             return found
@@ -190,29 +186,21 @@ class Reader:
         except (gzip.BadGzipFile, zlib.error) as error:
             raise UnreadableError(f"it is a damaged gzip file ({error})") from error
 
-    def go_to(self, start: int) -> None:
-        """Leave out what stands before byte `start`; called before anything is read."""
+    def skip_to(self, start: int) -> None:
+        """Skip the unpacked bytes before `start`; call it before the first `read`."""
         if not start:
             return
         if not self.packed:
             self._head = b""
-            self._file.go_to(start)
+            self._file.skip_to(start)
             return
         left = start
         while left and (part := self.read(min(left, 1 << 20))):
             left -= len(part)
 
-    def _read_head(self) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while size < HEAD and (part := self.read(HEAD - size)):
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts)
 
-
-class _Counted(io.RawIOBase):
-    """A file that counts the bytes read from it, and can be looked at before."""
+class _CountedFile(io.RawIOBase):
+    """A file that counts the bytes read from it."""
 
     def __init__(self, file: BinaryIO, limit: int | None) -> None:
         self._file = file
@@ -221,40 +209,37 @@ class _Counted(io.RawIOBase):
         self.count = 0
 
     def begins_with(self, sign: bytes) -> bool:
-        """Whether the next bytes are these."""
-        self._pushed = self._file.read(self._left(len(sign)))
+        """Whether the next bytes are `sign`; `read` still returns them."""
+        self._pushed = self._file.read(self._allowed(len(sign)))
         return self._pushed == sign
 
-    def go_to(self, start: int) -> None:
-        """Read on from byte `start`."""
+    def skip_to(self, start: int) -> None:
         self._pushed = b""
         self.count = self._file.seek(start)
 
     def read(self, size: int = -1) -> bytes:
-        """Up to so many bytes."""
         found, self._pushed = self._pushed, b""
         if not found:
-            found = self._file.read(self._left(size))
+            found = self._file.read(self._allowed(size))
         self.count += len(found)
         return found
 
-    def _left(self, size: int) -> int:
-        """How much of so many bytes may be read; -1 for all there is."""
+    def _allowed(self, size: int) -> int:
+        """How many of `size` bytes (-1: all) may be read before the limit; -1: all."""
         if self._limit is None:
             return size
         left = max(0, self._limit - self.count)
         return left if size < 0 else min(size, left)
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
 
 @contextmanager
 def opened(name: str, limit: int | None = None) -> Iterator[Reader]:
-    """A file by its path, or standard input for "-"; limit: see `Reader`.
+    """Open the file of a path, or standard input for "-"; limit: see `Reader`.
 
-    Raises OSError for one that cannot be read, UnreadableError for what is no text.
+    Raises OSError for a file that cannot be read, UnreadableError for one that is not text.
     """
     if name == STANDARD_INPUT:
         if sys.stdin is None:
@@ -265,8 +250,8 @@ def opened(name: str, limit: int | None = None) -> Iterator[Reader]:
         yield Reader(file, limit)
 
 
-def place_of(name: str) -> tuple[int, int] | None:
-    """Which file a path leads to, by whatever name; None for what is no regular file."""
+def device_and_inode(name: str) -> tuple[int, int] | None:
+    """Identify the file of a path, whatever its name; None if it is not a regular file."""
     try:
         status = Path(name).stat()
     except (OSError, ValueError):
@@ -275,22 +260,22 @@ def place_of(name: str) -> tuple[int, int] | None:
 
 
 def distinct(names: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Names of different files, and the pairs (left out, the same as) of the others."""
+    """The names of different files, and pairs (repeated name, name that is kept)."""
     known: dict[tuple[int, int], str] = {}
-    left, twice = [], []
+    kept, repeated = [], []
     for name in dict.fromkeys(names):
-        place = None if name == STANDARD_INPUT else place_of(name)
-        if place is not None and place in known:
-            twice.append((name, known[place]))
+        file = None if name == STANDARD_INPUT else device_and_inode(name)
+        if file is not None and file in known:
+            repeated.append((name, known[file]))
         else:
-            left.append(name)
-            if place is not None:
-                known[place] = name
-    return left, twice
+            kept.append(name)
+            if file is not None:
+                known[file] = name
+    return kept, repeated
 
 
 def check_text(head: bytes) -> None:
-    """Raise UnreadableError unless this may be the beginning of a text."""
+    """Raise UnreadableError unless `head` can be the beginning of a UTF-8 text."""
     encoding = "UTF-32" if head[:4] in _UTF32 else "UTF-16"
     if encoding == "UTF-32" or head[:2] in _UTF16 or _looks_like_utf16(head):
         raise UnreadableError(
@@ -303,8 +288,8 @@ def check_text(head: bytes) -> None:
     text = head.decode("utf-8", "ignore")
     foreign = len(head) - len(text.encode("utf-8"))
     nul = head.count(0)
-    # Text in an older encoding has letters that are no UTF-8, but no control characters: a
-    # few of the former do no harm where the text is English.
+    # A text in an older encoding has bytes that are not UTF-8, but no control characters. In
+    # English such bytes are few and do no harm.
     if control > _CONTROL_AT_MOST * len(head) or nul > _NUL_AT_MOST * len(head):
         raise UnreadableError("it is no text: too much of its beginning is control characters")
     if foreign > _FOREIGN_AT_MOST * len(head):
@@ -315,7 +300,7 @@ def check_text(head: bytes) -> None:
 
 
 def _looks_like_utf16(head: bytes) -> bool:
-    """Whether every other byte is NUL, as in English text without a byte order mark."""
+    """Whether every other byte is NUL, as in English UTF-16 without a byte order mark."""
     even, odd = head[0::2], head[1::2]
     if len(odd) < 8:
         return False
@@ -324,63 +309,72 @@ def _looks_like_utf16(head: bytes) -> bool:
 
 
 ANCHORS_KEPT = 20_000
-"""Distinct numbers that are counted apart. Texts without end hold numbers without end: of
-those met when so many are known, only the sum is kept. What is common is met early."""
+"""Distinct numbers that are counted separately, which bounds the memory. Numbers met after
+these are summed up in `rest`; the common ones are met early."""
 
 LONGEST_ANCHOR = 60
-"""Characters of a number that is counted apart; a longer one is cut."""
+"""Characters of a number that is counted separately; a longer one is cut."""
 
 Z95 = 1.959963984540054
-"""The 97.5 % point of the normal distribution."""
+"""The 97.5 % quantile of the standard normal distribution."""
 
 
 @dataclass(slots=True)
 class Count:
-    """Numbers, and how many of them are fused heads."""
+    """Counts of numbers."""
 
     numbers: int = 0
     nfh: int = 0
+    """How many of the numbers are fused heads."""
 
     def add(self, other: "Count") -> None:
-        """Count these, too."""
+        """Add to both counts."""
         self.numbers += other.numbers
         self.nfh += other.nfh
 
 
 @dataclass(slots=True)
 class TextFigures:
-    """The figures of a text. bytes: unpacked. words: what stands between white space.
-
-    undecodable: places that are no UTF-8. anchors: by the number's words in small letters.
-    rest: numbers that are not counted apart, see `ANCHORS_KEPT`. rules: by what decided.
-    """
+    """The figures of a text. Stored in checkpoints and sent by workers: fields keep names."""
 
     bytes: int = 0
+    """Unpacked."""
     words: int = 0
+    """Separated by white space."""
     sentences: int = 0
     sentences_with_number: int = 0
     undecodable: int = 0
+    """Places that are not UTF-8."""
     nul: int = 0
     total: Count = field(default_factory=Count)
     anchors: dict[str, Count] = field(default_factory=dict)
+    """By the words of the number in lower case."""
     rest: Count = field(default_factory=Count)
+    """Numbers that are not counted separately, see ANCHORS_KEPT."""
     rules: dict[str, Count] = field(default_factory=dict)
+    """By the rule that decided."""
 
     def count(self, words: str, rule: str, *, nfh: bool) -> None:
         """Count one number."""
         one = Count(1, int(nfh))
         self.total.add(one)
-        self._anchor(_shortened(words.lower())).add(one)
+        words = words.lower()
+        if len(words) > LONGEST_ANCHOR:
+            words = f"{words[: LONGEST_ANCHOR - 1]}…"
+        self._anchor(words).add(one)
         self.rules.setdefault(rule, Count()).add(one)
 
     def add(self, other: "TextFigures") -> None:
-        """Count what stands behind this text, too. The order matters, see `ANCHORS_KEPT`."""
-        self.bytes += other.bytes
-        self.words += other.words
-        self.sentences += other.sentences
-        self.sentences_with_number += other.sentences_with_number
-        self.undecodable += other.undecodable
-        self.nul += other.nul
+        """Add the figures of the text that follows. The order matters, see ANCHORS_KEPT."""
+        for name in (
+            "bytes",
+            "words",
+            "sentences",
+            "sentences_with_number",
+            "undecodable",
+            "nul",
+        ):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.total.add(other.total)
         self.rest.add(other.rest)
         for words, count in other.anchors.items():
@@ -389,7 +383,7 @@ class TextFigures:
             self.rules.setdefault(rule, Count()).add(count)
 
     def common(self, most: int) -> Iterator[tuple[str, Count]]:
-        """The anchors with the most fused heads, most first."""
+        """At most `most` anchors with their counts, those with the most fused heads first."""
         found = [item for item in self.anchors.items() if item[1].nfh]
         found.sort(key=lambda item: (-item[1].nfh, -item[1].numbers, item[0]))
         yield from found[:most]
@@ -404,10 +398,10 @@ class TextFigures:
 
 
 def wilson(count: Count) -> tuple[float, float] | None:
-    """The 95 % score interval of the share of fused heads; None where there is no number.
+    """The 95 % score interval of the share of fused heads; None without numbers.
 
-    Wilson 1927, Journal of the American Statistical Association 22, 209-212. It takes
-    numbers for independent draws; those of one text are not quite.
+    Wilson 1927, Journal of the American Statistical Association 22, 209-212. The method
+    assumes independent draws; the numbers of one text are only nearly independent.
     """
     n = count.numbers
     if not n:
@@ -416,7 +410,3 @@ def wilson(count: Count) -> tuple[float, float] | None:
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = Z95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
     return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
-
-
-def _shortened(words: str) -> str:
-    return words if len(words) <= LONGEST_ANCHOR else f"{words[: LONGEST_ANCHOR - 1]}…"

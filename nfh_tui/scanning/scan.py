@@ -1,5 +1,5 @@
-"""Files scanned: blocks out to workers and figures back, in order and in bounded memory; the
-checkpoint of each file, and which model is used.
+"""A scan of files: sends blocks to a worker pool and adds the figures up in order, in bounded
+memory; keeps a checkpoint of each file; and finds the model to use.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,74 +28,75 @@ from nfh_tui.scanning.blocks import (
     blocks,
     opened,
 )
-from nfh_tui.scanning.worker import Awaited, BlockBytes, Crew, ScanHandshake
+from nfh_tui.scanning.worker import BlockBytes, PendingFigures, ScanHandshake, WorkerPool
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
 
 
-# What is known of a file that was scanned, in part or whole, so that nothing is done twice.
+# Checkpoints: what is known of a file that was scanned, in part or completely.
 #
-# A journal belongs to what stands in a file, not to its name: its size, its time of change,
-# and what it begins and ends with. A file that has changed has none. Blocks are counted in
-# their order, so that a journal is the figures up to one place. It is written beside and
-# renamed: a process that is killed leaves the last one whole. One that is damaged all the
-# same, by a machine that lost its power or by hand, does not fit its own digest and is not
-# used.
+# A checkpoint is found by the content of a file (size, modification time, first and last
+# bytes), not by its name. A file that has changed has none. Blocks are added in order, so a
+# checkpoint holds the figures up to one position. It is written to a temporary file and
+# renamed: a process that is killed leaves the previous one intact. One that is damaged by a
+# loss of power or by hand does not match its digest and is ignored.
 
 FORMAT = 2
 ENDING = ".scan.json"
 KEPT = 20_000
 BYTES_KEPT = 1 << 28
-"""Journals in the folder, and bytes of them; of more, those that were neither written nor
-used for the longest time are removed."""
+"""Limits of the folder: number and total bytes of checkpoints. Beyond either, those that were
+written or used least recently are removed."""
 
-SURE_AFTER = 1.0
-"""Seconds of work that are worth waiting for the disk."""
+SYNC_AFTER = 1.0
+"""Seconds of work from which on a checkpoint is worth an fsync."""
 
 NAME = re.compile(rf"[0-9a-f]{{32}}{re.escape(ENDING)}")
-"""What a journal is called. Nothing else in the folder is removed."""
+"""File names of checkpoints. Nothing else in the folder is removed."""
 
 _ENDS = 1 << 16
-"""Bytes at each end of a file that tell it from another of the same size and time."""
+"""Bytes at each end of a file that are hashed to identify its content."""
 
 
 @dataclass(slots=True)
 class ScanState:
-    """How far a file is done: all before byte `start`, where block `index` begins.
-
-    read: bytes of the file itself, packed as it is. seconds: what it took. at: when written.
-    """
+    """The progress in one file: everything before byte `start` is done."""
 
     index: int = 0
+    """The block that begins at `start`."""
     start: int = 0
+    """Unpacked byte."""
     read: int = 0
+    """Bytes of the file on disk (packed)."""
     seconds: float = 0.0
+    """Time that the scan took."""
     done: bool = False
     at: str = ""
+    """When the checkpoint was written."""
     tally: TextFigures = field(default_factory=TextFigures)
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    """A journal as it is written. file: for a person who looks. digest: of the state."""
+class _CheckpointFile:
+    """The content of a checkpoint on disk."""
 
     format: int
     file: str
+    """Name of the file, for people; not read again."""
     digest: str
+    """Of `state`."""
     state: msgspec.Raw
 
 
-def folder() -> Path:
-    """Where journals are, not made yet. Raises OSError for a user without a folder."""
+def checkpoint_folder() -> Path:
+    """The folder of checkpoints, which may not exist. Raises OSError if the user has no
+    data folder."""
     return system.data_folder() / "scans"
 
 
-def identity(path: Path) -> str | None:
-    """What tells a file's content from another's; None for what is no regular file.
-
-    Raises OSError.
-    """
+def content_identity(path: Path) -> str | None:
+    """Identifies the content of a file; None if it is not a regular file. Raises OSError."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe can be opened once only
         return None
     with path.open("rb") as file:
@@ -106,20 +107,20 @@ def identity(path: Path) -> str | None:
     return f"{status.st_size} {status.st_mtime_ns} {ends.hexdigest()}"
 
 
-class Journal:
-    """The journal of one file under one task."""
+class Checkpoint:
+    """The checkpoint of one file for one model, parser and way of cutting."""
 
     def __init__(
-        self, home: Path, name: str, content: str, per_line: bool, by: ScanHandshake
+        self, folder: Path, name: str, content: str, per_line: bool, handshake: ScanHandshake
     ) -> None:
-        said = msgspec.json.encode([FORMAT, SIZE, content, per_line, by])
+        key = msgspec.json.encode([FORMAT, SIZE, content, per_line, handshake])
         self._name = name
-        self.path = home / f"{hashlib.sha256(said).hexdigest()[:32]}{ENDING}"
+        self.path = folder / f"{hashlib.sha256(key).hexdigest()[:32]}{ENDING}"
 
     def load(self) -> ScanState | None:
-        """What is known; None if nothing, or nothing that can be trusted."""
+        """The stored state; None if there is none or it is damaged. Marks it as used."""
         try:
-            stored = msgspec.json.decode(self.path.read_bytes(), type=_Stored)
+            stored = msgspec.json.decode(self.path.read_bytes(), type=_CheckpointFile)
             if stored.format != FORMAT or stored.digest != _digest(stored.state):
                 return None
             state = msgspec.json.decode(stored.state, type=ScanState)
@@ -130,34 +131,38 @@ class Journal:
         return state
 
     def save(self, state: ScanState) -> None:
-        """Keep it. Raises OSError."""
-        sure = state.seconds > SURE_AFTER
+        """Write the state and set its time. Raises OSError."""
         state.at = now()
-        written = msgspec.Raw(msgspec.json.encode(state))
+        encoded = msgspec.Raw(msgspec.json.encode(state))
         name = self._name.encode("utf-8", "backslashreplace").decode("utf-8")
-        stored = _Stored(FORMAT, name, _digest(written), written)
+        content = _CheckpointFile(FORMAT, name, _digest(encoded), encoded)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path_beside(self.path, "tmp")
+        temporary = path_beside(self.path, "tmp")
         try:
-            with beside.open("xb") as file:
-                _write(file, msgspec.json.encode(stored), sure=sure)
-            beside.replace(self.path)
+            with temporary.open("xb") as file:
+                file.write(msgspec.json.encode(content))
+                if state.seconds > SYNC_AFTER:
+                    file.flush()
+                    os.fsync(file.fileno())
+            temporary.replace(self.path)
         finally:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Forget it."""
+        """Delete the file, if it exists. Errors are ignored."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
 
-def tidy(home: Path, kept: int = KEPT, kept_bytes: int = BYTES_KEPT) -> None:
-    """Remove all but the newest journals, and what killed processes left beside them."""
-    sweep(home)
+def remove_old_checkpoints(
+    folder: Path, kept: int = KEPT, kept_bytes: int = BYTES_KEPT
+) -> None:
+    """Remove all but the newest checkpoints, and temporary files of killed processes."""
+    sweep(folder)
     found = []
     with suppress(OSError):
-        for path in home.iterdir():
+        for path in folder.iterdir():
             if NAME.fullmatch(path.name):
                 with suppress(OSError):  # another scan may have removed it
                     status = path.lstat()
@@ -174,92 +179,90 @@ def _digest(text: msgspec.Raw) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def _write(file: BinaryIO, text: bytes, *, sure: bool) -> None:
-    file.write(text)
-    if sure:
-        file.flush()
-        os.fsync(file.fileno())
-
-
 SAVED_EVERY = 1.0
-"""Seconds between two writes of a journal: what a kill may cost."""
+"""Seconds between two writes of a checkpoint: the work that a kill may lose."""
 
 
 @dataclass(slots=True)
-class Scanned:
-    """A file and what is known of it.
-
-    size: bytes of it on disk; None for what has none, as standard input. resumed: bytes,
-    unpacked, that an earlier run had done. before: when an earlier run had finished it.
-    failed: the sentence that says why it has no figures. changed: it was written to while it
-    was read. unkept: why its journal could not be written. distinct: different anchors, of
-    which only the most common may be left, see `ScanRequest`.
-    """
+class ScannedFile:
+    """A file of a scan and its results."""
 
     name: str
     state: ScanState = field(default_factory=ScanState)
     size: int | None = None
+    """Bytes on disk; None without a size, as for standard input."""
     resumed: int = 0
-    before: str = ""
+    """Unpacked bytes that an earlier run processed."""
+    finished_before: str = ""
+    """When an earlier run finished the file."""
     failed: str = ""
+    """A sentence that says why there are no figures."""
     changed: bool = False
-    unkept: str = ""
+    """Whether the file was written to while it was read."""
+    checkpoint_error: str = ""
+    """Why the checkpoint could not be written."""
     distinct: int = 0
+    """Number of different anchors; `tally` may hold only the most common, see `ScanRequest`."""
 
     @property
     def tally(self) -> TextFigures:
-        """The figures."""
         return self.state.tally
 
     @property
     def counted(self) -> bool:
-        """Whether its figures are of the whole file."""
+        """Whether the figures cover the complete file."""
         return self.state.done and not self.failed
 
 
 @dataclass(slots=True)
 class ScanProgress:
-    """How far a scan is: bytes of files as they are on disk. words, seconds: of this run.
-
-    total: None where one of the files has no size. started: bytes that were done before.
-    """
+    """The progress of a scan, in bytes of the files on disk."""
 
     file: str
     done: int
     started: int
+    """Bytes that were done before this run."""
     total: int | None
+    """None if a file has no size."""
     words: int
+    """Of this run."""
     seconds: float
+    """Of this run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """What is asked. home: the folder of journals; None: none are kept. fresh: as if there
-    were none yet. top: how many anchors of each file are held when it is done; None: all."""
+    """What to scan, and how."""
 
     names: Sequence[str]
     per_line: bool
-    home: Path | None
+    checkpoints: Path | None
+    """The folder of checkpoints; None to keep none."""
     fresh: bool = False
+    """Whether to ignore existing checkpoints."""
     top: int | None = None
+    """How many anchors of each finished file are kept in memory; None for all."""
 
 
 @dataclass(slots=True)
-class _Open:
-    """A file being scanned."""
+class _OpenFile:
+    """A file that is being scanned."""
 
-    file: Scanned
-    journal: Journal | None
+    file: ScannedFile
+    checkpoint: Checkpoint | None
     content: str | None
+    """Its `content_identity` when the scan began."""
     saved: float = 0.0
+    """When the checkpoint was written, in monotonic seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """A block on its way; figures: None behind the last one of its file."""
+class _PendingBlock:
+    """A submitted block, or the end of a file."""
 
-    of: _Open
-    figures: Awaited | None
+    of: _OpenFile
+    figures: PendingFigures | None
+    """None marks the end of the file."""
     start: int = 0
     end: int = 0
     index: int = 0
@@ -268,76 +271,81 @@ class _Sent:
 
 
 class Scan:
-    """A run over some files. files: what is known of each, in the order of the call.
+    """A run over some files."""
 
-    whole: the sum of those that were read to their end. seconds: what they took.
-    """
-
-    def __init__(self, call: ScanRequest, crew: Crew) -> None:
-        """Look at what is known of the files. Raises ModelsError of workers that fail."""
-        self._call = call
-        self._crew = crew
-        self._tell: Callable[[ScanProgress], object] | None = None
-        self.hello = crew.hello()
-        self._files = [self._prepared(name) for name in call.names]
-        self.files = [of.file for of in self._files]
-        self.whole = TextFigures()
+    def __init__(self, request: ScanRequest, pool: WorkerPool) -> None:
+        """Read the checkpoints of the files. Raises ModelsError if the workers fail."""
+        self._request = request
+        self._pool = pool
+        self._on_progress: Callable[[ScanProgress], object] | None = None
+        self.handshake = pool.handshake()
+        self._open_files = [self._prepared(name) for name in request.names]
+        self.files = [of.file for of in self._open_files]
+        """In the order of the request."""
+        self.total = TextFigures()
+        """The sum over the files that were read to their end."""
         self.seconds = 0.0
-        sound = [file for file in self.files if not file.failed]
-        self._endless = sum(file.size is None for file in sound)
-        self._total = sum(file.size or 0 for file in sound)
-        self._done = self._started = sum(file.state.read for file in sound)
+        """The time that the files of `total` took."""
+        readable = [file for file in self.files if not file.failed]
+        self._without_size = sum(file.size is None for file in readable)
+        self._total_bytes = sum(file.size or 0 for file in readable)
+        self._done = self._started = sum(file.state.read for file in readable)
         self._words = 0
         self._began = self._last = time.monotonic()
 
-    def run(self, tell: Callable[[ScanProgress], object] | None = None) -> None:
-        """Scan; tell: called behind each block. Raises ModelsError where the workers cannot
-        go on, KeyboardInterrupt; what was done until then is kept."""
-        self._tell = tell
-        waiting: deque[_Sent] = deque()
+    def run(self, on_progress: Callable[[ScanProgress], object] | None = None) -> None:
+        """Scan the files; on_progress: called after each block.
+
+        Raises ModelsError if the workers cannot continue, and KeyboardInterrupt. The
+        checkpoint of the current file is written first.
+        """
+        self._on_progress = on_progress
+        pending: deque[_PendingBlock] = deque()
         self._began = self._last = time.monotonic()
         try:
-            for sent in self._sent():
-                waiting.append(sent)
-                while len(waiting) >= self._crew.at_once:
-                    self._settle(waiting.popleft())
-            while waiting:
-                self._settle(waiting.popleft())
+            for block in self._submitted():
+                pending.append(block)
+                while len(pending) >= self._pool.at_once:
+                    self._collect(pending.popleft())
+            while pending:
+                self._collect(pending.popleft())
         except BaseException:
-            if waiting:
-                self._keep(waiting[0].of)
+            if pending:
+                self._save(pending[0].of)
             raise
 
-    # --- giving out ---------------------------------------------------------------------------
+    # --- submitting blocks --------------------------------------------------------------------
 
-    def _prepared(self, name: str) -> _Open:
-        """A file with what an earlier run knows of it."""
-        file = Scanned(name)
-        of = _Open(file, None, None)
+    def _prepared(self, name: str) -> _OpenFile:
+        file = ScannedFile(name)
+        of = _OpenFile(file, None, None)
         if name == STANDARD_INPUT:
             return of
         try:
-            of.content = identity(Path(name))
+            of.content = content_identity(Path(name))
         except OSError as error:
             file.failed = error.strerror or str(error)
         if of.content is None:
             return of
         with suppress(OSError):
             file.size = Path(name).stat().st_size
-        if self._call.home is not None:
-            home, per_line = self._call.home, self._call.per_line
-            of.journal = Journal(home, name, of.content, per_line, self.hello)
-            if self._call.fresh:
-                of.journal.remove()
-            _take_over(file, of.journal.load())
+        if self._request.checkpoints is not None:
+            folder, per_line = self._request.checkpoints, self._request.per_line
+            of.checkpoint = Checkpoint(folder, name, of.content, per_line, self.handshake)
+            if self._request.fresh:
+                of.checkpoint.remove()
+            _resume(file, of.checkpoint.load())
+            if file.state.done:
+                # The figures take memory: they are loaded again when it is the file's turn.
+                file.state.tally = TextFigures()
         return of
 
-    def _sent(self) -> Iterator[_Sent]:
-        for of in self._files:
+    def _submitted(self) -> Iterator[_PendingBlock]:
+        for of in self._open_files:
             failed = ""
-            if of.file.state.done and of.journal is not None:
+            if of.file.state.done and of.checkpoint is not None:
                 self._done -= of.file.state.read
-                _take_over(of.file, of.journal.load(), whole=True)
+                _resume(of.file, of.checkpoint.load())
                 self._done += of.file.state.read
             try:
                 if not of.file.state.done and not of.file.failed:
@@ -346,56 +354,71 @@ class Scan:
                 failed = str(error)
             except OSError as error:
                 failed = error.strerror or str(error)
-            yield _Sent(of, None, failed=failed)
+            yield _PendingBlock(of, None, failed=failed)
 
-    def _blocks(self, of: _Open) -> Iterator[_Sent]:
+    def _blocks(self, of: _OpenFile) -> Iterator[_PendingBlock]:
         index, start = of.file.state.index, of.file.state.start
+        per_line = self._request.per_line
         with opened(of.file.name, of.file.size) as reader:
-            reader.go_to(start)
-            for block in blocks(reader, per_line=self._call.per_line, index=index, start=start):
+            reader.skip_to(start)
+            for block in blocks(reader, per_line=per_line, index=index, start=start):
                 where = f"{of.file.name}, from byte {block.start:,}"
-                figures = self._crew.submit(BlockBytes(block.data, where))
-                yield _Sent(of, figures, block.start, block.end, block.index, block.read)
+                figures = self._pool.submit(BlockBytes(block.data, where))
+                yield _PendingBlock(
+                    of, figures, block.start, block.end, block.index, block.read
+                )
 
-    # --- taking back --------------------------------------------------------------------------
+    # --- collecting figures -------------------------------------------------------------------
 
-    def _settle(self, sent: _Sent) -> None:
-        of, state = sent.of, sent.of.file.state
-        if sent.figures is None:
-            self._finish(of, sent.failed)
+    def _collect(self, block: _PendingBlock) -> None:
+        of, state = block.of, block.of.file.state
+        if block.figures is None:
+            self._finish(of, block.failed)
         else:
             try:
-                tally = sent.figures.result()
+                tally = block.figures.result()
             except BaseException:
-                self._keep(of)
+                self._save(of)
                 raise
             state.tally.add(tally)
-            self._done += sent.read - state.read
-            state.index, state.start, state.read = sent.index + 1, sent.end, sent.read
+            self._done += block.read - state.read
+            state.index, state.start, state.read = block.index + 1, block.end, block.read
             self._words += tally.words
             state.seconds += self._lap()
             if time.monotonic() - of.saved > SAVED_EVERY:
-                self._keep(of)
-        if self._tell is not None:
-            self._tell(self._progress(of.file))
+                self._save(of)
+        if self._on_progress is not None:
+            self._on_progress(
+                ScanProgress(
+                    file=of.file.name,
+                    done=self._done,
+                    started=self._started,
+                    total=None if self._without_size else self._total_bytes,
+                    words=self._words,
+                    seconds=time.monotonic() - self._began,
+                )
+            )
 
-    def _finish(self, of: _Open, failed: str) -> None:
+    def _finish(self, of: _OpenFile, failed: str) -> None:
         file, state = of.file, of.file.state
         if failed:
             file.failed = failed
-            self._keep(of)
-            self._forget(file)
+            self._save(of)
+            # The progress leaves out files that failed.
+            self._done -= state.read
+            self._total_bytes -= file.size or 0
+            self._without_size -= file.size is None
         if file.failed:
             return
         if not state.done:
             self._end(of)
-        self.whole.add(state.tally)
+        self.total.add(state.tally)
         self.seconds += state.seconds
         file.distinct = len(state.tally.anchors)
-        if self._call.top is not None:
-            state.tally.anchors = dict(state.tally.common(self._call.top))
+        if self._request.top is not None:
+            state.tally.anchors = dict(state.tally.common(self._request.top))
 
-    def _end(self, of: _Open) -> None:
+    def _end(self, of: _OpenFile) -> None:
         file, state = of.file, of.file.state
         state.seconds += self._lap()
         state.done = True
@@ -403,76 +426,59 @@ class Scan:
             self._done += file.size - state.read
             state.read = file.size
         if of.content is None or _unchanged(file.name, of.content):
-            self._keep(of)
+            self._save(of)
             return
         file.changed = True
-        if of.journal is not None:
-            of.journal.remove()
+        if of.checkpoint is not None:
+            of.checkpoint.remove()
 
-    def _forget(self, file: Scanned) -> None:
-        """Leave a file that has failed out of what is said of the progress."""
-        self._done -= file.state.read
-        self._total -= file.size or 0
-        self._endless -= file.size is None
-
-    def _keep(self, of: _Open) -> None:
+    def _save(self, of: _OpenFile) -> None:
+        """Write the checkpoint, unless a write has failed before or nothing is done yet."""
         file = of.file
         of.saved = time.monotonic()
-        if of.journal is None or file.unkept or not (file.state.index or file.state.done):
+        if (
+            of.checkpoint is None
+            or file.checkpoint_error
+            or not (file.state.index or file.state.done)
+        ):
             return
         try:
-            of.journal.save(file.state)
+            of.checkpoint.save(file.state)
         except OSError as error:
-            file.unkept = error.strerror or str(error)
+            file.checkpoint_error = error.strerror or str(error)
 
     def _lap(self) -> float:
         last, self._last = self._last, time.monotonic()
         return self._last - last
 
-    def _progress(self, file: Scanned) -> ScanProgress:
-        return ScanProgress(
-            file=file.name,
-            done=self._done,
-            started=self._started,
-            total=None if self._endless else self._total,
-            words=self._words,
-            seconds=time.monotonic() - self._began,
-        )
 
-
-def _take_over(file: Scanned, known: ScanState | None, *, whole: bool = False) -> None:
-    """What a journal knows of a file; nothing is known without one.
-
-    whole: with the figures of a file that is done, which take memory: they are wanted when
-    it is its turn.
-    """
-    file.state = ScanState() if known is None else known
-    file.before = file.state.at if file.state.done else ""
+def _resume(file: ScannedFile, state: ScanState | None) -> None:
+    """Start a file from the state of its checkpoint, if there is one."""
+    file.state = ScanState() if state is None else state
+    file.finished_before = file.state.at if file.state.done else ""
     file.resumed = 0 if file.state.done else file.state.start
-    if file.state.done and not whole:
-        file.state.tally = TextFigures()
 
 
 def _unchanged(name: str, content: str) -> bool:
     with suppress(OSError):
-        return identity(Path(name)) == content
+        return content_identity(Path(name)) == content
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model by name, with what it takes to load it. folder: whole; None for the
-    rules and for the model in the package."""
+    """A model and what is needed to load it."""
 
     name: str
     recipe: str
     folder: str | None
+    """Absolute path; None for the rules and for the packaged model."""
 
 
-def source_of(store: "Store | None", spec: str | None) -> ModelSource:
-    """What `spec` names, as `identifier_for` understands it.
+def model_source(store: "Store | None", spec: str | None) -> ModelSource:
+    """The model that `spec` names, as `identifier_for` understands it.
 
-    Raises IdentificationRecipeError and ModelFileError, as that does.
+    Raises IdentificationRecipeError and ModelFileError.
     """
     from nfh_tui.services.models import check_task, checked_folder, identifier_for, named
 
@@ -490,5 +496,5 @@ def source_of(store: "Store | None", spec: str | None) -> ModelSource:
         config = read_config(folder)
         check_task(config.task, spec)
         return ModelSource(config.name, config.recipe, str(folder))
-    chosen = identifier_for(None, spec)  # mostly the sentence that says why there is none
+    chosen = identifier_for(None, spec)  # mostly raises: no model has this name
     return ModelSource(chosen.name, chosen.model.recipe, None)

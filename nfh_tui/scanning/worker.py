@@ -1,9 +1,9 @@
-"""A worker process, `python -m nfh_tui.scanning.worker`: a block of text made figures, on
-this machine or another.
+"""The worker process, `python -m nfh_tui.scanning.worker`, and the protocol of worker pools.
 
-It reads a task and then blocks from standard input and writes what it says of each to
-standard output, every message behind its length in four bytes; what anything else prints goes
-to standard error. It ends when its input closes.
+A worker turns blocks of text into figures. It reads a `BlockTask` and then blocks from standard
+input, and answers each with a `WorkerReply` on standard output. Each message follows its length
+(four bytes, big endian). Whatever else prints goes to standard error. The worker ends when its
+input closes.
 """
 
 import os
@@ -12,7 +12,7 @@ import struct
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,53 +36,52 @@ _BYTES_OF_REPLACED = REPLACED.encode()
 
 @dataclass(frozen=True, slots=True)
 class BlockTask:
-    """What is done with blocks. folder: of a trained model. parser: as after --parser."""
+    """How workers process blocks."""
 
     recipe: str
     folder: str | None
+    """Of a trained model; None for the rules and for the packaged model."""
     parser: str | None
+    """As given after --parser."""
     per_line: bool
+    """Whether each line is a text of its own."""
 
-    def packed(self) -> bytes:
-        """On its way to a worker. Raises ModelsError."""
+    def encoded(self) -> bytes:
+        """As JSON. Raises ModelsError for a folder whose name is not UTF-8."""
         for name in (self.folder, self.parser):
-            if name is not None and not name.isascii() and not _is_utf8(name):
+            try:
+                (name or "").encode("utf-8")
+            except UnicodeEncodeError:
                 raise ModelsError(
                     f"{name!r}: workers cannot be told of a folder whose name is no UTF-8; "
                     "give it another name"
-                )
+                ) from None
         return msgspec.json.encode(self)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanHandshake:
-    """What a worker works with; workers that say the same give the same figures.
+    """What a worker has loaded. Workers with equal handshakes give equal figures."""
 
-    learnt_with: the parser of the sentences that a trained model learnt from.
-    """
-
+    # Sent between processes and hashed into the names of checkpoints: fields keep their names.
     recipe: str
     version: str
     parser: str | None
     learnt_with: str | None
+    """The parser of the sentences that a trained model was trained on."""
     tokenizer: str
     program: str
+    """Version of nfh-tui."""
 
     @property
-    def said(self) -> str:
-        """All of it, in words."""
-        parts: Sequence[str | None] = (
-            self.recipe,
-            self.version,
-            self.parser,
-            self.tokenizer,
-            self.program,
-        )
-        return ", ".join(part for part in parts if part)
+    def description(self) -> str:
+        """The fields that are set, for a person."""
+        fields = (self.recipe, self.version, self.parser, self.tokenizer, self.program)
+        return ", ".join(field for field in fields if field)
 
     @property
     def warning(self) -> str | None:
-        """A sentence where a model is used with another parser than it learnt with."""
+        """A sentence if a model is used with another parser than it was trained with."""
         if self.parser is None or self.learnt_with in (None, self.parser):
             return None
         return (
@@ -91,29 +90,26 @@ class ScanHandshake:
         )
 
 
-class Engine:
-    """An identifier and its parser, loaded once. One block at a time."""
+class BlockProcessor:
+    """An identifier and its parser, loaded once. Processes one block at a time."""
 
     def __init__(self, task: BlockTask) -> None:
-        """Load them. Raises ModelsError for what cannot be used."""
-        with _in_words(f"the model of the recipe {task.recipe} cannot be loaded"):
-            self._load(task)
-        self._per_line = task.per_line
-        self._lock = threading.Lock()
-
-    def _load(self, task: BlockTask) -> None:
+        """Load model and parser. Raises ModelsError if either cannot be used."""
         from nfh_models.identification.base import check_layers, load_identifier
         from nfh_models.parsing.base import load_parser
 
         folder = None if task.folder is None else Path(task.folder)
-        self._identifier: Identifier = load_identifier(task.recipe, folder)
-        self._parser: Parser | None = None
-        if self._identifier.needs:
-            self._parser = load_parser(task.parser, self._identifier.needs)
-        check_layers(self._identifier, self._parser)
+        with _as_models_error(f"the model of the recipe {task.recipe} cannot be loaded"):
+            self._identifier: Identifier = load_identifier(task.recipe, folder)
+            self._parser: Parser | None = None
+            if self._identifier.needs:
+                self._parser = load_parser(task.parser, self._identifier.needs)
+            check_layers(self._identifier, self._parser)
+        self._per_line = task.per_line
+        self._lock = threading.Lock()
 
-    def hello(self) -> ScanHandshake:
-        """What it works with."""
+    def handshake(self) -> ScanHandshake:
+        """What is loaded here."""
         from nfh_models.text.tokens import tokenizer_name
 
         return ScanHandshake(
@@ -126,8 +122,8 @@ class Engine:
         )
 
     def scan(self, data: bytes) -> TextFigures:
-        """The figures of a block. Raises ModelsError for what makes the model fail."""
-        with _in_words(f"the recipe {self._identifier.recipe} fails on a text"):
+        """The figures of a block. Raises ModelsError if the model fails on it."""
+        with _as_models_error(f"the recipe {self._identifier.recipe} fails on a text"):
             return self._scan(data)
 
     def _scan(self, data: bytes) -> TextFigures:
@@ -148,9 +144,9 @@ class Engine:
 
 
 def read_text(data: bytes) -> tuple[TextFigures, str]:
-    """The text of a block, with what is counted before it is cut.
+    """Decode a block: its figures without sentences and numbers, and its text.
 
-    NUL bytes are white space; what is no UTF-8 is replaced by U+FFFD.
+    NUL bytes become spaces; bytes that are not UTF-8 become U+FFFD.
     """
     text = data.removeprefix(BYTE_ORDER_MARK).replace(b"\0", b" ").decode("utf-8", "replace")
     undecodable = text.count(REPLACED) - data.count(_BYTES_OF_REPLACED)
@@ -164,35 +160,26 @@ def read_text(data: bytes) -> tuple[TextFigures, str]:
 
 
 @lru_cache(maxsize=1)
-def engine_of(task: BlockTask, run: str) -> Engine:  # noqa: ARG001
-    """The engine of this process: loaded by its first block, kept for the next.
+def loaded_processor(task: BlockTask, run: str) -> BlockProcessor:  # noqa: ARG001
+    """The processor of this process: loaded for its first block, kept for the next.
 
-    run: which scan. Another one loads it anew: the model may have been trained since.
+    run: identifier of the scan, part of the cache key. Each scan loads the model anew, since
+    it may have been trained again in the meantime.
     """
-    return Engine(task)
+    return BlockProcessor(task)
 
 
 @contextmanager
-def _in_words(what: str) -> Iterator[None]:
-    """What fails in a way that nobody provided for is a sentence all the same.
-
-    Not so a lack of memory: that ends the worker, and another tries once more.
-    """
+def _as_models_error(what: str) -> Iterator[None]:
+    """Turn unexpected errors of the block into a ModelsError that begins with `what`."""
     try:
         yield
+    # A lack of memory must end the worker: another one tries the block again.
     except (ModelsError, MemoryError):
         raise
     except Exception as error:
         why = str(error).strip() or "no more is known"
         raise ModelsError(f"{what} ({type(error).__name__}: {why})") from error
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _program() -> str:
@@ -205,52 +192,54 @@ def _program() -> str:
 
 
 ATTEMPTS = 3
-"""How often a block is given out whose workers die."""
+"""How often a block is sent to a worker if its workers die."""
 
-UNKEPT = (
+WORKERS_LOST = (
     "a worker was ended from outside {attempts} times on one block ({where}). That happens "
     "where memory runs out: use fewer processes, or a smaller parser"
 )
 
 
-class CrewError(ModelsError):
-    """The workers cannot go on; the sentence says why and what to do."""
+class WorkerPoolError(ModelsError):
+    """The workers cannot continue; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockBytes:
-    """A block's bytes on their way. where: its place, for a person."""
+    """The bytes of a block."""
 
     data: bytes
     where: str
+    """File and position, for messages."""
 
 
-class Awaited(Protocol):
-    """Figures that will be there."""
+class PendingFigures(Protocol):
+    """The figures of a block that is being processed."""
 
     def result(self) -> TextFigures:
-        """Wait for them. Raises ModelsError."""
+        """Wait for the figures. Raises ModelsError."""
         ...
 
 
-class Crew(Protocol):
-    """Workers with the same engine."""
+class WorkerPool(Protocol):
+    """Workers that have loaded the same model and parser."""
 
     @property
     def at_once(self) -> int:
-        """Blocks that may be on their way together, so that nobody waits and memory holds."""
+        """How many blocks to submit before waiting for the first: this keeps every worker
+        busy and bounds the memory."""
         ...
 
-    def hello(self) -> ScanHandshake:
-        """What they work with. Raises ModelsError where they cannot start."""
+    def handshake(self) -> ScanHandshake:
+        """What the workers have loaded. Raises ModelsError if they cannot start."""
         ...
 
-    def submit(self, piece: BlockBytes) -> Awaited:
-        """Have a block scanned."""
+    def submit(self, block: BlockBytes) -> PendingFigures:
+        """Queue a block."""
         ...
 
     def close(self) -> None:
-        """End them, at once if they are at work."""
+        """End the workers, even in the middle of a block."""
         ...
 
 
@@ -259,21 +248,22 @@ _LENGTH = struct.Struct(">I")
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """One of: a greeting, figures, or a sentence that says what went wrong."""
+    """A handshake, the figures of a block (a cluster sends both), or an error."""
 
     hello: ScanHandshake | None = None
     tally: TextFigures | None = None
     error: str | None = None
+    """A sentence."""
 
 
 def send(stream: BinaryIO, message: bytes) -> None:
-    """Write a message. Raises OSError where nobody reads any longer."""
+    """Write a message. Raises OSError if the other end is closed."""
     stream.write(_LENGTH.pack(len(message)) + message)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> bytes | None:
-    """The next message; None where there is none, or not all of it."""
+    """The next message; None at the end of the stream, also within a message."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -283,35 +273,29 @@ def receive(stream: BinaryIO) -> bytes | None:
 
 
 def main() -> None:
-    """Work until the input closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    """Process blocks until the input closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     source = sys.stdin.buffer
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
+        # Libraries print to standard output, too: that must not mix with the messages.
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         message = receive(source)
         if message is None:
             return
-        engine = _start(msgspec.json.decode(message, type=BlockTask), target)
-        while engine is not None and (data := receive(source)) is not None:
-            send(target, msgspec.json.encode(_scan(engine, data)))
-
-
-def _start(task: BlockTask, target: BinaryIO) -> Engine | None:
-    try:
-        engine = Engine(task)
-        reply = WorkerReply(hello=engine.hello())
-    except ModelsError as error:
-        engine, reply = None, WorkerReply(error=str(error))
-    send(target, msgspec.json.encode(reply))
-    return engine
-
-
-def _scan(engine: Engine, data: bytes) -> WorkerReply:
-    try:
-        return WorkerReply(tally=engine.scan(data))
-    except ModelsError as error:
-        traceback.print_exception(error)  # to the log
-        return WorkerReply(error=str(error))
+        try:
+            processor = BlockProcessor(msgspec.json.decode(message, type=BlockTask))
+            reply = WorkerReply(hello=processor.handshake())
+        except ModelsError as error:
+            send(target, msgspec.json.encode(WorkerReply(error=str(error))))
+            return
+        send(target, msgspec.json.encode(reply))
+        while (data := receive(source)) is not None:
+            try:
+                reply = WorkerReply(tally=processor.scan(data))
+            except ModelsError as error:
+                traceback.print_exception(error)  # to the log
+                reply = WorkerReply(error=str(error))
+            send(target, msgspec.json.encode(reply))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Worker processes of this machine: started when they are needed, replaced when they die."""
+"""The worker pool of this machine: processes started when needed, replaced when they die."""
 
 import os
 import subprocess
@@ -14,11 +14,11 @@ from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.worker import (
     ATTEMPTS,
-    UNKEPT,
+    WORKERS_LOST,
     BlockBytes,
     BlockTask,
-    CrewError,
     ScanHandshake,
+    WorkerPoolError,
     WorkerReply,
     receive,
     send,
@@ -29,7 +29,7 @@ LOG_NAME = "scan.log"
 
 RENEWED_AFTER = 1 << 28
 """Bytes of text after which a worker is replaced: the vocabulary of a parser grows with
-every new word it meets, and a text without end has new words without end."""
+each new word, without limit."""
 
 ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -39,28 +39,29 @@ ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-"""Each worker keeps to one core; with more threads each, they would wait for one another."""
+"""Environment variables set to 1: each worker uses one core. With more threads each, workers
+would wait for one another."""
 
 STOP_SECONDS = 3.0
 
 
 class DeadWorkerError(Exception):
-    """A worker ended in the middle of something."""
+    """A worker ended before it replied."""
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class Workers:
-    """Worker processes, and one thread each that waits for it."""
+    """A pool of worker processes, with one thread each that waits for its replies."""
 
     def __init__(self, task: BlockTask, processes: int) -> None:
-        self._task = task.packed()
-        self._hello: ScanHandshake | None = None
+        self._task = task.encoded()
+        self._handshake: ScanHandshake | None = None
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
         self._lock = threading.Lock()
@@ -70,75 +71,71 @@ class Workers:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that are there now."""
+        """The ids of the processes that run now."""
         with self._lock:
             return [worker.pid for worker in self._all]
 
-    def hello(self) -> ScanHandshake:
-        """What they work with: the first is started for it."""
+    def handshake(self) -> ScanHandshake:
+        """What the workers have loaded. Starts the first one, unless one is idle."""
         for _ in range(ATTEMPTS):
             with suppress(DeadWorkerError):
-                worker = self._take()
-                self._give_back(worker)
-                return worker.hello
-        raise CrewError(
+                worker = self._acquire()
+                self._release(worker)
+                return worker.handshake
+        raise WorkerPoolError(
             f"a worker process ended while it started, {ATTEMPTS} times; "
             f"{log_path(LOG_NAME)} may say why"
         )
 
-    def submit(self, piece: BlockBytes) -> "Future[TextFigures]":
-        """Have a block scanned by the next worker that is free."""
-        return self._threads.submit(self._scan, piece)
+    def submit(self, block: BlockBytes) -> "Future[TextFigures]":
+        """Queue a block for the next idle worker."""
+        return self._threads.submit(self._scan, block)
 
     def close(self) -> None:
-        """End them all."""
+        """Kill all workers; blocks that are queued are cancelled."""
         with self._lock:
             self._closed = True
-            every = list(self._all)
-        for worker in every:
+            workers = list(self._all)
+        for worker in workers:
             worker.kill()
         self._threads.shutdown(cancel_futures=True)
-        for worker in every:
+        for worker in workers:
             worker.end()
 
-    def _scan(self, piece: BlockBytes) -> TextFigures:
+    def _scan(self, block: BlockBytes) -> TextFigures:
         for _ in range(ATTEMPTS):
             with suppress(DeadWorkerError):
-                worker = self._take()
+                worker = self._acquire()
                 try:
-                    return worker.scan(piece.data)
+                    return worker.scan(block.data)
                 finally:
-                    self._give_back(worker)
-        why = UNKEPT.format(attempts=ATTEMPTS, where=piece.where)
-        raise CrewError(f"{why}. {log_path(LOG_NAME)} may say more")
+                    self._release(worker)
+        why = WORKERS_LOST.format(attempts=ATTEMPTS, where=block.where)
+        raise WorkerPoolError(f"{why}. {log_path(LOG_NAME)} may say more")
 
-    def _take(self) -> "_Worker":
+    def _acquire(self) -> "_Worker":
         with self._lock:
             if self._closed:
-                raise CrewError("the scan was stopped")
+                raise WorkerPoolError("the scan was stopped")
             if self._idle:
                 return self._idle.pop()
             worker = _Worker(self._task)
             self._all.add(worker)
         try:
-            worker.greet()
-            self._compare(worker.hello)
+            worker.start()
+            with self._lock:
+                first = self._handshake = self._handshake or worker.handshake
+            if worker.handshake != first:
+                raise WorkerPoolError(
+                    f"the model or the parser was changed meanwhile: the scan began with "
+                    f"{first.description}, and now there is {worker.handshake.description}"
+                )
         except (DeadWorkerError, ModelsError):
             self._drop(worker)
             raise
         return worker
 
-    def _compare(self, hello: ScanHandshake) -> None:
-        """Raise CrewError where a worker found another model than the first one did."""
-        with self._lock:
-            first = self._hello = self._hello or hello
-        if hello != first:
-            raise CrewError(
-                f"the model or the parser was changed meanwhile: the scan began with "
-                f"{first.said}, and now there is {hello.said}"
-            )
-
-    def _give_back(self, worker: "_Worker") -> None:
+    def _release(self, worker: "_Worker") -> None:
         if worker.alive and worker.scanned < RENEWED_AFTER:
             with self._lock:
                 self._idle.append(worker)
@@ -152,16 +149,17 @@ class Workers:
 
 
 class _Worker:
-    """One process. scanned: bytes of text that it has done."""
+    """One worker process."""
 
     def __init__(self, task: bytes) -> None:
         self._task = task
-        self._hello: ScanHandshake | None = None
+        self._handshake: ScanHandshake | None = None
         self.scanned = 0
+        """Bytes of text processed so far."""
         self.alive = True
         with os.fdopen(open_private(log_path(LOG_NAME)), "ab") as log:
             self._process = subprocess.Popen(
-                # -P: a module of the folder one stands in must not shadow one of ours.
+                # -P: a module in the current folder must not shadow one of ours.
                 [sys.executable, "-P", "-m", MODULE],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -171,35 +169,38 @@ class _Worker:
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._process.pid
 
     @property
-    def hello(self) -> ScanHandshake:
-        """What it works with, once it was greeted."""
-        if self._hello is None:
+    def handshake(self) -> ScanHandshake:
+        """What the worker has loaded. Raises DeadWorkerError before `start`."""
+        if self._handshake is None:
             raise DeadWorkerError
-        return self._hello
+        return self._handshake
 
-    def greet(self) -> None:
-        """Wait until it is ready. Raises CrewError where it cannot be, DeadWorkerError."""
-        self._hello = self._ask(self._task).hello
+    def start(self) -> None:
+        """Send the task and wait for the handshake.
+
+        Raises DeadWorkerError, and WorkerPoolError if the worker cannot load the model.
+        """
+        self._handshake = self._request(self._task).hello
 
     def scan(self, data: bytes) -> TextFigures:
-        """The figures of a block. Raises DeadWorkerError, CrewError."""
-        tally = self._ask(data).tally
+        """The figures of a block. Raises DeadWorkerError, WorkerPoolError."""
+        tally = self._request(data).tally
         self.scanned += len(data)
         if tally is None:
             raise DeadWorkerError
         return tally
 
     def kill(self) -> None:
-        """End it in whatever it does."""
+        """Kill the process without waiting."""
         self.alive = False
         self._process.kill()
 
     def end(self) -> None:
-        """Close its input and wait until it is gone."""
+        """Close the pipes and wait for the exit; kill after STOP_SECONDS."""
         self.alive = False
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
@@ -211,7 +212,7 @@ class _Worker:
             self._process.kill()
             self._process.wait()
 
-    def _ask(self, message: bytes) -> WorkerReply:
+    def _request(self, message: bytes) -> WorkerReply:
         source, target = self._process.stdout, self._process.stdin
         if source is None or target is None:
             raise DeadWorkerError
@@ -225,5 +226,5 @@ class _Worker:
             raise DeadWorkerError
         reply = msgspec.json.decode(answer, type=WorkerReply)
         if reply.error is not None:
-            raise CrewError(reply.error)
+            raise WorkerPoolError(reply.error)
         return reply

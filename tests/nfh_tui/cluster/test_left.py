@@ -20,7 +20,7 @@ from nfh_tui.jobs import cluster_work, training
 from nfh_tui.jobs.cluster_work import train_model_at
 from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.scanning.worker import CrewError
+from nfh_tui.scanning.worker import WorkerPoolError
 from tests.nfh_tui.retrain.handmade import Add
 
 from .conftest import BODIES, Told, slow
@@ -180,7 +180,7 @@ def test_machines_that_go_and_do_not_come_back(
             monkeypatch.setattr(machines, "PATIENCE_SECONDS", 0.3)
             os.kill(begun[which].pid, signal.SIGKILL)
 
-    with pytest.raises(CrewError, match=said):
+    with pytest.raises(WorkerPoolError, match=said):
         train_model_at(address, snapshot, slow("slow=0.1"), work, out, kill)
     assert at_home.exists()  # for whoever tries again
     assert not out.parent.exists()

@@ -19,7 +19,7 @@ from nfh_tui.jobs.cluster_work import (
 )
 from nfh_tui.jobs.reporting import Phase
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.scanning.worker import CrewError
+from nfh_tui.scanning.worker import WorkerPoolError
 from tests.nfh_models.encoder.handmade import item
 
 from .conftest import Told, slow
@@ -85,7 +85,7 @@ def test_another_version_of_the_program_is_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(machines, "greeting", lambda: Greeting("9.9", {}))
-    with pytest.raises(CrewError, match=r"no worker of tcp.* has nfh-tui .*, not 9\.9"):
+    with pytest.raises(WorkerPoolError, match=r"no worker of tcp.* has nfh-tui .*, not 9\.9"):
         train_model_at(cluster.scheduler_address, snapshot, slow(), work, out, told.append)
     assert not told.losses
 

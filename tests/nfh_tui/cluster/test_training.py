@@ -12,7 +12,7 @@ from nfh_tui.jobs import cluster_work
 from nfh_tui.jobs.cluster_work import WorkerFaultError, train_model_at
 from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.scanning.worker import CrewError
+from nfh_tui.scanning.worker import WorkerPoolError
 
 from .bodies import STEPS
 from .conftest import Told, pid_at_work, slow
@@ -83,7 +83,7 @@ def test_what_kills_each_worker_is_given_up(
 ) -> None:
     monkeypatch.setattr("nfh_tui.jobs.cluster_work.TRIES", 2)
     asked = slow("kill=1")
-    with pytest.raises(CrewError, match="was begun several times on workers of tcp"):
+    with pytest.raises(WorkerPoolError, match="was begun several times on workers of tcp"):
         train_model_at(cluster.scheduler_address, snapshot, asked, work, out, told.append)
     assert not out.exists()
     assert any(phase.endswith("; beginning again") for phase in told.phases)
@@ -92,11 +92,11 @@ def test_what_kills_each_worker_is_given_up(
 @pytest.mark.parametrize(
     ("word", "error", "said"),
     [
-        ("fail=too few examples", CrewError, "a worker of tcp.*: too few examples"),
+        ("fail=too few examples", WorkerPoolError, "a worker of tcp.*: too few examples"),
         ("fault=nobody knew", WorkerFaultError, "a worker of tcp.*LookupError: nobody knew"),
         (
             "lie=1",
-            CrewError,
+            WorkerPoolError,
             "does not hold: its hash is .* 000000000000 was said.*Nothing was",
         ),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.scan import Scan, ScanRequest
-from nfh_tui.scanning.worker import BlockBytes, BlockTask, Engine, ScanHandshake
+from nfh_tui.scanning.worker import BlockBytes, BlockProcessor, BlockTask, ScanHandshake
 
 NUMBERED = (
     "She asked for a lamp, and then for another one.",
@@ -43,14 +43,14 @@ class Inline:
     fail_at: the block, counted from 0, at which they give up with `KeyboardInterrupt`.
     """
 
-    def __init__(self, engine: Engine, fail_at: int = -1) -> None:
-        self.engine = engine
+    def __init__(self, engine: BlockProcessor, fail_at: int = -1) -> None:
+        self.processor = engine
         self.at_once = 3
         self.fail_at = fail_at
         self.done = 0
 
-    def hello(self) -> ScanHandshake:
-        return self.engine.hello()
+    def handshake(self) -> ScanHandshake:
+        return self.processor.handshake()
 
     def submit(self, piece: BlockBytes) -> "Later":
         return Later(self, piece.data)
@@ -60,15 +60,15 @@ class Inline:
 
 
 class Later:
-    def __init__(self, crew: Inline, data: bytes) -> None:
-        self.crew = crew
+    def __init__(self, pool: Inline, data: bytes) -> None:
+        self.pool = pool
         self.data = data
 
     def result(self) -> TextFigures:
-        if self.crew.done == self.crew.fail_at:
+        if self.pool.done == self.pool.fail_at:
             raise KeyboardInterrupt
-        self.crew.done += 1
-        return self.crew.engine.scan(self.data)
+        self.pool.done += 1
+        return self.pool.processor.scan(self.data)
 
 
 def figures(scan: Scan) -> list[object]:
@@ -76,15 +76,15 @@ def figures(scan: Scan) -> list[object]:
     return [msgspec.to_builtins(file.tally) for file in scan.files]
 
 
-def scanned(crew: object, home: Path | None, *names: object, per_line: bool = False) -> Scan:
-    job = Scan(ScanRequest([str(name) for name in names], per_line, home), crew)  # type: ignore[arg-type]
+def scanned(pool: object, home: Path | None, *names: object, per_line: bool = False) -> Scan:
+    job = Scan(ScanRequest([str(name) for name in names], per_line, home), pool)  # type: ignore[arg-type]
     job.run()
     return job
 
 
 @pytest.fixture(scope="session")
-def engine() -> Engine:
-    return Engine(RULES)
+def engine() -> BlockProcessor:
+    return BlockProcessor(RULES)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from nfh_tui.cli.main import commands
 from nfh_tui.cli.scan import kept, progress_words
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
-from nfh_tui.scanning.worker import CrewError, Engine
+from nfh_tui.scanning.worker import BlockProcessor, WorkerPoolError
 
 from .conftest import Inline, figures, scanned, text_of
 
@@ -27,7 +27,7 @@ Call = Callable[..., Result]
 
 
 @pytest.fixture
-def crew(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Inline:
+def pool(engine: BlockProcessor, monkeypatch: pytest.MonkeyPatch) -> Inline:
     """The command works with an engine of this process."""
     inline = Inline(engine)
 
@@ -35,7 +35,7 @@ def crew(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Inline:
     def given(*_: object) -> Iterator[Inline]:
         yield inline
 
-    monkeypatch.setattr(command, "_crew", given)
+    monkeypatch.setattr(command, "_pool", given)
     return inline
 
 
@@ -48,14 +48,14 @@ def call() -> Call:
     return run
 
 
-def test_a_report_for_programs(story: Path, crew: Inline, call: Call, tmp_path: Path) -> None:
+def test_a_report_for_programs(story: Path, pool: Inline, call: Call, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     result = call(story, story, "--json", "--top", 2, "--out", out)
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     assert json.loads(out.read_text()) == report
     (file,) = report["files"]  # named twice, scanned once
-    tally = scanned(crew, None, story).files[0].tally
+    tally = scanned(pool, None, story).files[0].tally
     for found in (file, report["all"]):
         assert found["bytes"] == story.stat().st_size
         assert found["words"] == len(story.read_text().split())
@@ -64,7 +64,7 @@ def test_a_report_for_programs(story: Path, crew: Inline, call: Call, tmp_path: 
         assert len(found["anchors"]) == 2
         assert sum(rule["numbers"] for rule in found["rules"]) == found["numbers"]
     assert report["recipe"] == "rules"
-    assert report["parser"] == crew.hello().parser
+    assert report["parser"] == pool.handshake().parser
 
 
 def test_the_report_is_not_written_over_a_text(story: Path, call: Call, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_the_report_is_not_written_over_a_text(story: Path, call: Call, tmp_path
 
 
 def test_a_report_that_cannot_be_written_is_seen_all_the_same(
-    story: Path, crew: Inline, call: Call, tmp_path: Path
+    story: Path, pool: Inline, call: Call, tmp_path: Path
 ) -> None:
     result = call(story, "--json", "--out", tmp_path / "none" / "out.json")
     assert result.exit_code == 1
@@ -87,7 +87,7 @@ def test_a_report_that_cannot_be_written_is_seen_all_the_same(
     assert "no such folder" in result.stderr
 
 
-def test_names_from_outside(crew: Inline, call: Call, tmp_path: Path) -> None:
+def test_names_from_outside(pool: Inline, call: Call, tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"\x1b[31m\n\xff.txt")
     path.write_text("She has one.")
     out = tmp_path / "out.json"
@@ -99,7 +99,7 @@ def test_names_from_outside(crew: Inline, call: Call, tmp_path: Path) -> None:
     assert json.loads(out.read_text())["files"][0]["file"] == str(path)
 
 
-def test_many_files_are_spoken_of_together(crew: Inline, call: Call, tmp_path: Path) -> None:
+def test_many_files_are_spoken_of_together(pool: Inline, call: Call, tmp_path: Path) -> None:
     names = [tmp_path / f"{place}.txt" for place in range(9)]
     for name in names:
         name.write_text("She has one.")
@@ -110,7 +110,7 @@ def test_many_files_are_spoken_of_together(crew: Inline, call: Call, tmp_path: P
 
 
 def test_a_report_for_people_fits_80_columns(
-    story: Path, tmp_path: Path, crew: Inline, call: Call
+    story: Path, tmp_path: Path, pool: Inline, call: Call
 ) -> None:
     other = tmp_path / "[red]other.txt"
     other.write_bytes(b"1-2-3-4-5-6-7-8-9-1-2-3-4-5-6-7-8-9 of them\0\xff")
@@ -126,19 +126,19 @@ def test_a_report_for_people_fits_80_columns(
     assert any(line.startswith("  decided by") for line in lines)
 
 
-def test_no_number_is_no_share(tmp_path: Path, crew: Inline, call: Call) -> None:
+def test_no_number_is_no_share(tmp_path: Path, pool: Inline, call: Call) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Nobody came.")
     assert json.loads(call(path, "--json").stdout)["all"]["share"] is None
     assert "no number, so no share" in call(path).stdout
 
 
-def test_standard_input(crew: Inline, call: Call) -> None:
+def test_standard_input(pool: Inline, call: Call) -> None:
     result = call("-", "--json", input=b"She has only one.")
     assert json.loads(result.stdout)["all"]["numbers"] == 1
 
 
-def test_a_file_that_is_not_there(story: Path, crew: Inline, call: Call) -> None:
+def test_a_file_that_is_not_there(story: Path, pool: Inline, call: Call) -> None:
     result = call("none.txt", story, "--json")
     assert result.exit_code == 1
     assert result.stderr == "nfh-tui: none.txt: No such file or directory. It is not counted\n"
@@ -149,13 +149,13 @@ def test_a_file_that_is_not_there(story: Path, crew: Inline, call: Call) -> None
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_stop_says_how_to_go_on(story: Path, crew: Inline, call: Call) -> None:
-    crew.fail_at = 2
+def test_a_stop_says_how_to_go_on(story: Path, pool: Inline, call: Call) -> None:
+    pool.fail_at = 2
     stopped = call(story, "--json")
     assert (stopped.exit_code, stopped.stdout) == (1, "")
     assert "stopped." in stopped.stderr
     assert "That is kept: the same command goes on from there." in stopped.stderr
-    crew.fail_at = -1
+    pool.fail_at = -1
     gone_on = call(story, "--json")
     assert "goes on where an earlier run stopped" in gone_on.stderr
     done = call(story, "--json")
@@ -167,30 +167,30 @@ def test_a_stop_says_how_to_go_on(story: Path, crew: Inline, call: Call) -> None
 
 
 def test_what_stops_says_what_is_kept_and_what_is_not(
-    story: Path, crew: Inline, small_blocks: int, tmp_path: Path
+    story: Path, pool: Inline, small_blocks: int, tmp_path: Path
 ) -> None:
-    job = Scan(ScanRequest([str(story), "-"], False, tmp_path), crew)
+    job = Scan(ScanRequest([str(story), "-"], False, tmp_path), pool)
     assert kept(job) == (
         "0 of 2 files are done. That is kept: the same command goes on from there."
     )
     job.files[1].state.start = 7
     assert kept(job).endswith("- is lost, since a pipe cannot be read again.")
-    job = Scan(ScanRequest([str(story)], False, tmp_path), crew)
+    job = Scan(ScanRequest([str(story)], False, tmp_path), pool)
     assert kept(job) == "Nothing was done yet."
-    job.files[0].state.start, job.files[0].unkept = 7, "No space left on device"
+    job.files[0].state.start, job.files[0].checkpoint_error = 7, "No space left on device"
     assert kept(job).endswith("is lost: it could not be kept (No space left on device).")
 
 
 def test_a_crew_that_fails_says_how_to_go_on(
-    story: Path, crew: Inline, call: Call, small_blocks: int, monkeypatch: pytest.MonkeyPatch
+    story: Path, pool: Inline, call: Call, small_blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(data: bytes) -> TextFigures:
-        if b"\n\n" in data and crew.done > 2:
-            raise CrewError("the scheduler is gone")
+        if b"\n\n" in data and pool.done > 2:
+            raise WorkerPoolError("the scheduler is gone")
         return real(data)
 
-    real = crew.engine.scan
-    monkeypatch.setattr(crew.engine, "scan", fail)
+    real = pool.processor.scan
+    monkeypatch.setattr(pool.processor, "scan", fail)
     result = call(story)
     assert result.exit_code == 1
     assert "the scheduler is gone. " in result.stderr
@@ -235,7 +235,9 @@ class Command:
             time.sleep(0.01)
 
 
-def test_killed_at_any_moment_what_is_done_is_kept(tmp_path: Path, engine: Engine) -> None:
+def test_killed_at_any_moment_what_is_done_is_kept(
+    tmp_path: Path, engine: BlockProcessor
+) -> None:
     """A worker is killed and then the program, in the middle of long blocks."""
     path = tmp_path / "long.txt"
     path.write_text("Nothing is counted here.\n\n" * 21_000 + text_of(60))
@@ -261,7 +263,7 @@ def test_the_parent_loads_no_framework(story: Path) -> None:
         "import sys; "
         "from nfh_tui.cli import scan;"
         "from nfh_tui.scanning import workers, cluster, scan as scanning_scan;"
-        "scanning_scan.source_of(None, None);"
+        "scanning_scan.model_source(None, None);"
         "print(sorted({'numpy','spacy','sklearn','torch','stanza','dask','distributed'} "
         "& set(sys.modules)))"
     )

@@ -15,7 +15,7 @@ from nfh_models.errors import ModelsError
 from nfh_tui.scanning import cluster
 from nfh_tui.scanning.cluster import Cluster, differences, quiet
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
-from nfh_tui.scanning.worker import BlockTask, CrewError, Engine, engine_of
+from nfh_tui.scanning.worker import BlockProcessor, BlockTask, WorkerPoolError, loaded_processor
 
 from .conftest import RULES, Inline, figures, scanned
 
@@ -29,11 +29,11 @@ def two_workers() -> Iterator[LocalCluster]:
 
 
 def test_a_cluster_finds_the_same_though_a_worker_is_killed(
-    story: Path, engine: Engine, two_workers: LocalCluster, small_blocks: int
+    story: Path, engine: BlockProcessor, two_workers: LocalCluster, small_blocks: int
 ) -> None:
-    crew = Cluster(two_workers.scheduler_address, RULES)
-    job = Scan(ScanRequest([str(story)], False, None), crew)
-    pids = sorted(crew._client.run(os.getpid).values())
+    pool = Cluster(two_workers.scheduler_address, RULES)
+    job = Scan(ScanRequest([str(story)], False, None), pool)
+    pids = sorted(pool._client.run(os.getpid).values())
     killed: list[int] = []
 
     def kill_once(_: ScanProgress) -> None:
@@ -44,28 +44,28 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(
     try:
         job.run(kill_once)
         assert len(pids) == 2
-        assert crew.warnings == []
+        assert pool.warnings == []
     finally:
-        crew.close()
+        pool.close()
     assert figures(job) == figures(scanned(Inline(engine), None, story))
 
 
 def test_a_cluster_says_what_it_cannot_load(two_workers: LocalCluster) -> None:
-    crew = Cluster(
+    pool = Cluster(
         two_workers.scheduler_address, BlockTask("svm", "/no/such/folder", None, False)
     )
     try:
         with pytest.raises(ModelsError, match="/no/such/folder"):
-            crew.hello()
+            pool.handshake()
     finally:
-        crew.close()
+        pool.close()
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.2)
-    with pytest.raises(CrewError, match="no scheduler answers at tcp"):
+    with pytest.raises(WorkerPoolError, match="no scheduler answers at tcp"):
         Cluster("tcp://127.0.0.1:9", RULES)
-    with pytest.raises(CrewError, match="no scheduler answers at nonsense"):
+    with pytest.raises(WorkerPoolError, match="no scheduler answers at nonsense"):
         Cluster("nonsense://x", RULES)
 
 
@@ -76,7 +76,7 @@ def test_what_is_no_address_is_said_at_once(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threading, "Thread", None)  # nobody is asked
-    with pytest.raises(CrewError, match=r"is no address \(.*tcp://HOST:8786"):
+    with pytest.raises(WorkerPoolError, match=r"is no address \(.*tcp://HOST:8786"):
         Cluster(address, RULES)
 
 
@@ -85,7 +85,7 @@ def test_what_answers_but_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = "tcp://{}:{}".format(*server.getsockname())
-        with pytest.raises(CrewError, match="does not answer as a scheduler does"):
+        with pytest.raises(WorkerPoolError, match="does not answer as a scheduler does"):
             Cluster(address, RULES)
 
 
@@ -101,10 +101,10 @@ def test_what_dask_logs_is_not_seen(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_another_scan_loads_the_model_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have been trained since, into the same folder."""
-    monkeypatch.setattr("nfh_tui.scanning.worker.Engine", lambda task: object())
-    engine_of.cache_clear()
-    first, again, other = (engine_of(RULES, run) for run in ("1", "1", "2"))
-    engine_of.cache_clear()
+    monkeypatch.setattr("nfh_tui.scanning.worker.BlockProcessor", lambda task: object())
+    loaded_processor.cache_clear()
+    first, again, other = (loaded_processor(RULES, run) for run in ("1", "1", "2"))
+    loaded_processor.cache_clear()
     assert first is again is not other
 
 
@@ -119,5 +119,5 @@ def test_versions_that_differ_are_said() -> None:
 
 def test_without_dask_the_command_that_gets_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(CrewError, match=r"pip install 'nfh-tui\[cluster\]'"):
+    with pytest.raises(WorkerPoolError, match=r"pip install 'nfh-tui\[cluster\]'"):
         Cluster("tcp://127.0.0.1:8786", RULES)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nfh_tui.scanning.blocks import UnreadableError, distinct, opened
-from nfh_tui.scanning.worker import Engine
+from nfh_tui.scanning.worker import BlockProcessor
 
 from .conftest import Inline, scanned
 
@@ -26,7 +26,7 @@ def test_plain_and_packed_hold_the_same(tmp_path: Path, data: bytes) -> None:
     assert read(plain) == read(packed) == data
     for path in (plain, packed):
         with opened(str(path)) as reader:
-            reader.go_to(5)
+            reader.skip_to(5)
             assert reader.read(4) == data[5:9]
 
 
@@ -38,7 +38,7 @@ def test_a_file_that_grows_is_read_up_to_where_it_ended(tmp_path: Path, size: in
         assert reader.read(9) == b"One left."[:size]
         assert reader.read(9) == b""
     with opened(str(path), size) as reader:
-        reader.go_to(7)  # it has shrunk since
+        reader.skip_to(7)  # it has shrunk since
         assert reader.read(9) == b""
 
 
@@ -62,7 +62,7 @@ def test_one_file_under_several_names(tmp_path: Path, monkeypatch: pytest.Monkey
     )
 
 
-def test_a_pipe_is_read_too(tmp_path: Path, engine: Engine) -> None:
+def test_a_pipe_is_read_too(tmp_path: Path, engine: BlockProcessor) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(b"He has one.",))
@@ -94,7 +94,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes, why: str) -> No
         read(path)
 
 
-def test_marks_nul_and_bytes_that_are_no_utf8(tmp_path: Path, engine: Engine) -> None:
+def test_marks_nul_and_bytes_that_are_no_utf8(tmp_path: Path, engine: BlockProcessor) -> None:
     path = tmp_path / "file"
     path.write_bytes(
         b"\xef\xbb\xbfTwo\0left. caf\xe9 \xef\xbf\xbd one\0\0of them\xff" + b"\0" * 9
@@ -118,7 +118,7 @@ def test_marks_nul_and_bytes_that_are_no_utf8(tmp_path: Path, engine: Engine) ->
         "\u202eone\u202c \x07 [bold]two[/bold]",
     ],
 )
-def test_any_text_can_be_scanned(tmp_path: Path, engine: Engine, text: str) -> None:
+def test_any_text_can_be_scanned(tmp_path: Path, engine: BlockProcessor, text: str) -> None:
     path = tmp_path / "file"
     path.write_text(text, encoding="utf-8")
     free, lines = (
@@ -132,7 +132,7 @@ def test_any_text_can_be_scanned(tmp_path: Path, engine: Engine, text: str) -> N
     )
 
 
-def test_five_megabytes_in_one_line(tmp_path: Path, engine: Engine) -> None:
+def test_five_megabytes_in_one_line(tmp_path: Path, engine: BlockProcessor) -> None:
     line = "the quiet garden behind the house was green , and so on and on " * 80_000
     path = tmp_path / "line.txt"
     path.write_text(line + "with one of them")

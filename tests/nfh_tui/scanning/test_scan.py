@@ -11,15 +11,21 @@ import pytest
 
 from nfh_db.system import path_beside
 from nfh_tui.scanning.blocks import TextFigures
-from nfh_tui.scanning.scan import ENDING, Scan, ScanProgress, ScanRequest, tidy
-from nfh_tui.scanning.worker import Engine
+from nfh_tui.scanning.scan import (
+    ENDING,
+    Scan,
+    ScanProgress,
+    ScanRequest,
+    remove_old_checkpoints,
+)
+from nfh_tui.scanning.worker import BlockProcessor
 
 from .conftest import Inline, figures, scanned, text_of
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    return tmp_path / "journals"
+    return tmp_path / "checkpoints"
 
 
 @pytest.fixture(autouse=True)
@@ -31,12 +37,12 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
-def stop(crew: Inline, home: Path, *names: Path) -> None:
+def stop(pool: Inline, home: Path, *names: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        scanned(crew, home, *names)
+        scanned(pool, home, *names)
 
 
-def test_what_is_counted(tmp_path: Path, engine: Engine) -> None:
+def test_what_is_counted(tmp_path: Path, engine: BlockProcessor) -> None:
     path = tmp_path / "a.txt"
     path.write_text(
         "Mr. Oake has 12 boats; she has only two.\n\nNo one came, I am told. Nine of us\nhid."
@@ -54,15 +60,15 @@ def test_what_is_counted(tmp_path: Path, engine: Engine) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_stopped_scan_goes_on_and_finds_the_same(
-    tmp_path: Path, story: Path, home: Path, engine: Engine, packed: bool
+    tmp_path: Path, story: Path, home: Path, engine: BlockProcessor, packed: bool
 ) -> None:
     whole = figures(scanned(Inline(engine), None, story))
     if packed:
         story = tmp_path / "story.gz"
         story.write_bytes(gzip.compress(text_of(35).encode()))
     stop(Inline(engine, fail_at=3), home, story)
-    crew = Inline(engine)
-    job = Scan(ScanRequest([str(story)], per_line=False, home=home), crew)
+    pool = Inline(engine)
+    job = Scan(ScanRequest([str(story)], per_line=False, checkpoints=home), pool)
     assert 0 < job.files[0].resumed < job.files[0].tally.bytes + 1
     assert job.files[0].state.index == 3
     job.run()
@@ -70,11 +76,11 @@ def test_a_stopped_scan_goes_on_and_finds_the_same(
     done = Inline(engine, fail_at=0)
     again = scanned(done, home, story)
     assert (figures(again), done.done) == (whole, 0)
-    assert again.files[0].before
+    assert again.files[0].finished_before
 
 
 def test_one_that_is_stopped_again_and_again_comes_to_its_end(
-    story: Path, home: Path, engine: Engine
+    story: Path, home: Path, engine: BlockProcessor
 ) -> None:
     whole = figures(scanned(Inline(engine), None, story))
     for _ in range(100):
@@ -88,7 +94,7 @@ def test_one_that_is_stopped_again_and_again_comes_to_its_end(
 
 @pytest.mark.parametrize("what", ["text", "time", "per-line", "version", "fresh", "damaged"])
 def test_what_makes_it_start_again(
-    story: Path, home: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, what: str
+    story: Path, home: Path, engine: BlockProcessor, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     scanned(Inline(engine), home, story)
     if what == "text":
@@ -102,8 +108,8 @@ def test_what_makes_it_start_again(
         for path in home.iterdir():
             path.write_bytes(path.read_bytes()[:-10])
     elif what == "version":
-        hello = replace(engine.hello(), version="rules 0")
-        monkeypatch.setattr(engine, "hello", lambda: hello)
+        hello = replace(engine.handshake(), version="rules 0")
+        monkeypatch.setattr(engine, "handshake", lambda: hello)
     call = ScanRequest([str(story)], what == "per-line", home, fresh=what == "fresh")
     assert not Scan(call, Inline(engine)).files[0].state.done
 
@@ -121,8 +127,8 @@ def test_what_makes_it_start_again(
         lambda text: text.replace(b'"format":2', b'"format":1'),
     ],
 )
-def test_a_journal_that_is_not_what_was_written_is_not_used(
-    story: Path, home: Path, engine: Engine, damage: Callable[[bytes], bytes]
+def test_a_checkpoint_that_is_not_what_was_written_is_not_used(
+    story: Path, home: Path, engine: BlockProcessor, damage: Callable[[bytes], bytes]
 ) -> None:
     stop(Inline(engine, fail_at=3), home, story)
     (path,) = home.iterdir()
@@ -133,15 +139,15 @@ def test_a_journal_that_is_not_what_was_written_is_not_used(
     assert state == type(state)()
 
 
-def test_a_name_that_is_no_utf8(tmp_path: Path, home: Path, engine: Engine) -> None:
+def test_a_name_that_is_no_utf8(tmp_path: Path, home: Path, engine: BlockProcessor) -> None:
     path = tmp_path / os.fsdecode(b"b\xff.txt")
     path.write_text("He has one.")
-    assert not scanned(Inline(engine), home, path).files[0].before
-    assert scanned(Inline(engine), home, path).files[0].before
+    assert not scanned(Inline(engine), home, path).files[0].finished_before
+    assert scanned(Inline(engine), home, path).files[0].finished_before
 
 
 def test_files_that_are_done_are_summed_in_their_order_and_held_in_part(
-    tmp_path: Path, home: Path, engine: Engine
+    tmp_path: Path, home: Path, engine: BlockProcessor
 ) -> None:
     names = [str(tmp_path / name) for name in ("a.txt", "b.txt", "none.txt", "c.txt")]
     for name, text in zip(names, ("two left, 5 won", "One left", "", "six of us"), strict=True):
@@ -152,15 +158,15 @@ def test_files_that_are_done_are_summed_in_their_order_and_held_in_part(
     for file in whole.files:
         if file.counted:
             total.add(file.tally)
-    assert whole.whole == total
+    assert whole.total == total
     scanned(Inline(engine), home, names[1])
     for _ in range(2):  # one of them is known, then all
         job = Scan(ScanRequest(names, False, home, top=1), Inline(engine))
         assert not any(file.tally.anchors for file in job.files)
         told: list[ScanProgress] = []
         job.run(told.append)
-        assert msgspec.to_builtins(job.whole) == msgspec.to_builtins(total)
-        assert list(job.whole.anchors) == ["two", "5", "one", "six"]
+        assert msgspec.to_builtins(job.total) == msgspec.to_builtins(total)
+        assert list(job.total.anchors) == ["two", "5", "one", "six"]
         assert [len(file.tally.anchors) for file in job.files] == [1, 1, 0, 1]
         assert [file.distinct for file in job.files] == [2, 1, 0, 1]
         size = sum(Path(name).stat().st_size for name in names if Path(name).exists())
@@ -168,7 +174,7 @@ def test_files_that_are_done_are_summed_in_their_order_and_held_in_part(
 
 
 def test_what_fails_is_left_out_of_the_progress(
-    tmp_path: Path, story: Path, engine: Engine
+    tmp_path: Path, story: Path, engine: BlockProcessor
 ) -> None:
     torn = tmp_path / "torn.gz"
     torn.write_bytes(gzip.compress(os.urandom(9) + text_of(35).encode())[:-30])
@@ -178,15 +184,15 @@ def test_what_fails_is_left_out_of_the_progress(
 
 
 def test_a_moved_file_is_still_known(
-    tmp_path: Path, story: Path, home: Path, engine: Engine
+    tmp_path: Path, story: Path, home: Path, engine: BlockProcessor
 ) -> None:
     scanned(Inline(engine), home, story)
     moved = story.rename(tmp_path / "elsewhere.txt")
-    assert Scan(ScanRequest([str(moved)], False, home), Inline(engine)).files[0].before
+    assert Scan(ScanRequest([str(moved)], False, home), Inline(engine)).files[0].finished_before
 
 
 def test_a_file_that_is_written_to_meanwhile_is_not_called_done(
-    story: Path, home: Path, engine: Engine
+    story: Path, home: Path, engine: BlockProcessor
 ) -> None:
     job = Scan(ScanRequest([str(story)], False, home), Inline(engine))
 
@@ -200,7 +206,7 @@ def test_a_file_that_is_written_to_meanwhile_is_not_called_done(
 
 
 def test_a_bad_file_does_not_keep_the_others_from_being_read(
-    tmp_path: Path, story: Path, home: Path, engine: Engine
+    tmp_path: Path, story: Path, home: Path, engine: BlockProcessor
 ) -> None:
     torn = tmp_path / "torn.gz"
     torn.write_bytes(gzip.compress(os.urandom(9) + text_of(35).encode())[:-30])
@@ -211,16 +217,16 @@ def test_a_bad_file_does_not_keep_the_others_from_being_read(
 
 
 def test_where_nothing_can_be_kept_the_scan_goes_on(
-    tmp_path: Path, story: Path, engine: Engine
+    tmp_path: Path, story: Path, engine: BlockProcessor
 ) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("")
-    job = scanned(Inline(engine), blocked / "journals", story)
+    job = scanned(Inline(engine), blocked / "checkpoints", story)
     assert job.files[0].counted
-    assert job.files[0].unkept
+    assert job.files[0].checkpoint_error
 
 
-def test_progress_comes_to_the_end(story: Path, engine: Engine) -> None:
+def test_progress_comes_to_the_end(story: Path, engine: BlockProcessor) -> None:
     told: list[ScanProgress] = []
     job = Scan(ScanRequest([str(story)], False, None), Inline(engine))
     job.run(told.append)
@@ -230,13 +236,13 @@ def test_progress_comes_to_the_end(story: Path, engine: Engine) -> None:
     assert told[-1].words == job.files[0].tally.words
 
 
-def test_old_journals_are_removed(home: Path) -> None:
+def test_old_checkpoints_are_removed(home: Path) -> None:
     home.mkdir()
     for place in range(5):
         path = home / f"{place:032x}{ENDING}"
         path.write_text("{}")
         os.utime(path, (place, place))
-    tidy(home, kept=2)
+    remove_old_checkpoints(home, kept=2)
     assert sorted(path.name[31:] for path in home.iterdir()) == [f"3{ENDING}", f"4{ENDING}"]
     last = home / f"{5:032x}{ENDING}"
     last.write_text("{" * 9)
@@ -248,5 +254,5 @@ def test_old_journals_are_removed(home: Path) -> None:
     for path in theirs:
         path.write_text("a person's own notes")
         os.utime(path, (9, 9))
-    tidy(home, kept_bytes=10)
+    remove_old_checkpoints(home, kept_bytes=10)
     assert sorted(home.iterdir()) == sorted([at_work, last, *theirs])

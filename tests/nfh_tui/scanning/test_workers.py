@@ -9,9 +9,15 @@ import msgspec
 import pytest
 
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning import worker as engine_module
+from nfh_tui.scanning import worker as worker_module
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
-from nfh_tui.scanning.worker import BlockBytes, BlockTask, CrewError, Engine, read_text
+from nfh_tui.scanning.worker import (
+    BlockBytes,
+    BlockProcessor,
+    BlockTask,
+    WorkerPoolError,
+    read_text,
+)
 from nfh_tui.scanning.workers import Workers
 
 from .conftest import RULES
@@ -25,11 +31,11 @@ class Quick:
     "Counts words and loads nothing; what it works with stands in a file."
     def __init__(self, task):
         self.version = Path(task.folder).read_text()
-    def hello(self):
+    def handshake(self):
         return ScanHandshake("quick", self.version, None, None, "none", "test")
     def scan(self, data):
         return read_text(data)[0]
-worker.Engine = Quick
+worker.BlockProcessor = Quick
 worker.main()
 """
 
@@ -47,10 +53,10 @@ def version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def workers(version: Path) -> Iterator[Workers]:
-    crew = Workers(BlockTask("quick", str(version), None, per_line=False), 2)
-    yield crew
-    crew.close()
-    assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in crew.pids)
+    pool = Workers(BlockTask("quick", str(version), None, per_line=False), 2)
+    yield pool
+    pool.close()
+    assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pool.pids)
 
 
 def test_a_worker_that_is_killed_is_replaced(
@@ -68,7 +74,7 @@ def test_a_worker_that_is_killed_is_replaced(
     job.run(kill_all_once)
     assert killed
     assert not set(killed) & set(workers.pids)
-    assert msgspec.to_builtins(job.whole) == msgspec.to_builtins(
+    assert msgspec.to_builtins(job.total) == msgspec.to_builtins(
         read_text(story.read_bytes())[0]
     )
 
@@ -76,16 +82,16 @@ def test_a_worker_that_is_killed_is_replaced(
 def test_a_worker_that_finds_another_model_stops_the_scan(
     version: Path, workers: Workers
 ) -> None:
-    assert workers.hello().version == "1"
+    assert workers.handshake().version == "1"
     assert workers.submit(BlockBytes(b"one", "here")).result().words == 1
     version.write_text("2")
     os.kill(workers.pids[0], signal.SIGKILL)
-    with pytest.raises(CrewError, match=r"was changed meanwhile: .*quick, 1, .*quick, 2"):
+    with pytest.raises(WorkerPoolError, match=r"was changed meanwhile: .*quick, 1, .*quick, 2"):
         workers.submit(BlockBytes(b"one", "here")).result()
 
 
 def test_what_nobody_provided_for_is_a_sentence(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+    engine: BlockProcessor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise IndexError("list index out of range")
@@ -95,7 +101,7 @@ def test_what_nobody_provided_for_is_a_sentence(
         engine.scan(b"She has one.")
     monkeypatch.setattr("nfh_models.identification.base.check_layers", fail)
     with pytest.raises(ModelsError, match=r"cannot be loaded .IndexError"):
-        engine_module.Engine(RULES)
+        worker_module.BlockProcessor(RULES)
 
 
 @pytest.mark.parametrize(("folder", "parser"), [("a\udcff", None), (None, "spacy:\udcff")])
@@ -105,21 +111,21 @@ def test_a_name_that_workers_cannot_be_told(folder: str | None, parser: str | No
 
 
 def test_what_a_worker_cannot_load_is_a_sentence() -> None:
-    crew = Workers(BlockTask("svm", "/no/such/folder", None, per_line=False), 1)
+    pool = Workers(BlockTask("svm", "/no/such/folder", None, per_line=False), 1)
     try:
-        with pytest.raises(CrewError, match="/no/such/folder"):
-            crew.hello()
+        with pytest.raises(WorkerPoolError, match="/no/such/folder"):
+            pool.handshake()
     finally:
-        crew.close()
+        pool.close()
 
 
 def test_a_block_that_ends_every_worker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nfh_tui.scanning.workers.MODULE", "nfh_tui.no_such_module")
-    crew = Workers(RULES, 1)
+    pool = Workers(RULES, 1)
     try:
-        with pytest.raises(CrewError, match="3 times"):
-            crew.submit(BlockBytes(b"one", "here")).result()
-        with pytest.raises(CrewError, match="while it started, 3 times"):
-            crew.hello()
+        with pytest.raises(WorkerPoolError, match="3 times"):
+            pool.submit(BlockBytes(b"one", "here")).result()
+        with pytest.raises(WorkerPoolError, match="while it started, 3 times"):
+            pool.handshake()
     finally:
-        crew.close()
+        pool.close()
