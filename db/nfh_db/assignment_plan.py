@@ -12,7 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import TypeVar
 
-from nfh_db import answers, clock
+from nfh_db import answers, system
 from nfh_db.anchors import VISIBLE
 from nfh_db.assignments import Purpose
 from nfh_db.connection import Connection, next_stretch
@@ -374,7 +374,7 @@ def plan(
 ) -> AssignmentPlan:
     """Who gets what of these items, on a connection that is in a read transaction."""
     last = last_done(connection, wanted.role)
-    made = AssignmentPlan(clock.now(), wanted.role, wanted.each, wanted.abandoned, last)
+    made = AssignmentPlan(system.now(), wanted.role, wanted.each, wanted.abandoned, last)
     known = known_of(connection, ids, wanted.role, wanted.abandoned, last)
     numbers = [person.id for person in people]
     made.doubles = _doubles(ids, known, numbers, wanted)
@@ -691,7 +691,7 @@ class PersonProgress:
 
 def days_ago(days: float) -> str:
     """The time so many days before now, as the store writes it."""
-    past = datetime.fromisoformat(clock.now()) - timedelta(days=days)
+    past = datetime.fromisoformat(system.now()) - timedelta(days=days)
     return past.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from nfh_db import answers, clock, passages
+from nfh_db import answers, passages, system
 from nfh_db.batches import SettleReport
 from nfh_db.connection import Connection, Repository, reads, writes_durably
 from nfh_db.query import Query
@@ -196,7 +196,7 @@ def _setting(run: str) -> str:
 
 def _free_run(connection: Connection) -> str:
     """The time, a little later where an audit of this very time is there."""
-    run = clock.now()
+    run = system.now()
     while connection.execute(RUN_EXISTS, {"run": run}).fetchone():
         later = datetime.fromisoformat(run) + timedelta(milliseconds=1)
         run = later.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from nfh_db import clock, system
+from nfh_db import system
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.records import ImportReport, Rule
@@ -319,7 +319,7 @@ def add(
             "annotator": annotator,
             "pid": os.getpid(),
             "report": json_of(work),
-            "at": clock.now(),
+            "at": system.now(),
         },
     ).fetchone()[0]
     return batch_id
@@ -387,6 +387,6 @@ def set_state(
             "state": state,
             "rows": rows,
             "report": json_of(report),
-            "at": clock.now(),
+            "at": system.now(),
         },
     )

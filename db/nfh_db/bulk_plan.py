@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
-from nfh_db import answers, assignments, clock, items, models, passages, queue
+from nfh_db import answers, assignments, items, models, passages, queue, system
 from nfh_db.anchors import VISIBLE
 from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, Repository, connect, readable, translated, with_path
@@ -474,7 +474,7 @@ def preview(
     check(wish)
     sample, changed = _Sample(), array("q")
     notes, kept = Counter[str](), Counter[str]()
-    planner = BulkPlanner(connection, wish, me, clock.now(), unseen)
+    planner = BulkPlanner(connection, wish, me, system.now(), unseen)
     for done, one in enumerate(_planned(planner, ids), 1):
         if one.kept:
             kept[one.kept] += 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfh_db import anchors, answers, batches, clock, event_log, system
+from nfh_db import anchors, answers, batches, event_log, system
 from nfh_db.batches import SettleReport, Work
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
@@ -522,7 +522,7 @@ class BulkAct:
         items: bool = False,
         check: Callable[[Connection], None] = lambda _: None,
     ) -> None:
-        self.at = clock.now()
+        self.at = system.now()
         self._connection = connection
         self._format = format_
         self._me_id = me_id

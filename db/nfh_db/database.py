@@ -14,7 +14,7 @@ from tempfile import gettempdir
 from types import TracebackType
 from typing import Self
 
-from nfh_db import batches, clock, connection
+from nfh_db import batches, connection, system
 from nfh_db.connection import (
     COUNT_TABLES,
     INDEX,
@@ -393,7 +393,7 @@ def _check_references(writer: Connection, path: Path) -> None:
 def _back_up(path: Path, version: int) -> Path:
     """A consistent copy beside the file, written under another name and renamed."""
 
-    stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
+    stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-v{version}-{stamp}")
     with at_one_moment(path) as (source, _), written(target) as partial:
         copy_pages(source, partial, target)
@@ -514,7 +514,7 @@ def target_of(source: Path, target: Path) -> Path:
 
 def dated_name(source: Path, what: str = "backup") -> str:
     """A name for a copy made now, as in nfh-backup-20260131T120000123Z.db."""
-    stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
+    stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     return f"{source.stem}-{what}-{stamp}{source.suffix}"
 
 

@@ -2,7 +2,7 @@
 what a person left unfinished: drafts, queue position, saved views.
 """
 
-from nfh_db import anchors, answers, assignments, clock, event_log, passages
+from nfh_db import anchors, answers, assignments, event_log, passages, system
 from nfh_db.connection import Connection, Repository, reads, writes_durably, writes_fast
 from nfh_db.errors import StaleLabelsError, StoreError
 from nfh_db.records import (
@@ -73,7 +73,7 @@ def save_draft(
     if body is None:
         connection.execute(DELETE_DRAFT, key)
     else:
-        connection.execute(UPSERT_DRAFT, key | {"body": body, "at": clock.now()})
+        connection.execute(UPSERT_DRAFT, key | {"body": body, "at": system.now()})
 
 
 def copy_drafts(connection: Connection, source: int, target: int, me_id: int) -> None:
@@ -106,7 +106,7 @@ def save_position(
             "query": where.query,
             "anchor": where.anchor_id,
             "token": where.token,
-            "at": clock.now(),
+            "at": system.now(),
         },
     )
 
@@ -122,7 +122,7 @@ def save_view(connection: Connection, me: Annotator, name: str, query: str | Non
         connection.execute(DELETE_VIEW, {"me": me.id, "name": name})
     else:
         connection.execute(
-            UPSERT_VIEW, {"me": me.id, "name": name, "query": query, "at": clock.now()}
+            UPSERT_VIEW, {"me": me.id, "name": name, "query": query, "at": system.now()}
         )
 
 
@@ -141,7 +141,7 @@ def commit_answer(
     target = anchors.need_live(connection, anchor_id)
     tokens = len(passages.lemmas(connection, target.passage_id))
     answer.check(tokens, target.anchor.start, target.anchor.end)
-    at = clock.now()
+    at = system.now()
     before = answers.read(connection, anchor_id, me.id, role.value)
     value = answer_value(answer, at, seen, passages.guideline_version(connection))
     second = role is Role.ADJUDICATOR and assignments.is_second(connection, anchor_id, me.id)
@@ -169,7 +169,7 @@ def _answer_summary(role: Role, answer: Answer, *, again: bool, second: bool) ->
 def withdraw(connection: Connection, anchor_id: int, me: Annotator, role: Role) -> Saved:
     """Mark somebody's answer removed, and the gold it made. Raises StoreError if none."""
     anchors.need_live(connection, anchor_id)
-    at = clock.now()
+    at = system.now()
     act_id = event_log.add(connection, me.id, "do", f"{_noun(role)} withdrawn", at)
     if not event_log.change(connection, act_id, "answer", anchor_id, me.id, role.value, None):
         raise StoreError(f"{me.name} has no {_noun(role)} of anchor {anchor_id} to withdraw")
@@ -192,7 +192,7 @@ def set_flag(
 ) -> Saved:
     """Set or clear somebody's flag. Where it is so already nothing is written: act_id is 0."""
     target = anchors.need_live(connection, anchor_id)
-    at = clock.now()
+    at = system.now()
     if on is (answers.read_flag(connection, anchor_id, me.id, name.value) is not None):
         return Saved(0, anchor_id, target.state, at)
     act_id = event_log.add(
@@ -217,7 +217,7 @@ def propose_span(
     """
     old = anchors.need_live(connection, anchor_id)
     passage = passages.read(connection, [old.passage_id])[old.passage_id]
-    at, name = clock.now(), FlagName.ANCHOR.value
+    at, name = system.now(), FlagName.ANCHOR.value
     before = answers.read_flag(connection, anchor_id, me.id, name)
     value = None
     words = "the proposed span taken back"
@@ -293,7 +293,7 @@ def replace_anchor(
     labels = stale_labels(connection, anchor_id, me)
     if labels and labels != agreed:
         raise StaleLabelsError(labels)
-    at = clock.now()
+    at = system.now()
     was = passage.words(old.anchor.start, old.anchor.end)
     now = passage.words(anchor.start, anchor.end)
     act_id = event_log.add(connection, me.id, "do", f"anchor “{was}” made “{now}”", at)

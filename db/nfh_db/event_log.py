@@ -5,7 +5,7 @@ and redone.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nfh_db import anchors, answers, clock, passages
+from nfh_db import anchors, answers, passages, system
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError, NotAllowedError
 from nfh_db.records import Annotator, Role, Rule, Undone
@@ -544,7 +544,7 @@ def _turn(
     words = target.summary
     for event, wanted, _ in steps:
         _check_unchanged(connection, kind, words, event, wanted)
-    at = clock.now()
+    at = system.now()
     act_id = add(connection, me.id, kind, words, at, target=target.id)
     for event, before, after in steps:
         key = (event.entity, event.anchor_id, event.annotator_id, event.name)

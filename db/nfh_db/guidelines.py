@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nfh_db import clock
+from nfh_db import system
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection, Repository, reads, writes_durably
 from nfh_db.errors import ChangedSinceError, StoreError
@@ -138,7 +138,7 @@ def add(
             f"made from version {after}: look at what changed, then save again"
         )
     version = 1 if last is None else last.version + 1
-    at = clock.now()
+    at = system.now()
     by_id = None if me is None else me.id
     connection.execute(INSERT, {"version": version, "body": body, "by": by_id, "at": at})
     return Guideline(version, body, None if me is None else me.name, at), True

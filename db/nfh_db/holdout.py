@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nfh_db import clock, items, passages
+from nfh_db import items, passages, system
 from nfh_db.connection import (
     PAUSE_SECONDS,
     Connection,
@@ -94,7 +94,7 @@ def deal(connection: Connection, sides: Sequence[SplitSide], known: int) -> bool
     """
     if connection.execute(HOW_MANY).fetchone()[0] != known:
         return False
-    at = clock.now()
+    at = system.now()
     connection.executemany(
         DEAL,
         [

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from nfh_db import anchors, answers, batches, bulk_run, clock, event_log, passages, system
+from nfh_db import anchors, answers, batches, bulk_run, event_log, passages, system
 from nfh_db.batches import Work
 from nfh_db.bulk_run import bulk_connection, finish_leftovers
 from nfh_db.connection import (
@@ -222,7 +222,7 @@ class Loading:
                 self._people.get(source.annotator or ""),
                 "import",
                 what,
-                clock.now(),
+                system.now(),
                 batch=self._batch,
             )
             self._work.started = system.started(os.getpid())

@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
-from nfh_db import clock, event_log, models, passages, system
+from nfh_db import event_log, models, passages, system
 from nfh_db.connection import Connection, Repository, reads, writes_durably, writes_fast
 from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.models import Activation, Model, NewModel
@@ -301,7 +301,7 @@ def add(connection: Connection, new: NewJob) -> int:
         "arguments": json.dumps(new.arguments),
         "asked_by": new.asked_by,
         "after": new.after,
-        "at": clock.now(),
+        "at": system.now(),
     }
     job_id: int = connection.execute(INSERT, row).fetchone()[0]
     if new.version != IN_PLACE:
@@ -343,7 +343,7 @@ def me() -> dict[str, object]:
         "pid": pid,
         "pid_started": system.started(pid),
         "place": system.place(),
-        "at": clock.now(),
+        "at": system.now(),
     }
 
 
@@ -593,7 +593,7 @@ def _gone(who: Sequence[Any], heartbeat: str | None, here: str) -> bool:
 def interrupt_lost(connection: Connection, only: int | None = None) -> None:
     """Mark the running jobs whose process is gone as interrupted. only: that job alone."""
     for job_id, pid in lost(connection, only):
-        row = {"id": job_id, "pid": pid, "at": clock.now(), "error": GONE}
+        row = {"id": job_id, "pid": pid, "at": system.now(), "error": GONE}
         connection.execute(INTERRUPT, row)
 
 
@@ -606,7 +606,7 @@ def _silent(heartbeat: str | None) -> bool:
     if heartbeat is None:
         return True
     try:
-        age = datetime.fromisoformat(clock.now()) - datetime.fromisoformat(heartbeat)
+        age = datetime.fromisoformat(system.now()) - datetime.fromisoformat(heartbeat)
     except (ValueError, TypeError):
         return True
     return abs(age) > SILENT

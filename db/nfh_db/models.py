@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from nfh_db import clock
 from nfh_db import passages as db_passages
-from nfh_db.clock import now
+from nfh_db import system
 from nfh_db.connection import Connection, Repository, reads, writes_durably, writes_fast
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import CompetenceWeight, Remembered, Vote
 from nfh_db.serialization import json_of, object_of
+from nfh_db.system import now
 
 # Which model came to be the one that a task uses: when, in place of which, and why.
 #
@@ -80,7 +80,7 @@ def noted(connection: Connection, because: ActivationReason | None = None) -> It
     before = _in_use(connection)
     yield
     after = _in_use(connection)
-    why, at = because or ActivationReason(), clock.now()
+    why, at = because or ActivationReason(), system.now()
     rows = [
         {
             "task": task,
@@ -364,7 +364,7 @@ def ensure(
             "recipe": recipe,
             "version": version,
             "state": "active" if wanted else "candidate",
-            "at": clock.now(),
+            "at": system.now(),
         }
         model_id: int = connection.execute(INSERT, row).fetchone()[0]
     return model_id

@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
-from nfh_db import clock
+from nfh_db import system
 from nfh_db.connection import Connection, Repository, reads, writes_fast
 from nfh_db.errors import StoreError
 from nfh_db.records import MODEL, PERSON, RULE, Annotator
@@ -51,7 +51,7 @@ def add(connection: Connection, name: str, type_: str = PERSON) -> Annotator:
     check_name(name)
     if type_ not in TYPES:
         raise StoreError(f"{type_!r} is no type of annotator: use one of {', '.join(TYPES)}")
-    connection.execute(INSERT_ANNOTATOR, {"name": name, "type": type_, "at": clock.now()})
+    connection.execute(INSERT_ANNOTATOR, {"name": name, "type": type_, "at": system.now()})
     found = Annotator(*connection.execute(FIND, {"name": name}).fetchone())
     check_type(found, type_)
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from nfh_db import clock, jobs, models, passages
+from nfh_db import jobs, models, passages, system
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import (
     Connection,
@@ -151,7 +151,7 @@ def save_identifications(
             f"Another program has {other} meanwhile: what it decides now would not be of one "
             "piece. Run the command once more"
         )
-    at = clock.now()
+    at = system.now()
     connection.executemany(
         UPSERT_IDENTIFICATION,
         [
@@ -280,7 +280,7 @@ def save(
     connection: Connection, model_id: int, predictions: Sequence[tuple[int, Prediction]]
 ) -> None:
     """Keep predictions by anchor id, in place of this model's earlier ones."""
-    at = clock.now()
+    at = system.now()
     connection.executemany(
         UPSERT,
         [

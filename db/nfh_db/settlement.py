@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nfh_db import answers, clock
+from nfh_db import answers, system
 from nfh_db.batches import SettleReport
 from nfh_db.bulk_run import BulkAct, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, Repository, readable, translated, with_path
@@ -151,7 +151,7 @@ def run(
     what is being done and to how many anchors it was. Never changes what an expert
     decided, nor what a file said. Raises StoreError beside an import or a settlement.
     """
-    base = SettleReport(rule, least, clock.now(), dry_run=dry_run)
+    base = SettleReport(rule, least, system.now(), dry_run=dry_run)
     tally = _Tally()
     if dry_run:
         for _ in _planned(path, query, me, base, tally, progress):

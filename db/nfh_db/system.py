@@ -1,5 +1,5 @@
-"""The operating system as the store needs it: the folder for a user's data, temporary
-sibling files, disks that are tried, and whether another process is still there.
+"""What the store needs of the operating system: the present time, whether a process still
+runs, temporary files beside a file, the state of a disk, and the folder for a user's data.
 """
 
 import contextlib
@@ -13,8 +13,18 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+
+
+def now() -> str:
+    """The present time in UTC, ISO 8601 with milliseconds and "Z".
+
+    The store takes every time from here, so a test can replace this one function.
+    """
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
 
 STATE_FIELD, START_FIELD = 0, 19
 """Where /proc/PID/stat has them, counted after the command's closing bracket."""

@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import click
 
-from nfh_db.clock import now
 from nfh_db.jobs import JobState
 from nfh_db.messages import visible
+from nfh_db.system import now
 from nfh_tui.cli.options import (
     MESSAGE_LIMIT,
     Failure,

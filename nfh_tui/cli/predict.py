@@ -452,7 +452,7 @@ def _store(call: PredictFileOptions) -> "Iterator[Store | None]":
 
 def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools") -> Write:
     """The function that writes a prediction: as JSON, or for a person."""
-    from nfh_db.clock import now
+    from nfh_db.system import now
     from nfh_tui.services.predict import PredictionLines
 
     lines = PredictionLines(tools, now(), scores=call.scores)

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db import system
-from nfh_db.clock import now
 from nfh_db.jobs import CANCELLED, JobGoneError, NewJob
 from nfh_db.models import NewModel
 from nfh_db.query import parse
 from nfh_db.queue import MOST_VALUES
-from nfh_db.system import path_beside, sweep
+from nfh_db.system import now, path_beside, sweep
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_models.model_files import (
     CARD,

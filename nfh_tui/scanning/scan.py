@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db import system
-from nfh_db.clock import now
-from nfh_db.system import path_beside, sweep
+from nfh_db.system import now, path_beside, sweep
 from nfh_models.identification.base import RULES
 from nfh_tui.scanning.blocks import (
     SIZE,

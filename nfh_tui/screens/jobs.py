@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic
 
-from nfh_db.clock import now
 from nfh_db.errors import QueryError
 from nfh_db.jobs import Job, JobState
 from nfh_db.models import Model
 from nfh_db.query import parse
+from nfh_db.system import now
 from nfh_tui.actions import Access, Action
 from nfh_tui.client import LogMark, by
 from nfh_tui.jobs.descriptions import ACTIVE, PREDICT, job_name

@@ -15,7 +15,6 @@ from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from nfh_db.clock import now
 from nfh_db.errors import ExportError, FormatError, StoreError
 from nfh_db.formats.base import Format
 from nfh_db.formats.files import FileOrigin, replacing, split_of_name, write_members
@@ -49,6 +48,7 @@ from nfh_db.records import (
     Vote,
 )
 from nfh_db.store import Store
+from nfh_db.system import now
 from nfh_models.domain import (
     Anchor,
     Answer,

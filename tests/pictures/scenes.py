@@ -156,7 +156,7 @@ def _stopped(folder: Path) -> Iterator[None]:
         for name in ("NO_COLOR", "NFH_TUI_DB", "TMUX", "SSH_CONNECTION", "SSH_TTY"):
             patch.setenv(name, "")
             patch.delenv(name)
-        patch.setattr("nfh_db.clock.datetime", Stopped)
+        patch.setattr("nfh_db.system.datetime", Stopped)
         patch.setattr(ItemClock.__init__, "__defaults__", (lambda: 0.0, IDLE))
         patch.setattr(Input, "_toggle_cursor", lambda self: None)
         patch.setattr(report_process, "output", _once(report_process.output))

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from nfh_db.clock import now
 from nfh_db.errors import FormatError, StoreError
+from nfh_db.system import now
 from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
 from nfh_models.encoder.training import Silver
 from nfh_models.errors import ModelsError

@@ -9,7 +9,7 @@ from math import isfinite
 
 import msgspec
 
-from nfh_db import batches, clock, schema_parts
+from nfh_db import batches, schema_parts, system
 from nfh_db import jobs as db_jobs
 from nfh_db.batches import Unfinished, Work
 from nfh_db.connection import OLDEST_SQLITE, SCHEMA_VERSION, Connection, connect, sqlite3
@@ -286,7 +286,7 @@ def mend(connection: Connection, job_id: int) -> None:
     whose arguments were lost has failed, unless it had ended.
     """
     for statement in MEND:
-        connection.execute(statement, {"id": job_id, "at": clock.now(), "error": LOST})
+        connection.execute(statement, {"id": job_id, "at": system.now(), "error": LOST})
 
 
 UNFINISHED = """

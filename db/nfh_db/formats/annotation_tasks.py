@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from nfh_db.clock import now
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, is_a_name
 from nfh_db.formats.rows import IGNORE, GoldRow, LabelMap, RawPassage, ReadOptions, Row, Span
@@ -31,6 +30,7 @@ from nfh_db.formats.spans import (
 from nfh_db.formats.stored_annotation import Restored, shows_answer
 from nfh_db.messages import shown, tallied
 from nfh_db.records import PERSON, FlagMark, FlagName, Gold, Role, Rule, Vote
+from nfh_db.system import now
 from nfh_models.domain import Anchor, Answer, AnswerError, Head, Mention
 
 # What one annotation of another tool's file comes to: a vote, a gold, flags, or nothing.

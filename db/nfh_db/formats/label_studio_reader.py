@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from nfh_db.clock import now
 from nfh_db.formats.annotation_tasks import Claim, on_alignment, outcome, retokenized
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name
@@ -53,6 +52,7 @@ from nfh_db.formats.spans import (
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored
 from nfh_db.messages import shown, tallied, visible
 from nfh_db.records import MODEL, PERSON, FlagMark, FlagName, Gold, Role, Vote
+from nfh_db.system import now
 from nfh_models.domain import Anchor, Answer, Turn
 
 # The text of a HyperText task, as the editor counts its characters.

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import msgspec
 
-from nfh_db import anchors, answers, batches, bulk_run, clock, event_log, passages, system
+from nfh_db import anchors, answers, batches, bulk_run, event_log, passages, system
 from nfh_db.batches import MERGE, Unfinished, Work
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
@@ -130,7 +130,7 @@ def write(connection: Connection, batch_id: int, note: MergeState) -> str:
 
 def make_ready(connection: Connection, batch_id: int, events: int, report: str) -> None:
     """The merge is done; what it changed is in the log."""
-    row = {"id": batch_id, "rows": events, "report": report, "at": clock.now()}
+    row = {"id": batch_id, "rows": events, "report": report, "at": system.now()}
     connection.execute(MAKE_READY, row)
 
 
@@ -600,7 +600,7 @@ class Bringing:
                 self._person(self._me),
                 "merge",
                 f"merge of {self._name}",
-                clock.now(),
+                system.now(),
                 batch=self.batch,
             )
             for batch in self._plan.batches:

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from nfh_db import anchors, batches, clock, database, event_log, passages
+from nfh_db import anchors, batches, database, event_log, passages, system
 from nfh_db.batches import Unfinished
 from nfh_db.bulk_run import bulk_connection, finish_leftovers
 from nfh_db.connection import (
@@ -353,7 +353,7 @@ def _kept_if_shown(kept: Path | None) -> Iterator[list[int]]:
 
 def _back_up(path: Path, progress: Progress) -> Path:
     """A copy beside the database as it is before the merge."""
-    stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
+    stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-merge-{stamp}")
     return database.back_up(path, target, lambda done, _: progress("copied", done)).path
 

@@ -24,7 +24,9 @@ def told(found: tuple[Precedent, ...]) -> list[tuple[int, str | None, tuple[str,
 def times(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each decision a minute after the one before."""
     minutes = iter(range(60))
-    monkeypatch.setattr("nfh_db.clock.now", lambda: f"2026-05-06T12:{next(minutes):02}:00.000Z")
+    monkeypatch.setattr(
+        "nfh_db.system.now", lambda: f"2026-05-06T12:{next(minutes):02}:00.000Z"
+    )
 
 
 def test_experts_first_then_the_newest(

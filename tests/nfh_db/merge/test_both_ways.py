@@ -221,7 +221,7 @@ def folder() -> Iterator[Path]:
 
     with (
         tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name,
-        patch("nfh_db.clock.now", now),
+        patch("nfh_db.system.now", now),
     ):
         yield Path(name)
 

@@ -144,7 +144,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Stops the store's clock at a time of day."""
 
     def stop(time: str) -> None:
-        monkeypatch.setattr("nfh_db.clock.now", lambda: f"2026-05-06T{time}:00.000Z")
+        monkeypatch.setattr("nfh_db.system.now", lambda: f"2026-05-06T{time}:00.000Z")
 
     stop("12:00")
     return stop

@@ -60,7 +60,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Stops the store's clock at noon of a day of May."""
 
     def stop(day: int) -> None:
-        monkeypatch.setattr("nfh_db.clock.now", lambda: f"2026-05-{day:02}T12:00:00.000Z")
+        monkeypatch.setattr("nfh_db.system.now", lambda: f"2026-05-{day:02}T12:00:00.000Z")
 
     stop(1)
     return stop

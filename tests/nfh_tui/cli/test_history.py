@@ -54,7 +54,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
     def stop(time: str) -> str:
         at = f"2026-05-06T{time}:00.000Z"
-        monkeypatch.setattr("nfh_db.clock.now", lambda: at)
+        monkeypatch.setattr("nfh_db.system.now", lambda: at)
         return local(at)
 
     return stop

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import clock
 from nfh_db import jobs as db_jobs
+from nfh_db import system
 from nfh_db.jobs import Job, JobState
 from nfh_db.records import FlagName, Role
 from nfh_db.store import Store
@@ -29,7 +29,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
         at = begun + timedelta(milliseconds=next(ticks))
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
-    monkeypatch.setattr(clock, "now", now)
+    monkeypatch.setattr(system, "now", now)
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_a_clock_that_is_set_back_keeps_no_training_waiting(store, ids, decide, 
     store.jobs.claim(claimable())
     queue_due(store)  # as each workbench does every second
     store.jobs.end(1, JobState.DONE)
-    monkeypatch.setattr(clock, "now", lambda: "2001-01-01T00:00:00.000Z")
+    monkeypatch.setattr(system, "now", lambda: "2001-01-01T00:00:00.000Z")
     decide(*ids[:2])
     assert queue_due(store) == (2,)
 

@@ -84,7 +84,7 @@ def test_without_a_task_the_last_change_is_undone_then_the_one_before(
     store: Store, models: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However fast they come one after the other.
-    monkeypatch.setattr("nfh_db.clock.now", lambda: "2030-01-01T00:00:00.000Z")
+    monkeypatch.setattr("nfh_db.system.now", lambda: "2030-01-01T00:00:00.000Z")
     use(store, models, "svm-1", "a-1")
     assert go_back(store).after == {"resolution": "small"}
     assert go_back(store).after == {"identification": "small"}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nfh_db import clock, system
+from nfh_db import system
 from nfh_db.connection import connect
 from nfh_db.errors import BusyError, FullError
 from nfh_db.jobs import Job, JobGoneError, JobPoint, JobProgress, JobState
@@ -107,7 +107,7 @@ def test_a_clock_that_is_set_takes_nobodys_job(
 ) -> None:
     job = claimed(queue)
     moved = datetime.now(UTC) + timedelta(hours=hours)
-    monkeypatch.setattr(clock, "now", lambda: moved.isoformat(timespec="milliseconds"))
+    monkeypatch.setattr(system, "now", lambda: moved.isoformat(timespec="milliseconds"))
     assert queue.job(job.id).state is JobState.RUNNING  # its process is there
     queue.change(ELSEWHERE)
     queue.change(f"UPDATE job SET place = '{system.place()}'")
@@ -125,7 +125,7 @@ def test_elsewhere_silence_counts_and_the_future_is_silence(
     for minutes in (3, -3):
         queue.change("UPDATE job SET state = 'running'")
         moved = datetime.now(UTC) + timedelta(minutes=minutes)
-        monkeypatch.setattr(clock, "now", lambda at=moved: at.isoformat())
+        monkeypatch.setattr(system, "now", lambda at=moved: at.isoformat())
         assert queue.job(job.id).state is JobState.INTERRUPTED
 
 

@@ -5,10 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from nfh_db.clock import now
 from nfh_db.connection import connect
 from nfh_db.jobs import JobPoint, JobProgress, JobState, NewJob
 from nfh_db.store import Store
+from nfh_db.system import now
 from nfh_tui.cli.retrain import TRAINABLE
 from nfh_tui.jobs.descriptions import LOG, at_clock, claimable, job_folder
 from nfh_tui.jobs.training import asked
