@@ -2,7 +2,6 @@
 them, and how far people are with what they were given.
 """
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,12 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
-from typing import TypeVar
 
 from nfh_db import answers, system
 from nfh_db.anchors import VISIBLE
 from nfh_db.assignments import Purpose
-from nfh_db.connection import Connection, next_stretch
+from nfh_db.connection import Connection, WriteSize, write_in_steps
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import Annotator, Role
@@ -514,19 +512,11 @@ ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
     assigned_at = excluded.assigned_at, finished_at = NULL
 WHERE state = 'returned'"""
 
-FIRST_STRETCH = 100
-SMALLEST_STRETCH = 10
-LARGEST_STRETCH = 2_000
-WRITE_SECONDS = 0.015
-"""What one write should take: a person's answer may have to wait for it."""
-
-PAUSE_SECONDS = 0.001
-"""Between two writes, so that somebody who waits gets in."""
+WRITE_SIZE = WriteSize(first=100, smallest=10, largest=2_000, seconds=0.015)
+"""Items, checks or assignments."""
 
 Writing = Callable[[], AbstractContextManager[Connection]]
 """Begins a write of its own each time."""
-
-T = TypeVar("T")
 
 
 def give(writing: Writing, plan: AssignmentPlan, tell: Callable[[int], None]) -> list[OpenSlot]:
@@ -542,31 +532,10 @@ def give(writing: Writing, plan: AssignmentPlan, tell: Callable[[int], None]) ->
         tell(len(done))
 
     # Doubles that everybody has already still have to be made such.
-    in_stretches(writing, list(dict.fromkeys([*plan.slots, *sorted(plan.doubles)])), items)
-    in_stretches(writing, plan.checks, checks)
+    anchors = list(dict.fromkeys([*plan.slots, *sorted(plan.doubles)]))
+    write_in_steps(writing, anchors, items, WRITE_SIZE)
+    write_in_steps(writing, plan.checks, checks, WRITE_SIZE)
     return done
-
-
-def in_stretches(
-    writing: Writing, things: Sequence[T], act: Callable[[Connection, Sequence[T]], None]
-) -> None:
-    """Act on things in writes of about WRITE_SECONDS each."""
-    size, at = FIRST_STRETCH, 0
-    while at < len(things):
-        some = things[at : at + size]
-        with writing() as connection:
-            begun = time.perf_counter()
-            act(connection, some)
-        seconds = time.perf_counter() - begun
-        at += len(some)
-        size = next_stretch(
-            size,
-            seconds,
-            wanted=WRITE_SECONDS,
-            smallest=SMALLEST_STRETCH,
-            largest=LARGEST_STRETCH,
-        )
-        time.sleep(PAUSE_SECONDS)
 
 
 def _give_items(
@@ -628,7 +597,7 @@ def take_back(writing: Writing, ids: Sequence[int]) -> None:
     def some_back(connection: Connection, some: Sequence[int]) -> None:
         connection.execute(RETURN, {"ids": json_of(list(some))})
 
-    in_stretches(writing, ids, some_back)
+    write_in_steps(writing, ids, some_back, WRITE_SIZE)
 
 
 def counted(

@@ -19,8 +19,8 @@ from nfh_db.connection import (
     SYNCHRONOUS_FULL,
     SYNCHRONOUS_NORMAL,
     Connection,
+    WriteSize,
     connect,
-    next_stretch,
     prepare_writer,
     sqlite3,
     transaction,
@@ -230,12 +230,8 @@ def _make(connection: Connection, group: Sequence[Event]) -> None:
 # the event, which never happened, is taken out of the log. May be broken off at any point and
 # run again: each write notes, with what it applied, what is left.
 
-WRITE_SECONDS = 0.012
-SETTLE_FIRST_STRETCH = 50
-SETTLE_SMALLEST_STRETCH = 5
-SETTLE_LARGEST_STRETCH = 1_000
-PAUSE_SECONDS = 0.001
-"""Between two writes, so that somebody who waits gets in."""
+SETTLE_SIZE = WriteSize(first=50, smallest=5, largest=1_000, seconds=0.012)
+"""Events."""
 
 
 def run_settlement(
@@ -249,26 +245,18 @@ def run_settlement(
     tell: called with the number of events done.
     """
     left: list[int] = []
-    size, done = SETTLE_FIRST_STRETCH, 0
+    size, done = SETTLE_SIZE.first, 0
     while work.deferred:
-        begun = time.perf_counter()
         with transaction(connection):
             begun = time.perf_counter()
             if not batches.settles(connection, batch_id):
                 # Another process took this one for dead, and finishes what is left.
                 return left
             count = _apply_some(connection, batch_id, work, size, left)
-        seconds = time.perf_counter() - begun
-        size = next_stretch(
-            size,
-            seconds,
-            wanted=WRITE_SECONDS,
-            smallest=SETTLE_SMALLEST_STRETCH,
-            largest=SETTLE_LARGEST_STRETCH,
-        )
+        size = SETTLE_SIZE.next(size, time.perf_counter() - begun)
         done += count
         tell(done)
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(SETTLE_SIZE.pause)
     connection.execute(SYNCHRONOUS_FULL)
     with transaction(connection):
         if batches.settles(connection, batch_id):
@@ -385,7 +373,7 @@ def run_sweep(connection: Connection, batch_id: int, work: Work) -> None:
         (OWN_PASSAGES, OF_PASSAGES),
     ):
         while _delete_some(connection, find, key, statements):
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(SETTLE_SIZE.pause)
     with transaction(connection):
         for statement in (DOCUMENT, ACT, BATCH):
             connection.execute(statement, {"batch": batch_id})
@@ -420,9 +408,8 @@ PRAGMAS = (
 
 WHERE_IT_LIES = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 
-BULK_FIRST_STRETCH = 200
-BULK_SMALLEST_STRETCH = 20
-BULK_LARGEST_STRETCH = 2_000
+BULK_SIZE = WriteSize(first=200, smallest=20, largest=2_000, seconds=0.012)
+"""Rows of the event log."""
 
 
 @contextmanager
@@ -534,7 +521,7 @@ class BulkAct:
         self._batch = 0
         self._note = ""
         self._shown = False
-        self._size = BULK_FIRST_STRETCH
+        self._size = BULK_SIZE.first
         self._waiting: list[Row] = []
         self._stack = ExitStack()
 
@@ -608,13 +595,7 @@ class BulkAct:
             deferred = event_log.record_all(connection, events)
         if deferred is not None:
             self._work.defer(*deferred)
-        self._size = next_stretch(
-            self._size,
-            time.perf_counter() - begun,
-            wanted=WRITE_SECONDS,
-            smallest=BULK_SMALLEST_STRETCH,
-            largest=BULK_LARGEST_STRETCH,
-        )
+        self._size = BULK_SIZE.next(self._size, time.perf_counter() - begun)
         self._waiting = []
 
     def _check_mine(self) -> None:

@@ -10,8 +10,9 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     import sqlite3
 else:
     from pysqlite3 import dbapi2 as sqlite3
+
+T = TypeVar("T")
 
 __all__ = [
     "APPLICATION_ID",
@@ -822,24 +825,55 @@ class Checkpointer:
             return
 
 
-PAUSE_SECONDS = 0.003
-"""Between two writes of a long run: whoever waits looks every half a millisecond, and is to
-find a gap."""
-
-SHORTEST = 1e-6
-"""Seconds: a clock that has not moved is no division by zero."""
+# --- long runs of short writes ----------------------------------------------------------------
 
 
-def next_stretch(
-    size: int, seconds: float, *, wanted: float, smallest: int, largest: int
-) -> int:
-    """How many rows the next write should have, where one of `size` took `seconds`.
+@dataclass(frozen=True, slots=True)
+class WriteSize:
+    """How many rows one transaction of a long run writes, and how long it should take."""
 
-    As many as take `wanted` seconds, but at most twice as many as before: one lucky write
-    says little.
+    first: int
+    """Rows of the first transaction."""
+
+    smallest: int
+    largest: int
+    seconds: float
+    """What one transaction should take: a person's answer may have to wait for it."""
+
+    pause: float = 0.001
+    """Seconds between two transactions. A waiting writer polls every POLL_SECONDS."""
+
+    def next(self, rows: int, seconds: float) -> int:
+        """The number of rows for the next transaction, where one of `rows` took `seconds`."""
+        # A clock with a coarse tick may report no time at all.
+        fitting = int(rows * self.seconds / max(seconds, 1e-6))
+        # At most twice as many as before: a single fast write proves little.
+        return max(self.smallest, min(fitting, 2 * rows, self.largest))
+
+
+def write_in_steps(
+    begin: Callable[[], AbstractContextManager[Connection]],
+    rows: Sequence[T],
+    write: Callable[[Connection, Sequence[T]], bool | None],
+    size: WriteSize,
+) -> bool:
+    """Write `rows` in order, some at a time, each step in a transaction of its own.
+
+    begin: starts a transaction. write: returns False to stop. Returns False if it did. After a
+    crash, or an exception of `write`, the steps before are stored and the current one is not.
     """
-    fitting = int(size * wanted / max(seconds, SHORTEST))
-    return max(smallest, min(fitting, 2 * size, largest))
+    done, count = 0, size.first
+    while done < len(rows):
+        some = rows[done : done + count]
+        with begin() as connection:
+            # The wait for another writer does not count.
+            begun = time.perf_counter()
+            if write(connection, some) is False:
+                return False
+        done += len(some)
+        count = size.next(count, time.perf_counter() - begun)
+        time.sleep(size.pause)
+    return True
 
 
 class Connections:
@@ -871,7 +905,6 @@ class Repository:
 
 
 P = ParamSpec("P")
-T = TypeVar("T")
 
 
 def _lends(

@@ -4,19 +4,18 @@ A passage is dealt once and stays where it was dealt, so that no model is ever j
 it, or the one that it is compared with, has learnt from. Those of one unit stay together.
 """
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfh_db import items, passages, system
 from nfh_db.connection import (
-    PAUSE_SECONDS,
     Connection,
     Repository,
-    next_stretch,
+    WriteSize,
     reads,
     streams,
+    write_in_steps,
 )
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -134,11 +133,8 @@ def texts(connection: Connection, passage_ids: Sequence[int]) -> Iterator[tuple[
         yield from passages.read(connection, passage_ids[start : start + AT_ONCE]).items()
 
 
-WRITE_SECONDS = 0.012
-"""What one write should take: a person's answer may have to wait for it."""
-
-SMALLEST, FIRST, LARGEST = 5, 50, 500
-"""Passages that are dealt at a time."""
+WRITE_SIZE = WriteSize(first=50, smallest=5, largest=500, seconds=0.012, pause=0.003)
+"""Passages."""
 
 
 class Holdout(Repository):
@@ -158,17 +154,11 @@ class Holdout(Repository):
         known: how many had been dealt when this was planned. Where it gives False, a part of
         them may be dealt: plan again. In writes of some milliseconds.
         """
-        place, size = 0, FIRST
-        while place < len(new):
-            some = new[place : place + size]
-            with self.connections.fast_write() as connection:
-                begun = time.perf_counter()
-                if not deal(connection, some, known + place):
-                    return False
-            seconds = time.perf_counter() - begun
-            place += len(some)
-            size = next_stretch(
-                size, seconds, wanted=WRITE_SECONDS, smallest=SMALLEST, largest=LARGEST
-            )
-            time.sleep(PAUSE_SECONDS)
-        return True
+        done = 0
+
+        def write(connection: Connection, some: Sequence[SplitSide]) -> bool:
+            nonlocal done
+            done += len(some)
+            return deal(connection, some, known + done - len(some))
+
+        return write_in_steps(self.connections.fast_write, new, write, WRITE_SIZE)

@@ -18,7 +18,7 @@ from nfh_db.connection import (
     SYNCHRONOUS_FULL,
     Connection,
     Repository,
-    next_stretch,
+    WriteSize,
     sqlite3,
     transaction,
     with_path,
@@ -39,13 +39,8 @@ INSERT_SOURCE = """
 INSERT INTO source_row (batch_id, line, anchor_id, split, labels)
 VALUES (:batch, :line, :anchor, :split, :labels)"""
 
-WRITE_SECONDS = 0.03
-"""What one write of an import should take: a person's answer may have to wait for it."""
-
-SMALLEST_STRETCH = 20
-FIRST_STRETCH = 100
-LARGEST_STRETCH = 2_000
-"""Passages planned and written at once."""
+WRITE_SIZE = WriteSize(first=100, smallest=20, largest=2_000, seconds=0.03)
+"""Passages."""
 
 SLACK = 64
 """Ids left free for people who add rows between the planning and the writing."""
@@ -170,7 +165,7 @@ class Loading:
         self._counts = ImportCounts()
         self._conflicts: list[str] = []
         self._ahead: dict[int, AnchorPlace] = {}
-        self._size = FIRST_STRETCH
+        self._size = WRITE_SIZE.first
         self._slack = 0
         self._batch = 0
         self._note = ""
@@ -322,7 +317,7 @@ class Loading:
             deferred = event_log.record_all(connection, plan.deferred)
         if deferred is not None:
             self._work.defer(*deferred)
-        self._adapt(time.perf_counter() - begun)
+        self._size = WRITE_SIZE.next(self._size, time.perf_counter() - begun)
         return True
 
     def _check_mine(self) -> None:
@@ -333,16 +328,6 @@ class Loading:
                 "not see this process (another container?). Nothing of it is stored; open "
                 "the database from one place at a time while you import"
             )
-
-    def _adapt(self, seconds: float) -> None:
-        """Choose the next stretch so that writing it takes WRITE_SECONDS."""
-        self._size = next_stretch(
-            self._size,
-            seconds,
-            wanted=WRITE_SECONDS,
-            smallest=SMALLEST_STRETCH,
-            largest=LARGEST_STRETCH,
-        )
 
     def _show(self, report: ImportReport) -> None:
         """The flip: all rows at once become visible, and are on the disk."""
@@ -443,7 +428,7 @@ def _rehearse(
     """What an import would do, found out without writing anything."""
     known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
     people = {person.name: person for person in passages.everybody(connection)}
-    for stretch in stretches(incoming, lambda: LARGEST_STRETCH):
+    for stretch in stretches(incoming, lambda: WRITE_SIZE.largest):
         for name, type_ in types_in(stretch).items():
             passages.check_name(name)
             passages.check_type(people.setdefault(name, Annotator(0, name, type_)), type_)

@@ -3,7 +3,6 @@ nobody's answer.
 """
 
 import math
-import time
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from nfh_db.connection import (
     Connection,
     Connections,
     Repository,
-    next_stretch,
+    WriteSize,
     reads,
+    write_in_steps,
     writes_fast,
 )
 from nfh_db.errors import StoreError
@@ -63,12 +63,8 @@ _weights = msgspec.json.Decoder(Weights)
 _ids = msgspec.json.Decoder(list[int])
 
 
-WRITE_SECONDS = 0.012
-"""What one write should take: a person's answer may have to wait for it."""
-
-FIRST_STRETCH = 200
-SMALLEST_STRETCH = 20
-LARGEST_STRETCH = 2_000
+WRITE_SIZE = WriteSize(first=200, smallest=20, largest=2_000, seconds=0.012)
+"""Identifications."""
 
 FORGET_AT_ONCE = 2_000
 
@@ -444,20 +440,11 @@ class Identifications(Repository):
         parser: the one with which it decided; None if that is not to be looked at. Raises
         StoreError if the model is not of this version any more, or decides with another.
         """
-        place, size = 0, FIRST_STRETCH
-        while place < len(found):
-            some = found[place : place + size]
-            with self.connections.fast_write() as connection:
-                begun = time.perf_counter()
-                save_identifications(connection, model_id, version, some, parser)
-            place += len(some)
-            size = next_stretch(
-                size,
-                time.perf_counter() - begun,
-                wanted=WRITE_SECONDS,
-                smallest=SMALLEST_STRETCH,
-                largest=LARGEST_STRETCH,
-            )
+
+        def write(connection: Connection, some: Sequence[tuple[int, Identified]]) -> None:
+            save_identifications(connection, model_id, version, some, parser)
+
+        write_in_steps(self.connections.fast_write, found, write, WRITE_SIZE)
 
 
 def _parser_mark(connection: Connection, model_id: int, spec: str) -> str:

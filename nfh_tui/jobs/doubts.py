@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from nfh_db.answers import Doubt
-from nfh_db.connection import PAUSE_SECONDS, next_stretch
+from nfh_db.connection import WriteSize
 from nfh_db.jobs import NewJob
 from nfh_db.query import parse
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind
@@ -456,9 +456,8 @@ PART = "part-{number}.json"
 DOUBTED = 0.1
 """Gold that the model takes to be less likely counts as doubted: what doubt>0.9 finds."""
 
-WANTED_SECONDS = 0.01
-SMALLEST, FIRST, LARGEST = 10, 100, 500
-"""Rows of one write."""
+WRITE_SIZE = WriteSize(first=100, smallest=10, largest=500, seconds=0.01, pause=0.003)
+"""Doubts."""
 
 Opinions = list[Opinion]
 
@@ -581,17 +580,14 @@ def _save(
         if one.likely is not None
     ]
     holds = _holding(snapshot)
-    saved, place, size = 0, 0, FIRST
+    saved, place, size = 0, 0, WRITE_SIZE.first
     while place < len(rows):
         begun = time.perf_counter()
         some = rows[place : place + size]
         saved += store.answers.save_doubts(job_id, some, holds)
         place += len(some)
-        seconds = time.perf_counter() - begun
-        size = next_stretch(
-            size, seconds, wanted=WANTED_SECONDS, smallest=SMALLEST, largest=LARGEST
-        )
-        time.sleep(PAUSE_SECONDS)
+        size = WRITE_SIZE.next(size, time.perf_counter() - begun)
+        time.sleep(WRITE_SIZE.pause)
         report.step(Phase("saving", place, len(rows)))
     return saved
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from nfh_db.connection import next_stretch
+from nfh_db.connection import WriteSize
 from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.gold import prediction_line
 from nfh_db.query import parse
@@ -339,12 +339,8 @@ AT_ONCE = 200
 SAVED_TOGETHER = 128
 """Predictions between two writes, so that little is lost where a run ends early."""
 
-WRITE_SECONDS = 0.012
-"""What one write should take: a person's answer may have to wait for it."""
-
-FIRST_STRETCH = 32
-SMALLEST_STRETCH = 4
-LARGEST_STRETCH = SAVED_TOGETHER
+WRITE_SIZE = WriteSize(first=32, smallest=4, largest=SAVED_TOGETHER, seconds=0.012)
+"""Predictions."""
 
 GOES_ON = "What was predicted is stored: run the command again, and it goes on from there."
 
@@ -446,7 +442,7 @@ class _Run:
         self._model_id = tools.chosen.model_id
         self._progress = progress
         self._force = force
-        self._size = FIRST_STRETCH
+        self._size = WRITE_SIZE.first
         self._passed = 0
 
     def run(self, query: "Query", me: Annotator) -> PredictionRun:
@@ -504,16 +500,9 @@ class _Run:
             some = rows[place : place + self._size]
             begun = time.perf_counter()
             self._store.predictions.save(self._model_id, some)
-            seconds = time.perf_counter() - begun
             place += len(some)
             self.report.predicted += len(some)
-            self._size = next_stretch(
-                self._size,
-                seconds,
-                wanted=WRITE_SECONDS,
-                smallest=SMALLEST_STRETCH,
-                largest=LARGEST_STRETCH,
-            )
+            self._size = WRITE_SIZE.next(self._size, time.perf_counter() - begun)
 
     def _prediction(self, choice: Choice) -> Prediction:
         return Prediction(

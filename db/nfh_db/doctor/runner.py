@@ -14,12 +14,13 @@ from nfh_db import answers, assignments, bulk_run, database, schema_parts
 from nfh_db.connection import (
     SCHEMA_VERSION,
     Connection,
+    WriteSize,
     connect,
-    next_stretch,
     prepare_writer,
     sqlite3,
     transaction,
     translated,
+    write_in_steps,
 )
 from nfh_db.database import at_one_moment
 from nfh_db.doctor import content_checks, file_checks, rows
@@ -489,13 +490,9 @@ NOT_FINISHED = """
 UPDATE assignment SET finished_at = NULL, verdict = NULL
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND state <> 'done'"""
 
-FIRST_STRETCH = 20
-SMALLEST_STRETCH = 5
-LARGEST_STRETCH = 1_000
-WRITE_SECONDS = 0.03
-"""What one write should take: somebody's answer may have to wait for it."""
+WRITE_SIZE = WriteSize(first=20, smallest=5, largest=1_000, seconds=0.03)
+"""Anchors."""
 
-PAUSE_SECONDS = 0.001
 UNREADABLE = ("pages", "schema")
 """Checks whose faults, where they cannot be repaired, leave no ground to write on."""
 
@@ -627,23 +624,7 @@ def _each(
     mend: Callable[[Connection, Sequence[int]], None],
 ) -> None:
     """Mend anchors in short writes, so that others get in between."""
-    ids = sorted(set(items))
-    place, size = 0, FIRST_STRETCH
-    while place < len(ids):
-        some = ids[place : place + size]
-        with transaction(connection):
-            begun = time.perf_counter()
-            mend(connection, some)
-        seconds = time.perf_counter() - begun
-        place += len(some)
-        size = next_stretch(
-            size,
-            seconds,
-            wanted=WRITE_SECONDS,
-            smallest=SMALLEST_STRETCH,
-            largest=LARGEST_STRETCH,
-        )
-        time.sleep(PAUSE_SECONDS)
+    write_in_steps(lambda: transaction(connection), sorted(set(items)), mend, WRITE_SIZE)
 
 
 def _summaries(connection: Connection, ids: Sequence[int]) -> None:

@@ -22,10 +22,10 @@ from nfh_db.connection import (
     SCHEMA_VERSION,
     WRITES_BETWEEN,
     Connection,
+    WriteSize,
     connect,
     file_identity,
     identify,
-    next_stretch,
     transaction,
     translated,
 )
@@ -404,14 +404,8 @@ def acts(connection: Connection, ids: Sequence[int]) -> list[MergedAct]:
     return [MergedAct(*row) for row in connection.execute(ACTS, {"ids": json_of(list(ids))})]
 
 
-WRITE_SECONDS = 0.02
-"""What one write should take: a person's answer may have to wait for it."""
-
-FIRST_STRETCH = 50
-SMALLEST_STRETCH = 5
-LARGEST_STRETCH = 1_000
-PAUSE_SECONDS = 0.001
-"""Between two writes, so that somebody who waits gets in."""
+WRITE_SIZE = WriteSize(first=50, smallest=5, largest=1_000, seconds=0.02)
+"""Rows of one kind."""
 
 NO_CHECKPOINTS = "PRAGMA wal_autocheckpoint = 0"
 
@@ -420,7 +414,7 @@ class Writes:
     """The writes of a merge. size: how many rows the next one can hold."""
 
     def __init__(self, connection: Connection) -> None:
-        self.size = FIRST_STRETCH
+        self.size = WRITE_SIZE.first
         self._connection = connection
         self._count = 0
         # Carrying the log over into the database takes longer than a write may.
@@ -432,18 +426,12 @@ class Writes:
         with transaction(self._connection):
             begun = time.perf_counter()
             yield
-        self.size = next_stretch(
-            self.size,
-            time.perf_counter() - begun,
-            wanted=WRITE_SECONDS,
-            smallest=SMALLEST_STRETCH,
-            largest=LARGEST_STRETCH,
-        )
+        self.size = WRITE_SIZE.next(self.size, time.perf_counter() - begun)
         self._count += 1
         if self._count % WRITES_BETWEEN == 0:
             self._connection.execute(PASSIVE)
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(WRITE_SIZE.pause)
 
     def begin_small(self) -> None:
         """Rows of another kind come: find out anew how many fit."""
-        self.size = FIRST_STRETCH
+        self.size = WRITE_SIZE.first

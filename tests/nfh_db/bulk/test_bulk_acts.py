@@ -1,5 +1,6 @@
 """One thing done to many items: what a preview says, what is done, what one undo takes back."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -252,9 +253,9 @@ def test_writes_are_short_and_progress_is_told(
     store: Store, path: Path, me: Annotator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Stretches of the smallest size still hold items whole.
-    monkeypatch.setattr(bulk_run, "SETTLE_FIRST_STRETCH", 5)
-    monkeypatch.setattr(bulk_run, "SETTLE_LARGEST_STRETCH", 5)
-    monkeypatch.setattr(bulk_run, "BULK_FIRST_STRETCH", 2)
+    settle = replace(bulk_run.SETTLE_SIZE, first=5, largest=5)
+    monkeypatch.setattr(bulk_run, "SETTLE_SIZE", settle)
+    monkeypatch.setattr(bulk_run, "BULK_SIZE", replace(bulk_run.BULK_SIZE, first=2))
     do(store, me, BulkOperation(OperationKind.SKIP))
     told: list[tuple[str, int]] = []
     found = store.bulk.preview(ALL, AGE, me)

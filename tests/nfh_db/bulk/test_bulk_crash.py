@@ -17,6 +17,7 @@ COUNT = 120
 
 WORK = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from nfh_db import bulk_run
 from nfh_db.query import parse
@@ -30,7 +31,7 @@ def stop(*_, **__):
     print("ready", flush=True)
     sys.stdin.read()
 
-bulk_run.BULK_FIRST_STRETCH = 40
+bulk_run.BULK_SIZE = replace(bulk_run.BULK_SIZE, first=40)
 if when == "unseen":
     bulk_run.BulkAct.show = stop
 elif when == "shown":

@@ -21,12 +21,13 @@ from nfh_models.domain import Anchor, Kind, class_answer
 MERGE_AND_DIE = """
 import os, signal, sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from nfh_db.merge import apply, source
 from nfh_db import connection
 from nfh_db.store import Store
 
-source.FIRST_STRETCH = source.LARGEST_STRETCH = 6
+source.WRITE_SIZE = replace(source.WRITE_SIZE, first=6, largest=6)
 left = int(sys.argv[3])
 original = connection.transaction
 

@@ -268,8 +268,8 @@ def test_a_name_of_two_kinds_is_refused(parted) -> None:
 def test_many_acts_in_many_writes(copies, monkeypatch: pytest.MonkeyPatch) -> None:
     from nfh_db.merge import source
 
-    monkeypatch.setattr(source, "LARGEST_STRETCH", 7)
-    monkeypatch.setattr(source, "FIRST_STRETCH", 6)
+    few = replace(source.WRITE_SIZE, first=6, largest=7)
+    monkeypatch.setattr(source, "WRITE_SIZE", few)
     copies.made("home", *(copies.kit.one(f"one {n}", 0, line=n) for n in range(1, 61)))
     copies.copy("home", "train")
     with Store.open(copies.path("train")) as store:

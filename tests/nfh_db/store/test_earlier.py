@@ -1,6 +1,7 @@
 """Somebody who answers twice in one file: the later answer counts, the log has both."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -158,7 +159,7 @@ def test_a_run_broken_off_between_two_answers_is_finished(
 ) -> None:
     with Store.open(path, create=True) as store:
         kit.load(store, row(kit, said("bob", Kind.AGE)))
-        monkeypatch.setattr(bulk_run, "SETTLE_FIRST_STRETCH", 1)
+        monkeypatch.setattr(bulk_run, "SETTLE_SIZE", replace(bulk_run.SETTLE_SIZE, first=1))
         monkeypatch.setattr(bulk_run, "_apply", _once(bulk_run._apply))
         with pytest.raises(KeyboardInterrupt):
             kit.load(store, row(kit, said("eva", Kind.YEAR, 3), earlier=EARLIER))

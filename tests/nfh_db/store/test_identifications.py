@@ -1,6 +1,7 @@
 """What models say of missing nouns: kept by model, forgotten with it, and nobody's answer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,9 +110,8 @@ def test_many_are_saved_in_several_writes(
     store: Store, eva: Annotator, kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kit.load(store, *(kit.one(f"{n} one", 1, line=n + 1) for n in range(9)))
-    monkeypatch.setattr(db_predictions, "FIRST_STRETCH", 2)
-    monkeypatch.setattr(db_predictions, "SMALLEST_STRETCH", 2)
-    monkeypatch.setattr(db_predictions, "LARGEST_STRETCH", 3)
+    few = replace(db_predictions.WRITE_SIZE, first=2, smallest=2, largest=3)
+    monkeypatch.setattr(db_predictions, "WRITE_SIZE", few)
     sizes: list[int] = []
     save = predictions.save_identifications
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_db.connection import next_stretch
+from nfh_db.connection import WriteSize
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ from nfh_db.connection import next_stretch
     ],
 )
 def test_a_write_fits_the_time_and_at_most_doubles(size, seconds, expected) -> None:
-    found = next_stretch(size, seconds, wanted=0.02, smallest=5, largest=1_000)
-    assert found == expected
+    size_of = WriteSize(first=50, smallest=5, largest=1_000, seconds=0.02)
+    assert size_of.next(size, seconds) == expected

@@ -215,8 +215,9 @@ if __name__ == "__main__":
                 sys.stdin.read()
             yield one
     identify._Run._incoming = waits
+    from dataclasses import replace
     from nfh_db import import_run
-    import_run.FIRST_STRETCH = 4
+    import_run.WRITE_SIZE = replace(import_run.WRITE_SIZE, first=4)
     here.run(Store.open(Path(sys.argv[1])))
 """
 

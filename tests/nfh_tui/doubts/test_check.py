@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -212,9 +213,8 @@ def _environment() -> dict[str, str]:
 def test_it_writes_in_short_stretches(
     store: Store, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doubts, "FIRST", 7)
-    monkeypatch.setattr(doubts, "SMALLEST", 5)
-    monkeypatch.setattr(doubts, "WANTED_SECONDS", 0.0)
+    slow = replace(doubts.WRITE_SIZE, first=7, smallest=5, seconds=0.0)
+    monkeypatch.setattr(doubts, "WRITE_SIZE", slow)
     sizes = []
     save = Answers.save_doubts
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,8 +97,8 @@ def test_a_recipe_that_has_nothing_to_say(database: Path) -> None:
 
 def test_writes_are_short(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    monkeypatch.setattr(predict, "LARGEST_STRETCH", 10)
-    monkeypatch.setattr(predict, "FIRST_STRETCH", 10)
+    ten = replace(predict.WRITE_SIZE, first=10, largest=10)
+    monkeypatch.setattr(predict, "WRITE_SIZE", ten)
     save = Predictions.save
 
     def counted(self: Predictions, model: int, found: Sequence[tuple[int, Prediction]]) -> None:

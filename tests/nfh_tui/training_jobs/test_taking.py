@@ -1,5 +1,7 @@
 """Gold taken out of a database: which of it, and on which side."""
 
+from dataclasses import replace
+
 import pytest
 
 from nfh_db import holdout
@@ -180,8 +182,8 @@ def test_dealing_many_passages_is_many_short_writes(
     store: Store, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Writes of a slow disk: the next one is smaller, as far down as it may be.
-    monkeypatch.setattr("nfh_db.holdout.WRITE_SECONDS", 0.0)
-    monkeypatch.setattr("nfh_db.holdout.SMALLEST", 30)
+    slow = replace(holdout.WRITE_SIZE, seconds=0.0, smallest=30)
+    monkeypatch.setattr(holdout, "WRITE_SIZE", slow)
     load("a", count=180)
     sizes = []
     deal = holdout.deal
