@@ -547,12 +547,17 @@ def _pattern_rows(
 
 def _coefficients(page: CommandReport, agreement: "Agreement") -> None:
     found, pooled = agreement.coefficients, agreement.pooled
+    fleiss, voters = found.fleiss, counted(found.fleiss.voters, "answer")
     page.title("All annotators together")
     page.table(
         ("measure", "value", "of"),
         [
             ("Krippendorff's alpha, kinds", found.alpha, _of(found.alpha, "item")),
-            ("Fleiss' kappa, seven classes", found.fleiss.kappa, _fleiss(agreement)),
+            (
+                "Fleiss' kappa, seven classes",
+                fleiss.kappa,
+                f"{_of(fleiss.kappa, 'item')} of {voters}",
+            ),
             ("Gwet's AC1 (a diagnostic)", found.ac1, _of(found.ac1, "item")),
             ("equal whole answers", pooled.equal, _of(pooled.equal, "pair")),
             ("equal kinds", pooled.same_kind, _of(pooled.same_kind, "pair")),
@@ -561,11 +566,6 @@ def _coefficients(page: CommandReport, agreement: "Agreement") -> None:
     page.left_out(found.left_out, "alpha and AC1")
     page.left_out(found.fleiss.left_out, "Fleiss' kappa")
     page.left_out(pooled.left_out, "the pairs")
-
-
-def _fleiss(agreement: "Agreement") -> str:
-    found = agreement.coefficients.fleiss
-    return f"{_of(found.kappa, 'item')} of {counted(found.voters, 'answer')}"
 
 
 def _of(measure: "Measure", thing: str) -> str:
@@ -655,8 +655,8 @@ def _twos(page: CommandReport, agreement: "Agreement") -> None:
     page.title("Two annotators at a time: answers, kinds, heads, and Cohen's kappa on kinds")
     twos = agreement.people.twos
     finds = [_find(differs(two.left, two.right)) for two in twos]
-    _two_rows(page, twos, finds, [f"{two.left}, {two.right}" for two in twos])
-    _more(page, len(twos), agreement.people.not_measured)
+    names = [f"{two.left}, {two.right}" for two in twos]
+    _two_rows(page, twos, finds, names, agreement.people.not_measured)
 
 
 def _two_rows(
@@ -664,6 +664,7 @@ def _two_rows(
     twos: "Sequence[PeopleAgreement]",
     finds: Sequence[str],
     names: Sequence[str],
+    not_measured: int,
 ) -> None:
     ranked = sorted(zip(twos, finds, names, strict=True), key=lambda one: -one[0].items)
     page.table(
@@ -681,14 +682,11 @@ def _two_rows(
             for two, find, name in ranked[:SHOWN_TWOS]
         ],
     )
-
-
-def _more(page: CommandReport, measured: int, not_measured: int) -> None:
-    if measured > SHOWN_TWOS:
-        page.note(f"{measured - SHOWN_TWOS:,} further are in --json")
+    if len(twos) > SHOWN_TWOS:
+        page.note(f"{len(twos) - SHOWN_TWOS:,} further are in --json")
     if not_measured:
         page.note(
-            f"{not_measured:,} further, who share fewer items than these {measured:,}, were "
+            f"{not_measured:,} further, who share fewer items than these {len(twos):,}, were "
             "not measured: narrow the query"
         )
 
@@ -700,8 +698,8 @@ def _experts(page: CommandReport, agreement: "Agreement") -> None:
     twos = agreement.experts.twos
     if twos:
         finds = [_find(decided_of(two.left)) for two in twos]
-        _two_rows(page, twos, finds, [two.left for two in twos])
-        _more(page, len(twos), agreement.experts.not_measured)
+        names = [two.left for two in twos]
+        _two_rows(page, twos, finds, names, agreement.experts.not_measured)
     else:
         page.note("No item that an expert decided was answered by another person.")
     for name, count in sorted(agreement.own.items()):
@@ -710,8 +708,8 @@ def _experts(page: CommandReport, agreement: "Agreement") -> None:
     doubles = agreement.doubles.twos
     if doubles:
         finds = [_find(doubles_of(two.left, two.right)) for two in doubles]
-        _two_rows(page, doubles, finds, [f"{two.left}, {two.right}" for two in doubles])
-        _more(page, len(doubles), agreement.doubles.not_measured)
+        names = [f"{two.left}, {two.right}" for two in doubles]
+        _two_rows(page, doubles, finds, names, agreement.doubles.not_measured)
     else:
         page.note("No item was decided by two experts.")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import field
 
-from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
+from nfh_db.assignment_plan import Amount, AssignmentRequest, PersonProgress, days_ago
 from nfh_db.assignments import Dealt
 from nfh_db.messages import counted, visible
 from nfh_db.records import Role
@@ -31,7 +31,6 @@ from nfh_tui.cli.report import aligned
 from nfh_tui.services.reports import Report, filled
 
 if TYPE_CHECKING:
-    from nfh_db.assignment_plan import Amount
     from nfh_db.query import Query
     from nfh_db.records import Annotator
     from nfh_db.store import Store
@@ -79,9 +78,7 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> "Amount":
-        from nfh_db.assignment_plan import Amount
-
+    ) -> Amount:
         text = str(value)
         digits = text.removesuffix("%")
         percent = digits != text
@@ -160,8 +157,8 @@ def assign(
     each: int | None,
     role: str,
     limit: int | None,
-    checks: "Amount | None",
-    doubles: "Amount | None",
+    checks: Amount | None,
+    doubles: Amount | None,
     seed: int | None,
     take_back: str | None,
     days: float,
@@ -188,19 +185,19 @@ def assign(
         if take_back is not None:
             only = _name(take_back) if take_back else None
             returned = store.assignments.take_back(
-                parsed, who, _before(days), only, dry_run=dry_run
+                parsed, who, days_ago(days), only, dry_run=dry_run
             )
             report["taken_back"] = returned
             lines += returned_lines(returned, days, dry_run=dry_run)
         if names:
             wanted = AssignmentRequest(
-                each or 1, Role(role), checks, doubles, seed, _before(days)
+                each or 1, Role(role), checks, doubles, seed, days_ago(days)
             )
             dealt = _deal(store, parsed, who, names, wanted, limit, dry_run=dry_run)
-            report |= dealt_json(dealt)
+            report |= asdict(dealt)
             lines += dealt_lines(dealt, wanted)
         if not report:
-            people = store.assignments.progress(parsed, who, _before(days))
+            people = store.assignments.progress(parsed, who, days_ago(days))
             report = {
                 "people": [
                     filled(ProgressReport, one, checks=filled(ChecksReport, one))
@@ -226,8 +223,8 @@ def _check(
     role: str,
     each: int | None,
     limit: int | None,
-    checks: "Amount | None",
-    doubles: "Amount | None",
+    checks: Amount | None,
+    doubles: Amount | None,
     seed: int | None,
 ) -> None:
     """Raise UsageError for options that do not go together."""
@@ -244,12 +241,6 @@ def _check(
         raise click.UsageError("--double is for adjudicators: add --role adjudicator")
     if doubles is not None and len(set(names)) < 2:
         raise click.UsageError("--double gives an item to two people: name two with --to")
-
-
-def _before(days: float) -> str:
-    from nfh_db.assignment_plan import days_ago
-
-    return days_ago(days)
 
 
 def _deal(
@@ -293,10 +284,6 @@ WORDS = 2
 
 
 # --- what was given out ---------------------------------------------------------------------
-
-
-def dealt_json(dealt: Dealt) -> dict[str, object]:
-    return asdict(dealt)
 
 
 def dealt_lines(dealt: Dealt, wanted: AssignmentRequest) -> list[str]:

@@ -21,7 +21,7 @@ from nfh_tui.cli.retrain import (
     check_parser,
     check_recipe,
     check_settings,
-    left_out_lines,
+    left_out_of,
     sentence_lines,
 )
 from nfh_tui.display_figures import percent
@@ -144,9 +144,7 @@ def checked_lines(result: Mapping[str, object], db: Path | None) -> Iterator[str
         )
     if right is not None and right < MOSTLY_RIGHT and doubted:
         yield from sentence_lines(OWN_MISTAKES, "  ")
-    left_out = result.get("left_out")
-    if isinstance(left_out, Mapping):
-        yield from left_out_lines({str(why): count(n) for why, n in left_out.items()})
+    yield from left_out_of(result)
     notes = result.get("notes")
     for note in notes if isinstance(notes, list) else []:
         yield from sentence_lines(str(note), "  ")

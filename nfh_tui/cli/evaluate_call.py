@@ -346,15 +346,15 @@ RESOLUTION = "resolution"
 DEFAULT_FOLDS = 5
 
 OF_ONE_TASK = {
-    "--folds": IDENTIFICATION,
-    "--train": IDENTIFICATION,
-    "--set": IDENTIFICATION,
-    "--ablation": IDENTIFICATION,
-    "--oracle": RESOLUTION,
-    "--baselines": RESOLUTION,
-    "--several-heads": RESOLUTION,
+    "--folds": ("folds", IDENTIFICATION),
+    "--train": ("train", IDENTIFICATION),
+    "--set": ("sets", IDENTIFICATION),
+    "--ablation": ("ablation", IDENTIFICATION),
+    "--oracle": ("oracle", RESOLUTION),
+    "--baselines": ("baselines", RESOLUTION),
+    "--several-heads": ("several_heads", RESOLUTION),
 }
-"""Options of one task, with the task."""
+"""Options of one task: the field, and the task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -409,17 +409,8 @@ class EvaluateOptions:
             self._check_settings()
 
     def _check_task(self) -> None:
-        given = {
-            "--folds": self.folds is not None,
-            "--train": self.train is not None,
-            "--set": bool(self.sets),
-            "--ablation": self.ablation,
-            "--oracle": self.oracle,
-            "--baselines": self.baselines,
-            "--several-heads": self.several_heads,
-        }
-        for option, task in OF_ONE_TASK.items():
-            if given[option] and task != self.task:
+        for option, (name, task) in OF_ONE_TASK.items():
+            if getattr(self, name) and task != self.task:
                 raise click.UsageError(
                     f"{option} is of {task}: leave it out, or evaluate {task}"
                 )

@@ -151,7 +151,11 @@ def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResul
     with opened(call, looks_up=True) as store, watched(tell) as step:
         source = _examples(call, store)
         systems = _systems(call, store)
-        baselines = _baselines() if call.baselines else []
+        baselines = [
+            ResolutionSystem(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind))
+            for kind in (*NOUNS, *(f"{kind}{NAMES}" for kind in NOUNS))
+            if call.baselines
+        ]
         everybody = [*systems, *baselines]
         layers = layers_needed(everybody)
         parser = load_parser(call.parser, layers) if layers else None
@@ -232,14 +236,6 @@ def _systems(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSys
     ]
     check_names(one.name for one in called)
     return called
-
-
-def _baselines() -> list[ResolutionSystem]:
-    kinds = (*NOUNS, *(f"{kind}{NAMES}" for kind in NOUNS))
-    return [
-        ResolutionSystem(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind))
-        for kind in kinds
-    ]
 
 
 AROUND_ERROR = 300

@@ -34,7 +34,7 @@ from nfh_tui.cli.retrain import (
     failure_lines,
     figure_lines,
     in_words,
-    left_out_lines,
+    left_out_of,
     sentence_lines,
 )
 from nfh_tui.display_figures import percent
@@ -634,7 +634,10 @@ def metrics_of(model: "Model") -> Mapping[str, object]:
 def _is_gone(model: "Model", database: Path) -> bool:
     if model.path is None:
         return model.recipe == SMALL and not is_packaged()
-    return not _there(model, database)
+    try:
+        return not folder_of(database, model.path).is_dir()
+    except OSError:  # a folder without permission
+        return True
 
 
 def full_lines(
@@ -691,11 +694,13 @@ def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
         value = percent(_number(metrics, name), none="none")
         between = percent(deviation, none="none")
         yield f"  {name:10} {value:>5}, deviation between folds {between}"
-    left_out = metrics.get("left_out")
-    if isinstance(left_out, dict):
-        counts = {key: number for key, number in left_out.items() if isinstance(number, int)}
-        yield from left_out_lines(counts)
-    yield from _worst(metrics.get("worst"))
+    yield from left_out_of(metrics)
+    worst = metrics.get("worst")
+    if isinstance(worst, list) and worst:
+        yield ""
+        yield "Anchors with most errors in the folds:"
+        titles = {"n": "numbers", "missed": "missed", "false": "false"}
+        yield from count_table("anchor", titles, worst, width=20, digits=8)
 
 
 def _resolution_figures(metrics: Mapping[str, object]) -> Iterator[str]:
@@ -705,19 +710,8 @@ def _resolution_figures(metrics: Mapping[str, object]) -> Iterator[str]:
         told = counted(passages, "passage")
         yield f"Learnt from {counted(examples, 'example')} in {told}."
     yield from figure_lines(metrics)
-    left_out = metrics.get("left_out")
-    if isinstance(left_out, dict):
-        counts = {key: count for key, count in left_out.items() if isinstance(count, int)}
-        yield from left_out_lines(counts)
+    yield from left_out_of(metrics)
     yield from failure_lines(metrics)
-
-
-def _worst(worst: object) -> Iterator[str]:
-    if isinstance(worst, list) and worst:
-        yield ""
-        yield "Anchors with most errors in the folds:"
-        titles = {"n": "numbers", "missed": "missed", "false": "false"}
-        yield from count_table("anchor", titles, worst, width=20, digits=8)
 
 
 def _said(value: object) -> str:
@@ -739,10 +733,3 @@ def _folder(model: "Model", database: Path) -> str | None:
     if model.path is not None:
         return str(folder_of(database, model.path))
     return str(packaged_folder()) if model.recipe == SMALL else None
-
-
-def _there(model: "Model", database: Path) -> bool:
-    try:
-        return model.path is not None and folder_of(database, model.path).is_dir()
-    except OSError:  # one that nobody may look into
-        return False

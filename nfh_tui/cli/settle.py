@@ -121,12 +121,15 @@ def settle(
     Never of what an expert decided or a file said. It is one act: z in the workbench takes
     it back, but for what somebody changed since.
     """
-    from nfh_db.records import Rule
+    from nfh_db.records import Annotator, Rule
 
     parsed = parse_query(query)
     who = me or user()
     with open_database(db, writes=not dry_run) as store:
-        person = _known(store, who) if dry_run else store.people.ensure(who)
+        # A dry run creates nobody.
+        person = (
+            (known(store, who) or Annotator(0, who)) if dry_run else store.people.ensure(who)
+        )
         with AnchorCounter("settle") as counter:
             report = store.settlement.run(
                 parsed,
@@ -151,13 +154,6 @@ def settle(
         tell(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
         tell_lines(drawn_lines(drawn, request))
-
-
-def _known(store: "Store", who: str) -> "Annotator":
-    """The annotator of this name; a dry run creates none."""
-    from nfh_db.records import Annotator
-
-    return known(store, who) or Annotator(0, who)
 
 
 def _audit_of(

@@ -643,12 +643,8 @@ def _numbers(page: CommandReport, found: StatsResult) -> None:
     said = size.said
     shares = not nfhs_only(size, found)
     rows = [
-        ("NFH", f"{size.nfh:,}", percentage(share(size.nfh, said)) if shares else NONE),
-        (
-            "not an NFH",
-            f"{size.not_nfh:,}",
-            percentage(share(size.not_nfh, said)) if shares else NONE,
-        ),
+        (name, f"{n:,}", percentage(share(n, said)) if shares else NONE)
+        for name, n in (("NFH", size.nfh), ("not an NFH", size.not_nfh))
     ]
     if size.broken:
         rows.append(("broken: in no share", f"{size.broken:,}", ""))

@@ -149,7 +149,9 @@ def hold_identification(
             judged.append(DecidedExamples(system, tuple(decided[name]), seconds[name]))
         else:
             progress("fitting, model", place + 1, len(systems))
-            judged.append(_crossed(system, system.cross, examples))
+            began = time.perf_counter()
+            decisions = tuple(system.cross(examples)) if examples else ()
+            judged.append(DecidedExamples(system, decisions, time.perf_counter() - began))
     return IdentificationTrial(
         source.source,
         source.format,
@@ -185,14 +187,6 @@ def parse_all(
         parsed += parse_examples(batch, parser)
         progress(len(parsed), len(examples))
     return parsed
-
-
-def _crossed(
-    system: IdentificationSystem, cross: DecideAll, examples: Sequence[Example]
-) -> DecidedExamples:
-    began = time.perf_counter()
-    decisions = tuple(cross(examples)) if examples else ()
-    return DecidedExamples(system, decisions, time.perf_counter() - began)
 
 
 class Watched:

@@ -128,7 +128,8 @@ def find_trouble(
     repeats, over_time = Repeats(), OverTime()
     found: list[LabelFinding] = []
     done = 0
-    for some in _batched(by_passage, PASSAGES_AT_ONCE):
+    for first in range(0, len(by_passage), PASSAGES_AT_ONCE):
+        some = by_passage[first : first + PASSAGES_AT_ONCE]
         for scene, ballots in _scenes(store, some, tagger):
             found += look(scene)
             repeats.add(scene)
@@ -150,11 +151,6 @@ def _tagger() -> tuple[Tagger | None, str | None]:
         return load_tagger(), None
     except NoPipelineError as error:
         return None, str(error)
-
-
-def _batched(by_passage: "Sequence[array[int]]", size: int) -> "Iterator[Sequence[array[int]]]":
-    for first in range(0, len(by_passage), size):
-        yield by_passage[first : first + size]
 
 
 def _scenes(
