@@ -23,9 +23,9 @@ from nfh_tui.cli.options import (
     check_out,
     emit,
     known,
+    named_store,
     on_database,
     open_database,
-    open_to_read,
     parse_query,
     say,
     tell,
@@ -282,10 +282,7 @@ def _chosen(model: str | None, db: Path | None) -> "SelectedModel[Identifier]":
     """The model; names and numbers of models are looked up in the database of --db."""
     from nfh_tui.services.models import identifier_for
 
-    if db is None:
-        return identifier_for(None, model)
-
-    with open_to_read(db) as store:
+    with named_store(db) as store:
         return identifier_for(store, model, register=False)
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -250,6 +250,16 @@ def parse_query(words: Iterable[str]) -> "Query":
     from nfh_db.query import parse
 
     return parse(" ".join(words))
+
+
+@contextlib.contextmanager
+def named_store(db: Path | None) -> "Iterator[Store | None]":
+    """The database of --db, to look up models in; None without --db."""
+    if db is None:
+        yield None
+        return
+    with open_to_read(db) as store:
+        yield store
 
 
 def open_database(db: Path | None, *, writes: bool = False) -> "Store":

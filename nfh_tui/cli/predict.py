@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,10 +28,10 @@ from nfh_tui.cli.options import (
     check_out,
     command,
     emit,
+    named_store,
     of_file,
     on_database,
     open_database,
-    open_to_read,
     reading_options,
     say,
     tell,
@@ -44,7 +44,6 @@ from nfh_tui.jobs.descriptions import count, text
 
 if TYPE_CHECKING:
     from nfh_db.formats.files import FileOrigin
-    from nfh_db.store import Store
     from nfh_tui.services.imports import ImportOptions
     from nfh_tui.services.predict import PredictedNumber, PredictionCounts, PredictionTools
 
@@ -432,22 +431,12 @@ def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
         patterns=call.patterns,
         parser=call.parser,
     )
-    with _store(call) as store:
+    looked_up = call.model is not None or call.identifier is not None
+    with named_store(call.db if looked_up else None) as store:
         tools, notes = tools_for(store, request)
     for note in notes:
         say("\n".join(sentence_lines(f"nfh-tui: {note}")))
     return tools
-
-
-@contextmanager
-def _store(call: PredictFileOptions) -> "Iterator[Store | None]":
-    """The database in which names of models are looked up, if the call names one."""
-    if call.db is None or (call.model is None and call.identifier is None):
-        yield None
-        return
-
-    with open_to_read(call.db) as store:
-        yield store
 
 
 def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools") -> Write:

@@ -49,12 +49,13 @@ def wrapped(
     )
 
 
-def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], words: int = 1, indent: str = "") -> list[str]:
     """Rows as padded lines: the first `words` columns are left-aligned, the others
     right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(
+        indent
+        + "  ".join(
             cell.ljust(width) if place < words else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()

@@ -12,7 +12,7 @@ from nfh_models.errors import ModelsError
 from nfh_tui.cli.options import (
     emit,
     json_option,
-    open_to_read,
+    named_store,
     reporting,
     say,
     tell_lines,
@@ -109,10 +109,7 @@ def scan(
 def _source(model: str | None, db: Path | None) -> "ModelSource":
     from nfh_tui.scanning.scan import model_source
 
-    if db is None:
-        return model_source(None, model)
-
-    with open_to_read(db) as store:
+    with named_store(db) as store:
         return model_source(store, model)
 
 
@@ -361,7 +358,7 @@ def _anchors(found: Figures) -> Iterator[str]:
         for one in found["anchors"]
     ]
     heads = ("anchor", "NFH", "of all NFH", "numbers", "of them NFH")
-    yield from (f"  {line}" for line in aligned([heads, *rows]))
+    yield from aligned([heads, *rows], indent="  ")
     if found["anchors_not_apart"]:
         yield (
             f"  {counted(found['distinct_anchors'], 'distinct anchor')} counted apart; "
@@ -382,9 +379,7 @@ def _rules(found: Figures) -> Iterator[str]:
         )
         for one in found["rules"]
     ]
-    yield from (
-        f"  {line}" for line in aligned([("decided by", "numbers", "of all", "NFH"), *rows])
-    )
+    yield from aligned([("decided by", "numbers", "of all", "NFH"), *rows], indent="  ")
     yield ""
 
 

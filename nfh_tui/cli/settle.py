@@ -351,7 +351,7 @@ def drawn_lines(audit: "NewAudit", request: SettleRequest) -> Iterator[str]:
     rows = [(name, f"{size:,}", f"{drawn:,}") for name, (size, drawn) in audit.strata.items()]
     if rows:
         titles = ("stratum", "golds", "drawn")
-        yield from (f"  {line}" for line in aligned([titles, *rows]))
+        yield from aligned([titles, *rows], indent="  ")
     if audit.voted:
         yield from _wrapped(
             f"{visible(audit.auditor, NAME_SHOWN)} voted on {audit.voted:,} of these: "
@@ -397,7 +397,7 @@ def audit_lines(audit: "AuditReport", request: SettleRequest) -> Iterator[str]:
     ]
     if rows:
         titles = ("stratum", "golds", "drawn", "decided", "wrong")
-        yield from (f"  {line}" for line in aligned([titles, *rows]))
+        yield from aligned([titles, *rows], indent="  ")
 
 
 def _rates(audit: "AuditReport") -> Iterator[str]:
