@@ -62,15 +62,13 @@ def ensure_demo(path: Path) -> None:
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.services.guidelines import first_text
-    from nfh_tui.services.models import ensure_small
+    from nfh_tui.services.models import set_up
 
     config.make_folder_for(path)
     with Store.open(path, create=True) as store:
         if next(iter(store.queue.ids(parse(""), store.people.ensure("editor"))), None):
             return
-        ensure_small(store)
-        store.guidelines.begin(first_text())
+        set_up(store)
         from nfh_db.formats.files import Source
         from nfh_db.formats.registry import GOLD
         from nfh_tui.sample import corpus_path

@@ -240,8 +240,7 @@ def _import_all(
 def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
     """The database, created if needed; a dry run without one uses a temporary one."""
     from nfh_db.store import Store
-    from nfh_tui.services.guidelines import first_text
-    from nfh_tui.services.models import ensure_small
+    from nfh_tui.services.models import set_up
 
     with TemporaryDirectory(prefix="nfh-tui-") as folder:
         if dry_run and not database.exists():
@@ -251,8 +250,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
         opened = Store.open(database, create=True) if new or not dry_run else None
         with opened or open_to_read(database) as store:
             if new:
-                ensure_small(store)
-                store.guidelines.begin(first_text())
+                set_up(store)
             yield store
 
 

@@ -172,15 +172,13 @@ def init(db: Path | None, as_json: bool) -> None:
     with the text that comes with it. A database that is there already is left as it is.
     """
     from nfh_db.store import Store
-    from nfh_tui.services.guidelines import first_text
-    from nfh_tui.services.models import ensure_small
+    from nfh_tui.services.models import set_up
 
     path = config.new_database(db)
     existed = path.exists()
     with Store.open(path, create=True) as store:
         if not existed:
-            ensure_small(store)
-            store.guidelines.begin(first_text())
+            set_up(store)
     if as_json:
         emit({"db": str(path), "created": not existed})
     else:

@@ -141,6 +141,14 @@ def is_packaged() -> bool:
         return False
 
 
+def set_up(store: "Store") -> None:
+    """Give a new database the model in the package and the first text of the guidelines."""
+    from nfh_tui.services.guidelines import first_text
+
+    ensure_small(store)
+    store.guidelines.begin(first_text())
+
+
 def ensure_small(store: "Store") -> int | None:
     """The number of the model in the package as it is registered; None if there is none.
 
