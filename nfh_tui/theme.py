@@ -1,4 +1,4 @@
-"""The two themes of our own, and a person's; all of Textual's can be chosen as well."""
+"""The two built-in themes, and those of the user; all of Textual's can be chosen as well."""
 
 from dataclasses import replace
 from typing import Any
@@ -58,11 +58,11 @@ LIGHT = Theme(
 THEMES = (DARK, LIGHT)
 DEFAULT = DARK.name
 SETTING = "theme"
-"""Name of the setting that keeps a person's choice; the person's name follows it."""
+"""Prefix of the setting that keeps a person's choice; the name of the person follows."""
 
 
 def made(own: OwnTheme) -> Theme:
-    """A person's theme: their colours, and those of our dark or light one for the rest."""
+    """A theme of the user; colours that it lacks come from the built-in dark or light theme."""
     base = DARK if own.dark else LIGHT
     colours: dict[str, Any] = dict(own.colours)
     theme = replace(base, name=own.name, **colours)

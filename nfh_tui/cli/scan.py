@@ -189,7 +189,7 @@ def _write(path: Path, report: dict[str, object]) -> None:
 def report_json(
     job: "Scan", source: "ModelSource", task: "BlockTask", top: int
 ) -> dict[str, object]:
-    """The report. `all` is the sum of the files that were read to their end."""
+    """The report. `all` is the sum over the files that were read completely."""
     return {
         "model": source.name,
         "recipe": source.recipe,
@@ -205,7 +205,7 @@ def report_json(
 def figures(tally: TextFigures, seconds: float, top: int, distinct: int) -> dict[str, object]:
     """The figures of a text; shares are fractions, None where there is nothing to share.
 
-    distinct: different anchors, of which the tally may hold the most common only.
+    distinct: number of different anchors; the tally may hold only the most common.
     """
     return {
         "bytes": tally.bytes,
@@ -269,13 +269,13 @@ def _count(count: Count) -> dict[str, object]:
 ANCHOR_WIDTH = 34
 NAME_LENGTH = 200
 PROGRESS_NAME = 20
-"""Characters of a file's name in the line of progress, which has to fit a terminal."""
+"""Characters of a file's name in the progress line, which must fit a terminal."""
 
 SURE_AFTER = 2.0
-"""Seconds before which a rate says little of the time left."""
+"""Seconds before which the remaining time is not shown."""
 
 RATED_FROM = 10_000
-"""Words of a text below which its rate says little: starting takes longer than reading."""
+"""Words of a text below which its rate is not shown: it measures the start."""
 
 Figures = Mapping[str, Any]
 
@@ -390,16 +390,16 @@ def _clock(seconds: float) -> str:
 
 
 APART = 5
-"""Files that are spoken of one by one; of more, their number is said."""
+"""Most files with a sentence each; more are counted."""
 
 
 def say_twice(pairs: Sequence[tuple[str, str]]) -> None:
-    """Of names that were left out, which other name the same file has."""
+    """Print the names that were left out, since the same file has another name."""
     _each([f"{shown(one)}: the same file as {shown(other)}" for one, other in pairs])
 
 
 def say_known(files: Sequence[ScannedFile]) -> None:
-    """Tells which files an earlier run has finished."""
+    """Print which files an earlier run has finished or begun."""
     _each(
         [
             f"{shown(file.name)}: scanned before, on {file.finished_before[:10]}, "
@@ -421,7 +421,7 @@ def say_known(files: Sequence[ScannedFile]) -> None:
 
 
 def say_rest(job: Scan) -> None:
-    """What went wrong. Each file that is not counted has its sentence."""
+    """Print the errors, a sentence for each file that is not counted."""
     for file in job.files:
         if file.failed:
             say(f"nfh-tui: {shown(file.name)}: {shown(file.failed)}. It is not counted")
@@ -441,7 +441,7 @@ def say_rest(job: Scan) -> None:
 
 
 def kept(job: Scan) -> str:
-    """How far a scan is that was stopped, and whether it can go on from there."""
+    """The progress of a stopped scan, and whether it can be resumed."""
     done = sum(file.state.done for file in job.files)
     parts = [f"{done} of {len(job.files)} files are done"] if len(job.files) > 1 else []
     lost = []
@@ -461,7 +461,7 @@ def kept(job: Scan) -> str:
 
 
 def _each(beginnings: Sequence[str], end: str = "") -> None:
-    """A sentence of each of a few files; of more, how many there are."""
+    """Print a sentence for each file, or the number of files if there are many."""
     for beginning in beginnings[:APART]:
         say(f"{beginning}{end}")
     if len(beginnings) > APART:

@@ -132,7 +132,7 @@ class KeyReport(Report):
 
 
 def _files_text(config: "Config", files: Sequence[Path]) -> str:
-    """Where a person's settings are looked for, and which acts have keys of their own."""
+    """The settings files, and the actions with keys of the user."""
     from nfh_tui.actions import key_line
 
     own = [a for a in config.keymap.actions if a.id in config.keymap.own]
@@ -150,7 +150,7 @@ def _files_text(config: "Config", files: Sequence[Path]) -> str:
 
 
 def _theme_troubles(config: "Config") -> list[str]:
-    """What is wrong with the theme that is named; Textual is asked only if one is."""
+    """The error of an unknown theme; Textual is imported only if one is named."""
     if config.theme is None or config.theme in [theme.name for theme in config.themes]:
         return []
     from textual.theme import BUILTIN_THEMES

@@ -1,10 +1,11 @@
-"""The guidelines: Markdown with numbered rules, their versions and changes, and a text
-edited in the editor of one's own.
+"""The guidelines: Markdown with numbered rules, their versions and changes, and their editing
+in an external editor.
 
 A rule is a heading of level 2 with an id and a title, "## R7 One noun is one head", and all
-that follows up to the next heading of level 1 or 2. Every heading of level 2 must be a rule:
-one that is mistyped would else be read as a part of the rule before it. Headings inside
-fenced code are none.
+that follows up to the next heading of level 1 or 2. Every heading of level 2 must be a rule,
+for
+a mistyped one would be read as a part of the rule before it. Headings inside fenced code do
+not count.
 """
 
 import os
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-"""Where Markdown ends a line; str.splitlines knows more ends, and numbers would differ."""
+"""Line ends of Markdown; str.splitlines knows more, and line numbers would differ."""
 
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(?P<level>##?)(?!#)(?P<words>.*)", re.DOTALL)
@@ -38,11 +39,11 @@ _RULE = re.compile(r"[ \t]+(?P<id>R[1-9][0-9]{0,2})(?P<title>(?:[ \t].*)?)", re.
 _LONGEST_QUOTE = 40
 
 BEGUN = "guidelines begun"
-"""Name of the setting that keeps a text begun; the person's name follows it."""
+"""Prefix of the setting that keeps an unfinished text; the name of the person follows."""
 
 
 class GuidelinesError(ModelsError):
-    """A text that has no rules, or a rule that cannot be told from another one."""
+    """A text without rules, or with an invalid rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class GuidelineRule:
 
 
 def checked(text: str) -> tuple[GuidelineRule, ...]:
-    """The rules of a text that is to become a version.
+    """The rules of a text, checked before it becomes a version.
 
     Raises GuidelinesError as `rules_of`, and where a character could control a terminal or
     turn the writing direction: others read the text in theirs.
@@ -102,7 +103,7 @@ def rules_of(text: str) -> tuple[GuidelineRule, ...]:
 
 
 def first_text() -> str:
-    """The guidelines that a database begins with, as they lie in the installed package."""
+    """The first guidelines of a database, a file of the package."""
     # Imported here: most who read rules read those of a database.
     from importlib.resources import files
 
@@ -110,13 +111,13 @@ def first_text() -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of the text as Markdown ends them, without their ends."""
+    """The lines of a text by the rules of Markdown, without line ends."""
     return _LINE_END.split(text)
 
 
 def headings(lines: list[str]) -> Iterator[tuple[int, str | None]]:
-    """Number and words of the lines that begin or end a rule; None as words if they only end
-    one."""
+    """Number and words of the lines that begin or end a rule; words are None for a line that
+    only ends one."""
     fence = ""
     for number, line in enumerate(lines, 1):
         found = _FENCE.fullmatch(line)
@@ -134,7 +135,7 @@ def headings(lines: list[str]) -> Iterator[tuple[int, str | None]]:
 
 
 def _heading_of(words: str, number: int) -> tuple[str, str]:
-    """Id and title of the rule whose heading, behind its number signs, has these words."""
+    """Id and title of a rule. words: its heading behind the number signs."""
     found = _RULE.fullmatch(words)
     if found is None:
         shown = f"##{words}"
@@ -170,7 +171,7 @@ NAME = "guidelines.md"
 
 
 def editor() -> str | None:
-    """The command that the person has chosen; None if there is none."""
+    """The command of $VISUAL or $EDITOR; None if neither is set."""
     for variable in ("VISUAL", "EDITOR"):
         chosen = os.environ.get(variable, "").strip()
         if chosen:
@@ -179,7 +180,7 @@ def editor() -> str | None:
 
 
 def edited(text: str, command: str) -> str:
-    """The text after the person changed it in their editor; returns when that ends.
+    """Open a text in an editor, wait for its end, and return the changed text.
 
     Raises GuidelinesError if the editor cannot be started or fails, or leaves a text that is
     no UTF-8; what was typed then stays in a file that is named. Raises OSError.
@@ -187,7 +188,7 @@ def edited(text: str, command: str) -> str:
     path = Path(mkdtemp(prefix="nfh-guidelines-")) / NAME
     path.write_text(text, encoding="utf-8", newline="")
     try:
-        # The person's own command, as every program does it with $EDITOR.
+        # The command of the user, as usual with $EDITOR.
         ended = subprocess.run([*shlex.split(command), str(path)], check=False)
     except (OSError, ValueError) as error:
         shutil.rmtree(path.parent, ignore_errors=True)
@@ -209,15 +210,15 @@ def edited(text: str, command: str) -> str:
 
 
 OPENING = "What comes first"
-"""The title of what stands before the first heading, where anything does."""
+"""Title of the text before the first heading."""
 
 CONTEXT = 1
-"""Lines that stay, shown around those that changed."""
+"""Unchanged lines shown around changed ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuidelineSection:
-    """A stretch of the text under one heading.
+    """A section of the text under one heading.
 
     id: of a rule, "" for other text. body: Markdown, without the heading.
     """
@@ -238,7 +239,7 @@ class GuidelineSection:
 
 
 def parts_of(text: str) -> tuple[GuidelineSection, ...]:
-    """All that the text says, in its order; headings under which nothing stands are left out.
+    """The sections of a text, in order, without empty ones.
 
     Raises GuidelinesError as `rules_of`.
     """
@@ -267,7 +268,7 @@ def _whole(lines: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineChange:
-    """A part that differs between two texts.
+    """A section that differs between two texts.
 
     id and title: of the later text, of the earlier where it is gone. how: new, gone or
     changed. lines: begun with "+", "-" or a space, as differences are written.
@@ -280,7 +281,7 @@ class GuidelineChange:
 
 
 def changes_of(earlier: str, later: str) -> tuple[GuidelineChange, ...]:
-    """What changed from one text to another, part by part, in the order of the later one.
+    """The changed sections between two texts, in the order of the later one.
 
     A text without rules is one part. Nothing raises.
     """
@@ -291,7 +292,7 @@ def changes_of(earlier: str, later: str) -> tuple[GuidelineChange, ...]:
 
 
 def _by_key(text: str) -> Mapping[str, GuidelineSection]:
-    """The parts by their ids, those that are no rule by their titles."""
+    """The sections by id; those that are no rule by title."""
     try:
         parts = parts_of(text)
     except GuidelinesError:
@@ -323,17 +324,17 @@ def _difference(old: GuidelineSection | None, new: GuidelineSection | None) -> I
 
 
 def same_words(one: str, other: str) -> bool:
-    """True for texts that differ in white space at most: lines may break elsewhere."""
+    """True for texts that differ at most in white space."""
     return one.split() == other.split()
 
 
 UNKNOWN = "no such rule now"
-"""Said of a tag that names no rule of the version that holds."""
+"""Words for a tag without a rule in the current version."""
 
 
 @dataclass(frozen=True)
 class Guide:
-    """The rules that hold, and of which earlier versions a rule read otherwise.
+    """The current rules, and the earlier versions in which each had another text.
 
     version: None where there are no guidelines. outdated: rules by id, each with the numbers
     of the versions in which its text was another one, or in which it was not yet there.
@@ -352,7 +353,7 @@ class Guide:
         return {rule.id: rule.title for rule in self.rules}
 
     def rule(self, tag: str) -> GuidelineRule | None:
-        """The rule that a tag names, if it holds now."""
+        """The current rule of a tag, if any."""
         wanted = rule_id(tag)
         return next((rule for rule in self.rules if rule.id == wanted), None)
 
@@ -361,16 +362,16 @@ class Guide:
         return titled(tag, self.titles)
 
     def is_outdated(self, tag: str | None, version: int | None) -> bool:
-        """True if a decision has a rule whose text is another one by now."""
+        """True if the rule of a decision has changed since."""
         return tag is not None and (rule_id(tag), version) in self.outdated
 
     def old_versions(self, rule: str) -> tuple[int, ...]:
-        """The versions in which a rule read otherwise."""
+        """The versions in which a rule had another text."""
         return tuple(sorted(version for id_, version in self.outdated if id_ == rule))
 
 
 def titled(tag: str, titles: Mapping[str, str]) -> str:
-    """A tag with its rule's title; without titles, or for an unknown rule, told as such."""
+    """A tag with the title of its rule, or with a remark for an unknown rule."""
     id_ = rule_id(tag)
     if not titles:
         return id_
@@ -378,7 +379,7 @@ def titled(tag: str, titles: Mapping[str, str]) -> str:
 
 
 def guide_of(versions: "Sequence[Guideline]") -> Guide:
-    """The guide of all versions there are, the last of which holds. Never raises."""
+    """The guide of all versions, of which the last is the current one. Never raises."""
     if not versions:
         return Guide()
     last = versions[-1]
@@ -450,7 +451,7 @@ def query_of(rule: str) -> str:
 
 
 def outdated_query(guide: Guide, rule: str) -> str | None:
-    """The query for the decisions made when a rule read otherwise; None if it never did."""
+    """The query for decisions under another text of a rule; None if it never changed."""
     versions = guide.old_versions(rule)
     if not versions:
         return None
@@ -459,23 +460,23 @@ def outdated_query(guide: Guide, rule: str) -> str | None:
 
 WITH_THE_PROGRAM = "came with the program"
 MOST_NAMED = 6
-"""Rules that a sentence names; of more it says how many."""
+"""Most rules that a sentence names."""
 
 
 def by_words(one: "Guideline") -> str:
-    """Who wrote a version, and on which day (UTC)."""
+    """The author and the day of a version (UTC)."""
     return f"{one.by or WITH_THE_PROGRAM} · {one.at[:10]}"
 
 
 def version_words(one: "Guideline", versions: Sequence["Guideline"]) -> str:
-    """Which version it is, of how many, by whom, and whether it holds."""
+    """Number, total, author and state of a version."""
     last = versions[-1].version
     holds = "holds now" if one.version == last else f"{last} holds now"
     return f"version {one.version} · {by_words(one)} · {holds}"
 
 
 def change_lines(changes: Sequence[GuidelineChange]) -> Iterator[str]:
-    """What changed, part by part: "-" before what was, "+" before what is."""
+    """The changes as lines: "-" before old ones, "+" before new ones."""
     for number, change in enumerate(changes):
         if number:
             yield ""
@@ -484,7 +485,7 @@ def change_lines(changes: Sequence[GuidelineChange]) -> Iterator[str]:
 
 
 def changed_words(changes: Sequence[GuidelineChange]) -> str:
-    """Which rules changed, in one line: "R5, R7 changed; R22 new"."""
+    """The changed rules in one line: "R5, R7 changed; R22 new"."""
     said = []
     for how in ("changed", "new", "gone"):
         names = [change.id or f"“{change.title}”" for change in changes if change.how == how]

@@ -1,4 +1,4 @@
-"""Documents made of the templates of the package: values in HTML are escaped."""
+"""Renders the templates of the package; values in HTML are escaped."""
 
 import re
 import textwrap
@@ -16,11 +16,11 @@ WIDTH = 100
 BROKEN = re.compile(r"\s*\n\s*")
 
 LONGEST = 2_000
-"""Characters of a value that a page shows."""
+"""Most characters of a value on a page."""
 
 
 def paragraph(text: str, indent: str = "") -> str:
-    """The lines of a template as one paragraph. indent: of all lines but the first."""
+    """Wrap the lines of a template as one paragraph. indent: of all lines but the first."""
     return (
         textwrap.fill(
             BROKEN.sub(" ", text.strip()),
@@ -35,7 +35,7 @@ def paragraph(text: str, indent: str = "") -> str:
 
 
 def point(text: str) -> str:
-    """The lines of a template as one point of a list."""
+    """The lines of a template as one item of a list."""
     return paragraph(text, "  ")
 
 
@@ -43,12 +43,12 @@ Filters = Mapping[str, Callable[..., object]]
 
 
 def render(template: str, filters: Filters, /, **values: object) -> str:
-    """A document. filters: of this template alone. Raises jinja2.TemplateError."""
+    """Render a document. filters: of this template alone. Raises jinja2.TemplateError."""
     return _with(filters).get_template(template).render(values)
 
 
 def macros(template: str, filters: Filters, /) -> "TemplateModule":
-    """The macros of a template, to be called one by one."""
+    """The macros of a template, as callables."""
     return _with(filters).get_template(template).module
 
 
