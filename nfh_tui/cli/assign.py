@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec import field
@@ -29,12 +28,6 @@ from nfh_tui.cli.options import (
 from nfh_tui.cli.progress import RowCounter
 from nfh_tui.cli.report import aligned
 from nfh_tui.services.reports import Report, filled
-
-if TYPE_CHECKING:
-    from nfh_db.query import Query
-    from nfh_db.records import Annotator
-    from nfh_db.store import Store
-
 
 TAKE_BACK = "--take-back"
 DAYS = 14
@@ -193,7 +186,10 @@ def assign(
             wanted = AssignmentRequest(
                 each or 1, Role(role), checks, doubles, seed, days_ago(days)
             )
-            dealt = _deal(store, parsed, who, names, wanted, limit, dry_run=dry_run)
+            with RowCounter("assign") as counter:
+                dealt = store.assignments.assign(
+                    parsed, who, names, wanted, limit=limit, dry_run=dry_run, tell=counter
+                )
             report |= asdict(dealt)
             lines += dealt_lines(dealt, wanted)
         if not report:
@@ -241,22 +237,6 @@ def _check(
         raise click.UsageError("--double is for adjudicators: add --role adjudicator")
     if doubles is not None and len(set(names)) < 2:
         raise click.UsageError("--double gives an item to two people: name two with --to")
-
-
-def _deal(
-    store: "Store",
-    query: "Query",
-    who: "Annotator | None",
-    names: Sequence[str],
-    wanted: "AssignmentRequest",
-    limit: int | None,
-    *,
-    dry_run: bool,
-) -> "Dealt":
-    with RowCounter("assign") as counter:
-        return store.assignments.assign(
-            query, who, names, wanted, limit=limit, dry_run=dry_run, tell=counter
-        )
 
 
 NAME_WIDTH = 40

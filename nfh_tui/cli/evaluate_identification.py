@@ -456,7 +456,7 @@ def run_ablation(call: EvaluateOptions) -> None:
         raise click.UsageError(f"--ablation is of one recipe: --model {SVM} or {RULES}")
     if recipe == RULES and call.sets:
         raise click.UsageError("--set is of svm: the recipe rules is not fitted")
-    trial = held(call, _without_rules if recipe == RULES else _without_features)
+    trial = held(call, (lambda *_: rules_without()) if recipe == RULES else _without_features)
     rows = _rows(call, trial, recipe)
     if call.report is not None:
         write_report(call.report, f"Ablation of {recipe}", _as_text(call, trial, recipe, rows))
@@ -481,14 +481,6 @@ def _without_features(
         for removal in REMOVALS
         if removal.without < kept
     ]
-
-
-def _without_rules(
-    call: EvaluateOptions,  # noqa: ARG001
-    store: "Store | None",  # noqa: ARG001
-    training_set: FoldExamples | None,  # noqa: ARG001
-) -> list[IdentificationSystem]:
-    return rules_without()
 
 
 def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> list[AblationRow]:

@@ -36,7 +36,6 @@ from nfh_tui.cli.progress import Steps
 from nfh_tui.cli.report import wrapped
 
 if TYPE_CHECKING:
-    from nfh_db.query import Query
     from nfh_db.store import Store
     from nfh_models.identification.base import Identifier
     from nfh_tui.services.identify import (
@@ -113,36 +112,25 @@ def identify(
     What is decided is stored with the rule that decided, and shown in the workbench. It is
     no answer, no vote and no gold. With --file no database is needed.
     """
-    if file is None:
-        if out is not None or per_line:
-            raise click.UsageError("--out and --per-line go with --file")
-
-        _in_database(parse_query(query), model, spec, db, as_json, (new, again, dry_run))
+    if file is not None:
+        if query:
+            raise click.UsageError("give a QUERY or --file, not both")
+        if again or dry_run or not new:
+            raise click.UsageError(
+                "--no-new, --again and --dry-run are about the database: leave them out with "
+                "--file"
+            )
+        identify_file(file, out, model, spec, db, per_line=per_line, as_json=as_json)
         return
-    if query:
-        raise click.UsageError("give a QUERY or --file, not both")
-    if again or dry_run or not new:
-        raise click.UsageError(
-            "--no-new, --again and --dry-run are about the database: leave them out with --file"
-        )
-
-    identify_file(file, out, model, spec, db, per_line=per_line, as_json=as_json)
-
-
-def _in_database(
-    query: "Query",
-    model: str | None,
-    spec: str | None,
-    db: Path | None,
-    as_json: bool,
-    how: tuple[bool, bool, bool],
-) -> None:
+    if out is not None or per_line:
+        raise click.UsageError("--out and --per-line go with --file")
     from nfh_db.records import Annotator
     from nfh_models.identification.base import RULES
-    from nfh_tui.services.identify import IdentifyRequest, identify
+    from nfh_tui.services.identify import IdentifyRequest
+    from nfh_tui.services.identify import identify as identify_passages
     from nfh_tui.services.models import identifier_for
 
-    new, again, dry_run = how
+    parsed = parse_query(query)
     began = time.perf_counter()
     with open_database(db, writes=not dry_run) as store:
         me = known(store, user()) or Annotator(0, user())
@@ -155,9 +143,9 @@ def _in_database(
         tools = tools_of(chosen, spec)
         if not dry_run:
             _say_what_is_forgotten(store, tools)
-        wanted = IdentifyRequest(query, new=new, again=again, dry_run=dry_run)
+        wanted = IdentifyRequest(parsed, new=new, again=again, dry_run=dry_run)
         with Steps("identify") as steps:
-            report = identify(store, wanted, tools, me, steps.step)
+            report = identify_passages(store, wanted, tools, me, steps.step)
         active = store.identifications.active()
     seconds = time.perf_counter() - began
     # The rules become the active model where there is none.

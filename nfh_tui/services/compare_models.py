@@ -5,7 +5,7 @@ The models are not run, so that this is quick.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from nfh_db.query import Query, quote_name
 from nfh_db.records import Ballot
@@ -146,7 +146,7 @@ def compare_models(
 
     hidden: anchors that are left out. Raises StoreError.
     """
-    of_task: _Task = _Resolution() if task == RESOLUTION else _Identification()
+    of_task = _Resolution() if task == RESOLUTION else _Identification()
     labelled = store.holdout.labelled(query)
     ballots = [one for one in labelled if one.anchor_id not in hidden and of_task.tells(one)]
     ids = [one.anchor_id for one in ballots]
@@ -180,28 +180,6 @@ def _within(items: "Sequence[ComparedItem]", passages: frozenset[str]) -> int:
 # --- the tasks ------------------------------------------------------------------------------
 
 
-class _Task(Protocol):
-    """The parts of a comparison that depend on the task."""
-
-    def tells(self, ballot: Ballot) -> bool:
-        """Whether gold says what is right."""
-        ...
-
-    def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
-        """The prediction of a model by anchor: a token in digits, or a class."""
-        ...
-
-    def items(
-        self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
-    ) -> list[ComparedItem]:
-        """The items with the predictions of both."""
-        ...
-
-    def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:
-        """The figures of both."""
-        ...
-
-
 def _gold(ballot: Ballot) -> Answer:
     if ballot.gold is None:
         raise ValueError("an item without gold")
@@ -209,9 +187,10 @@ def _gold(ballot: Ballot) -> Answer:
 
 
 class _Resolution:
-    """Which noun is missing?"""
+    """Which noun is missing? A prediction is a token in digits, or a class."""
 
     def tells(self, ballot: Ballot) -> bool:
+        """Whether gold decides what is right."""
         return resolution_gold(_gold(ballot)) is not None
 
     def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:

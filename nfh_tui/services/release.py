@@ -570,14 +570,41 @@ def release(
     """
     if ME in asked_of(query):
         raise ExportError("a release is the same whoever makes it: name the person, and not me")
+    from nfh_models.agreement.bootstrap import Resampling
+    from nfh_models.agreement.coefficients import no_skill
+    from nfh_models.agreement.pairs import collect
+    from nfh_models.agreement.report import measure_agreement
+
     with new_folder(place) as folder, store.items.frozen() as frozen:
-        contents = _fill(
-            folder, frozen, query, _names_of(frozen, hidden=pseudonyms), progress, about
+        names = Pseudonyms(frozen.people()) if pseudonyms else ReleaseNames()
+        tally, corpus = ReleaseCounts(ModelsInUse(frozen.activations())), SampleCorpus()
+        stems = FileNames()
+        passing = _Passing(folder, tally, corpus, names, stems, progress)
+        tables = collect(passing.items(frozen.ballots(query)))
+        if not tally.items:
+            raise ExportError(
+                "nothing is decided of what the query finds, so there is nothing to release"
+            )
+        rows = _write_rows(folder, frozen, query, stems, passing.homes)
+        kept = _write_guidelines(folder, frozen, tally)
+        agreement = measure_agreement(
+            tables, no_skill("Skill was not asked for."), Resampling(RESAMPLES, SEED)
+        )
+        contents = Contents(
+            names.query(query),
+            tally,
+            rows,
+            agreement,
+            frozen,
+            names,
+            folder.rows,
+            kept,
+            corpus.found,
+            about,
         )
         stale_gold = frozen.stale_gold()
         folder.append(SHEET, _sheet(contents).encode("utf-8"))
         folder.append(SUMS, folder.sums().encode("ascii"))
-    tally = contents.tally
     return Released(
         str(place),
         tally.items,
@@ -593,51 +620,6 @@ def release(
 def sorted_splits(tally: ReleaseCounts) -> list[tuple[str | None, int]]:
     """Splits with their numbers, by name, what has none last."""
     return sorted(tally.splits.items(), key=lambda one: (one[0] is None, one[0] or ""))
-
-
-def _names_of(frozen: "Frozen", *, hidden: bool) -> ReleaseNames:
-    return Pseudonyms(frozen.people()) if hidden else ReleaseNames()
-
-
-def _fill(
-    folder: NewFolder,
-    frozen: "Frozen",
-    query: Query,
-    names: ReleaseNames,
-    progress: Progress,
-    about: str,
-) -> Contents:
-    """Write all files but the datasheet and the sums."""
-    from nfh_models.agreement.bootstrap import Resampling
-    from nfh_models.agreement.coefficients import no_skill
-    from nfh_models.agreement.pairs import collect
-    from nfh_models.agreement.report import measure_agreement
-
-    tally, corpus = ReleaseCounts(ModelsInUse(frozen.activations())), SampleCorpus()
-    stems = FileNames()
-    passing = _Passing(folder, tally, corpus, names, stems, progress)
-    tables = collect(passing.items(frozen.ballots(query)))
-    if not tally.items:
-        raise ExportError(
-            "nothing is decided of what the query finds, so there is nothing to release"
-        )
-    rows = _write_rows(folder, frozen, query, stems, passing.homes)
-    kept = _write_guidelines(folder, frozen, tally)
-    agreement = measure_agreement(
-        tables, no_skill("Skill was not asked for."), Resampling(RESAMPLES, SEED)
-    )
-    return Contents(
-        names.query(query),
-        tally,
-        rows,
-        agreement,
-        frozen,
-        names,
-        folder.rows,
-        kept,
-        corpus.found,
-        about,
-    )
 
 
 @dataclass(frozen=True, slots=True)
