@@ -616,9 +616,9 @@ MakeSystems = Callable[
 def held(
     call: EvaluateOptions, systems_of: MakeSystems, tell: Tell | None = None
 ) -> IdentificationTrial:
-    """The trial of those whom `entrants_of` makes; its warnings have been said.
+    """Run the trial of the systems that `systems_of` makes, and print its warnings.
 
-    tell: told how far it is, in place of the terminal. Raises what reading, parsing and
+    tell: the progress callback, in place of the terminal. Raises what reading, parsing and
     fitting raise.
     """
     with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
@@ -680,21 +680,15 @@ def named(
     """The systems that --model names, else the active model, or svm where recipes are
     fitted."""
     specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
-    found = [_one_system(call, spec, store, training_set) for spec in specs]
+    found = []
+    for spec in specs:
+        if spec == SVM and call.fits:
+            found.append(fitted(call, SVM, settings(call), training_set))
+            continue
+        chosen = identifier_for(store, spec, register=False)
+        found.append(IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id))
     check_names(one.name for one in found)
     return found
-
-
-def _one_system(
-    call: EvaluateOptions,
-    spec: str | None,
-    store: "Store | None",
-    training_set: FoldExamples | None,
-) -> IdentificationSystem:
-    if spec == SVM and call.fits:
-        return fitted(call, SVM, settings(call), training_set)
-    chosen = identifier_for(store, spec, register=False)
-    return IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id)
 
 
 def fitted(

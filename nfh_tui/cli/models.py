@@ -28,6 +28,7 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
+from nfh_tui.cli.progress import Steps
 from nfh_tui.cli.report import WIDTH
 from nfh_tui.cli.retrain import (
     count_table,
@@ -51,7 +52,6 @@ from nfh_tui.services.reports import filled
 
 if TYPE_CHECKING:
     from nfh_db.models import Activation, Model
-    from nfh_db.query import Query
     from nfh_db.store import Store
     from nfh_tui.services.compare_models import (
         ComparedFigures,
@@ -405,7 +405,20 @@ def compare(
             raise click.UsageError(f"{models[0].name} is compared with itself: name another")
         chosen = task_of(*models, task)
         if predict:
-            _predict(store, chosen, models, wanted, parser)
+            if chosen != "resolution":
+                raise click.UsageError(
+                    "--predict is of resolution; what models of identification say of passages "
+                    "is stored by nfh-tui identify --model M"
+                )
+            from nfh_tui.services.predict import PredictAllRequest, predict_all
+
+            words = f"{wanted.text} state:decided".strip()
+            with Steps("predict") as steps:
+                for model in models:
+                    request = PredictAllRequest(
+                        query=words, model=str(model.id), parser=parser, who=user()
+                    )
+                    predict_all(store, request, steps.step)
         found = compare_models(store, chosen, *models, wanted, _hidden(store, me or user()))
     if as_json:
         emit(comparison_report(found))
@@ -417,31 +430,6 @@ def _hidden(store: "Store", me: str) -> frozenset[int]:
     """Items that somebody has still to decide blind: their gold is not shown."""
     found = known(store, me)
     return frozenset() if found is None else store.answers.to_decide_blind(found)
-
-
-def _predict(
-    store: "Store",
-    task: str,
-    models: "tuple[Model, Model]",
-    query: "Query",
-    parser: str | None,
-) -> None:
-    """Predict and store what the models have not answered yet."""
-    from nfh_tui.cli.progress import Steps
-    from nfh_tui.services.predict import PredictAllRequest, predict_all
-
-    if task != "resolution":
-        raise click.UsageError(
-            "--predict is of resolution; what models of identification say of passages is "
-            "stored by nfh-tui identify --model M"
-        )
-    text = " ".join([*([query.text] if query.text else []), "state:decided"])
-    with Steps("predict") as steps:
-        for model in models:
-            wanted = PredictAllRequest(
-                query=text, model=str(model.id), parser=parser, who=user()
-            )
-            predict_all(store, wanted, steps.step)
 
 
 DOES = {"identification": "identifies", "resolution": "resolves"}

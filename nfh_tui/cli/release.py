@@ -227,8 +227,19 @@ def write_text(
         if not most or found[first] <= most:
             shown.setdefault(first, []).append(one)
     for change in NumberChange:
-        if found[change]:
-            _section(change, shown[change], found[change], left, right, form=form)
+        if not found[change]:
+            continue
+        tell(f"\n{change.value}")
+        for one in shown[change]:
+            there = one.right or one.left
+            if there is not None:
+                place = _where(right if one.right else left, there.look, form=form)
+                tell(f"  {place}  {_text(there.look)}")
+                words = "; ".join(told(one))
+                tell_lines(wrapped(words, "    ", "      ", width=WIDTH, cuts=True))
+        more = found[change] - len(shown[change])
+        if more:
+            tell(f"  and {more:,} more; --most 0 shows all")
 
 
 def _head(
@@ -266,26 +277,6 @@ def _guidelines(before: tuple[int, str] | None, after: tuple[int, str] | None) -
         return
     again = " with another text" if before[0] == after[0] else ""
     yield f"guidelines: version {before[0]} in A, version {after[0]}{again} in B"
-
-
-def _section(
-    change: NumberChange,
-    shown: list[Changed],
-    found: int,
-    left: DiffSide,
-    right: DiffSide,
-    *,
-    form: bool,
-) -> None:
-    tell(f"\n{change.value}")
-    for one in shown:
-        there = one.right or one.left
-        if there is not None:
-            place = _where(right if one.right else left, there.look, form=form)
-            tell(f"  {place}  {_text(there.look)}")
-            tell_lines(wrapped("; ".join(told(one)), "    ", "      ", width=WIDTH, cuts=True))
-    if found > len(shown):
-        tell(f"  and {found - len(shown):,} more; --most 0 shows all")
 
 
 def _where(side: DiffSide, look: ItemDisplay, *, form: bool) -> str:

@@ -13,7 +13,7 @@ from nfh_db.query import Query
 from nfh_db.records import Annotator, Ballot, Role, Rule, Vote
 from nfh_models.agreement.audit import Stratum, allocate, draw, interval, upper_bound, weighted
 from nfh_models.agreement.measure import AnsweredAnchor, Timed
-from nfh_models.domain import Anchor, Kind, Passage, anchor_id
+from nfh_models.domain import Kind, Passage, anchor_id
 
 if TYPE_CHECKING:
     from nfh_db.audits import Audit, AuditItem, AuditSample
@@ -398,20 +398,9 @@ def with_nearest(
         word_spans = [WordSpan.of(wanted[place], *place[1:]) for place in some]
         tags.update(zip(some, tagger.tag(word_spans), strict=True))
         tagging(len(tags))
-    return [
-        replace(item, nearest=_nearest(passage, item.anchor, tags, item.passage))
-        for item, passage in items
-    ]
-
-
-def _nearest(
-    passage: Passage,
-    anchor: Anchor,
-    tags: dict[tuple[int, int, int], list[str]],
-    passage_id: int,
-) -> int | None:
-    from nfh_models.resolution import base
-
-    found = tags[passage_id, *base.reach(passage, anchor)]
-    choice = base.predict(passage, anchor, found).choice
-    return int(choice) if choice.isdigit() else None
+    found = []
+    for item, passage in items:
+        tagged = tags[item.passage, *base.reach(passage, item.anchor)]
+        choice = base.predict(passage, item.anchor, tagged).choice
+        found.append(replace(item, nearest=int(choice) if choice.isdigit() else None))
+    return found

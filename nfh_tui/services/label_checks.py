@@ -140,7 +140,16 @@ def find_trouble(
     found += _not_taken(store, {key for some in by_passage for key in some})
     places = _places(store, {key for finding in found for key in finding.keys})
     anchors = sum(map(len, by_passage))
-    results = tuple(_result(check, found, places, tagger is None) for check in CHECKS)
+    hits: dict[str, list[Hit]] = {}
+    for finding in found:
+        there = tuple(places[key] for key in finding.keys if key in places)
+        hits.setdefault(finding.check, []).append(Hit(finding.note, finding.who, there))
+    results = tuple(
+        LabelCheckResult(
+            check, tuple(hits.get(check.name, ())), tagger is None and check.tagged
+        )
+        for check in CHECKS
+    )
     return LabelProblems(
         len(by_passage), anchors, tagger.name if tagger else None, why, results
     )
@@ -308,17 +317,3 @@ def _place(
         passage.text[end : end + SHOWN_AFTER],
         tuple(ImportedRow(row.file, row.line, row.split) for row in rows),
     )
-
-
-def _result(
-    check: LabelCheck,
-    found: Sequence[LabelFinding],
-    places: dict[int, AnchorLocation],
-    untagged: bool,
-) -> LabelCheckResult:
-    hits = tuple(
-        Hit(finding.note, finding.who, tuple(places[k] for k in finding.keys if k in places))
-        for finding in found
-        if finding.check == check.name
-    )
-    return LabelCheckResult(check, hits, untagged and check.tagged)
