@@ -1,20 +1,20 @@
-"""Checks of what people did: passages and anchors, answers and gold, what is derived from
-them, and the log.
+"""Checks of passages, anchors, answers and gold, of what is derived from them, and of the
+event log. Each yields a fault for every row that breaks its promise.
 """
 
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nfh_db import answers as pairs
+from nfh_db import answers as db_answers
 from nfh_db.assignments import verdict_of
 from nfh_db.connection import Connection
 from nfh_db.doctor.rows import (
-    UNREADABLE,
+    READ_ERRORS,
     CheckedAnchor,
+    DatabaseSnapshot,
     Fault,
-    PassageRange,
-    Patient,
+    PassageChunk,
     Repair,
     Where,
 )
@@ -37,55 +37,55 @@ WHERE e.anchor_id = :anchor AND e.entity = 'answer' AND e.name = 'annotator'
     AND n.name = :name AND e.after ->> '$.at' = :at LIMIT 1"""
 
 
-def answers(stretch: PassageRange) -> Iterator[Fault]:
-    """Each answer, removed ones too, as a value of the domain."""
-    for anchor in stretch.anchors:
-        for row in stretch.answers.get(anchor.id, ()):
-            what = stretch.trouble_of(row.said, anchor)
+def answers(chunk: PassageChunk) -> Iterator[Fault]:
+    """Each answer, removed ones included, is a valid answer for its passage."""
+    for anchor in chunk.anchors:
+        for row in chunk.answers.get(anchor.id, ()):
+            what = chunk.trouble_of(row.checked, anchor)
             if what:
                 yield Fault(what, Where("answer", row.id, anchor.id))
 
 
-def golds(stretch: PassageRange) -> Iterator[Fault]:
-    """Each gold as a value of the domain."""
-    for anchor in stretch.anchors:
-        row = stretch.golds.get(anchor.id)
-        what = stretch.trouble_of(row.said, anchor) if row is not None else ""
+def golds(chunk: PassageChunk) -> Iterator[Fault]:
+    """Each gold is a valid answer for its passage."""
+    for anchor in chunk.anchors:
+        row = chunk.golds.get(anchor.id)
+        what = chunk.trouble_of(row.checked, anchor) if row is not None else ""
         if what:
             yield Fault(what, Where("gold", anchor.id, anchor.id))
 
 
-def rules(stretch: PassageRange) -> Iterator[Fault]:
-    """What each gold counts by: a batch, an adjudicator's answer, or votes."""
-    for anchor in stretch.anchors:
-        row = stretch.golds.get(anchor.id)
+def rules(chunk: PassageChunk) -> Iterator[Fault]:
+    """Each gold has the import, adjudicator's answer or votes that its rule requires."""
+    for anchor in chunk.anchors:
+        row = chunk.golds.get(anchor.id)
         if row is None or row.removed:
             continue
         where = Where("gold", anchor.id, anchor.id)
         rule = row.value.rule
         if rule == Rule.EXPERT:
-            what = _expert_trouble(anchor, stretch)
+            what = _expert_trouble(anchor, chunk)
         elif rule == Rule.IMPORTED:
             what = "" if row.value.batch is not None else "it is imported, but names no import"
         else:
-            what = _settled_trouble(anchor, stretch)
+            what = _settled_trouble(anchor, chunk)
         if what:
             yield Fault(what, where)
 
 
-def _expert_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
-    """What is wrong with an expert's gold; a file may bring one without the answer."""
-    gold = stretch.golds[anchor.id]
-    brought = gold.value.batch is not None
+def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
+    gold = chunk.golds[anchor.id]
+    # An imported file may hold an expert's gold without the answer.
+    imported = gold.value.batch is not None
     if gold.answer_id is None:
-        return "" if brought else "it is an expert's, but points to no answer"
-    found = [row for row in stretch.answers.get(anchor.id, ()) if row.id == gold.answer_id]
+        return "" if imported else "it is an expert's, but points to no answer"
+    found = [row for row in chunk.answers.get(anchor.id, ()) if row.id == gold.answer_id]
     if not found:
         return f"it points to answer {gold.answer_id}, which is none to this anchor"
     answer = found[0]
     if answer.role != Role.ADJUDICATOR or answer.annotator_id != gold.annotator_id:
         return f"it points to answer {answer.id}, which is not the deciding expert's"
-    if brought:
+    if imported:
         return ""
     if answer.removed:
         return f"it points to answer {answer.id}, which was withdrawn"
@@ -98,34 +98,33 @@ def _answer_content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
     return value.kind, value.heads, value.relation, value.sort, value.noun, value.comment
 
 
-def _settled_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
-    """What is wrong with a gold that a rule made of votes."""
-    gold = stretch.golds[anchor.id]
+def _settled_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
+    gold = chunk.golds[anchor.id]
     if gold.value.batch is not None:
-        # Settled elsewhere: the file need not hold the votes.
+        # The file that it came from need not hold the votes.
         return ""
     if gold.votes_trouble:
         return f"the votes it was made of cannot be read: {gold.votes_trouble}"
     if not gold.value.votes:
         return f"its rule is {gold.value.rule}, but it names no votes"
-    there = {(row.name, row.value.at) for row in stretch.votes_of(anchor) if row.counts}
+    present = {(row.name, row.value.at) for row in chunk.votes_of(anchor) if row.counts}
     for name, at in gold.value.votes:
         key = {"anchor": anchor.id, "name": name, "at": at}
-        if (name, at) in there:
+        if (name, at) in present:
             continue
-        if stretch.connection.execute(ANSWER_WITH_TIME, key).fetchone() is None:
+        if chunk.connection.execute(ANSWER_WITH_TIME, key).fetchone() is None:
             return f"it was made of a vote of {name} at {at} that there never was"
-    return _rule_trouble(anchor, stretch) if there == set(gold.value.votes) else ""
+    return _rule_trouble(anchor, chunk) if present == set(gold.value.votes) else ""
 
 
-def _rule_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
-    """Whether the rule makes the gold of its votes again, while they are as they were."""
-    gold = stretch.golds[anchor.id].value
-    passage = stretch.passage_of(anchor)
+def _rule_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
+    """Apply the rule again to the votes, which must be the unchanged ones, and compare."""
+    gold = chunk.golds[anchor.id].value
+    passage = chunk.passage_of(anchor)
     votes = [
         (row.name or "", answer)
-        for row in stretch.votes_of(anchor)
-        if row.counts and (answer := stretch.sound(row.said, anchor)) is not None
+        for row in chunk.votes_of(anchor)
+        if row.counts and (answer := chunk.valid_answer(row.checked, anchor)) is not None
     ]
     if passage is None or len(votes) != len(gold.votes):
         return ""
@@ -133,7 +132,7 @@ def _rule_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
     settled = settle(votes, lemmas, SettlingRule(gold.rule), least=1)
     if settled.answer is None:
         return f"its rule is {gold.rule}, but its votes settle nothing: {settled.reason}"
-    if replace(settled.answer, comment=gold.comment) != stretch.golds[anchor.id].said.answer:
+    if replace(settled.answer, comment=gold.comment) != chunk.golds[anchor.id].checked.answer:
         return f"its rule, {gold.rule}, makes something else of its votes"
     return ""
 
@@ -151,48 +150,48 @@ WHERE (s.state = 'done') <> (w.id IS NOT NULL)
 ORDER BY s.id"""
 
 
-def summaries(stretch: PassageRange) -> Iterator[Fault]:
-    """The summary columns of each anchor that is seen."""
-    for anchor in stretch.anchors:
-        wanted = stretch.summary_of(anchor) if anchor.live else None
+def summaries(chunk: PassageChunk) -> Iterator[Fault]:
+    """The summary columns of each live anchor match its answers and gold."""
+    for anchor in chunk.anchors:
+        wanted = chunk.summary_of(anchor) if anchor.live else None
         if wanted is None or wanted.columns() == anchor.summary:
             continue
-        told = [
-            f"{name} is {_shown(there)}, should be {_shown(should)}"
+        wrong = [
+            f"{name} is {_cell(there)}, should be {_cell(should)}"
             for name, there, should in zip(
                 COLUMNS, anchor.summary, wanted.columns(), strict=True
             )
             if there != should
         ]
-        yield Fault("; ".join(told), Where("anchor", anchor.id, anchor.id), Repair.SUMMARIES)
+        yield Fault("; ".join(wrong), Where("anchor", anchor.id, anchor.id), Repair.SUMMARIES)
 
 
-def _shown(value: object) -> str:
+def _cell(value: object) -> str:
     return "empty" if value in (None, "") else str(value).strip()
 
 
-def differences(stretch: PassageRange) -> Iterator[Fault]:
-    """How the answers of each anchor that is seen differ, pair by pair."""
-    for anchor in stretch.anchors:
-        wanted = stretch.summary_of(anchor) if anchor.live else None
+def differences(chunk: PassageChunk) -> Iterator[Fault]:
+    """The stored differences of each live anchor match its answers and gold."""
+    for anchor in chunk.anchors:
+        wanted = chunk.summary_of(anchor) if anchor.live else None
         if wanted is None:
             continue
-        people = _people(anchor, stretch)
+        people = [row.annotator_id for row in chunk.votes_of(anchor) if row.counts]
         for table, there, should in (
             (
                 "difference",
-                stretch.differences.get(anchor.id, []),
-                pairs.pairs(anchor.id, people, wanted.disagreement),
+                chunk.differences.get(anchor.id, []),
+                db_answers.pairs(anchor.id, people, wanted.disagreement),
             ),
             (
                 "expert_difference",
-                stretch.experts.get(anchor.id, []),
-                pairs.decided(anchor.id, wanted.experts),
+                chunk.experts.get(anchor.id, []),
+                db_answers.decided(anchor.id, wanted.experts),
             ),
             (
                 "gold_difference",
-                stretch.by_gold.get(anchor.id, []),
-                pairs.judged(anchor.id, people, wanted.by_gold),
+                chunk.by_gold.get(anchor.id, []),
+                db_answers.judged(anchor.id, people, wanted.by_gold),
             ),
         ):
             if there != should:
@@ -200,15 +199,10 @@ def differences(stretch: PassageRange) -> Iterator[Fault]:
                 yield Fault(what, Where(table, None, anchor.id), Repair.SUMMARIES)
 
 
-def _people(anchor: CheckedAnchor, stretch: PassageRange) -> list[int]:
-    rows = stretch.votes_of(anchor)
-    return [row.annotator_id for row in rows if row.counts]
-
-
-def assignments(patient: Patient) -> Iterator[Fault]:
-    """Assignments whose state, or verdict, is not what their person's answer makes it."""
-    for row in patient.connection.execute(ASSIGNMENTS).fetchall():
-        what = _assignment_trouble(patient.connection, *row[1:])
+def assignments(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """The state and verdict of each assignment match its person's answer."""
+    for row in snapshot.connection.execute(ASSIGNMENTS).fetchall():
+        what = _assignment_trouble(snapshot.connection, *row[1:])
         if what:
             yield Fault(what, Where("assignment", row[0], row[1]), Repair.ASSIGNMENTS)
 
@@ -227,7 +221,7 @@ def _assignment_trouble(
 ) -> str:
     done = state == "done"
     if name is None:
-        # That its person is missing is said by another check.
+        # `references` reports the missing person.
         return ""
     if done != bool(answered):
         return f"it is {state}, but {name} has {'an' if answered else 'no'} answer as {role}"
@@ -236,10 +230,10 @@ def _assignment_trouble(
     should = None
     if done and expected is not None:
         try:
-            value = pairs.read(connection, anchor, annotator, role)
+            value = db_answers.read(connection, anchor, annotator, role)
             should = verdict_of(connection, anchor, value, expected) if value else None
-        except UNREADABLE:
-            # Said by other checks; nothing was judged by it.
+        except READ_ERRORS:
+            # Other checks report the unreadable value. No verdict can come from it.
             should = None
     if verdict != should:
         return f"its verdict is {verdict or 'empty'}, should be {should or 'empty'}"
@@ -267,7 +261,7 @@ WHERE c.kind = 'do' AND c.merged_by IS NULL
     AND NOT EXISTS (SELECT 1 FROM event AS e WHERE e.act_id = c.id)
 ORDER BY c.id"""
 # The + keeps the search to the few events of one anchor: an act may have 200,000.
-NOT_TURNED = """
+WRONG_REVERSALS = """
 SELECT e.id, e.anchor_id, u.kind, u.target FROM event AS e JOIN act AS u ON u.id = e.act_id
 WHERE u.kind IN ('undo', 'redo') AND u.merged_by IS NULL AND NOT EXISTS (
     SELECT 1 FROM event AS t
@@ -286,9 +280,9 @@ ENTITIES = {
 ROLES = ("annotator", "adjudicator")
 
 
-def events(patient: Patient) -> Iterator[Fault]:
-    """Each event's values, and whose they are."""
-    for id_, entity, anchor, annotator, name, before, after in patient.connection.execute(
+def events(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Each event has a valid key and values that can be decoded."""
+    for id_, entity, anchor, annotator, name, before, after in snapshot.connection.execute(
         EVENTS
     ):
         what = _key_trouble(entity, annotator, name)
@@ -316,16 +310,16 @@ def _value_trouble(entity: str, text: str) -> str:
         value = ENTITIES[entity](text)
         if entity in ("answer", "gold"):
             answer_of(value)  # type: ignore[arg-type]
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         return f"a value of it cannot be read: {error}"
     return ""
 
 
-def replayed(patient: Patient) -> Iterator[Fault]:
-    """Where the log, replayed, does not give what the tables hold."""
-    names = {id_: name for name, id_ in patient.connection.execute(PEOPLE)}
-    for found in mismatches(patient.connection, patient.tell):
-        yield Fault(_mismatch(found, names), _where(found))
+def replayed(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Replaying the log gives what the tables hold."""
+    names = {id_: name for name, id_ in snapshot.connection.execute(PEOPLE)}
+    for found in mismatches(snapshot.connection, snapshot.on_progress):
+        yield Fault(_mismatch_words(found, names), _where(found))
 
 
 def _where(found: Mismatch) -> Where:
@@ -337,24 +331,24 @@ def _where(found: Mismatch) -> Where:
     return Where(entity, f"{anchor}, {annotator}, {name}", anchor)
 
 
-def _mismatch(found: Mismatch, names: dict[int, str]) -> str:
-    thing = _thing(found.key, names)
+def _mismatch_words(found: Mismatch, names: dict[int, str]) -> str:
+    thing = _key_words(found.key, names)
     if found.event is not None:
-        return f"it finds {thing} {_differing(found.logged, found.present)}"
+        return f"it finds {thing} {_difference_words(found.logged, found.present)}"
     if found.logged is None:
         return f"{thing} is there, but no event of the log made it"
     if found.present is None:
-        return f"{thing} is missing: the log left it as {_short(found.logged)}"
-    return f"{thing} is {_differing(found.logged, found.present)}"
+        return f"{thing} is missing: the log left it as {_value_words(found.logged)}"
+    return f"{thing} is {_difference_words(found.logged, found.present)}"
 
 
-def _differing(logged: str | None, there: str | None) -> str:
-    if _short(logged) != _short(there):
-        return f"{_short(there)}, but the log left it as {_short(logged)}"
-    return f"not as the log left it: they differ in {_keys(logged, there)}"
+def _difference_words(logged: str | None, there: str | None) -> str:
+    if _value_words(logged) != _value_words(there):
+        return f"{_value_words(there)}, but the log left it as {_value_words(logged)}"
+    return f"not as the log left it: they differ in {_differing_keys(logged, there)}"
 
 
-def _thing(key: Key, names: dict[int, str]) -> str:
+def _key_words(key: Key, names: dict[int, str]) -> str:
     entity, _, annotator, name = key
     whose = names.get(annotator or 0, f"annotator {annotator}")
     if entity == "answer":
@@ -364,15 +358,14 @@ def _thing(key: Key, names: dict[int, str]) -> str:
     return f"the {entity}"
 
 
-def _short(text: str | None) -> str:
-    """A value in a word or two."""
+def _value_words(text: str | None) -> str:
     if text is None:
         return "nothing"
     value = _event_content(text)
     return str(value.get("kind", "there"))
 
 
-def _keys(*texts: str | None) -> str:
+def _differing_keys(*texts: str | None) -> str:
     left, right = (_event_content(text or "{}") for text in texts)
     differing = [
         key for key in sorted(left.keys() | right.keys()) if left.get(key) != right.get(key)
@@ -388,9 +381,9 @@ def _event_content(text: str) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def acts(patient: Patient) -> Iterator[Fault]:
-    """What acts say of each other: what undid what, and whether it is undone."""
-    run = patient.connection.execute
+def acts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Undo and redo name their acts, reverse them exactly, and set the `undone` mark."""
+    run = snapshot.connection.execute
     for id_, undone, last in run(UNDONE):
         how = {"undo": "undone it", "redo": "done it again"}.get(last)
         what = f"the last act about it has {how}" if how else "no act is there that undid it"
@@ -404,29 +397,29 @@ def acts(patient: Patient) -> Iterator[Fault]:
         yield Fault(f"it is of kind {kind}, but names no batch", Where("act", id_))
     for id_, summary in run(EMPTY):
         yield Fault(f"“{summary}” changed nothing: its events are missing", Where("act", id_))
-    for id_, anchor, kind, target in run(NOT_TURNED):
+    for id_, anchor, kind, target in run(WRONG_REVERSALS):
         what = f"it is part of the {kind} of act {target}, but not what that act did"
         yield Fault(what, Where("event", id_, anchor))
 
 
-def passages(stretch: PassageRange) -> Iterator[Fault]:
-    """Offsets, lemmas and turns of each passage."""
-    for row in stretch.passages.values():
+def passages(chunk: PassageChunk) -> Iterator[Fault]:
+    """The offsets, lemmas and turns of each passage can be decoded."""
+    for row in chunk.passages.values():
         if row.trouble:
             yield Fault(row.trouble, Where("passage", row.id))
 
 
-def digests(stretch: PassageRange) -> Iterator[Fault]:
-    """Each passage's digest against its content."""
-    for row in stretch.passages.values():
+def digests(chunk: PassageChunk) -> Iterator[Fault]:
+    """The digest of each passage is that of its content."""
+    for row in chunk.passages.values():
         if row.passage is not None and bytes.fromhex(row.passage.digest) != row.digest:
             yield Fault("its digest is not that of its content", Where("passage", row.id))
 
 
-def spans(stretch: PassageRange) -> Iterator[Fault]:
-    """Each anchor's place in its passage, and the words that it repeats."""
-    for anchor in stretch.anchors:
-        passage = stretch.passage_of(anchor)
+def spans(chunk: PassageChunk) -> Iterator[Fault]:
+    """Each anchor lies in its passage, with the right characters and word."""
+    for anchor in chunk.anchors:
+        passage = chunk.passage_of(anchor)
         what = _span_trouble(anchor, passage) if passage is not None else ""
         if what:
             yield Fault(what, Where("anchor", anchor.id, anchor.id))
@@ -447,12 +440,12 @@ def _span_trouble(anchor: CheckedAnchor, passage: Passage) -> str:
     return ""
 
 
-def proposals(stretch: PassageRange) -> Iterator[Fault]:
-    """Spans that annotators propose, against their passage and the number's own span."""
-    by_id = {anchor.id: anchor for anchor in stretch.anchors}
-    for anchor_id, marks in pairs.marks(stretch.connection, list(by_id)).items():
+def proposals(chunk: PassageChunk) -> Iterator[Fault]:
+    """Proposed spans lie in their passage and differ from the anchor's own."""
+    by_id = {anchor.id: anchor for anchor in chunk.anchors}
+    for anchor_id, marks in db_answers.marks(chunk.connection, list(by_id)).items():
         anchor = by_id[anchor_id]
-        passage = stretch.passage_of(anchor)
+        passage = chunk.passage_of(anchor)
         if passage is None:
             continue
         for mark in marks:
@@ -462,10 +455,10 @@ def proposals(stretch: PassageRange) -> Iterator[Fault]:
                 yield Fault(what, where)
 
 
-def links(stretch: PassageRange) -> Iterator[Fault]:
-    """Anchors that replaced another: within the passage, and ending at one that was not."""
-    by_id = {anchor.id: anchor for anchor in stretch.anchors}
-    for anchor in stretch.anchors:
+def links(chunk: PassageChunk) -> Iterator[Fault]:
+    """Replacements stay within a passage and form no circle."""
+    by_id = {anchor.id: anchor for anchor in chunk.anchors}
+    for anchor in chunk.anchors:
         what = _link_trouble(anchor, by_id)
         if what:
             yield Fault(what, Where("anchor", anchor.id, anchor.id))

@@ -1,5 +1,5 @@
-"""Checks of the file and of the tables beside answers: the SQLite file and its schema,
-column values, imports, drafts, predictions, identifications and jobs.
+"""Checks of the SQLite file, its schema and column values, and of imports, drafts,
+predictions, identifications and jobs. Each yields a fault for every broken row.
 """
 
 import re
@@ -13,8 +13,7 @@ from nfh_db import batches, schema_parts, system
 from nfh_db import jobs as db_jobs
 from nfh_db.batches import Unfinished, Work
 from nfh_db.connection import OLDEST_SQLITE, SCHEMA_VERSION, Connection, connect, sqlite3
-from nfh_db.doctor.rows import UNREADABLE as UNREADABLE_ERRORS
-from nfh_db.doctor.rows import Fault, Patient, Repair, Where
+from nfh_db.doctor.rows import READ_ERRORS, DatabaseSnapshot, Fault, Repair, Where
 from nfh_db.errors import QueryError
 from nfh_db.predictions import decode_weights
 from nfh_db.serialization import answer_of, decode_gold, decode_scores
@@ -23,7 +22,7 @@ from nfh_models.domain import IMPLICIT_KINDS
 INTEGRITY = "PRAGMA integrity_check(1000)"
 INTEGRITY_OF = "SELECT integrity_check FROM pragma_integrity_check(:table)"
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-REFERENCES = "PRAGMA foreign_key_check"
+FOREIGN_KEY_CHECK = "PRAGMA foreign_key_check"
 COMPILE_OPTIONS = "PRAGMA compile_options"
 JOURNAL_MODE = "PRAGMA journal_mode"
 ENCODING = "PRAGMA encoding"
@@ -34,38 +33,38 @@ ROOTS = "SELECT rootpage, type, name, tbl_name FROM sqlite_schema WHERE rootpage
 MIGRATIONS = "SELECT count(*) FROM _sqlite_migrations WHERE migration_set = 'nfh'"
 
 WRITE_VERSION, READ_VERSION = 18, 19
-"""Where the header says how the file is written and read: 2 is with a write-ahead log."""
+"""Offsets in the file header (sqlite.org/fileformat.html); 2 means write-ahead log."""
 
-IN_INDEX = re.compile(
+INDEX_LINE = re.compile(
     r"(?:row \d+ missing from|entries in|entry in|out of order in) index (\S+)"
 )
-IN_TREE = re.compile(r"^Tree (\d+) ")
+TREE_LINE = re.compile(r"^Tree (\d+) ")
 HEADING = "*** in database main ***"
 
 
-def sqlite(patient: Patient) -> Iterator[Fault]:
-    """SQLite's version, and whether it was built with what sharing a file needs."""
+def sqlite(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """SQLite's version and compile options allow several processes to share a file."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         wanted = ".".join(map(str, OLDEST_SQLITE))
         yield Fault(f"SQLite {sqlite3.sqlite_version} is in use; {wanted} or newer is wanted")
-    options = {row[0] for row in patient.connection.execute(COMPILE_OPTIONS)}
+    options = {row[0] for row in snapshot.connection.execute(COMPILE_OPTIONS)}
     if "THREADSAFE=0" in options:
         yield Fault("SQLite was built without THREADSAFE: threads would damage the file")
-    for missing in sorted(option for option in options if option in LEFT_OUT):
+    for missing in sorted(option for option in options if option in UNUSABLE_OPTIONS):
         yield Fault(f"SQLite was built with {missing}: what nfh-tui relies on is left out")
 
 
-LEFT_OUT = {"OMIT_WAL", "OMIT_FOREIGN_KEY", "OMIT_CHECK", "OMIT_AUTOINIT", "OMIT_JSON"}
+UNUSABLE_OPTIONS = {"OMIT_WAL", "OMIT_FOREIGN_KEY", "OMIT_CHECK", "OMIT_AUTOINIT", "OMIT_JSON"}
 
 
-def header(patient: Patient) -> Iterator[Fault]:
-    """The header's marks. That the file is ours was found when it was opened."""
-    if not _has_log(patient):
+def header(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Journal mode, encoding and number of migrations. Opening checked the rest."""
+    if not _has_log(snapshot):
         yield Fault("the file is not in write-ahead-log mode", repair=Repair.WAL)
-    encoding = patient.connection.execute(ENCODING).fetchone()[0]
+    encoding = snapshot.connection.execute(ENCODING).fetchone()[0]
     if encoding != "UTF-8":
         yield Fault(f"the file keeps text as {encoding}, not as UTF-8")
-    applied = patient.counted(MIGRATIONS)
+    applied = snapshot.count(MIGRATIONS)
     if applied != SCHEMA_VERSION:
         yield Fault(
             f"the header says schema {SCHEMA_VERSION}, but {applied} migrations are noted",
@@ -73,26 +72,25 @@ def header(patient: Patient) -> Iterator[Fault]:
         )
 
 
-def _has_log(patient: Patient) -> bool:
-    """True for a file that is written with a write-ahead log."""
-    if patient.mode == "ro":
-        # Not read from the file: closing it would drop the locks that this process has on it.
-        return bool(patient.connection.execute(JOURNAL_MODE).fetchone()[0] == "wal")
-    with patient.path.open("rb") as file:
+def _has_log(snapshot: DatabaseSnapshot) -> bool:
+    if snapshot.mode == "ro":
+        # Closing the file would drop the POSIX locks that this process holds on it.
+        return bool(snapshot.connection.execute(JOURNAL_MODE).fetchone()[0] == "wal")
+    with snapshot.path.open("rb") as file:
         start = file.read(READ_VERSION + 1)
     return (start[WRITE_VERSION], start[READ_VERSION]) == (2, 2)
 
 
-def integrity(patient: Patient) -> Iterator[Fault]:
-    """What SQLite finds wrong with pages, tables and indexes."""
-    roots = {row[0]: row[1:] for row in patient.connection.execute(ROOTS)}
+def integrity(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """SQLite's integrity check, by table where the whole check fails."""
+    roots = {row[0]: row[1:] for row in snapshot.connection.execute(ROOTS)}
     try:
-        found = patient.connection.execute(INTEGRITY).fetchall()
+        found = snapshot.connection.execute(INTEGRITY).fetchall()
     except sqlite3.DatabaseError as error:
-        if patient.late:
+        if snapshot.timed_out:
             raise
-        # A page that makes no sense at all ends the check: ask table by table.
-        broken = list(_unreadable(patient))
+        # An unreadable page ends the whole check, so check table by table.
+        broken = list(_unreadable(snapshot))
         yield from broken or [Fault(f"pages of the file cannot be read ({error})")]
         return
     for (text,) in found:
@@ -101,13 +99,12 @@ def integrity(patient: Patient) -> Iterator[Fault]:
                 yield _page_fault(line, roots)
 
 
-def _unreadable(patient: Patient) -> Iterator[Fault]:
-    """The tables with pages that cannot be read, their own or those of their indexes."""
-    for (table,) in patient.connection.execute(TABLES).fetchall():
+def _unreadable(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    for (table,) in snapshot.connection.execute(TABLES).fetchall():
         try:
-            found = patient.connection.execute(INTEGRITY_OF, {"table": table}).fetchall()
+            found = snapshot.connection.execute(INTEGRITY_OF, {"table": table}).fetchall()
         except sqlite3.DatabaseError as error:
-            if patient.late:
+            if snapshot.timed_out:
                 raise
             yield Fault(
                 f"pages of it, or of its indexes, cannot be read ({error})", Where(table)
@@ -120,11 +117,11 @@ def _unreadable(patient: Patient) -> Iterator[Fault]:
 
 
 def _page_fault(line: str, roots: dict[int, tuple[str, str, str]]) -> Fault:
-    """A line of SQLite's own check, with the table or index it is about."""
-    index = IN_INDEX.search(line)
+    """A line of the integrity check, with the table or index that it names."""
+    index = INDEX_LINE.search(line)
     if index is not None:
         return Fault(line, Where(index[1]), Repair.INDEXES, index[1])
-    tree = IN_TREE.match(line)
+    tree = TREE_LINE.match(line)
     found = roots.get(int(tree[1])) if tree else None
     if found is None:
         return Fault(line)
@@ -132,27 +129,27 @@ def _page_fault(line: str, roots: dict[int, tuple[str, str, str]]) -> Fault:
     return Fault(f"{line} ({type_} {name})", Where(name))
 
 
-def references(patient: Patient) -> Iterator[Fault]:
-    """Rows that refer to a row that is not there."""
+def references(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Each foreign key refers to a row that exists."""
     columns: dict[str, dict[int, str]] = {}
-    for table, row, parent, key in patient.connection.execute(REFERENCES):
+    for table, row, parent, key in snapshot.connection.execute(FOREIGN_KEY_CHECK):
         if table not in columns:
-            columns[table] = dict(patient.connection.execute(KEYS_OF, {"table": table}))
+            columns[table] = dict(snapshot.connection.execute(KEYS_OF, {"table": table}))
         column = columns[table].get(key, "")
-        # What a job's row refers to is a note.
+        # Only references of jobs may be emptied: they are notes.
         repair, target = (Repair.JOBS, str(row)) if table == "job" else (None, "")
         what = f"{column} refers to a row of {parent} that is missing"
         yield Fault(what, Where(table, row), repair, target)
 
 
-def schema(patient: Patient) -> Iterator[Fault]:
-    """Tables and indexes against those that the migrations build."""
-    # Of an older file nothing is taken for foreign that a later version has.
-    wanted = schema_parts.expected(patient.version) | schema_parts.expected(SCHEMA_VERSION)
-    for part in schema_parts.missing(patient.connection, patient.version):
+def schema(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """The schema is exactly that which the migrations build."""
+    # In an older file, a part of the current schema is not foreign.
+    wanted = schema_parts.expected(snapshot.version) | schema_parts.expected(SCHEMA_VERSION)
+    for part in schema_parts.missing(snapshot.connection, snapshot.version):
         repair = Repair.INDEXES if part.type == "index" else None
         yield Fault(f"the {part.key} is missing", Where(part.name), repair, part.name)
-    for part in patient.foreign:
+    for part in snapshot.foreign:
         if part.key not in wanted:
             what = f"the {part.key} is none of nfh-tui's"
             yield Fault(what, Where(part.name), Repair.PARTS, part.key)
@@ -162,23 +159,27 @@ def schema(patient: Patient) -> Iterator[Fault]:
         yield Fault(what, Where(part.name), repair, part.key)
 
 
-# Whether the anchor and the model are there is among the references.
-ODD = """
+# `references` checks that the anchor and the model exist.
+IDENTIFICATIONS = """
 SELECT i.anchor_id, i.model_id, i.nfh, i.rule, i.score, i.weights, coalesce(m.task, '')
 FROM identification AS i LEFT JOIN model AS m ON m.id = i.model_id
 WHERE trim(i.rule) = '' OR i.score IS NOT NULL OR i.weights <> ''
     OR m.task NOT IN ('identification', 'both')"""
 
 
-def identifications(patient: Patient) -> Iterator[Fault]:
-    """A rule's name, a score that says the same as the decision, and weights that are read."""
-    for anchor, model, nfh, rule, score, weights, task in patient.connection.execute(ODD):
-        what = _trouble(bool(nfh), rule, score, weights, task)
+def identifications(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Each identification has a rule, a score of the right sign and readable weights."""
+    for anchor, model, nfh, rule, score, weights, task in snapshot.connection.execute(
+        IDENTIFICATIONS
+    ):
+        what = _identification_trouble(bool(nfh), rule, score, weights, task)
         if what:
             yield Fault(what, Where("identification", f"{anchor}, {model}", anchor))
 
 
-def _trouble(nfh: bool, rule: str, score: float | None, weights: str, task: str) -> str:
+def _identification_trouble(
+    nfh: bool, rule: str, score: float | None, weights: str, task: str
+) -> str:
     if not rule.strip():
         return "the rule that decided has no name"
     if task not in ("identification", "both", ""):
@@ -196,25 +197,27 @@ def _trouble(nfh: bool, rule: str, score: float | None, weights: str, task: str)
 
 
 READABLE = "CASE WHEN json_valid({column}) THEN json_type({column}) ELSE '' END = 'object'"
-NOBODYS = """
+RUNNING_WITHOUT_PROCESS = """
 SELECT id FROM job WHERE state = 'running' AND pid IS NULL ORDER BY id"""
-WAITS_FOR_EVER = "SELECT id, after_id FROM job WHERE after_id >= id ORDER BY id"
-NOT_ENDED = "SELECT id FROM job WHERE state = 'done' AND finished_at IS NULL ORDER BY id"
-MODEL_TOO_EARLY = """
+WAITS_FOR_LATER_JOB = "SELECT id, after_id FROM job WHERE after_id >= id ORDER BY id"
+DONE_WITHOUT_TIME = (
+    "SELECT id FROM job WHERE state = 'done' AND finished_at IS NULL ORDER BY id"
+)
+MODEL_BEFORE_DONE = """
 SELECT id, state, model_id FROM job WHERE model_id IS NOT NULL AND state <> 'done'
 ORDER BY id"""
-NEGATIVE = "SELECT id FROM job WHERE attempts < 0 OR done < 0 OR total < 0 ORDER BY id"
-UNREADABLE = {
+NEGATIVE_COUNTS = "SELECT id FROM job WHERE attempts < 0 OR done < 0 OR total < 0 ORDER BY id"
+UNREADABLE_COLUMNS = {
     column: f"SELECT id FROM job WHERE NOT {READABLE.format(column=column)} ORDER BY id"  # noqa: S608
     for column in ("arguments", "metrics", "result")
 }
-WORDS = {
+UNREADABLE_WORDS = {
     "arguments": "what it was asked for cannot be read",
     "metrics": "its figures cannot be read",
     "result": "what came of it cannot be read",
 }
 LOST = "its arguments could not be read, and were emptied by a repair"
-MEND = (
+REPAIR_JOB = (
     f"""UPDATE job SET arguments = '{{}}', state = CASE
         WHEN state IN ('queued', 'running', 'interrupted') THEN 'failed' ELSE state END,
         error = coalesce(error, :error), finished_at = coalesce(finished_at, :at)
@@ -236,7 +239,7 @@ MEND = (
     f"""DELETE FROM job_point
     WHERE job_id = :id AND NOT {READABLE.format(column="metrics")}""",  # noqa: S608
 )
-"""What is set right of a job, one after the other."""
+"""Statements that repair the row of a job, in order."""
 
 POINTS = """
 SELECT job_id, number FROM job_point
@@ -244,54 +247,54 @@ WHERE CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'obje
 ORDER BY job_id, number"""
 
 
-def jobs(patient: Patient) -> Iterator[Fault]:
-    """The rows of jobs, and of their curves; jobs that were left by their process are noted."""
-    run = patient.connection.execute
-    for (id_,) in run(NOBODYS):
-        yield _fault("it is running, and names no process", id_)
-    for id_, after in run(WAITS_FOR_EVER):
-        yield _fault(f"it waits for job {after}, which was not asked for before it", id_)
-    for (id_,) in run(NOT_ENDED):
-        yield _fault("it is done, and does not say when", id_)
-    for id_, state, model in run(MODEL_TOO_EARLY):
-        yield _fault(f"it is {state}, and names model {model} as made", id_)
-    for (id_,) in run(NEGATIVE):
-        yield _fault("one of its numbers is below nothing", id_)
-    for column, statement in UNREADABLE.items():
+def jobs(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """The rows of jobs and their curves are consistent. Notes jobs whose process is gone."""
+    run = snapshot.connection.execute
+    for (id_,) in run(RUNNING_WITHOUT_PROCESS):
+        yield _job_fault("it is running, and names no process", id_)
+    for id_, after in run(WAITS_FOR_LATER_JOB):
+        yield _job_fault(f"it waits for job {after}, which was not asked for before it", id_)
+    for (id_,) in run(DONE_WITHOUT_TIME):
+        yield _job_fault("it is done, and does not say when", id_)
+    for id_, state, model in run(MODEL_BEFORE_DONE):
+        yield _job_fault(f"it is {state}, and names model {model} as made", id_)
+    for (id_,) in run(NEGATIVE_COUNTS):
+        yield _job_fault("one of its numbers is below nothing", id_)
+    for column, statement in UNREADABLE_COLUMNS.items():
         for (id_,) in run(statement):
-            yield _fault(WORDS[column], id_)
-    yield from _points(patient)
-    for id_, pid in db_jobs.lost(patient.connection):
+            yield _job_fault(UNREADABLE_WORDS[column], id_)
+    yield from _points(snapshot)
+    for id_, pid in db_jobs.lost(snapshot.connection):
         if pid is not None:
-            patient.notes.append(
+            snapshot.notes.append(
                 f"job {id_} was left by its process {pid}; the next runner goes on with it, as "
                 f"by `nfh-tui jobs wait {id_}`"
             )
 
 
-def _points(patient: Patient) -> Iterator[Fault]:
-    for id_, number in patient.connection.execute(POINTS):
+def _points(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    for id_, number in snapshot.connection.execute(POINTS):
         where = Where("job_point", f"{id_}, {number}")
         yield Fault("a point of a curve cannot be read", where, Repair.JOBS, str(id_))
 
 
-def _fault(what: str, job_id: int) -> Fault:
+def _job_fault(what: str, job_id: int) -> Fault:
     return Fault(what, Where("job", job_id), Repair.JOBS, str(job_id))
 
 
-def mend(connection: Connection, job_id: int) -> None:
-    """Set right what a job's row says, in the transaction there is.
+def repair_job(connection: Connection, job_id: int) -> None:
+    """Repair the row of a job, in the caller's transaction.
 
-    It is a note about work, and no work of people: what cannot be read is emptied, and a job
-    whose arguments were lost has failed, unless it had ended.
+    Empties what cannot be read: it describes work and is nobody's work. A job that loses its
+    arguments fails, unless it has ended.
     """
-    for statement in MEND:
+    for statement in REPAIR_JOB:
         connection.execute(statement, {"id": job_id, "at": system.now(), "error": LOST})
 
 
 UNFINISHED = """
 SELECT id, name, state, pid, report, format FROM batch WHERE state <> 'ready' ORDER BY id"""
-ONE = """
+UNFINISHED_BY_ID = """
 SELECT id, name, state, pid, report, format FROM batch WHERE id = :id AND state <> 'ready'"""
 ROWS = """
 SELECT b.id, b.name, b.rows, (SELECT count(*) FROM source_row AS s WHERE s.batch_id = b.id)
@@ -299,7 +302,7 @@ FROM batch AS b
 WHERE b.state = 'ready' AND b.sha256 NOT GLOB '* run *'
     AND EXISTS (SELECT 1 FROM act AS c WHERE c.batch_id = b.id AND c.kind = 'import')
 ORDER BY b.id"""
-ROWS_IN_WORDS = """
+BAD_SOURCE_ROWS = """
 SELECT s.id, s.anchor_id, s.line, s.labels IS NULL OR json_valid(s.labels) FROM source_row AS s
 WHERE s.line < 1 OR (s.labels IS NOT NULL AND NOT json_valid(s.labels)) ORDER BY s.id"""
 DRAFTS = "SELECT anchor_id, annotator_id, role, body FROM draft"
@@ -328,7 +331,7 @@ EMPTY_DOCUMENTS = """
 SELECT d.id, d.name FROM document AS d LEFT JOIN batch AS b ON b.id = d.batch_id
 WHERE coalesce(b.state, 'ready') = 'ready'
     AND NOT EXISTS (SELECT 1 FROM passage AS p WHERE p.document_id = d.id) ORDER BY d.id"""
-NOBODYS_ANCHORS = """
+UNLOGGED_ANCHORS = """
 SELECT a.id FROM anchor AS a
 WHERE a.batch_id IS NULL AND NOT EXISTS (SELECT 1 FROM event AS e WHERE e.anchor_id = a.id)
     AND NOT EXISTS (SELECT 1 FROM source_row AS s WHERE s.anchor_id = a.id)
@@ -337,29 +340,29 @@ ORDER BY a.id"""
 CLASSES = frozenset(kind.value for kind in IMPLICIT_KINDS)
 
 
-class _Begun(msgspec.Struct):
-    """What the notes of all unfinished work have in common: when its process started."""
+class _WorkStart(msgspec.Struct):
+    """The field that the reports of all unfinished batches share."""
 
     started: str | None = None
+    """When the process started, to tell it from a later one of the same id."""
 
 
-def imports(patient: Patient) -> Iterator[Fault]:
-    """Imports and settlements that are not done, and at which nobody is at work."""
-    for row in patient.connection.execute(UNFINISHED).fetchall():
+def imports(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """No unfinished batch is left behind by its process. Notes those under way."""
+    for row in snapshot.connection.execute(UNFINISHED).fetchall():
         batch = _unfinished(*row)
         if batch is None:
             yield Fault("what it has still to do cannot be read", Where("batch", row[0]))
         elif batches.is_alive(batch):
-            patient.notes.append(
+            snapshot.notes.append(
                 f"{batch.name} is under way in process {batch.pid}; what it is changing was "
                 "left out of some checks"
             )
-        elif _is_still_dead(patient, batch):
-            yield Fault(_left_half_done(batch), Where("batch", batch.id), Repair.IMPORTS)
+        elif _is_still_dead(snapshot, batch):
+            yield Fault(_unfinished_words(batch), Where("batch", batch.id), Repair.IMPORTS)
 
 
-def _left_half_done(batch: Unfinished) -> str:
-    """What was broken off: the reading of a file, or an act on many items at once."""
+def _unfinished_words(batch: Unfinished) -> str:
     many = batch.format in batches.BULK_FORMATS
     preparing = "being prepared" if many else "being read"
     doing = preparing if batch.is_loading else "being applied"
@@ -372,42 +375,42 @@ def _unfinished(
     id_: int, name: str, state: str, pid: int | None, raw: str, format_: str
 ) -> Unfinished | None:
     try:
-        started = msgspec.json.decode(raw, type=_Begun).started
+        started = msgspec.json.decode(raw, type=_WorkStart).started
     except (msgspec.MsgspecError, ValueError):
         return None
     return Unfinished(id_, name, state, pid, raw, Work(started=started), format_)
 
 
-def _is_still_dead(patient: Patient, batch: Unfinished) -> bool:
-    """Look again, as it is now: it may have become ready, and its process ended, meanwhile."""
-    with closing(connect(patient.path, patient.mode)) as now:
-        row = now.execute(ONE, {"id": batch.id}).fetchone()
-    again = _unfinished(*row) if row is not None else None
-    return again is not None and not batches.is_alive(again)
+def _is_still_dead(snapshot: DatabaseSnapshot, batch: Unfinished) -> bool:
+    """Read the batch again outside the snapshot: it may have become ready since."""
+    with closing(connect(snapshot.path, snapshot.mode)) as now:
+        row = now.execute(UNFINISHED_BY_ID, {"id": batch.id}).fetchone()
+    examine_again = _unfinished(*row) if row is not None else None
+    return examine_again is not None and not batches.is_alive(examine_again)
 
 
-def sources(patient: Patient) -> Iterator[Fault]:
-    """The rows that imports came from."""
-    for id_, name, wanted, there in patient.connection.execute(ROWS):
+def sources(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """The source rows of each import are complete and readable."""
+    for id_, name, wanted, there in snapshot.connection.execute(ROWS):
         if wanted != there:
             what = f"{name} came with {wanted:,} rows, {there:,} are kept"
             yield Fault(what, Where("batch", id_))
-    for id_, anchor, line, readable in patient.connection.execute(ROWS_IN_WORDS):
+    for id_, anchor, line, readable in snapshot.connection.execute(BAD_SOURCE_ROWS):
         what = f"its line is {line}" if readable else "its labels cannot be read"
         yield Fault(what, Where("source_row", id_, anchor))
 
 
-def drafts(patient: Patient) -> Iterator[Fault]:
-    """What people began and have not committed, and the queries they keep."""
+def drafts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Drafts can be read, and saved queries parsed."""
     from nfh_db.query import parse
 
-    for anchor, annotator, role, body in patient.connection.execute(DRAFTS):
+    for anchor, annotator, role, body in snapshot.connection.execute(DRAFTS):
         try:
-            (patient.read_draft or msgspec.json.decode)(body)
+            (snapshot.read_draft or msgspec.json.decode)(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             key = f"{anchor}, {annotator}, {role}"
             yield Fault(f"it cannot be read: {error}", Where("draft", key, anchor))
-    for annotator, name, query in patient.connection.execute(VIEWS):
+    for annotator, name, query in snapshot.connection.execute(VIEWS):
         try:
             parse(query)
         except QueryError as error:
@@ -415,9 +418,11 @@ def drafts(patient: Patient) -> Iterator[Fault]:
             yield Fault(f"its query cannot be understood: {error}", Where("saved_view", key))
 
 
-def predictions(patient: Patient) -> Iterator[Fault]:
-    """One score for each class and each word, and choices that are among them."""
-    for anchor, model, choice, second, scores, words in patient.connection.execute(PREDICTIONS):
+def predictions(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Each prediction has a score for each class and word, and valid choices."""
+    for anchor, model, choice, second, scores, words in snapshot.connection.execute(
+        PREDICTIONS
+    ):
         what = _prediction_trouble(choice, second, scores, words)
         if what:
             yield Fault(what, Where("prediction", f"{anchor}, {model}", anchor))
@@ -438,16 +443,16 @@ def _prediction_trouble(choice: str, second: str | None, scores: bytes, words: i
     return ""
 
 
-def notes(patient: Patient) -> Iterator[Fault]:
-    """The JSON that models, imports and assignments keep.
+def notes(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """The JSON of models, finished batches and assignments can be read.
 
-    What an import that is not done keeps is what it has still to do, which `imports` reads. A
-    settlement that was taken back by whoever opened the database next keeps null.
+    `imports` reads that of unfinished batches. A settlement that crash recovery took back
+    keeps null.
     """
     for statement in SETTINGS:
-        for table, id_ in patient.connection.execute(statement):
+        for table, id_ in snapshot.connection.execute(statement):
             yield Fault("JSON that it keeps cannot be read", Where(table, id_))
-    for id_, anchor, expected in patient.connection.execute(EXPECTED):
+    for id_, anchor, expected in snapshot.connection.execute(EXPECTED):
         what = _expected_trouble(expected)
         if what:
             yield Fault(
@@ -461,43 +466,41 @@ def _expected_trouble(expected: str) -> str:
         gold = decode_gold(expected)
         if gold is not None:
             answer_of(gold)
-    except UNREADABLE_ERRORS as error:
+    except READ_ERRORS as error:
         return str(error)
     return "" if gold is not None else "it is empty"
 
 
-def leftovers(patient: Patient) -> Iterator[Fault]:
-    """Rows that nothing has anything to do with."""
-    for id_, name in patient.connection.execute(EMPTY_DOCUMENTS):
+def leftovers(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """No document is without passage, and no anchor without import or event."""
+    for id_, name in snapshot.connection.execute(EMPTY_DOCUMENTS):
         yield Fault(f"{name} holds no passage", Where("document", id_))
-    for (id_,) in patient.connection.execute(NOBODYS_ANCHORS):
+    for (id_,) in snapshot.connection.execute(UNLOGGED_ANCHORS):
         what = "no import and no person made it: the log does not know it"
         yield Fault(what, Where("anchor", id_, id_))
 
 
-# Columns: each value is one that its table's CHECK allows.
-#
-# SQLite's own check leaves this out for a file that is opened for reading only.
+# SQLite's integrity check skips CHECK constraints in a file that is opened read-only.
 
 COLUMNS = "SELECT name, pk FROM pragma_table_info(:table) ORDER BY pk, cid"
 CHECK = "CHECK ("
 
 
-def values(patient: Patient) -> Iterator[Fault]:
-    """Rows that a table would not take now."""
+def values(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
+    """Each row meets the CHECK constraints of its table."""
     for part in schema_parts.expected(SCHEMA_VERSION).values():
         if part.type != "table":
             continue
         table = part.name
-        columns = patient.connection.execute(COLUMNS, {"table": table}).fetchall()
+        columns = snapshot.connection.execute(COLUMNS, {"table": table}).fetchall()
         for condition in conditions(part.sql) if columns else ():
             statement = _statement(table, columns, condition)
-            for key, item in patient.connection.execute(statement):
+            for key, item in snapshot.connection.execute(statement):
                 yield Fault(f"it does not hold that {condition}", Where(table, key, item))
 
 
 def conditions(sql: str) -> Iterator[str]:
-    """What each CHECK of a table's statement asks for."""
+    """The condition of each CHECK in a CREATE TABLE statement."""
     start = sql.find(CHECK)
     while start >= 0:
         start += len(CHECK)
@@ -510,7 +513,10 @@ def conditions(sql: str) -> Iterator[str]:
 
 
 def _statement(table: str, columns: Sequence[tuple[str, int]], condition: str) -> str:
-    """Key and anchor of the rows that do not meet a condition; all names are our schema's."""
+    """A query for the key and anchor of rows that fail a condition.
+
+    All names come from the schema of this program, none from the file.
+    """
     names = [name for name, _ in columns]
     key = [f'"{name}"' for name, place in columns if place]
     row = key[0] if len(key) == 1 else " || ', ' || ".join(key)

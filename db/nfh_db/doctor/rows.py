@@ -1,5 +1,5 @@
-"""What a check works on and what it says: the database as of one moment, stretches of its
-passages with the rows of their anchors, and findings.
+"""Input and output of checks: a read-only snapshot of the database, chunks of passages with
+all rows about them, and faults.
 """
 
 import os
@@ -35,7 +35,7 @@ from nfh_models.domain import Answer, AnswerError, Passage
 
 
 class Repair(StrEnum):
-    """What a repair may write: things that follow from others, and nothing that people did."""
+    """Kinds of repair. None writes what people did: all results can be computed again."""
 
     PARTS = "foreign parts"
     WAL = "write-ahead log"
@@ -46,7 +46,7 @@ class Repair(StrEnum):
     JOBS = "jobs"
 
 
-HOW: dict[Repair, str] = {
+REPAIR_WORDS: dict[Repair, str] = {
     Repair.PARTS: "--repair takes it out, and looks further then; the copy keeps it",
     Repair.WAL: "--repair switches the write-ahead log on",
     Repair.INDEXES: "--repair builds the index from its table",
@@ -59,96 +59,93 @@ HOW: dict[Repair, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place of a fault. row: the row's id or key. item: the anchor that it is about."""
+    """The place of a fault."""
 
     table: str = ""
     row: int | str | None = None
+    """The row's id, or its key with commas between the columns."""
     item: int | None = None
+    """The anchor that the row is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something broken, as a check finds it. what: words that say it without the place.
-
-    target: what the repair is to be done to, where that is no item: the name of an index.
-    """
+    """What a check finds broken."""
 
     what: str
+    """A description without the place."""
     where: Where = Where()
     repair: Repair | None = None
     target: str = ""
+    """What to repair where that is no item: an index, a part of the schema or a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding:
-    """Something broken, as it is reported. check: the name of the check that found it.
-
-    how: what to do about it. public_id: of the item, where it is about one. query: finds that
-    item in the workbench; None where it is about none, or about one that nobody sees.
-    """
+    """A fault as it is reported."""
 
     check: str
     what: str
     where: Where
     repairable: bool
     how: str
+    """What to do about it."""
     public_id: str | None = None
+    """The id of the item in files."""
     query: str | None = None
+    """Finds the item in the workbench; None for no item or one that is not live."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One promise, and how it is checked.
-
-    promise: one sentence. remedy: what to do about what no repair can mend. whole: looks at
-    the database at once. each: looks at a stretch of passages with all that is said of them.
-    of_file: reads none of the tables.
-    """
+    """A promise of the store and the function that checks it, one of the two."""
 
     name: str
     promise: str
     remedy: str
-    whole: "Callable[[Patient], Iterator[Fault]] | None" = None
-    each: "Callable[[PassageRange], Iterator[Fault]] | None" = None
-    of_file: bool = False
+    """What to do about a fault that cannot be repaired."""
+    check_database: "Callable[[DatabaseSnapshot], Iterator[Fault]] | None" = None
+    check_chunk: "Callable[[PassageChunk], Iterator[Fault]] | None" = None
+    reads_no_tables: bool = False
+    """It may run where the tables are not those of this program."""
 
 
 COUNT_ANCHORS = "SELECT count(*) FROM anchor"
 COUNT_EVENTS = "SELECT count(*) FROM event"
 
-LIMIT = 10.0
-"""Seconds that a check may take in a file with foreign parts: what they do may have no end."""
+TIME_LIMIT = 10.0
+"""Seconds that a check may take in a file with foreign parts, which may never end."""
 
 COMPUTES = re.compile(r"^(?!CREATE TABLE )|\bAS\b|--|/\*", re.IGNORECASE)
-"""What a table's statement holds where reading a column may run something."""
+"""Matches the statement of a table whose columns may be computed when they are read."""
 
-BETWEEN = 1_000
-"""Steps of SQLite's machine between two looks at the clock."""
+STEPS_BETWEEN_CHECKS = 1_000
+"""Instructions of SQLite's virtual machine between two looks at the clock."""
 
 
 @dataclass(slots=True)
-class Patient:
-    """An open database. connection: in a read transaction, so that nothing moves.
-
-    mode: how it is opened, see `database`. read_draft: raises ValueError for a draft that
-    the editor cannot read. tell: is given how many of the anchors a check has gone through.
-    notes: what is worth knowing and no fault. foreign: the parts of its schema that nfh-tui did
-    not make. version: of its schema; an older one only where there are foreign parts.
-    """
+class DatabaseSnapshot:
+    """An open database, in a read transaction."""
 
     path: Path
     connection: Connection
     mode: str = "ro"
+    """How the file is opened, see `database.at_one_moment`."""
     read_draft: Callable[[str], object] | None = None
-    tell: Callable[[int], None] = lambda _: None
+    """Raises ValueError for a draft that the editor cannot read."""
+    on_progress: Callable[[int], None] = lambda _: None
+    """Called with the number of anchors that a check has read."""
     notes: list[str] = field(default_factory=list)
+    """Sentences about what is no fault."""
     foreign: tuple[Part, ...] = ()
+    """Parts of the schema that the migrations did not make."""
     version: int = SCHEMA_VERSION
-    _until: float = 0.0
+    """Schema version; an older one only where there are foreign parts."""
+    _deadline: float = 0.0
 
     @property
     def tables_are_ours(self) -> bool:
-        """Whether what checks read is there, and runs nothing: no view, no computed column."""
+        """Whether the tables exist, and none is a view or has computed columns."""
         if self.version < SCHEMA_VERSION:
             return False
         wanted = schema_parts.expected(self.version)
@@ -160,35 +157,34 @@ class Patient:
         )
 
     @property
-    def late(self) -> bool:
-        """Whether a check in a file with foreign parts has taken longer than it may."""
-        return bool(self._until) and monotonic() > self._until
+    def timed_out(self) -> bool:
+        """Whether the check has taken longer than TIME_LIMIT in a file with foreign parts."""
+        return bool(self._deadline) and monotonic() > self._deadline
 
     @contextmanager
-    def limited(self) -> Iterator[None]:
-        """A check: where there are foreign parts SQLite ends what takes longer than LIMIT."""
+    def time_limit(self) -> Iterator[None]:
+        """Interrupt statements after TIME_LIMIT seconds in a file with foreign parts."""
         if not self.foreign:
             yield
             return
-        self._until = monotonic() + LIMIT
-        self.connection.set_progress_handler(lambda: self.late, BETWEEN)
+        self._deadline = monotonic() + TIME_LIMIT
+        self.connection.set_progress_handler(lambda: self.timed_out, STEPS_BETWEEN_CHECKS)
         try:
             yield
         finally:
             self.connection.set_progress_handler(None, 0)
-            self._until = 0.0
+            self._deadline = 0.0
 
-    def counted(self, sql: str) -> int:
-        """The one number that a statement gives."""
+    def count(self, sql: str) -> int:
         number: int = self.connection.execute(sql).fetchone()[0]
         return number
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Patient]:
-    """Open a database without changing it, not even an older one, nor a read-only one.
+def open_snapshot(path: Path) -> Iterator[DatabaseSnapshot]:
+    """Open a database read-only, without an upgrade.
 
-    Raises StoreError and its kinds, with a sentence, for what is no database of this version.
+    Raises a StoreError for a file that is no database of this version.
     """
     check_place(path, create=False)
     with at_one_moment(path, any_text=True) as (connection, mode):
@@ -205,12 +201,10 @@ def opened(path: Path) -> Iterator[Patient]:
                 f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "
                 "upgraded after a copy was made beside it. Then run doctor again"
             )
-        yield Patient(path, connection, mode, foreign=foreign, version=version)
+        yield DatabaseSnapshot(path, connection, mode, foreign=foreign, version=version)
 
 
-# A stretch of passages with everything that is said of their anchors, as the rows have it.
-#
-# Read without the store's own reading: a row that contradicts itself has to be looked at, too.
+# The store's own functions are not used to read: they refuse rows that contradict themselves.
 
 PASSAGES = """
 SELECT p.id, p.digest, p.text, t.offsets, t.lemmas, t.turns
@@ -259,7 +253,7 @@ SELECT anchor_id, annotator_id, blocking FROM gold_difference
 WHERE anchor_id IN (SELECT value FROM json_each(:ids))
 ORDER BY anchor_id, annotator_id"""
 
-UNREADABLE = (
+READ_ERRORS = (
     ValueError,
     TypeError,
     LookupError,
@@ -267,23 +261,25 @@ UNREADABLE = (
     RecursionError,
     msgspec.MsgspecError,
 )
-"""What reading a row raises that holds what cannot be."""
+"""What decoding a damaged row may raise."""
 
 
 @dataclass(slots=True)
 class CheckedPassage:
-    """A passage. passage: None where `trouble` says why it is none."""
+    """A row of a passage."""
 
     id: int
     digest: bytes
     text: str
     passage: Passage | None = None
+    """None where it cannot be decoded."""
     trouble: str = ""
+    """Why it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnchor:
-    """An anchor. summary: the columns from `state` on."""
+    """A row of an anchor."""
 
     id: int
     passage_id: int
@@ -296,61 +292,62 @@ class CheckedAnchor:
     replaced_by: int | None
     removed: bool
     summary: tuple[Any, ...]
+    """The columns from `state` on."""
 
     @property
     def live(self) -> bool:
-        """True if everybody sees it."""
         return not self.removed and self.replaced_by is None
 
 
 @dataclass(slots=True)
 class CheckedAnswer:
-    """What an answer or a gold says. answer: None where `trouble` says why it says nothing.
-
-    looked_at: whether `trouble` also says why it does not fit its passage.
-    """
+    """The value of an answer or of gold, decoded."""
 
     value: AnswerValue | GoldValue
     answer: Answer | None = None
+    """None where `trouble` says why it is no answer."""
     trouble: str = ""
-    looked_at: bool = False
+    fit_checked: bool = False
+    """Whether `trouble` also says why the answer does not fit its passage."""
 
     def decode(self) -> None:
-        """Make the answer of the value."""
+        """Set `answer`, or `trouble`."""
+        if self.trouble:
+            return
         try:
             self.answer = answer_of(self.value)
-        except UNREADABLE as error:
+        except READ_ERRORS as error:
             self.trouble = str(error)
 
 
 @dataclass(slots=True)
 class AnswerRow:
-    """An answer with its key. name: None where its annotator is missing."""
+    """An answer with its key."""
 
     id: int
     anchor_id: int
     annotator_id: int
     name: str | None
+    """None where the annotator is missing."""
     role: str
     removed: bool
     value: AnswerValue
-    said: CheckedAnswer
+    checked: CheckedAnswer
     type: str
 
     @property
     def counts(self) -> bool:
-        """It is compared with others, and gold is made of it; see Vote."""
+        """Whether it is compared with others and gold is made of it; see `Vote`."""
         return self.role == Role.ANNOTATOR and self.type == PERSON
 
     def vote(self, answer: Answer) -> Vote:
-        """The answer as a vote."""
         role = Role(self.role)
         return Vote(self.name or "", role, answer, self.value.at, type=self.type)
 
 
 @dataclass(slots=True)
 class CheckedGold:
-    """A gold with what it points to. format: of the batch that it names, if that is there."""
+    """A row of gold."""
 
     anchor_id: int
     annotator_id: int | None
@@ -358,21 +355,21 @@ class CheckedGold:
     removed: bool
     format: str | None
     value: GoldValue
-    said: CheckedAnswer
+    checked: CheckedAnswer
     votes_trouble: str = ""
 
 
 @dataclass(slots=True)
 class CheckedHeads:
-    """Heads by owner, and what is wrong with how they are numbered."""
+    """Heads by answer or anchor, and what is wrong with their positions."""
 
     marks: dict[int, Marks] = field(default_factory=dict)
     trouble: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class PassageRange:
-    """Some passages, and all of their anchors but those of an import under way."""
+class PassageChunk:
+    """Some passages with all rows about their anchors, except those of unfinished imports."""
 
     connection: Connection
     passages: dict[int, CheckedPassage]
@@ -382,36 +379,34 @@ class PassageRange:
     differences: dict[int, list[tuple[Any, ...]]]
     experts: dict[int, list[tuple[Any, ...]]]
     by_gold: dict[int, list[tuple[Any, ...]]]
-    _summaries: dict[int, Summary | None] = field(default_factory=dict)
+    _repair_summaries: dict[int, Summary | None] = field(default_factory=dict)
 
     def passage_of(self, anchor: CheckedAnchor) -> Passage | None:
-        """The passage of an anchor; None if it cannot be read."""
         return self.passages[anchor.passage_id].passage
 
     def votes_of(self, anchor: CheckedAnchor) -> list[AnswerRow]:
         """The answers that are not removed, by name and role."""
         return [row for row in self.answers.get(anchor.id, ()) if not row.removed]
 
-    def trouble_of(self, said: CheckedAnswer, anchor: CheckedAnchor) -> str:
-        """Why an answer is none, or does not fit its passage; "" if it does."""
+    def trouble_of(self, checked: CheckedAnswer, anchor: CheckedAnchor) -> str:
+        """Why it is no answer or does not fit its passage; "" if it is valid."""
         passage = self.passage_of(anchor)
-        if not said.looked_at and said.answer is not None and passage is not None:
+        if not checked.fit_checked and checked.answer is not None and passage is not None:
             try:
-                said.answer.check(len(passage.tokens), anchor.start, anchor.stop)
+                checked.answer.check(len(passage.tokens), anchor.start, anchor.stop)
             except AnswerError as error:
-                said.trouble = str(error)
-        said.looked_at = True
-        return said.trouble
+                checked.trouble = str(error)
+        checked.fit_checked = True
+        return checked.trouble
 
-    def sound(self, said: CheckedAnswer, anchor: CheckedAnchor) -> Answer | None:
-        """An answer that can be compared: it is one, and lies in its passage; else None."""
-        return None if self.trouble_of(said, anchor) else said.answer
+    def valid_answer(self, checked: CheckedAnswer, anchor: CheckedAnchor) -> Answer | None:
+        return None if self.trouble_of(checked, anchor) else checked.answer
 
     def summary_of(self, anchor: CheckedAnchor) -> Summary | None:
-        """What an anchor's summary should be; None where something it needs is broken."""
-        if anchor.id not in self._summaries:
-            self._summaries[anchor.id] = self._summarise(anchor)
-        return self._summaries[anchor.id]
+        """The summary computed again; None where something that it needs is broken."""
+        if anchor.id not in self._repair_summaries:
+            self._repair_summaries[anchor.id] = self._summarise(anchor)
+        return self._repair_summaries[anchor.id]
 
     def _summarise(self, anchor: CheckedAnchor) -> Summary | None:
         rows = self.votes_of(anchor)
@@ -421,18 +416,18 @@ class PassageRange:
         votes = [
             row.vote(answer)
             for row in rows
-            if (answer := self.sound(row.said, anchor)) is not None
+            if (answer := self.valid_answer(row.checked, anchor)) is not None
         ]
-        broken = decided is not None and self.sound(decided.said, anchor) is None
+        broken = decided is not None and self.valid_answer(decided.checked, anchor) is None
         nobodys = any(row.name is None for row in rows)
         if passage is None or broken or nobodys or len(votes) < len(rows):
-            # Said by another check.
+            # Another check reports it.
             return None
         stale = False
         if anchor.replaces is not None:
             try:
                 stale = answers.predecessor(self.connection, anchor.id) is not None
-            except UNREADABLE:
+            except READ_ERRORS:
                 return None
         return answers.summarise(
             votes,
@@ -442,14 +437,14 @@ class PassageRange:
         )
 
 
-def read(connection: Connection, after: int, limit: int) -> tuple[PassageRange, int | None]:
-    """Up to `limit` passages behind `after`, and the id of the last; None if there is none."""
+def read(connection: Connection, after: int, limit: int) -> tuple[PassageChunk, int | None]:
+    """Up to `limit` passages with ids above `after`, and the last id; None at the end."""
     found = connection.execute(PASSAGES, {"after": after, "limit": limit}).fetchall()
     passages = {row[0]: _passage(*row) for row in found}
     rows = connection.execute(ANCHORS, {"ids": json_of(list(passages))}).fetchall()
     anchors = [CheckedAnchor(*(*row[:9], bool(row[9]), row[10:])) for row in rows]
     ids = {"ids": json_of([anchor.id for anchor in anchors])}
-    stretch = PassageRange(
+    chunk = PassageChunk(
         connection,
         passages,
         anchors,
@@ -459,7 +454,7 @@ def read(connection: Connection, after: int, limit: int) -> tuple[PassageRange, 
         _grouped(connection.execute(EXPERTS, ids)),
         _grouped(connection.execute(BY_GOLD, ids)),
     )
-    return stretch, found[-1][0] if found else None
+    return chunk, found[-1][0] if found else None
 
 
 def _passage(
@@ -475,7 +470,7 @@ def _passage(
             row.trouble = f"it has {words} lemmas for {len(offsets) / 8:g} words"
         else:
             row.passage = decode_passage(text, offsets, lemmas, turns)
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         row.trouble = str(error)
     return row
 
@@ -500,11 +495,10 @@ def _answers(connection: Connection, ids: dict[str, str]) -> dict[int, list[Answ
             rule_tag=row[15],
             batch=row[16],
         )
-        said = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
-        if not said.trouble:
-            said.decode()
+        checked = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
+        checked.decode()
         answer = AnswerRow(
-            row[0], row[1], row[2], row[3], row[4], bool(row[5]), value, said, row[18]
+            row[0], row[1], row[2], row[3], row[4], bool(row[5]), value, checked, row[18]
         )
         found.setdefault(answer.anchor_id, []).append(answer)
     return found
@@ -521,7 +515,7 @@ def _gold(row: tuple[Any, ...], heads: CheckedHeads) -> CheckedGold:
     votes_trouble = ""
     try:
         votes = decode_gold_votes(row[13])
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         votes_trouble = str(error)
     value = GoldValue(
         kind=row[5],
@@ -536,11 +530,10 @@ def _gold(row: tuple[Any, ...], heads: CheckedHeads) -> CheckedGold:
         batch=row[12],
         votes=votes,
     )
-    said = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
-    if not said.trouble:
-        said.decode()
+    checked = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
+    checked.decode()
     return CheckedGold(
-        row[0], row[1], row[3], bool(row[4]), row[14], value, said, votes_trouble
+        row[0], row[1], row[3], bool(row[4]), row[14], value, checked, votes_trouble
     )
 
 

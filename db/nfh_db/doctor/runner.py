@@ -1,6 +1,4 @@
-"""The examination and the repair of a database, and the registry of all checks with the
-promise that each is about.
-"""
+"""Registry of all checks, and the functions that run them and repair a database."""
 
 import time
 from array import array
@@ -25,16 +23,16 @@ from nfh_db.connection import (
 from nfh_db.database import at_one_moment
 from nfh_db.doctor import content_checks, file_checks, rows
 from nfh_db.doctor.rows import (
-    HOW,
+    READ_ERRORS,
+    REPAIR_WORDS,
     Check,
+    DatabaseSnapshot,
     DoctorFinding,
     Fault,
-    PassageRange,
-    Patient,
+    PassageChunk,
     Repair,
     Where,
 )
-from nfh_db.doctor.rows import UNREADABLE as UNREADABLE_ERRORS
 from nfh_db.errors import StoreError
 from nfh_db.serialization import json_of
 from nfh_models.domain import Anchor, anchor_id
@@ -50,7 +48,7 @@ CHECKS: tuple[Check, ...] = (
         "SQLite is a version that does not damage a file which several programs write.",
         "install pysqlite3 0.6.1 or newer",
         file_checks.sqlite,
-        of_file=True,
+        reads_no_tables=True,
     ),
     Check(
         "file",
@@ -63,86 +61,78 @@ CHECKS: tuple[Check, ...] = (
         "Every page can be read, and indexes agree with tables.",
         COPY,
         file_checks.integrity,
-        of_file=True,
+        reads_no_tables=True,
     ),
     Check(
         "schema",
         "Tables and indexes are those that the migrations build, and there is nothing else.",
         BY_HAND,
         file_checks.schema,
-        of_file=True,
+        reads_no_tables=True,
     ),
+    Check("values", "Columns hold only what their table allows.", BY_HAND, file_checks.values),
     Check(
-        "values",
-        "Columns hold only what their table allows.",
-        BY_HAND,
-        file_checks.values,
-    ),
-    Check(
-        "references",
-        "No row refers to a row that is missing.",
-        BY_HAND,
-        file_checks.references,
+        "references", "No row refers to a row that is missing.", BY_HAND, file_checks.references
     ),
     Check(
         "passages",
         "Words lie inside the text, in order and apart, each with a lemma and in one turn.",
         BY_HAND,
-        each=content_checks.passages,
+        check_chunk=content_checks.passages,
     ),
     Check(
         "digests",
         "A passage is what it was when it was imported.",
         BY_HAND,
-        each=content_checks.digests,
+        check_chunk=content_checks.digests,
     ),
     Check(
         "anchors",
         "An anchor is one or more words of its passage, and says where and which.",
         BY_HAND,
-        each=content_checks.spans,
+        check_chunk=content_checks.spans,
     ),
     Check(
         "replaced",
         "A corrected anchor leads to the one that stands in its place now.",
         BY_HAND,
-        each=content_checks.links,
+        check_chunk=content_checks.links,
     ),
     Check(
         "answers",
         "Each answer holds together, and its heads lie in the passage and not in the number.",
         f"answer the item again; if it is only this one, that mends it; else {BACKUP}",
-        each=content_checks.answers,
+        check_chunk=content_checks.answers,
     ),
     Check(
         "gold",
         "Each gold holds together, and its heads lie in the passage and not in the number.",
         AGAIN,
-        each=content_checks.golds,
+        check_chunk=content_checks.golds,
     ),
     Check(
         "rules",
         "Gold has what it counts by: its import, the expert's answer, or the votes.",
         AGAIN,
-        each=content_checks.rules,
+        check_chunk=content_checks.rules,
     ),
     Check(
         "flags",
         "A span that somebody proposes lies in the passage, and is not the number's own.",
         BY_HAND,
-        each=content_checks.proposals,
+        check_chunk=content_checks.proposals,
     ),
     Check(
         "summaries",
         "What an item's line says is what its answers and its gold say.",
         BY_HAND,
-        each=content_checks.summaries,
+        check_chunk=content_checks.summaries,
     ),
     Check(
         "differences",
         "The differences of two answers that are kept are those that there are.",
         BY_HAND,
-        each=content_checks.differences,
+        check_chunk=content_checks.differences,
     ),
     Check(
         "assignments",
@@ -151,10 +141,7 @@ CHECKS: tuple[Check, ...] = (
         content_checks.assignments,
     ),
     Check(
-        "events",
-        "Everything that the log says can be read.",
-        BY_HAND,
-        content_checks.events,
+        "events", "Everything that the log says can be read.", BY_HAND, content_checks.events
     ),
     Check(
         "log",
@@ -174,12 +161,7 @@ CHECKS: tuple[Check, ...] = (
         BY_HAND,
         file_checks.imports,
     ),
-    Check(
-        "sources",
-        "The rows that a file came with are kept.",
-        BY_HAND,
-        file_checks.sources,
-    ),
+    Check("sources", "The rows that a file came with are kept.", BY_HAND, file_checks.sources),
     Check(
         "drafts",
         "What somebody began can be gone on with, and kept queries can be asked.",
@@ -219,43 +201,40 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-AT_ONCE = 500
-"""Passages looked at at once, with all their anchors."""
+CHUNK_SIZE = 500
+"""Passages read at once."""
 
 UNCHECKED = "this was not checked: tables of the file are not what they should be"
-TOO_LONG = f"this was not checked to the end: it took over {rows.LIMIT:.0f} seconds"
+OUT_OF_TIME = f"this was not checked to the end: it took over {rows.TIME_LIMIT:.0f} seconds"
 """In a file with foreign parts."""
 
-LISTED = 100
+MAX_LISTED = 100
 """Findings of one check that are listed; all are counted."""
 
 NEXT_PASSAGE = "SELECT min(id) FROM passage WHERE id > :after"
 COUNT_PASSAGES = "SELECT count(*) FROM passage"
-PUBLIC = """
+ANCHOR_IDENTITY = """
 SELECT lower(hex(p.digest)), a.start, a.stop, a.removed = 0 AND a.replaced_by IS NULL
 FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id WHERE a.id = :id"""
 
-TROUBLE = (sqlite3.Error, *UNREADABLE_ERRORS)
-"""What a check may raise in a file whose bytes were damaged."""
+CHECK_ERRORS = (sqlite3.Error, *READ_ERRORS)
+"""What a check may raise in a damaged file."""
 
 
 @dataclass(slots=True)
 class CheckResult:
-    """What one check found. faults: the first of them, up to LISTED."""
+    """What one check found."""
 
     check: Check
     broken: int = 0
     repairable: int = 0
     faults: list[Fault] = field(default_factory=list)
+    """The first MAX_LISTED of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an examination found.
-
-    findings: listed ones, in the order of the checks. to_repair: for each kind of repair the
-    anchors, or names, that need it, all of them.
-    """
+    """What an examination found."""
 
     path: Path
     sqlite: str
@@ -265,23 +244,26 @@ class Report:
     seconds: float
     outcomes: tuple[CheckResult, ...]
     findings: tuple[DoctorFinding, ...]
+    """Those that are listed, in the order of the checks."""
     notes: tuple[str, ...]
     items_to_repair: "dict[Repair, array[int]]"
+    """All anchors that need each repair."""
     names_to_repair: dict[Repair, tuple[str, ...]]
+    """The targets of each repair, see `Fault.target`."""
 
     @property
     def broken(self) -> int:
-        """How many things are broken."""
+        """Number of faults."""
         return sum(outcome.broken for outcome in self.outcomes)
 
     @property
     def repairable(self) -> int:
-        """How many of them can be repaired."""
+        """Number of faults that can be repaired."""
         return sum(outcome.repairable for outcome in self.outcomes)
 
 
 Progress = Callable[[str, int, int], None]
-"""Told the name of what is checked, how much of it is done, and how much there is."""
+"""Called with the name of the check, what is done and the total."""
 
 
 def examine(
@@ -291,70 +273,76 @@ def examine(
     read_draft: Callable[[str], object] | None = None,
     checks: Sequence[Check] = CHECKS,
 ) -> Report:
-    """Make all checks on a database as it is at one moment; nothing is written.
+    """Run the checks on a snapshot of a database. Writes nothing.
 
     read_draft: raises ValueError for the body of a draft that the editor cannot read.
-    Raises StoreError and its kinds, with a sentence, where there is nothing to check.
+    Raises a StoreError where the file cannot be checked.
     """
-    begun = time.monotonic()
-    with rows.opened(path) as patient:
-        patient.read_draft = read_draft
-        examination = _Examination(patient, checks, progress)
+    started = time.monotonic()
+    with rows.open_snapshot(path) as snapshot:
+        snapshot.read_draft = read_draft
+        examination = _Examination(snapshot, checks, progress)
         examination.run()
-        return examination.report(time.monotonic() - begun)
+        return examination.report(time.monotonic() - started)
 
 
 class _Examination:
-    def __init__(self, patient: Patient, checks: Sequence[Check], progress: Progress) -> None:
-        self._patient = patient
+    def __init__(
+        self, snapshot: DatabaseSnapshot, checks: Sequence[Check], progress: Progress
+    ) -> None:
+        self._snapshot = snapshot
         self._progress = progress
         self._outcomes = [CheckResult(check) for check in checks]
         self._items: dict[Repair, array[int]] = {}
-        self._names: dict[Repair, dict[str, None]] = {}
-        self._sound = patient.tables_are_ours
+        self._targets: dict[Repair, dict[str, None]] = {}
+        self._tables_usable = snapshot.tables_are_ours
         self._anchors = self._count(rows.COUNT_ANCHORS)
         self._events = self._count(rows.COUNT_EVENTS)
 
     def _count(self, sql: str) -> int:
-        if not self._sound:
+        if not self._tables_usable:
             return 0
         try:
-            with self._patient.limited():
-                return self._patient.counted(sql)
+            with self._snapshot.time_limit():
+                return self._snapshot.count(sql)
         except sqlite3.Error:
             return 0
 
     def run(self) -> None:
-        """Make the checks: those of the whole first, then those that go by passages."""
+        """Run the checks of the whole database first, then those by passage."""
         for outcome in self._outcomes:
-            whole = outcome.check.whole
-            if not self._sound and not outcome.check.of_file:
+            check_database = outcome.check.check_database
+            if not self._tables_usable and not outcome.check.reads_no_tables:
                 self._add(outcome, Fault(UNCHECKED))
-            elif whole is not None:
+            elif check_database is not None:
                 name = outcome.check.name
                 self._progress(name, 0, self._anchors)
-                self._patient.tell = partial(self._tell, name)
-                with self._patient.limited():
-                    self._collect(outcome, whole(self._patient), Where())
-        walking = [outcome for outcome in self._outcomes if outcome.check.each is not None]
-        if walking and self._sound:
-            with self._patient.limited():
-                self._walk(walking)
+                self._snapshot.on_progress = partial(self._report_progress, name)
+                with self._snapshot.time_limit():
+                    self._collect(outcome, check_database(self._snapshot), Where())
+        by_passage = [
+            outcome for outcome in self._outcomes if outcome.check.check_chunk is not None
+        ]
+        if by_passage and self._tables_usable:
+            with self._snapshot.time_limit():
+                self._check_passages(by_passage)
 
-    def _tell(self, name: str, done: int) -> None:
+    def _report_progress(self, name: str, done: int) -> None:
         self._progress(name, done, self._anchors)
 
     def _collect(self, outcome: CheckResult, faults: Iterator[Fault], where: Where) -> None:
         try:
             for fault in faults:
                 self._add(outcome, fault)
-                if self._patient.late:
-                    self._add(outcome, Fault(TOO_LONG, where))
+                if self._snapshot.timed_out:
+                    self._add(outcome, Fault(OUT_OF_TIME, where))
                     return
-        except TROUBLE as error:
-            late = self._patient.late
+        except CHECK_ERRORS as error:
+            timed_out = self._snapshot.timed_out
             what = (
-                TOO_LONG if late else f"this could not be checked to the end: {_words(error)}"
+                OUT_OF_TIME
+                if timed_out
+                else f"this could not be checked to the end: {_words(error)}"
             )
             self._add(outcome, Fault(what, where))
 
@@ -364,49 +352,51 @@ class _Examination:
             outcome.repairable += 1
             if fault.where.item is not None:
                 self._items.setdefault(fault.repair, array("q")).append(fault.where.item)
-            self._names.setdefault(fault.repair, {})[fault.target] = None
-        if len(outcome.faults) < LISTED:
+            self._targets.setdefault(fault.repair, {})[fault.target] = None
+        if len(outcome.faults) < MAX_LISTED:
             outcome.faults.append(fault)
 
-    def _walk(self, outcomes: Sequence[CheckResult]) -> None:
+    def _check_passages(self, outcomes: Sequence[CheckResult]) -> None:
         total = self._count(COUNT_PASSAGES)
         after: int | None = 0
         done = 0
-        limit = AT_ONCE
+        limit = CHUNK_SIZE
         while after is not None:
-            if self._patient.late:
-                self._add(outcomes[0], Fault(TOO_LONG, Where("passage", after)))
+            if self._snapshot.timed_out:
+                self._add(outcomes[0], Fault(OUT_OF_TIME, Where("passage", after)))
                 return
             try:
-                stretch, last = rows.read(self._patient.connection, after, limit)
-            except TROUBLE as error:
+                chunk, last = rows.read(self._snapshot.connection, after, limit)
+            except CHECK_ERRORS as error:
                 if limit > 1:
                     limit = 1
                     continue
-                after = self._step_over(outcomes[0], after, error)
+                after = self._skip_unreadable(outcomes[0], after, error)
                 continue
             for outcome in outcomes:
-                self._look(outcome, stretch)
-            done += len(stretch.passages)
+                self._check_chunk(outcome, chunk)
+            done += len(chunk.passages)
             self._progress("passages", done, total)
-            after, limit = last, AT_ONCE if limit == AT_ONCE else limit + 1
+            after, limit = last, CHUNK_SIZE if limit == CHUNK_SIZE else limit + 1
 
-    def _look(self, outcome: CheckResult, stretch: PassageRange) -> None:
-        if outcome.check.each is not None and stretch.passages:
-            first = next(iter(stretch.passages))
-            self._collect(outcome, outcome.check.each(stretch), Where("passage", first))
+    def _check_chunk(self, outcome: CheckResult, chunk: PassageChunk) -> None:
+        if outcome.check.check_chunk is not None and chunk.passages:
+            first = next(iter(chunk.passages))
+            self._collect(outcome, outcome.check.check_chunk(chunk), Where("passage", first))
 
-    def _step_over(self, outcome: CheckResult, after: int, error: Exception) -> int | None:
-        """Go on behind a passage that cannot be read at all; None if there is no way on."""
+    def _skip_unreadable(
+        self, outcome: CheckResult, after: int, error: Exception
+    ) -> int | None:
+        """The id of the unreadable passage after `after`; None if no later one can be read."""
         key = {"after": after}
         try:
-            broken: int | None = self._patient.connection.execute(NEXT_PASSAGE, key).fetchone()[
-                0
-            ]
+            broken: int | None = self._snapshot.connection.execute(
+                NEXT_PASSAGE, key
+            ).fetchone()[0]
         except sqlite3.Error:
             broken = None
         what = f"it, or what is said of it, cannot be read: {_words(error)}"
-        if isinstance(error, sqlite3.Error) and _is_no_damage(error):
+        if isinstance(error, sqlite3.Error) and _is_missing_column(error):
             broken = None
         if broken is None:
             what = f"it and what follows cannot be read: {_words(error)}"
@@ -414,30 +404,29 @@ class _Examination:
         return broken
 
     def report(self, seconds: float) -> Report:
-        """What was found, in words for people and for programs."""
-        with translated(self._patient.path):
+        with translated(self._snapshot.path):
             findings = tuple(
-                _finding(outcome.check, fault, self._patient.connection)
+                _finding(outcome.check, fault, self._snapshot.connection)
                 for outcome in self._outcomes
                 for fault in outcome.faults
             )
         return Report(
-            path=self._patient.path,
+            path=self._snapshot.path,
             sqlite=sqlite3.sqlite_version,
-            schema=self._patient.version,
+            schema=self._snapshot.version,
             anchors=self._anchors,
             events=self._events,
             seconds=seconds,
             outcomes=tuple(self._outcomes),
             findings=findings,
-            notes=tuple(self._patient.notes),
+            notes=tuple(self._snapshot.notes),
             items_to_repair=self._items,
-            names_to_repair={kind: tuple(names) for kind, names in self._names.items()},
+            names_to_repair={kind: tuple(names) for kind, names in self._targets.items()},
         )
 
 
-def _is_no_damage(error: sqlite3.Error) -> bool:
-    """True if a table or a column is missing: the next passage has none either."""
+def _is_missing_column(error: sqlite3.Error) -> bool:
+    """True if a table or column is missing, which the next passage lacks too."""
     return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
 
 
@@ -446,24 +435,24 @@ def _words(error: Exception) -> str:
 
 
 def _finding(check: Check, fault: Fault, connection: Connection) -> DoctorFinding:
-    public_id, query = _names(connection, fault.where.item)
+    public_id, query = _anchor_names(connection, fault.where.item)
     return DoctorFinding(
         check.name,
         fault.what,
         fault.where,
         fault.repair is not None,
-        check.remedy if fault.repair is None else HOW[fault.repair],
+        check.remedy if fault.repair is None else REPAIR_WORDS[fault.repair],
         public_id,
         query,
     )
 
 
-def _names(connection: Connection, item: int | None) -> tuple[str | None, str | None]:
-    """The id by which files name an item, and a query that finds it; None for what is not."""
+def _anchor_names(connection: Connection, item: int | None) -> tuple[str | None, str | None]:
+    """The public id of an anchor, and a query that finds it if it is live."""
     if item is None:
         return None, None
     try:
-        row = connection.execute(PUBLIC, {"id": item}).fetchone()
+        row = connection.execute(ANCHOR_IDENTITY, {"id": item}).fetchone()
     except sqlite3.Error:
         row = None
     if row is None:
@@ -471,18 +460,17 @@ def _names(connection: Connection, item: int | None) -> tuple[str | None, str | 
     return anchor_id(row[0], Anchor(row[1], row[2])), f"id:{item}" if row[3] else None
 
 
-# Repairing: only what follows from something else is written, after a copy was made.
-#
-# Answers, gold, flags, anchors and the log are never touched.
+# A repair writes only what can be computed again, after a backup. It never writes answers,
+# gold, flags, anchors or the log.
 
 REINDEX = "REINDEX"
 FOREIGN_KEYS_OFF = "PRAGMA foreign_keys = OFF"
 # SQLite itself quotes the name.
 DROP = "SELECT format('DROP %s \"%w\"', :type, :name)"
-DROPPED = ("trigger", "view", "index", "table")
-"""Types of parts, in the order in which foreign ones are taken out."""
-INDEX_THERE = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = :name"
-LIVE = "SELECT 1 FROM anchor WHERE id = :id"
+DROP_ORDER = ("trigger", "view", "index", "table")
+"""Types of schema parts, in the order in which foreign ones are dropped."""
+INDEX_EXISTS = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = :name"
+ANCHOR_EXISTS = "SELECT 1 FROM anchor WHERE id = :id"
 ASSIGNED = """
 SELECT anchor_id, annotator_id, role FROM assignment
 WHERE anchor_id IN (SELECT value FROM json_each(:ids))"""
@@ -493,8 +481,8 @@ WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND state <> 'done'"""
 WRITE_SIZE = WriteSize(first=20, smallest=5, largest=1_000, seconds=0.03)
 """Anchors."""
 
-UNREADABLE = ("pages", "schema")
-"""Checks whose faults, where they cannot be repaired, leave no ground to write on."""
+UNREADABLE_CHECKS = ("pages", "schema")
+"""Checks after whose faults, if they cannot be repaired, nothing may be written."""
 
 
 STAGES: tuple[tuple[Repair, ...], ...] = (
@@ -503,47 +491,48 @@ STAGES: tuple[tuple[Repair, ...], ...] = (
     (Repair.IMPORTS,),
     (Repair.ASSIGNMENTS, Repair.SUMMARIES, Repair.JOBS),
 )
-"""What is mended first may show more, or less, of the rest: each stage sees a new report."""
+"""Order of repairs. Each stage works from a new report, since the former changes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a repair did. backup: the copy of the database as it was before.
-
-    kinds: what was mended. failed: sentences. report: of the examination afterwards.
-    """
+    """What a repair did."""
 
     backup: Path
+    """Copy of the database from before the repair."""
     kinds: tuple[Repair, ...]
     failed: tuple[str, ...]
+    """Sentences about what could not be repaired."""
     report: Report
+    """Of the examination afterwards."""
 
 
-def repair(path: Path, report: Report, again: Callable[[], Report]) -> Repaired | None:
-    """Mend what a report names as repairable; None where there is nothing of the kind.
+def repair(path: Path, report: Report, examine_again: Callable[[], Report]) -> Repaired | None:
+    """Repair what a report names as repairable; None if that is nothing.
 
-    again: examines the database anew. Raises StoreError where the file is damaged in a way
-    that forbids writing into it, and where no copy of it can be made.
+    Makes a backup first. A repair that is interrupted can be run again. examine_again: returns
+    a new report. Raises StoreError where the damage forbids writing, and where no backup can
+    be made.
     """
     if not report.names_to_repair:
         return None
     _refuse_damage(path, report)
-    kept = keep_copy(path)
+    backup = keep_copy(path)
     done: list[Repair] = []
     failed: list[str] = []
     for stage in STAGES:
         kinds = [kind for kind in stage if kind in report.names_to_repair]
         if kinds:
-            failed += _mend(path, report, kinds)
+            failed += _repair_stage(path, report, kinds)
             if report.schema < SCHEMA_VERSION:
-                # Without what did not belong there it is opened as any older file is.
+                # Foreign parts had kept the older file from being upgraded.
                 database.open_writer(path, create=False).close()
             done += kinds
-            report = again()
-    return Repaired(kept, tuple(done), tuple(failed), report)
+            report = examine_again()
+    return Repaired(backup, tuple(done), tuple(failed), report)
 
 
-def _mend(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
+def _repair_stage(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
     if Repair.IMPORTS in kinds:
         bulk_run.recover(path)
         return []
@@ -551,22 +540,25 @@ def _mend(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
     with translated(path), closing(connect(path, "rw")) as connection:
         prepare_writer(connection, path)
         if Repair.PARTS in kinds:
-            failed += _take_out(connection, report.names_to_repair[Repair.PARTS])
+            failed += _drop_parts(connection, report.names_to_repair[Repair.PARTS])
         if Repair.INDEXES in kinds:
-            failed += _indexes(connection, report.names_to_repair[Repair.INDEXES])
+            failed += _rebuild_indexes(connection, report.names_to_repair[Repair.INDEXES])
         for name in report.names_to_repair.get(Repair.JOBS, ()) if Repair.JOBS in kinds else ():
             with transaction(connection):
-                file_checks.mend(connection, int(name))
-        for kind, mend in ((Repair.ASSIGNMENTS, _assignments), (Repair.SUMMARIES, _summaries)):
+                file_checks.repair_job(connection, int(name))
+        for kind, write in (
+            (Repair.ASSIGNMENTS, _repair_assignments),
+            (Repair.SUMMARIES, _repair_summaries),
+        ):
             if kind in kinds:
-                _each(connection, report.items_to_repair.get(kind, ()), mend)
+                _repair_in_batches(connection, report.items_to_repair.get(kind, ()), write)
     return failed
 
 
 def _refuse_damage(path: Path, report: Report) -> None:
     damaged = [
         finding for finding in report.findings
-        if finding.check in UNREADABLE and not finding.repairable
+        if finding.check in UNREADABLE_CHECKS and not finding.repairable
     ]  # fmt: skip
     if damaged:
         raise StoreError(
@@ -576,19 +568,19 @@ def _refuse_damage(path: Path, report: Report) -> None:
 
 
 def keep_copy(path: Path) -> Path:
-    """A copy beside the database, as it is, broken or not."""
+    """Copy the database, damaged or not, to a new file beside it."""
     place = path.with_name(database.dated_name(path, "before-repair"))
     with at_one_moment(path) as (reader, _), database.written(place) as partial:
         database.copy_pages(reader, partial, place)
     return place
 
 
-def _take_out(connection: Connection, keys: Sequence[str]) -> Iterator[str]:
-    """Take out foreign parts, each by its type and name; a sentence for a failure."""
-    # What refers to a table that goes stays as it is.
+def _drop_parts(connection: Connection, keys: Sequence[str]) -> Iterator[str]:
+    """Drop foreign parts, named “TYPE NAME”. Yields a sentence for each failure."""
+    # Rows that refer to a dropped table stay.
     connection.execute(FOREIGN_KEYS_OFF)
     named = [key.partition(" ") for key in keys]
-    for type_, _, name in sorted(named, key=lambda one: DROPPED.index(one[0])):
+    for type_, _, name in sorted(named, key=lambda one: DROP_ORDER.index(one[0])):
         try:
             asked = {"type": type_, "name": name}
             statement = connection.execute(DROP, asked).fetchone()[0]
@@ -598,17 +590,17 @@ def _take_out(connection: Connection, keys: Sequence[str]) -> Iterator[str]:
             yield f"the {type_} {name} could not be taken out: {error}"
 
 
-def _indexes(connection: Connection, names: Sequence[str]) -> Iterator[str]:
-    """Build all indexes from their tables, and make missing ones; a sentence for a failure.
+def _rebuild_indexes(connection: Connection, names: Sequence[str]) -> Iterator[str]:
+    """Rebuild all indexes and create missing ones. Yields a sentence for each failure.
 
-    Others wait meanwhile: SQLite builds an index in one go.
+    Blocks other writers for as long as SQLite builds an index.
     """
     wanted = schema_parts.expected(SCHEMA_VERSION)
     statements = [
         wanted[f"index {name}"].sql
         for name in names
         if f"index {name}" in wanted
-        and not connection.execute(INDEX_THERE, {"name": name}).fetchone()
+        and not connection.execute(INDEX_EXISTS, {"name": name}).fetchone()
     ]
     for statement in (REINDEX, *statements):
         try:
@@ -618,21 +610,21 @@ def _indexes(connection: Connection, names: Sequence[str]) -> Iterator[str]:
             yield f"“{statement}” failed: {error}"
 
 
-def _each(
+def _repair_in_batches(
     connection: Connection,
     items: "Sequence[int] | array[int]",
-    mend: Callable[[Connection, Sequence[int]], None],
+    write: Callable[[Connection, Sequence[int]], None],
 ) -> None:
-    """Mend anchors in short writes, so that others get in between."""
-    write_in_steps(lambda: transaction(connection), sorted(set(items)), mend, WRITE_SIZE)
+    """Repair anchors in short transactions, between which others can write."""
+    write_in_steps(lambda: transaction(connection), sorted(set(items)), write, WRITE_SIZE)
 
 
-def _summaries(connection: Connection, ids: Sequence[int]) -> None:
-    there = [id_ for id_ in ids if connection.execute(LIVE, {"id": id_}).fetchone()]
+def _repair_summaries(connection: Connection, ids: Sequence[int]) -> None:
+    there = [id_ for id_ in ids if connection.execute(ANCHOR_EXISTS, {"id": id_}).fetchone()]
     answers.recompute_with_successors(connection, there)
 
 
-def _assignments(connection: Connection, ids: Sequence[int]) -> None:
+def _repair_assignments(connection: Connection, ids: Sequence[int]) -> None:
     key = {"ids": json_of(list(ids))}
     connection.execute(NOT_FINISHED, key)
     rows = connection.execute(ASSIGNED, key).fetchall()

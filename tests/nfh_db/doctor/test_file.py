@@ -292,7 +292,7 @@ def test_an_import_that_becomes_ready_meanwhile_is_no_fault(
     path: Path, sql: Callable[..., None]
 ) -> None:
     sql(BATCH.format(pid=999_999_999))
-    with rows.opened(path) as opened:
+    with rows.open_snapshot(path) as opened:
         assert len(list(file_checks.imports(opened))) == 1
         sql("UPDATE batch SET state = 'ready' WHERE id = 90")
         assert list(file_checks.imports(opened)) == []
