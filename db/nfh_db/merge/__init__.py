@@ -1,4 +1,7 @@
-"""Bringing in what was done in another copy of a database, which is only read. `run.merge`
-is the whole of it: `plan` finds what the other copy has more, `apply` writes that where
-nobody sees it, and then makes it count, act by act.
+"""Merge of another copy of a database, which is only read, into this one.
+
+`run` is the entry point: it makes a plan, writes it and reports. `source` opens and reads the
+copies, `log_diff` compares their event logs, `plan` decides what comes in and `apply` writes
+it. The store imports `run`, and so does crash recovery (`bulk_run`); the command line imports
+the report from `log_diff`. Nothing else is imported from outside.
 """

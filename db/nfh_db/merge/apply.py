@@ -1,5 +1,8 @@
-"""A merge written: rows brought in unseen in short writes, then applied act by act in the
-order of the other copy, and cleared away where it was not shown.
+"""Writing a merge: rows are written invisibly in short transactions, shown by one update, and
+then applied act by act in the order of the other copy.
+
+A crash before the update leaves invisible rows, which recovery deletes. A crash after it
+leaves pending events, which recovery applies. Nothing is lost.
 """
 
 import os
@@ -26,7 +29,7 @@ from nfh_db.errors import StoreError
 from nfh_db.event_log import Event
 from nfh_db.import_run import INSERT_SOURCE
 from nfh_db.merge import source
-from nfh_db.merge.plan import Checker, IncomingEvent, MergePlan, ground
+from nfh_db.merge.plan import Checker, IncomingEvent, MergePlan, import_state
 from nfh_db.merge.source import MergedAct, MergedAnchor, MergedBatch, MergedPassage, Writes
 from nfh_db.passages import INSERT as INSERT_PASSAGE
 from nfh_db.passages import INSERT_TOKENS, add_document
@@ -34,12 +37,9 @@ from nfh_db.records import Role, Rule
 from nfh_db.serialization import decode_anchor, decode_gold, json_of
 from nfh_models.domain import Anchor
 
-# What a merge under way leaves in the database, so that any process can finish it.
-#
-# The merge is a batch of the format `batches.MERGE`. Its note, in the batch's report, says how
-# far it is. What is to be applied waits as events under acts that stand in for those that they
-# will be: kind `merge`, of that batch. It is `loading` until the end, so that nobody sees
-# them.
+# A merge is a batch of the format `batches.MERGE`, whose report holds a MergeState. Events to
+# apply are stored under stand-in acts of kind `merge`, of that batch. The batch is `loading`
+# until the end, so that nobody sees them. Any process can finish the merge from that.
 
 INSERT_ACT = """
 INSERT INTO act (annotator_id, kind, summary, target, merged_by, batch_id, acted_at)
@@ -51,61 +51,54 @@ WHERE id = :id"""
 
 
 class MergeState(msgspec.Struct):
-    """How far a merge is.
+    """How far a merge is, stored in the report of its batch.
 
-    started: when its process started. act: its own. annotators: those that it made.
-    imports: batches that come with it. made: anchors that people made there. shown: what is
-    new is to be seen, and what waits is being applied. first, last: ids of the events that
-    wait. Field names are those of `batches.Work` where they mean the same.
+    Field names are those of `batches.Work` where they mean the same.
     """
 
     started: str | None = None
+    """When its process started."""
     act: int = 0
+    """The act of the merge itself."""
     annotators: list[int] = msgspec.field(default_factory=list)
+    """Annotators that it created."""
     imports: list[int] = msgspec.field(default_factory=list)
+    """Batches that it brings in."""
     made: list[int] = msgspec.field(default_factory=list)
+    """New anchors that people made in the other copy."""
     shown: bool = False
+    """The new rows are visible, and pending events are being applied."""
     first: int = 0
     last: int = 0
+    """Ids of the first and last pending event."""
 
 
 class StandIn(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What stands in an act's place until its first event is applied.
+    """The future act of pending events, stored in the summary of a stand-in act.
 
-    kind, summary, batch: of the act that it will be; kind is empty where its events go to an
-    act that is there already, which is the stand-in's target. of: the act that an undo or a
-    redo is about; of_stand_in: the same, where that one is to come as well.
+    An act is created when the first of its events is applied.
     """
 
     kind: str = ""
+    """Empty if the events belong to an existing act, which is the stand-in's target."""
     summary: str = ""
     batch: int | None = None
     of: int | None = None
+    """The act that an undo or a redo reverses."""
     of_stand_in: int | None = None
+    """The stand-in of that act, if it is pending too."""
 
 
-_notes = msgspec.json.Decoder(MergeState)
-_stand_ins = msgspec.json.Decoder(StandIn)
-
-
-def read(batch: Unfinished) -> MergeState:
-    """The note of a merge that is not done."""
-    return _notes.decode(batch.raw)
-
-
-def read_text(text: str) -> MergeState:
-    """A note as it was written."""
-    return _notes.decode(text)
-
-
-def stand_in(summary: str) -> StandIn:
-    """What the summary of an act that stands in for another holds."""
-    return _stand_ins.decode(summary)
+decode_state = msgspec.json.Decoder(MergeState).decode
+_decode_stand_in = msgspec.json.Decoder(StandIn).decode
 
 
 def claim(connection: Connection, batch: Unfinished) -> str | None:
-    """Make a dead process' merge this one's: its note; None if another was faster."""
-    mine = msgspec.structs.replace(read(batch), started=system.started(os.getpid()))
+    """Take over the merge of a dead process.
+
+    Returns the text of its new state, or None if another process took it over first.
+    """
+    mine = msgspec.structs.replace(decode_state(batch.raw), started=system.started(os.getpid()))
     text = json_of(mine)
     changed = connection.execute(
         batches.CLAIM,
@@ -121,49 +114,45 @@ def claim(connection: Connection, batch: Unfinished) -> str | None:
     return text if changed == 1 else None
 
 
-def write(connection: Connection, batch_id: int, note: MergeState) -> str:
-    """Note how far a merge is; the text of the note."""
-    text = json_of(note)
+def write_state(connection: Connection, batch_id: int, state: MergeState) -> str:
+    """Store the state of a merge. Returns its text."""
+    text = json_of(state)
     connection.execute(batches.SET_REPORT, {"id": batch_id, "report": text})
     return text
 
 
-def make_ready(connection: Connection, batch_id: int, events: int, report: str) -> None:
-    """The merge is done; what it changed is in the log."""
-    row = {"id": batch_id, "rows": events, "report": report, "at": system.now()}
-    connection.execute(MAKE_READY, row)
+class ActWriter:
+    """Inserts acts within the transactions of the merge."""
 
-
-class Acting:
-    """Adds acts, within the merge's writes. imports, stand_ins: their ids, by act there."""
-
-    def __init__(self, connection: Connection, plan: MergePlan, note: MergeState) -> None:
+    def __init__(self, connection: Connection, plan: MergePlan, state: MergeState) -> None:
         self.imports: dict[int, int] = {}
+        """Ids here of the acts of imports, by their ids there."""
         self.stand_ins: dict[int, int] = {}
+        """Ids here of stand-in acts, by the ids there of the acts that they stand for."""
         self._connection = connection
         self._plan = plan
-        self._note = note
+        self._state = state
 
     def add_imports(self) -> None:
-        """The acts of imports that are new; what they brought at once hangs on them."""
+        """Insert the acts of new imports. Their events are written at once."""
         for act in self._plan.acts:
             if act.kind == "import" and act.id not in self._plan.shared:
                 batch = self._plan.maps.batches[act.batch or 0]
                 new = self._add(act, act.kind, act.summary, batch)
-                work = Work(started=self._note.started, act=new)
+                work = Work(started=self._state.started, act=new)
                 batches.set_work(self._connection, batch, work)
                 self.imports[act.id] = new
 
     def add_stand_in(self, act: MergedAct, batch: int) -> None:
-        """An act under which events wait. batch: the merge's."""
+        """Insert an act for pending events. batch: that of the merge."""
         target = self._plan.shared.get(act.id, self.imports.get(act.id))
-        text = json_of(StandIn() if target is not None else self._as_it_will_be(act))
+        text = json_of(StandIn() if target is not None else self._stand_in_for(act))
         self.stand_ins[act.id] = self._add(act, MERGE, text, batch, target)
 
-    def _as_it_will_be(self, act: MergedAct) -> StandIn:
+    def _stand_in_for(self, act: MergedAct) -> StandIn:
         plan = self._plan
-        if act.id in plan.loose:
-            # What it took back is not here: it is a change like others.
+        if act.id in plan.detached_acts:
+            # What it reverses is not here, so it comes in as an ordinary change.
             return StandIn("do", f"{act.kind}: {act.summary}")
         batch = act.batch and plan.maps.batches.get(act.batch)
         of = None if act.target is None else plan.shared.get(act.target)
@@ -178,7 +167,7 @@ class Acting:
             "kind": kind,
             "summary": text,
             "target": target,
-            "merge": self._note.act,
+            "merge": self._state.act,
             "batch": batch,
             "at": act.at,
         }
@@ -192,7 +181,7 @@ SELECT id FROM event WHERE act_id IN (SELECT value FROM json_each(:acts)) LIMIT 
 DELETE_EVENTS = "DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))"
 DELETE_ACTS = "DELETE FROM act WHERE id IN (SELECT value FROM json_each(:ids))"
 IMPORT_ACT = "SELECT id FROM act WHERE batch_id = :batch AND kind = 'import'"
-# Somebody may have made an anchor of the very span meanwhile, or a file's row names it.
+# Meanwhile somebody may have made an anchor of the same span, or a source row may name it.
 DELETE_MADE = """
 DELETE FROM anchor WHERE id IN (SELECT value FROM json_each(:ids)) AND removed = 1
     AND NOT EXISTS (SELECT 1 FROM event WHERE anchor_id = anchor.id)
@@ -201,13 +190,16 @@ DELETE FROM anchor WHERE id IN (SELECT value FROM json_each(:ids)) AND removed =
 AT_ONCE = 200
 
 
-def sweep_all(connection: Connection, batch_id: int, note: MergeState) -> None:
-    """Delete all that a merge wrote, and before it the imports that came with it."""
-    for batch in note.imports:
+def sweep_all(connection: Connection, batch_id: int, state: MergeState) -> None:
+    """Delete all that a merge wrote, the imports that it brought in first.
+
+    Writes in short transactions. After an interruption it can be run again.
+    """
+    for batch in state.imports:
         row = connection.execute(IMPORT_ACT, {"batch": batch}).fetchone()
         bulk_run.run_sweep(connection, batch, Work(act=row[0] if row else 0))
     writes = Writes(connection)
-    key = {"batch": batch_id, "own": note.act}
+    key = {"batch": batch_id, "own": state.act}
     stand_ins = [row[0] for row in connection.execute(STAND_INS, key)]
     for first in range(0, len(stand_ins), AT_ONCE):
         some = stand_ins[first : first + AT_ONCE]
@@ -216,13 +208,13 @@ def sweep_all(connection: Connection, batch_id: int, note: MergeState) -> None:
         with writes.one():
             connection.execute(DELETE_ACTS, {"ids": json_of(some)})
     with writes.one():
-        forget_unmade(connection, note)
-    bulk_run.run_sweep(connection, batch_id, Work(act=note.act, annotators=note.annotators))
+        delete_unmade(connection, state)
+    bulk_run.run_sweep(connection, batch_id, Work(act=state.act, annotators=state.annotators))
 
 
-def forget_unmade(connection: Connection, note: MergeState) -> None:
-    """Delete the rows of spans that people made there and whose making did not come in."""
-    connection.execute(DELETE_MADE, {"ids": json_of(note.made)})
+def delete_unmade(connection: Connection, state: MergeState) -> None:
+    """Delete new anchors whose creation was not applied."""
+    connection.execute(DELETE_MADE, {"ids": json_of(state.made)})
 
 
 def _delete_events(writes: Writes, connection: Connection, act_ids: list[int]) -> bool:
@@ -234,13 +226,12 @@ def _delete_events(writes: Writes, connection: Connection, act_ids: list[int]) -
     return bool(ids)
 
 
-# Applying what a merge brought in: act by act, in the order in which it was done there.
-#
-# An event counts only if its thing still is as the merge found it; where somebody was faster,
-# that stands, and the event, which never happened here, leaves the log. May be broken off at
-# any point and run again: each write applies whole events, and takes them off what waits.
+# Pending events are applied act by act, in the order of the other copy. An event is applied
+# only if its value is still the one that the plan found. If somebody changed that since, their
+# change stands and the pending event is deleted. A transaction applies whole events and removes
+# them from the pending ones, so that an interrupted run can be repeated.
 
-WAITING = """
+PENDING_EVENTS = """
 SELECT e.id, e.entity, e.anchor_id, e.annotator_id, e.name, e.before, e.after,
     c.id, c.annotator_id, c.summary, c.target, c.acted_at
 FROM event AS e JOIN act AS c ON c.id = e.act_id
@@ -248,28 +239,28 @@ WHERE e.id BETWEEN :place AND :last AND c.batch_id = :batch AND c.kind = 'merge'
 ORDER BY e.id LIMIT :limit"""
 SET_TARGET = "UPDATE act SET target = :target WHERE id = :id"
 TARGET = "SELECT target FROM act WHERE id = :id"
-HAPPENED = """
+MOVE_TO_ACT = """
 UPDATE event SET id = (SELECT max(id) FROM event) + 1, act_id = :act WHERE id = :id"""
-# Of a decision as adjudicator, too: an anchor that is decided does not vanish.
-DECIDED = """
+# Adjudicators' answers count too: a decided anchor must not disappear.
+IS_ANSWERED = """
 SELECT EXISTS (SELECT 1 FROM answer WHERE anchor_id = :anchor AND removed = 0)
     OR EXISTS (SELECT 1 FROM gold WHERE anchor_id = :anchor AND removed = 0)"""
-COMES_AGAIN = """
+IS_RESTORED = """
 SELECT 1 FROM event AS e JOIN act AS c ON c.id = e.act_id
 WHERE e.anchor_id = :anchor AND e.id > :id AND e.entity = 'anchor' AND e.after IS NOT NULL
     AND c.batch_id = :batch AND c.kind = 'merge'"""
 EXISTS_ANCHOR = "SELECT 1 FROM anchor WHERE id = :anchor AND removed = 0"
-# The last change of a span that is gone: whether this merge brought it.
-GONE_WITH_MERGE = """
+# Whether this merge made the last change of a removed span.
+REMOVED_BY_MERGE = """
 SELECT c.merged_by IS :merge FROM event AS e JOIN act AS c ON c.id = e.act_id
 WHERE e.anchor_id = :anchor AND e.entity = 'anchor' AND c.kind <> 'merge'
 ORDER BY e.id DESC LIMIT 1"""
-GIVEN = """
+VOTE_LOGGED = """
 SELECT 1 FROM event AS e JOIN act AS c ON c.id = e.act_id
 JOIN annotator AS n ON n.id = e.annotator_id
 WHERE e.anchor_id = :anchor AND e.entity = 'answer' AND e.name = 'annotator'
     AND n.name = :name AND c.kind <> 'merge' AND json_extract(e.after, '$.at') = :at"""
-# Acts of people since the merge began, when what comes in was laid beside what was here.
+# Acts of people since the merge began.
 CHANGED_MEANWHILE = """
 SELECT 1 FROM event AS e JOIN act AS c ON c.id = e.act_id
 WHERE e.anchor_id = :anchor AND e.entity = :entity AND c.id > :merge
@@ -278,13 +269,13 @@ STAND_INS_LEFT = """
 SELECT id FROM act WHERE batch_id = :batch AND kind = 'merge' AND id <> :own LIMIT :limit"""
 DELETE_STAND_IN = "DELETE FROM act WHERE id = :id"
 
-FORGOTTEN_AT_ONCE = 500
+STAND_INS_AT_ONCE = 500
 
-Tell = Callable[[int], None]
+OnProgress = Callable[[int], None]
 
 
-class Waiting(NamedTuple):
-    """An event that waits, and the act that stands in for its own."""
+class PendingEvent(NamedTuple):
+    """An event to apply, and its stand-in act."""
 
     event: Event
     stand_in: int
@@ -295,26 +286,29 @@ class Waiting(NamedTuple):
 
 
 @dataclass(slots=True)
-class Applied:
-    """What came of it. seen, happened: stand-ins, and those of which something was applied.
-
-    missed: what was left, since somebody was faster.
-    """
+class ApplyResult:
+    """What was applied."""
 
     events: int = 0
-    seen: set[int] = field(default_factory=set)
-    happened: set[int] = field(default_factory=set)
-    missed: list[Waiting] = field(default_factory=list)
+    all_acts: set[int] = field(default_factory=set)
+    """All stand-in acts."""
+    applied_acts: set[int] = field(default_factory=set)
+    """Stand-in acts with at least one applied event."""
+    skipped: list[PendingEvent] = field(default_factory=list)
+    """Events that were dropped because of a change since the plan."""
 
 
 def run(
-    connection: Connection, batch_id: int, note: MergeState, text: str, tell: Tell
-) -> Applied:
-    """Apply all that waits. tell: called with the events done."""
-    found = Applied()
+    connection: Connection, batch_id: int, state: MergeState, text: str, on_progress: OnProgress
+) -> ApplyResult:
+    """Apply all pending events. on_progress: called with their number so far.
+
+    Raises StoreError if another process took the merge over.
+    """
+    found = ApplyResult()
     writes = Writes(connection)
-    place, done = note.first, 0
-    while place and (some := _read(connection, batch_id, place, note.last, writes.size)):
+    place, done = state.first, 0
+    while place and (some := _read(connection, batch_id, place, state.last, writes.size)):
         with writes.one():
             if not batches.still_mine(connection, batch_id, text):
                 raise StoreError(
@@ -322,19 +316,19 @@ def run(
                     "Nothing is lost; wait until that is done"
                 )
             touched = set[int]()
-            for _, group in groupby(some, key=lambda waiting: waiting.stand_in):
-                _Group(connection, batch_id, note.act, list(group), found).apply(touched)
+            for _, group in groupby(some, key=lambda pending: pending.stand_in):
+                _Group(connection, batch_id, state.act, list(group), found).apply(touched)
             answers.recompute_with_successors(connection, sorted(touched))
         place, done = some[-1].event.id + 1, done + len(some)
-        tell(done)
+        on_progress(done)
     return found
 
 
 def finish(
-    connection: Connection, batch_id: int, note: MergeState, events: int, report: str
+    connection: Connection, batch_id: int, state: MergeState, events: int, report: str
 ) -> None:
-    """Take the stand-ins away and make the batch ready. report: JSON, kept with it."""
-    key = {"batch": batch_id, "own": note.act, "limit": FORGOTTEN_AT_ONCE}
+    """Delete the stand-in acts and make the batch ready. report: its report, JSON."""
+    key = {"batch": batch_id, "own": state.act, "limit": STAND_INS_AT_ONCE}
     writes = Writes(connection)
     while rows := connection.execute(STAND_INS_LEFT, key).fetchall():
         with writes.one():
@@ -342,88 +336,91 @@ def finish(
                 connection.execute(DELETE_STAND_IN, {"id": id_})
     connection.execute(SYNCHRONOUS_FULL)
     with transaction(connection):
-        forget_unmade(connection, note)
-        make_ready(connection, batch_id, events, report)
+        delete_unmade(connection, state)
+        row = {"id": batch_id, "rows": events, "report": report, "at": system.now()}
+        connection.execute(MAKE_READY, row)
 
 
 def _read(
     connection: Connection, batch_id: int, place: int, last: int, limit: int
-) -> list[Waiting]:
-    """What waits next: whole acts, unless one alone is more than `limit`."""
+) -> list[PendingEvent]:
+    """The next pending events: whole acts, unless one alone exceeds `limit`."""
     key = {"batch": batch_id, "place": place, "last": last, "limit": limit}
-    rows = connection.execute(WAITING, key)
-    some = [Waiting(Event(*row[:7]), *row[7:]) for row in rows]
+    rows = connection.execute(PENDING_EVENTS, key)
+    some = [PendingEvent(Event(*row[:7]), *row[7:]) for row in rows]
     if len(some) == limit:
-        whole = [one for one in some if one.stand_in != some[-1].stand_in]
-        return whole or some
+        complete = [one for one in some if one.stand_in != some[-1].stand_in]
+        return complete or some
     return some
 
 
 @dataclass(slots=True)
 class _Group:
-    """Events of one act that follow one another."""
+    """Consecutive events of one act."""
 
     connection: Connection
     batch: int
     merge: int
-    waiting: Sequence[Waiting]
-    found: Applied
+    pending: Sequence[PendingEvent]
+    found: ApplyResult
     undecided: set[int] = field(default_factory=set)
 
     def apply(self, touched: set[int]) -> None:
-        """Apply what can be; `touched` gets the anchors to sum up anew."""
-        self.found.seen.add(self.waiting[0].stand_in)
-        together = self._spans_fit()
-        happened: list[Waiting] = []
-        for one in self.waiting:
-            fits = together if one.event.entity == "anchor" else self._fits(one.event)
+        """Apply what can be applied. Adds anchors whose summaries change to `touched`."""
+        self.found.all_acts.add(self.pending[0].stand_in)
+        spans_fit = self._spans_fit()
+        applied_acts: list[PendingEvent] = []
+        for one in self.pending:
+            fits = spans_fit if one.event.entity == "anchor" else self._fits(one.event)
             if fits:
                 key = _key(one.event)
                 event_log.make(self.connection, *key, one.event.after)
-                happened.append(one)
+                applied_acts.append(one)
             else:
                 event_log.forget(self.connection, [one.event.id])
-                self.found.missed.append(one)
-        if happened:
-            act = self._act(happened[0])
-            for one in happened:
-                self.connection.execute(HAPPENED, {"id": one.event.id, "act": act})
+                self.found.skipped.append(one)
+        if applied_acts:
+            act = self._act(applied_acts[0])
+            for one in applied_acts:
+                self.connection.execute(MOVE_TO_ACT, {"id": one.event.id, "act": act})
                 touched.update(_linked(one.event))
-            self.found.happened.add(happened[0].stand_in)
-            self.found.events += len(happened)
+            self.found.applied_acts.add(applied_acts[0].stand_in)
+            self.found.events += len(applied_acts)
 
     def _spans_fit(self) -> bool:
-        """True if all changes of anchors can be made: half of one would be no correction."""
-        spans = [one.event for one in self.waiting if one.event.entity == "anchor"]
+        """True if all changes of anchors can be made. A correction is all or nothing."""
+        spans = [one.event for one in self.pending if one.event.entity == "anchor"]
         return all(
-            self._is_as_found(event) and not self._loses(event) and not self._hides(event)
+            self._is_unchanged(event)
+            and not self._removes_answered(event)
+            and not self._hides_gold(event)
             for event in spans
         )
 
-    def _is_as_found(self, event: Event) -> bool:
+    def _is_unchanged(self, event: Event) -> bool:
         return event_log.present_value(self.connection, *_key(event)) == event.before
 
-    def _loses(self, event: Event) -> bool:
-        """True if an anchor that somebody answered would vanish, and not only for a moment."""
+    def _removes_answered(self, event: Event) -> bool:
+        """True if it removes an answered anchor that no later event restores."""
         if event.after is not None:
             return False
         key = {"anchor": event.anchor_id}
-        if not self.connection.execute(DECIDED, key).fetchone()[0]:
+        if not self.connection.execute(IS_ANSWERED, key).fetchone()[0]:
             return False
         key |= {"id": event.id, "batch": self.batch}
-        return self.connection.execute(COMES_AGAIN, key).fetchone() is None
+        return self.connection.execute(IS_RESTORED, key).fetchone() is None
 
-    def _hides(self, event: Event) -> bool:
-        """True if gold that somebody made since the merge began would become stale."""
+    def _hides_gold(self, event: Event) -> bool:
+        """True if it replaces a span for which somebody made gold since the merge began."""
         if not _is_replaced(event.after) or not self._changed_meanwhile(event, "gold"):
             return False
         key = ("gold", event.anchor_id, None, "")
         return event_log.present_value(self.connection, *key) is not None
 
     def _is_hidden(self, event: Event) -> bool:
-        """True if gold comes to a span that somebody replaced since the merge began.
+        """True for gold of a span that somebody replaced since the merge began.
 
-        Not where the other copy replaces it, too: there the gold is out of sight as well.
+        False if the other copy replaces the span as well.
         """
         if event.after is None or not self._changed_meanwhile(event, "anchor"):
             return False
@@ -431,7 +428,7 @@ class _Group:
         if not _is_replaced(event_log.present_value(self.connection, *place)):
             return False
         key = {"anchor": event.anchor_id, "id": event.id, "batch": self.batch}
-        return self.connection.execute(COMES_AGAIN, key).fetchone() is None
+        return self.connection.execute(IS_RESTORED, key).fetchone() is None
 
     def _changed_meanwhile(self, event: Event, entity: str) -> bool:
         key = {"anchor": event.anchor_id, "entity": entity, "merge": self.merge}
@@ -440,7 +437,7 @@ class _Group:
     def _fits(self, event: Event) -> bool:
         if event.entity == "gold" and self._is_hidden(event):
             return False
-        if not self._is_as_found(event) or not self._has_place(event):
+        if not self._is_unchanged(event) or not self._has_span(event):
             if event.entity == "answer" and event.name == Role.ADJUDICATOR:
                 self.undecided.add(event.anchor_id)
             return False
@@ -448,54 +445,54 @@ class _Group:
         if value is None:
             return True
         if value.rule == Rule.EXPERT:
-            # The expert's own answer, which made this gold, may have been left out.
+            # The expert's answer that made this gold may have been skipped.
             return event.anchor_id not in self.undecided
-        return all(self._was_given(event.anchor_id, *vote) for vote in value.votes)
+        return all(self._is_logged(event.anchor_id, *vote) for vote in value.votes)
 
-    def _was_given(self, anchor: int, name: str, at: str) -> bool:
-        """True if a vote that a rule made gold of is in this copy's log."""
+    def _is_logged(self, anchor: int, name: str, at: str) -> bool:
+        """True if a vote that gold was made of is in this copy's log."""
         key = {"anchor": anchor, "name": name, "at": at}
-        return self.connection.execute(GIVEN, key).fetchone() is not None
+        return self.connection.execute(VOTE_LOGGED, key).fetchone() is not None
 
-    def _has_place(self, event: Event) -> bool:
-        """False if somebody took the span back here, since the merge began.
+    def _has_span(self, event: Event) -> bool:
+        """False if somebody removed the span here since the merge began.
 
-        A flag may be set on what is out of sight.
+        A flag needs no live span.
         """
         key = {"anchor": event.anchor_id}
         if event.entity == "flag":
             return True
         if self.connection.execute(EXISTS_ANCHOR, key).fetchone() is not None:
             return True
-        row = self.connection.execute(GONE_WITH_MERGE, key | {"merge": self.merge}).fetchone()
+        row = self.connection.execute(REMOVED_BY_MERGE, key | {"merge": self.merge}).fetchone()
         return row is not None and bool(row[0])
 
-    def _act(self, waiting: Waiting) -> int:
-        """The act that the events are of from now on; made, if this is the first of it."""
-        if waiting.target is not None:
-            return waiting.target
+    def _act(self, pending: PendingEvent) -> int:
+        """Get or create the act of the events."""
+        if pending.target is not None:
+            return pending.target
         connection = self.connection
-        will_be = stand_in(waiting.summary)
-        of = will_be.of
-        if of is None and will_be.of_stand_in is not None:
-            row = connection.execute(TARGET, {"id": will_be.of_stand_in}).fetchone()
+        future = _decode_stand_in(pending.summary)
+        of = future.of
+        if of is None and future.of_stand_in is not None:
+            row = connection.execute(TARGET, {"id": future.of_stand_in}).fetchone()
             of = row and row[0]
-        turns = will_be.kind in ("undo", "redo")
-        lost = turns and of is None
+        turns = future.kind in ("undo", "redo")
+        orphaned = turns and of is None
         row = {
-            "by": waiting.by,
-            # Nothing of what it took back came in.
-            "kind": "do" if lost else will_be.kind,
-            "summary": f"{will_be.kind}: {will_be.summary}" if lost else will_be.summary,
+            "by": pending.by,
+            # Nothing of what it reverses came in.
+            "kind": "do" if orphaned else future.kind,
+            "summary": f"{future.kind}: {future.summary}" if orphaned else future.summary,
             "target": of,
             "merge": self.merge,
-            "batch": will_be.batch,
-            "at": waiting.at,
+            "batch": future.batch,
+            "at": pending.at,
         }
         act: int = connection.execute(INSERT_ACT, row).fetchone()[0]
-        connection.execute(SET_TARGET, {"id": waiting.stand_in, "target": act})
+        connection.execute(SET_TARGET, {"id": pending.stand_in, "target": act})
         if turns and of is not None:
-            event_log.set_undone(connection, of, undone=will_be.kind == "undo")
+            event_log.set_undone(connection, of, undone=future.kind == "undo")
         return act
 
 
@@ -509,7 +506,7 @@ def _is_replaced(text: str | None) -> bool:
 
 
 def _linked(event: Event) -> Iterator[int]:
-    """The anchor of an event, and those that replaced it before or after."""
+    """The anchor of an event, and those that replace it before or after the event."""
     yield event.anchor_id
     if event.entity == "anchor":
         for value in map(decode_anchor, (event.before, event.after)):
@@ -517,10 +514,8 @@ def _linked(event: Event) -> Iterator[int]:
                 yield value.replaced_by
 
 
-# Writing what comes in where nobody sees it: in short writes, shown by one flip at the end.
-#
-# New passages and anchors, the rows of new imports and what those say of their own anchors
-# become visible with the flip. Everything else waits, and is applied after it.
+# New passages and anchors, the rows of new imports and their events about their own anchors
+# are invisible until one update shows them. All other events are pending until then.
 
 INSERT_PERSON = """
 INSERT INTO annotator (name, type, created_at) VALUES (:name, :type, :at)
@@ -539,21 +534,22 @@ UPDATE batch SET state = 'ready', rows = :rows, report = :report, created_at = :
 T = TypeVar("T")
 
 
-class OvertakenError(Exception):
-    """Something came in between: what was planned does not hold any more."""
+class PlanOutdatedError(Exception):
+    """An import or a new span since the plan makes it invalid. Plan again."""
 
 
-class Bringing:
-    """One merge under way, until its flip; as a context manager it leaves nothing without.
+class MergeWriter:
+    """Writes a plan, up to the update that shows it.
 
-    Raises OvertakenError where an import came in since `plan`, or somebody made a span.
+    Leaving the context before that deletes everything written. Raises PlanOutdatedError if
+    an import or a new span came in since the plan was made.
     """
 
     def __init__(
         self, connection: Connection, there: Connection, plan: MergePlan, me: str, name: str
     ) -> None:
         self.batch = 0
-        self.note = MergeState()
+        self.state = MergeState()
         self.text = ""
         self._connection = connection
         self._there = there
@@ -564,7 +560,7 @@ class Bringing:
         self._writes = Writes(connection)
         self._documents: dict[int, str] = dict(there.execute(source.DOCUMENTS))
         self._new_documents: dict[int, int] = {}
-        self._acting = Acting(connection, plan, self.note)
+        self._act_writer = ActWriter(connection, plan, self.state)
         self._checker = Checker(there)
         self._stack = ExitStack()
 
@@ -580,22 +576,16 @@ class Bringing:
         connection = self._connection
         with transaction(connection):
             batches.refuse_beside_another(connection, f"merge {self._name}")
-            if ground(connection) != self._plan.ground:
-                raise OvertakenError
+            if import_state(connection) != self._plan.import_state:
+                raise PlanOutdatedError
             self._people()
-            # A hash names the content of a file; here it only must be no other's.
+            # The column must be unique. There is no file to hash.
             self.batch = batches.add(
-                connection,
-                self._name,
-                secrets.token_hex(32),
-                MERGE,
-                None,
-                None,
-                Work(),
+                connection, self._name, secrets.token_hex(32), MERGE, None, None, Work()
             )
             stack.enter_context(batches.running(self.batch))
-            self.note.started = system.started(os.getpid())
-            self.note.act = event_log.add(
+            self.state.started = system.started(os.getpid())
+            self.state.act = event_log.add(
                 connection,
                 self._person(self._me),
                 "merge",
@@ -605,8 +595,8 @@ class Bringing:
             )
             for batch in self._plan.batches:
                 self._begin_batch(batch, stack)
-            self._acting.add_imports()
-            self.text = write(connection, self.batch, self.note)
+            self._act_writer.add_imports()
+            self.text = write_state(connection, self.batch, self.state)
 
     def _people(self) -> None:
         maps, connection = self._plan.maps, self._connection
@@ -616,17 +606,17 @@ class Bringing:
             made = connection.execute(INSERT_PERSON, row).rowcount == 1
             found = passages.find(connection, person.name)
             if found is None or found.type != person.type:
-                raise OvertakenError
+                raise PlanOutdatedError
             if made:
-                self.note.annotators.append(found.id)
+                self.state.annotators.append(found.id)
             maps.people[person.id] = found.id
 
     def _person(self, name: str) -> int:
-        """Who merges."""
+        """Get or create the annotator."""
         found = passages.find(self._connection, name)
         if found is None:
             found = passages.add(self._connection, name)
-            self.note.annotators.append(found.id)
+            self.state.annotators.append(found.id)
         return found.id
 
     def _begin_batch(self, batch: MergedBatch, stack: ExitStack) -> None:
@@ -637,49 +627,49 @@ class Bringing:
             batch.format,
             batch.split,
             batch.annotator,
-            Work(started=self.note.started),
+            Work(started=self.state.started),
         )
         stack.enter_context(batches.running(new))
-        self.note.imports.append(new)
+        self.state.imports.append(new)
         self._plan.maps.batches[batch.id] = new
 
-    # --- what nobody sees ---------------------------------------------------------------
+    # --- invisible rows -----------------------------------------------------------------
 
-    def run(self, tell: Tell, check: Callable[[], None]) -> None:
+    def run(self, on_progress: OnProgress, check: Callable[[], None]) -> None:
         """Write all that comes in, and show it.
 
-        tell: called with the events written. check: called before anything is shown; what it
-        raises stops the merge.
+        on_progress: called with the number of events written. check: called before anything
+        is shown; an exception from it stops the merge.
         """
         plan = self._plan
-        self._in_stretches(plan.passages, self._add_passage)
-        self._in_stretches([*plan.anchors, *plan.bare], self._add_anchor)
+        self._write_rows(plan.passages, self._add_passage)
+        self._write_rows([*plan.anchors, *plan.referenced], self._add_anchor)
         for batch in plan.batches:
             self._add_sources(batch)
-        self._in_stretches(list(plan.direct.items()), self._say_at_once)
-        self._in_stretches(plan.acts, self._add_stand_in)
+        self._write_rows(list(plan.import_events.items()), self._write_import_events)
+        self._write_rows(plan.acts, self._add_stand_in)
         done = 0
-        for some in self._stretches(plan.waiting):
+        for some in self._chunks(plan.pending):
             rows = self._rows(some)
             with self._write():
-                waiting = event_log.record_all(self._connection, rows)
-            if waiting is not None:
-                self.note.first = self.note.first or waiting[0]
-                self.note.last = waiting[1]
+                pending = event_log.record_all(self._connection, rows)
+            if pending is not None:
+                self.state.first = self.state.first or pending[0]
+                self.state.last = pending[1]
             done += len(some)
-            tell(done)
+            on_progress(done)
         check()
         self._show()
 
-    def _in_stretches(self, rows: Sequence[T], add: Callable[[T], None]) -> None:
-        for some in self._stretches(rows):
+    def _write_rows(self, rows: Sequence[T], add: Callable[[T], None]) -> None:
+        for some in self._chunks(rows):
             with self._write():
                 for row in some:
                     add(row)
 
-    def _stretches(self, rows: Sequence[T]) -> Iterator[Sequence[T]]:
-        """All of `rows`, as many at once as one write can take."""
-        self._writes.begin_small()
+    def _chunks(self, rows: Sequence[T]) -> Iterator[Sequence[T]]:
+        """The rows in chunks of the size for one transaction."""
+        self._writes.reset_size()
         place = 0
         while place < len(rows):
             some = rows[place : place + self._writes.size]
@@ -700,13 +690,13 @@ class Bringing:
                 "database from one place at a time while you merge"
             )
 
-    def _home(self, batch: int | None) -> int:
-        """The batch that a new row becomes visible with."""
+    def _visible_with(self, batch: int | None) -> int:
+        """The batch that makes a new row visible."""
         mine = self._plan.maps.batches.get(batch or 0, 0)
-        return mine if mine in self.note.imports else self.batch
+        return mine if mine in self.state.imports else self.batch
 
     def _add_passage(self, row: MergedPassage) -> None:
-        home = self._home(row.batch)
+        home = self._visible_with(row.batch)
         document = self._new_documents.get(row.document)
         if document is None:
             title = self._documents[row.document]
@@ -721,17 +711,14 @@ class Bringing:
         self._plan.maps.passages[row.id] = new or 0
 
     def _add_anchor(self, row: MergedAnchor) -> None:
-        """A new anchor. One that a person made is no anchor before its making is applied."""
+        """Insert a new anchor, as removed until its creation is applied if a person made it."""
         made = row.batch is None
         known = anchors.find_span(
-            self._connection,
-            self._plan.maps.passages[row.passage],
-            Anchor(row.start, row.stop),
+            self._connection, self._plan.maps.passages[row.passage], Anchor(row.start, row.stop)
         )
         if known is not None:
-            # Somebody made it here since.
             if not made:
-                raise OvertakenError
+                raise PlanOutdatedError
             self._plan.maps.anchors[row.id] = known[0]
             return
         new: int = self._connection.execute(
@@ -743,19 +730,19 @@ class Bringing:
                 "text_start": row.text_start,
                 "text_stop": row.text_stop,
                 "word": row.word,
-                "batch": None if made else self._home(row.batch),
+                "batch": None if made else self._visible_with(row.batch),
                 "removed": made,
             },
         ).fetchone()[0]
         self._plan.maps.anchors[row.id] = new
         if made:
-            self.note.made.append(new)
-            self.text = write(self._connection, self.batch, self.note)
+            self.state.made.append(new)
+            self.text = write_state(self._connection, self.batch, self.state)
 
     def _add_sources(self, batch: MergedBatch) -> None:
         maps = self._plan.maps
         rows = self._there.execute(SOURCE_ROWS, {"batch": batch.id}).fetchall()
-        for some in self._stretches(rows):
+        for some in self._chunks(rows):
             with self._write():
                 self._connection.executemany(
                     INSERT_SOURCE,
@@ -765,19 +752,19 @@ class Bringing:
                     ],
                 )
 
-    def _say_at_once(self, saying: tuple[int, Sequence[IncomingEvent]]) -> None:
-        """What an import that is new says of an anchor that it brought."""
+    def _write_import_events(self, item: tuple[int, Sequence[IncomingEvent]]) -> None:
+        """Write the events of a new import about one of its new anchors."""
         connection, plan = self._connection, self._plan
-        anchor = plan.maps.anchors[saying[0]]
-        for coming in saying[1]:
-            event = coming.event
+        anchor = plan.maps.anchors[item[0]]
+        for incoming in item[1]:
+            event = incoming.event
             owner = event.owner and plan.maps.people[event.owner]
-            before, after = coming.values(plan.maps)
-            self._checker.value(coming, after)
+            before, after = incoming.values(plan.maps)
+            self._checker.value(incoming, after)
             event_log.make(connection, event.entity, anchor, owner, event.name, after)
             event_log.record(
                 connection,
-                self._acting.imports[event.act],
+                self._act_writer.imports[event.act],
                 event.entity,
                 anchor,
                 owner,
@@ -787,27 +774,27 @@ class Bringing:
             )
         answers.recompute(connection, anchor)
 
-    # --- what waits ---------------------------------------------------------------------
+    # --- pending events -----------------------------------------------------------------
 
     def _add_stand_in(self, act: MergedAct) -> None:
-        self._acting.add_stand_in(act, self.batch)
+        self._act_writer.add_stand_in(act, self.batch)
 
     def _rows(self, some: Sequence[IncomingEvent]) -> list[tuple[object, ...]]:
-        """Events as they wait, in the order of the table's columns."""
+        """Pending events in the order of the table's columns."""
         rows: list[tuple[object, ...]] = []
-        for coming in some:
-            event, maps = coming.event, self._plan.maps
-            before, after = coming.values(maps)
-            self._checker.value(coming, after)
+        for incoming in some:
+            event, maps = incoming.event, self._plan.maps
+            before, after = incoming.values(maps)
+            self._checker.value(incoming, after)
             owner = event.owner and maps.people[event.owner]
             place = (event.entity, maps.anchors[event.anchor], owner, event.name)
-            rows.append((self._acting.stand_ins[event.act], *place, before, after))
+            rows.append((self._act_writer.stand_ins[event.act], *place, before, after))
         return rows
 
-    # --- the flip -----------------------------------------------------------------------
+    # --- visibility ---------------------------------------------------------------------
 
     def _show(self) -> None:
-        """What is new is there to be seen, and on the disk; what waits will be applied."""
+        """Make the new rows visible, with a synchronous write. Recovery then goes on."""
         connection = self._connection
         connection.execute(SYNCHRONOUS_FULL)
         with transaction(connection):
@@ -823,8 +810,8 @@ class Bringing:
                         "finished": batch.finished_at,
                     },
                 )
-            self.note.shown = True
-            self.text = write(connection, self.batch, self.note)
+            self.state.shown = True
+            self.text = write_state(connection, self.batch, self.state)
         self._shown = True
         connection.execute(SYNCHRONOUS_NORMAL)
 
@@ -836,15 +823,15 @@ class Bringing:
     ) -> None:
         with self._stack:
             if not self._shown:
-                self._take_back(error)
+                self._roll_back(error)
 
-    def _take_back(self, error: BaseException | None) -> None:
-        """Leave nothing. What is called from a block that broke off must not break off too."""
+    def _roll_back(self, error: BaseException | None) -> None:
+        """Delete what was written, without hiding the error that caused it."""
         mine = [one for one in batches.unfinished(self._connection) if one.id == self.batch]
-        if not mine or read(mine[0]).shown:
+        if not mine or decode_state(mine[0].raw).shown:
             return
         try:
-            sweep_all(self._connection, self.batch, self.note)
+            sweep_all(self._connection, self.batch, self.state)
         except sqlite3.Error:
             if error is not None:
                 error.add_note(

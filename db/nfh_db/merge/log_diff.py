@@ -1,5 +1,5 @@
-"""The logs of two copies compared: what hangs together in a passage, where two chains of
-events parted, what becomes of each, and the report of it.
+"""Comparison of two event logs: the common past of each thing, what becomes of its later
+events, the dependencies within a passage, and the types of the report.
 """
 
 from collections import defaultdict, deque
@@ -10,23 +10,20 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from nfh_db.errors import StoreError
-from nfh_db.merge.source import DamagedError, Logged, Maps, MergedAnchor, decoded
+from nfh_db.merge.source import DamagedError, IdMaps, LoggedEvent, MergedAnchor, decoded
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import AnchorValue, AnswerValue, FlagValue, GoldValue, Value, encode
 
-# The log of one thing in two copies: where the two parted, and what becomes of it.
-#
 # A thing is somebody's answer in a role, the gold, somebody's flag, or an anchor itself. Its
-# chain is its events, oldest first. Everything here is in the terms of this copy: ids of the
-# other one were mapped before.
+# chain is its events, oldest first. Ids are those of this copy.
 
-BEGIN = "begin"
-"""The kind of the step that an import makes by bringing an anchor: it is in no log."""
+IMPORT_STEP = "begin"
+"""Kind of the first step of an imported anchor, which is in no log."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainEvent:
-    """One event of a thing. by, at, kind, batch: of its act. raw: `after` as its copy says."""
+    """One event of a thing, with the kind, annotator, time and batch of its act."""
 
     event: int
     act: int
@@ -35,6 +32,7 @@ class ChainEvent:
     at: str
     batch: int | None
     raw: str | None
+    """`after` as the copy's own log spells it."""
     value: Value | None
 
 
@@ -45,90 +43,89 @@ class MergeOutcome(Enum):
     """What becomes of a thing."""
 
     NOTHING = auto()
-    """The other copy has nothing more of it."""
+    """The other copy has no further event."""
     TAKE = auto()
-    """What the other copy has more comes in."""
+    """The further events of the other copy come in."""
     AGREED = auto()
-    """Both changed it, to the same."""
+    """Both changed it to the same value."""
     REVERTED = auto()
     """The other copy changed it and changed it back."""
     CONFLICT = auto()
-    """Both changed it, each otherwise."""
+    """Both changed it, to different values."""
 
 
 @dataclass(frozen=True, slots=True)
-class ThingOutcome:
-    """What becomes of a thing.
+class ThingComparison:
+    """Two chains of a thing compared. Pairs are of the other copy first, then of this one."""
 
-    tail: what the other copy has more. rebased: it is to follow what is here now, and not what
-    it followed there. found: by what events of the common past found and left there, what
-    they found and left here. alike: values that both hold, spelt otherwise, there and here.
-    pairs: acts that are the same, there and here. skipped: acts there of the common past that
-    this copy did not take.
-    """
-
-    fate: MergeOutcome
+    outcome: MergeOutcome
     tail: Chain = ()
+    """Further events of the other copy."""
     rebased: bool = False
-    found: dict[str | None, str | None] = field(default_factory=dict)
-    alike: tuple[tuple[Value | None, Value | None], ...] = ()
-    pairs: tuple[tuple[int, int], ...] = ()
-    skipped: frozenset[int] = frozenset()
+    """The tail follows the present value here instead of the one that it followed there."""
+    past_values: dict[str | None, str | None] = field(default_factory=dict)
+    """Texts of the common past, from the other copy's spelling to this copy's."""
+    equal_values: tuple[tuple[Value | None, Value | None], ...] = ()
+    """Values of the shared events."""
+    shared_acts: tuple[tuple[int, int], ...] = ()
+    skipped_acts: frozenset[int] = frozenset()
+    """Acts there of the common past that this copy does not have."""
 
 
 def content(value: Value | None) -> tuple[object, ...]:
-    """What a value says, without who, when and how."""
+    """A value without annotator, time and circumstances."""
     if isinstance(value, (AnswerValue, GoldValue)):
-        return (
-            value.kind,
-            value.heads,
-            value.relation,
-            value.sort,
-            value.noun,
-            value.comment,
-        )
+        return (value.kind, value.heads, value.relation, value.sort, value.noun, value.comment)
     if isinstance(value, AnchorValue):
         return value.passage, value.start, value.stop, value.replaces, value.replaced_by
     return ("set", value.span) if isinstance(value, FlagValue) else ()
 
 
-def _whole(value: Value | None) -> tuple[object, ...]:
-    """What a value says and whose it is, without times: imports of one file differ there."""
+def _content_and_owner(value: Value | None) -> tuple[object, ...]:
+    """A value without times, in which two imports of one file differ."""
     if isinstance(value, GoldValue):
         return *content(value), value.rule, value.by
     return content(value)
 
 
 def _identity(step: ChainEvent) -> tuple[object, ...]:
-    """Equal for one event that both copies hold."""
+    """Equal for the same event in both copies."""
     if step.kind == "import":
-        return "import", step.batch, _whole(step.value)
-    return step.kind, step.by, step.at, _whole(step.value)
+        return "import", step.batch, _content_and_owner(step.value)
+    return step.kind, step.by, step.at, _content_and_owner(step.value)
 
 
-def compare(here: Chain, there: Chain) -> ThingOutcome:
-    """What becomes of a thing with these chains."""
+def compare(here: Chain, there: Chain) -> ThingComparison:
+    """Compare the chains of a thing."""
     past = _past(here, there)
     mine, theirs = here[past.here :], there[past.there :]
-    fate, rebased = _fate(_last(here[: past.here]), mine, there[: past.there], theirs)
-    found = _found(here, there, past.pairs)
-    alike = tuple((there[other].value, here[one].value) for one, other in past.pairs)
-    pairs = tuple(
+    outcome, rebased = _outcome(_last(here[: past.here]), mine, there[: past.there], theirs)
+    past_values = _past_values(here, there, past.pairs)
+    equal_values = tuple((there[other].value, here[one].value) for one, other in past.pairs)
+    shared_acts = tuple(
         (there[other].act, here[one].act)
         for one, other in past.pairs
-        if here[one].kind != BEGIN
+        if here[one].kind != IMPORT_STEP
     )
     paired = {other for _, other in past.pairs}
-    skipped = {there[place].act for place in range(past.there) if place not in paired}
-    return ThingOutcome(fate, theirs, rebased, found, alike, pairs, frozenset(skipped))
+    skipped_acts = {there[place].act for place in range(past.there) if place not in paired}
+    return ThingComparison(
+        outcome,
+        theirs,
+        rebased,
+        past_values,
+        equal_values,
+        shared_acts,
+        frozenset(skipped_acts),
+    )
 
 
-def _found(
+def _past_values(
     here: Chain, there: Chain, pairs: Sequence[tuple[int, int]]
 ) -> dict[str | None, str | None]:
-    """What an event that both hold found and left, as either copy spells it.
+    """Texts before and after each shared event, from the other copy's to this copy's.
 
-    Its time may differ, where one file was imported to each, and what it found altogether.
+    They may differ: in time, if a file was imported to each copy, or in the value before.
     """
     found: dict[str | None, str | None] = {}
     for one, other in pairs:
@@ -141,12 +138,12 @@ def _last(chain: Chain) -> Value | None:
     return chain[-1].value if chain else None
 
 
-# --- where the two parted ---------------------------------------------------------------
+# --- common past ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """How many steps of each chain are common past, and which of them are the same."""
+    """Numbers of steps in the common past, and the positions of the shared ones."""
 
     here: int
     there: int
@@ -154,15 +151,14 @@ class _Past:
 
 
 def _past(here: Chain, there: Chain) -> _Past:
-    """The past that both have in common.
+    """The common past, which ends with the last shared event.
 
-    It ends with the last event that both hold: what came before that in only one of them
-    was settled when they were merged before.
+    An earlier event that only one copy has was resolved by an earlier merge.
     """
     mine, theirs = [_identity(step) for step in here], [_identity(step) for step in there]
     both = set(mine) & set(theirs)
-    one = _up_to(mine, both)
-    other = _up_to(theirs, both)
+    one = _last_shared(mine, both)
+    other = _last_shared(theirs, both)
     if both and mine[one - 1] != theirs[other - 1]:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(mine, theirs, strict=False))
         one = other = len(list(same))
@@ -170,50 +166,50 @@ def _past(here: Chain, there: Chain) -> _Past:
     return _Past(one, other, pairs)
 
 
-def _up_to(keys: Sequence[tuple[object, ...]], both: set[tuple[object, ...]]) -> int:
+def _last_shared(keys: Sequence[tuple[object, ...]], both: set[tuple[object, ...]]) -> int:
     return max((place for place, key in enumerate(keys, 1) if key in both), default=0)
 
 
 def _pairs(
     mine: Sequence[tuple[object, ...]], theirs: Sequence[tuple[object, ...]]
 ) -> Iterator[tuple[int, int]]:
-    waiting: dict[tuple[object, ...], deque[int]] = defaultdict(deque)
+    pending: dict[tuple[object, ...], deque[int]] = defaultdict(deque)
     for place, key in enumerate(mine):
-        waiting[key].append(place)
+        pending[key].append(place)
     for place, key in enumerate(theirs):
-        if waiting[key]:
-            yield waiting[key].popleft(), place
+        if pending[key]:
+            yield pending[key].popleft(), place
 
 
-# --- what becomes of it -----------------------------------------------------------------
+# --- outcome ----------------------------------------------------------------------------
 
 
-def _fate(
+def _outcome(
     base: Value | None, mine: Chain, past_there: Chain, theirs: Chain
 ) -> tuple[MergeOutcome, bool]:
-    """The fate, and whether what comes in follows what is here now."""
+    """The outcome, and whether the tail is rebased."""
     if not theirs:
         return MergeOutcome.NOTHING, False
     if not mine:
         return MergeOutcome.TAKE, False
-    now, then = _last(mine), _last(theirs)
-    if _whole(now) == _whole(then):
+    value_here, value_there = _last(mine), _last(theirs)
+    if _content_and_owner(value_here) == _content_and_owner(value_there):
         return MergeOutcome.AGREED, False
-    if encode(now) == encode(base) and (theirs[0].kind != BEGIN or theirs[0].act):
+    if encode(value_here) == encode(base) and (theirs[0].kind != IMPORT_STEP or theirs[0].act):
         return MergeOutcome.TAKE, False
     if theirs[-1].raw == (past_there[-1].raw if past_there else None):
         return MergeOutcome.REVERTED, False
-    if BEGIN in (mine[0].kind, theirs[0].kind):
+    if IMPORT_STEP in (mine[0].kind, theirs[0].kind):
         # A file brought the span to one copy, and a person made it in the other.
         return MergeOutcome.CONFLICT, False
-    if _outranks(then, now):
+    if _outranks(value_there, value_here):
         return MergeOutcome.TAKE, True
-    same = content(now) == content(then) or _outranks(now, then)
+    same = content(value_here) == content(value_there) or _outranks(value_here, value_there)
     return (MergeOutcome.AGREED if same else MergeOutcome.CONFLICT), False
 
 
 def _outranks(one: Value | None, other: Value | None) -> bool:
-    """True if one gold is an expert's and the other is not: in one copy it would have won."""
+    """True if only the first gold is an expert's. In one database it would have won."""
     return (
         isinstance(one, GoldValue)
         and isinstance(other, GoldValue)
@@ -222,79 +218,73 @@ def _outranks(one: Value | None, other: Value | None) -> bool:
     )
 
 
-class Why(StrEnum):
-    """Why something that was done in the other copy is left to a person."""
+class ConflictReason(StrEnum):
+    """Why a change of the other copy is left to a person."""
 
     BOTH = "both"
-    """It was changed here as well, otherwise."""
+    """It was changed here too, to another value."""
     SPAN = "span"
-    """It is about a span that the number does not have here."""
+    """Its span does not exist here."""
     ANSWERED = "answered"
-    """The span was taken back there, and somebody answered it here."""
+    """The span was removed there and answered here."""
     DECIDED = "decided"
-    """The span was replaced there by somebody who did not know the gold that it has here."""
+    """The span was replaced there without knowledge of the gold that it has here."""
     REPLACED = "replaced"
-    """The span was replaced here by somebody who did not know the gold that it has there."""
+    """The span was replaced here without knowledge of the gold that it has there."""
     TOGETHER = "together"
-    """It belongs to something else that is left to a person."""
+    """It depends on another change that is left to a person."""
     MEANWHILE = "meanwhile"
-    """Somebody changed it here while the merge was at work."""
+    """Somebody changed it here during the merge."""
 
 
 REASONS = {
-    Why.BOTH: "changed in both copies",
-    Why.SPAN: "about a span that the number does not have here",
-    Why.ANSWERED: "the span was taken back there and answered here",
-    Why.DECIDED: "the span was replaced there and decided here",
-    Why.REPLACED: "the span was replaced here and decided there",
-    Why.TOGETHER: "belongs to another change that is left to you",
-    Why.MEANWHILE: "changed here while the merge was at work",
+    ConflictReason.BOTH: "changed in both copies",
+    ConflictReason.SPAN: "about a span that the number does not have here",
+    ConflictReason.ANSWERED: "the span was taken back there and answered here",
+    ConflictReason.DECIDED: "the span was replaced there and decided here",
+    ConflictReason.REPLACED: "the span was replaced here and decided there",
+    ConflictReason.TOGETHER: "belongs to another change that is left to you",
+    ConflictReason.MEANWHILE: "changed here while the merge was at work",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictSide:
-    """What one copy says: in words, by whom and when it was said last. rule: of a gold."""
+    """The value of one copy in words, with the annotator and time of its last change."""
 
     said: str
     by: str | None
     at: str | None
     rule: str | None = None
+    """Rule of a gold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Something that was left as it is here, for a person to decide.
-
-    anchor_id: here, None where the span is none here. public_id: the same in every copy.
-    what: answer, decision, gold, flag or span. whose: of an answer, a decision or a flag.
-    query: what opens the item in the workbench.
-    """
+    """Something that stays as it is here, for a person to decide."""
 
     anchor_id: int | None
+    """None if the span does not exist here."""
     public_id: str
+    """The same in every copy."""
     word: str
     query: str
+    """Finds the item in the workbench."""
     what: str
+    """answer, decision, gold, flag or span"""
     whose: str | None
+    """Annotator of an answer, a decision or a flag."""
     here: ConflictSide
     there: ConflictSide
-    why: Why
+    why: ConflictReason
 
 
 @dataclass(frozen=True, slots=True)
 class MergeReport:
-    """What came in.
-
-    other: the file. acts: those of people and rules that came in, with `events` changes of
-    `items` anchors. agreed: things that both copies changed, to the same or to what an expert
-    decided here, or that were decided here with both in view. taken_back: things that the
-    other copy changed and changed back, and this one changed. conflicts: what is left to a
-    person. left: what else stayed in the other copy, in sentences. backup: the copy made
-    before anything was written.
-    """
+    """What came in."""
 
     other: str
+    """The file of the other copy."""
     people_new: tuple[str, ...] = ()
     imports_new: tuple[str, ...] = ()
     passages_new: int = 0
@@ -302,8 +292,11 @@ class MergeReport:
     acts: int = 0
     events: int = 0
     items: int = 0
+    """Number of anchors with events."""
     agreed: int = 0
+    """Things with equal changes, or decided here with both values known."""
     taken_back: int = 0
+    """Things that the other copy changed and changed back."""
     assignments_new: int = 0
     drafts_new: int = 0
     places_new: int = 0
@@ -311,7 +304,9 @@ class MergeReport:
     guidelines_new: int = 0
     conflicts: tuple[Conflict, ...] = ()
     left: tuple[str, ...] = ()
+    """Sentences about what else did not come in."""
     backup: str | None = None
+    """Copy of the database from before the merge."""
     dry_run: bool = False
 
     @property
@@ -331,21 +326,19 @@ class MergeReport:
         )
 
 
-# What hangs together in one passage: spans that replace one another, and what is said of them.
-#
-# A correction of a span is two changes, of the old anchor and of the new one; an expert's
-# decision is an answer and the gold. Where one half has to be left to a person, so has the
-# other. An answer is nothing without its span.
+# Things of a passage depend on one another. A correction of a span changes the old anchor and
+# the new one; an expert's decision is an answer and gold. If one half is left to a person, so
+# is the other. An answer needs its span.
 
-Key = tuple[str, int, str | None, str]
-"""Entity, anchor, whose (of an answer or a flag), and role or flag's name."""
+ThingKey = tuple[str, int, str | None, str]
+"""Entity, anchor, annotator (of an answer or flag), and role or name of the flag."""
 
 
-GOES_BACK = frozenset({"undo", "redo"})
+REVERSALS = frozenset({"undo", "redo"})
 
 
-class Text(NamedTuple):
-    """A value as a log spells it: this copy's, or the other one's."""
+class LoggedText(NamedTuple):
+    """A value as this copy's log (`here`) or the other's spells it."""
 
     here: bool
     text: str | None
@@ -353,18 +346,17 @@ class Text(NamedTuple):
 
 @dataclass(slots=True)
 class Thing:
-    """A thing with its chains, and what becomes of it.
+    """A thing with its chains and outcome."""
 
-    tail: what the other copy has more, less what led nowhere. why: of a conflict.
-    """
-
-    key: Key
+    key: ThingKey
     here: Chain
     there: Chain
-    verdict: ThingOutcome
-    fate: MergeOutcome
+    comparison: ThingComparison
+    outcome: MergeOutcome
     tail: list[ChainEvent]
-    why: Why = Why.BOTH
+    """Further events of the other copy, without round trips."""
+    why: ConflictReason = ConflictReason.BOTH
+    """Why it is a conflict."""
 
     @property
     def entity(self) -> str:
@@ -375,97 +367,99 @@ class Thing:
         return self.key[1]
 
     @property
-    def now(self) -> Value | None:
-        """What it is here."""
+    def value_here(self) -> Value | None:
         return self.here[-1].value if self.here else None
 
     @property
-    def then(self) -> Value | None:
-        """What it is there."""
+    def value_there(self) -> Value | None:
         return self.there[-1].value if self.there else None
 
     @property
-    def final(self) -> Value | None:
-        """What it will be here."""
-        return self.then if self.fate is MergeOutcome.TAKE else self.now
+    def value_after(self) -> Value | None:
+        """The value here after the merge."""
+        return self.value_there if self.outcome is MergeOutcome.TAKE else self.value_here
 
     def rebase(self) -> None:
-        """Take what the other copy has more, to follow what is here now."""
-        self.verdict = replace(self.verdict, rebased=True)
-        self.fate = MergeOutcome.TAKE
+        """Take the tail, to follow the present value here."""
+        self.comparison = replace(self.comparison, rebased=True)
+        self.outcome = MergeOutcome.TAKE
 
     @property
     def states(self) -> list[str | None]:
-        """What it was there before the first step of the tail, and after each."""
-        past = len(self.there) - len(self.verdict.tail)
+        """Texts there before the tail and after each of its steps."""
+        past = len(self.there) - len(self.comparison.tail)
         before = self.there[past - 1].raw if past else None
         return [before, *(step.raw for step in self.tail)]
 
     @property
     def times(self) -> dict[str, str]:
-        """When this copy has an answer that the other one has at another time.
+        """Times of equal answers, from the other copy's to this copy's, where they differ.
 
-        One file was imported to each, or one person said the same in both.
+        A file was imported to each copy, or a person gave the same answer in both.
         """
-        pairs = [*self.verdict.alike]
-        if self.fate is MergeOutcome.AGREED:
-            pairs.append((self.then, self.now))
+        pairs = [*self.comparison.equal_values]
+        if self.outcome is MergeOutcome.AGREED:
+            pairs.append((self.value_there, self.value_here))
         return {
-            was.at: now.at
-            for was, now in pairs
+            was.at: value_here.at
+            for was, value_here in pairs
             if isinstance(was, AnswerValue)
-            and isinstance(now, AnswerValue)
-            and was.at != now.at
-            and content(was) == content(now)
+            and isinstance(value_here, AnswerValue)
+            and was.at != value_here.at
+            and content(was) == content(value_here)
         }
 
-    def changes(self) -> Iterator[tuple[ChainEvent, Text, Text]]:
-        """Each step that comes in, with what it changes from and to.
+    def changes(self) -> Iterator[tuple[ChainEvent, LoggedText, LoggedText]]:
+        """Each step that comes in, with the texts before and after it.
 
-        One follows the other, and the first what is here now. An undo goes back to what the
-        act that it takes back found here, be that something else than there.
+        The first starts from the present value here. An undo restores what its act found
+        here, which may differ from what it found there.
         """
-        # What is new has no id here yet.
+        # A new anchor has no id here yet.
         new = self.anchor < 0
         before = self.states[0]
-        last = Text(here=False, text=before) if new else Text(here=True, text=encode(self.now))
-        found = {} if new else self.verdict.found
-        seen = {raw: Text(here=True, text=text) for raw, text in found.items()}
-        seen[before] = last
+        last = (
+            LoggedText(here=False, text=before)
+            if new
+            else LoggedText(here=True, text=encode(self.value_here))
+        )
+        found = {} if new else self.comparison.past_values
+        by_text = {raw: LoggedText(here=True, text=text) for raw, text in found.items()}
+        by_text[before] = last
         for step in self.tail:
-            after = Text(here=False, text=step.raw)
-            if step.kind in GOES_BACK:
-                after = seen.get(step.raw, after)
+            after = LoggedText(here=False, text=step.raw)
+            if step.kind in REVERSALS:
+                after = by_text.get(step.raw, after)
             yield step, last, after
-            seen[step.raw] = last = after
+            by_text[step.raw] = last = after
 
-    def leave(self, why: Why) -> None:
-        """Do not take what the other copy has more: it comes to nothing, or is a conflict."""
-        same = encode(self.then) == encode(self.now)
-        self.fate = (
-            MergeOutcome.REVERTED if same or self.then is None else MergeOutcome.CONFLICT
+    def leave(self, why: ConflictReason) -> None:
+        """Do not take the tail: it is reverted or a conflict."""
+        same = encode(self.value_there) == encode(self.value_here)
+        self.outcome = (
+            MergeOutcome.REVERTED if same or self.value_there is None else MergeOutcome.CONFLICT
         )
         self.why = why
 
 
 @dataclass(slots=True)
-class Family:
-    """All that either copy's log says of one passage."""
+class PassageGroup:
+    """All things of one passage in either log."""
 
-    things: dict[Key, Thing] = field(default_factory=dict)
+    things: dict[ThingKey, Thing] = field(default_factory=dict)
 
     def resolve(self) -> None:
-        """Go on until no half of anything is taken without the other."""
+        """Apply the dependency rules until none changes an outcome."""
         steps: Sequence[Callable[[], bool]] = (
-            self._without_detours,
-            self._spans_together,
-            self._nothing_vanishes,
-            self._no_gold_goes_stale,
-            self._no_gold_comes_stale,
-            self._only_of_spans_here,
-            self._gold_with_decision,
-            self._gold_with_votes,
-            self._decision_with_gold,
+            self._drop_round_trips,
+            self._keep_span_acts_whole,
+            self._keep_answered_spans,
+            self._keep_spans_with_new_gold,
+            self._leave_gold_of_replaced_spans,
+            self._leave_without_span,
+            self._leave_gold_without_decision,
+            self._leave_gold_without_votes,
+            self._keep_one_decision,
         )
         while any(step() for step in steps):
             pass
@@ -474,168 +468,175 @@ class Family:
         return [
             thing
             for thing in self.things.values()
-            if thing.fate is MergeOutcome.TAKE and thing.entity == entity
+            if thing.outcome is MergeOutcome.TAKE and thing.entity == entity
         ]
 
-    def _without_detours(self) -> bool:
-        """Forget corrections of spans that were taken back there, where all of it can be."""
+    def _drop_round_trips(self) -> bool:
+        """Drop corrections of spans that were undone there, all acts of one or none."""
         spans = [thing for thing in self.things.values() if thing.entity == "anchor"]
         for thing in spans:
-            if thing.fate is not MergeOutcome.REVERTED or not thing.tail:
+            if thing.outcome is not MergeOutcome.REVERTED or not thing.tail:
                 continue
             acts = _acts([thing])
-            while more := set[int]().union(*(_between(one, acts) for one in spans)) - acts:
+            while more := set[int]().union(*(_acts_between(one, acts) for one in spans)) - acts:
                 acts |= more
             touched = [one for one in spans if _acts([one]) & acts]
-            if all(_leads_nowhere(one, acts) for one in touched):
+            if all(_is_round_trip(one, acts) for one in touched):
                 for one in touched:
                     one.tail = [step for step in one.tail if step.act not in acts]
-                    if not one.tail and one.fate is MergeOutcome.TAKE:
-                        one.fate = MergeOutcome.REVERTED
+                    if not one.tail and one.outcome is MergeOutcome.TAKE:
+                        one.outcome = MergeOutcome.REVERTED
                 return True
         return False
 
-    def _spans_together(self) -> bool:
-        """An act on several anchors comes in whole or not at all."""
+    def _keep_span_acts_whole(self) -> bool:
+        """Take an act on several anchors completely or not at all."""
         spans = [thing for thing in self.things.values() if thing.entity == "anchor"]
         left = _acts(
             thing
             for thing in spans
-            if thing.fate in (MergeOutcome.CONFLICT, MergeOutcome.REVERTED)
+            if thing.outcome in (MergeOutcome.CONFLICT, MergeOutcome.REVERTED)
         )
-        left |= {act for thing in spans for act in thing.verdict.skipped}
-        return _leave([t for t in self._taken("anchor") if _acts([t]) & left], Why.TOGETHER)
+        left |= {act for thing in spans for act in thing.comparison.skipped_acts}
+        return _leave(
+            [t for t in self._taken("anchor") if _acts([t]) & left], ConflictReason.TOGETHER
+        )
 
-    def _nothing_vanishes(self) -> bool:
-        """A span that was taken back there stays if it is answered here."""
+    def _keep_answered_spans(self) -> bool:
+        """Keep a span that was removed there and is answered here."""
         answered = {
             thing.anchor
             for thing in self.things.values()
-            if thing.entity in ("answer", "gold") and thing.final is not None
+            if thing.entity in ("answer", "gold") and thing.value_after is not None
         }
-        kept = [t for t in self._taken("anchor") if t.then is None and t.anchor in answered]
-        for thing in kept:
-            thing.fate, thing.why = MergeOutcome.CONFLICT, Why.ANSWERED
-        return bool(kept)
+        kept_spans = [
+            t for t in self._taken("anchor") if t.value_there is None and t.anchor in answered
+        ]
+        for thing in kept_spans:
+            thing.outcome, thing.why = MergeOutcome.CONFLICT, ConflictReason.ANSWERED
+        return bool(kept_spans)
 
-    def _no_gold_goes_stale(self) -> bool:
-        """A span that was replaced there stays if it has gold here that nobody knew there.
+    def _keep_spans_with_new_gold(self) -> bool:
+        """Keep a span that was replaced there and has gold here that was unknown there.
 
-        Answers that become stale by it are still shown with the span that comes in.
+        Answers do not keep a span: they are shown with the span that replaces it.
         """
         unseen = {
             thing.anchor
             for thing in self.things.values()
             if thing.entity == "gold"
-            and thing.final is not None
-            and content(thing.final) != content(thing.then)
+            and thing.value_after is not None
+            and content(thing.value_after) != content(thing.value_there)
         }
-        kept = [
+        kept_spans = [
             thing
             for thing in self._taken("anchor")
-            if thing.anchor in unseen and _is_live(thing.now) and _is_replaced(thing.then)
+            if thing.anchor in unseen
+            and _is_live(thing.value_here)
+            and _is_replaced(thing.value_there)
         ]
-        for thing in kept:
-            thing.fate, thing.why = MergeOutcome.CONFLICT, Why.DECIDED
-        return bool(kept)
+        for thing in kept_spans:
+            thing.outcome, thing.why = MergeOutcome.CONFLICT, ConflictReason.DECIDED
+        return bool(kept_spans)
 
-    def _no_gold_comes_stale(self) -> bool:
-        """Gold of a span that was replaced here, and not there, is left: no export has it here.
+    def _leave_gold_of_replaced_spans(self) -> bool:
+        """Leave gold of a span that was replaced here only, since no export would have it.
 
-        Also gold that a rule made. Answers come in, as those that a replacement makes stale.
+        Answers of such a span come in.
         """
         stale = [
             thing
             for thing in self._taken("gold")
-            if thing.then is not None
+            if thing.value_there is not None
             and (span := self.things.get(("anchor", thing.anchor, None, ""))) is not None
-            and span.fate is not MergeOutcome.TAKE
-            and _is_replaced(span.now)
-            and _is_live(span.then)
+            and span.outcome is not MergeOutcome.TAKE
+            and _is_replaced(span.value_here)
+            and _is_live(span.value_there)
         ]
-        return _leave(stale, Why.REPLACED)
+        return _leave(stale, ConflictReason.REPLACED)
 
-    def _only_of_spans_here(self) -> bool:
-        """What is said of a span that will not be here has nowhere to go."""
+    def _leave_without_span(self) -> bool:
+        """Leave what belongs to a span that will not exist here."""
         gone = [
             thing
             for entity in ("answer", "gold", "flag")
             for thing in self._taken(entity)
-            if not self._has_place(thing)
+            if not self._has_span(thing)
         ]
-        return _leave(gone, Why.SPAN)
+        return _leave(gone, ConflictReason.SPAN)
 
-    def _has_place(self, thing: Thing) -> bool:
+    def _has_span(self, thing: Thing) -> bool:
         span = self.things.get(("anchor", thing.anchor, None, ""))
         if span is None:
             return False
-        if span.fate is MergeOutcome.TAKE or span.now is not None:
+        if span.outcome is MergeOutcome.TAKE or span.value_here is not None:
             return True
-        # A flag may be set on what is out of sight, if it ever was a span here.
+        # A flag needs no live span, but one that once existed here.
         return thing.entity == "flag" and bool(span.here)
 
-    def _gold_with_decision(self) -> bool:
-        """Gold that an expert's answer made does not come in without that answer."""
+    def _leave_gold_without_decision(self) -> bool:
+        """Leave an expert's gold if the answer that made it is a conflict."""
         left: dict[int, set[int]] = {}
         for thing in self.things.values():
             decision = thing.entity == "answer" and thing.key[3] == Role.ADJUDICATOR
-            if decision and thing.fate is MergeOutcome.CONFLICT:
+            if decision and thing.outcome is MergeOutcome.CONFLICT:
                 left.setdefault(thing.anchor, set()).update(_acts([thing]))
         apart = [t for t in self._taken("gold") if _acts([t]) & left.get(t.anchor, set())]
-        return _leave(apart, Why.TOGETHER)
+        return _leave(apart, ConflictReason.TOGETHER)
 
-    def _gold_with_votes(self) -> bool:
-        """Gold that a rule made of votes does not come in without those."""
-        apart = [t for t in self._taken("gold") if not all(map(self._was_given, _votes(t)))]
-        return _leave(apart, Why.TOGETHER)
+    def _leave_gold_without_votes(self) -> bool:
+        """Leave gold that a rule made of votes that do not come in."""
+        apart = [t for t in self._taken("gold") if not all(map(self._is_logged, _votes(t)))]
+        return _leave(apart, ConflictReason.TOGETHER)
 
-    def _decision_with_gold(self) -> bool:
-        """An expert whose decision is the gold here does not get another one beside it."""
+    def _keep_one_decision(self) -> bool:
+        """Leave an expert's decision that contradicts the gold the same expert made here."""
         changed = False
         for thing in self._taken("answer"):
             gold = self.things.get(("gold", thing.anchor, None, ""))
             if thing.key[3] != Role.ADJUDICATOR or gold is None:
                 continue
-            if not _made_by(gold.final, thing.key[2]) or content(gold.final) == content(
-                thing.then
-            ):
+            if not _made_by(gold.value_after, thing.key[2]) or content(
+                gold.value_after
+            ) == content(thing.value_there):
                 continue
-            if gold.fate is MergeOutcome.AGREED and not _made_by(gold.then, thing.key[2]):
-                # Somebody else decided the same there: that decision can stand in for it.
+            if gold.outcome is MergeOutcome.AGREED and not _made_by(
+                gold.value_there, thing.key[2]
+            ):
+                # Somebody else decided the same there, and that decision replaces it.
                 gold.rebase()
             else:
-                thing.fate, thing.why = MergeOutcome.CONFLICT, Why.TOGETHER
+                thing.outcome, thing.why = MergeOutcome.CONFLICT, ConflictReason.TOGETHER
             changed = True
         return changed
 
-    def _was_given(self, vote: tuple[int, str, str]) -> bool:
-        """True if an answer is, or is going to be, in this copy's log."""
+    def _is_logged(self, vote: tuple[int, str, str]) -> bool:
+        """True if the answer is in this copy's log or comes in."""
         anchor, name, at = vote
         thing = self.things.get(("answer", anchor, name, Role.ANNOTATOR))
         if thing is None:
             return False
-        steps = [*thing.here, *(thing.there if thing.fate is MergeOutcome.TAKE else ())]
+        steps = [*thing.here, *(thing.there if thing.outcome is MergeOutcome.TAKE else ())]
         times = {step.value.at for step in steps if isinstance(step.value, AnswerValue)}
         return thing.times.get(at, at) in times
 
 
 def _is_live(span: Value | None) -> bool:
-    """True for a span that no other stands in place of."""
+    """True for a span that exists and is not replaced."""
     return isinstance(span, AnchorValue) and span.replaced_by is None
 
 
 def _is_replaced(span: Value | None) -> bool:
-    """True for a span that another stands in place of."""
     return isinstance(span, AnchorValue) and span.replaced_by is not None
 
 
 def _made_by(gold: Value | None, name: str | None) -> bool:
-    """True for a gold that is this expert's decision."""
+    """True for gold that this expert decided."""
     return isinstance(gold, GoldValue) and gold.rule == Rule.EXPERT and gold.by == name
 
 
 def _votes(thing: Thing) -> list[tuple[int, str, str]]:
-    """The votes that golds of the other copy were made of: anchor, annotator, time."""
+    """The votes of incoming gold: anchor, annotator, time there."""
     return [
         (thing.anchor, *vote)
         for step in thing.tail
@@ -645,45 +646,44 @@ def _votes(thing: Thing) -> list[tuple[int, str, str]]:
 
 
 def _acts(things: Iterable[Thing]) -> set[int]:
-    """The acts of the other copy that made what it has more of these."""
     return {step.act for thing in things for step in thing.tail}
 
 
-def _between(thing: Thing, acts: set[int]) -> set[int]:
-    """The acts that changed a thing from the first to the last of some acts."""
+def _acts_between(thing: Thing, acts: set[int]) -> set[int]:
+    """The acts that changed a thing between the first and the last of `acts`."""
     places = [place for place, step in enumerate(thing.tail) if step.act in acts]
     return {step.act for step in thing.tail[places[0] : places[-1] + 1]} if places else set()
 
 
-def _leads_nowhere(thing: Thing, acts: set[int]) -> bool:
-    """True if these acts, one after the other, left a thing as they found it."""
+def _is_round_trip(thing: Thing, acts: set[int]) -> bool:
+    """True if these acts together leave a thing unchanged."""
     places = [place for place, step in enumerate(thing.tail) if step.act in acts]
     return thing.states[places[0]] == thing.states[places[-1] + 1]
 
 
-def _leave(things: Sequence[Thing], why: Why) -> bool:
+def _leave(things: Sequence[Thing], why: ConflictReason) -> bool:
     for thing in things:
         thing.leave(why)
     return bool(things)
 
 
-def family(
-    here: Mapping[Key, Chain],
-    there: Mapping[Key, Chain],
+def compare_passage(
+    here: Mapping[ThingKey, Chain],
+    there: Mapping[ThingKey, Chain],
     decided_there: Callable[[Thing], bool] = lambda _: False,
-) -> Family:
-    """What becomes of everything that the log says of one passage.
+) -> PassageGroup:
+    """Compare all things of a passage.
 
-    decided_there: whether somebody decided a conflict in the other copy, with what is here
-    in view.
+    decided_there: whether somebody resolved a conflict in the other copy, knowing the value
+    that this copy has.
     """
-    found = Family()
+    found = PassageGroup()
     for key in here.keys() | there.keys():
         mine, theirs = here.get(key, ()), there.get(key, ())
-        verdict = compare(mine, theirs)
-        thing = Thing(key, mine, theirs, verdict, verdict.fate, list(verdict.tail))
+        comparison = compare(mine, theirs)
+        thing = Thing(key, mine, theirs, comparison, comparison.outcome, list(comparison.tail))
         if (
-            thing.fate is MergeOutcome.CONFLICT
+            thing.outcome is MergeOutcome.CONFLICT
             and thing.entity != "anchor"
             and decided_there(thing)
         ):
@@ -693,28 +693,28 @@ def family(
     return found
 
 
-class Histories:
-    """Makes chains of one copy's log. Raises DamagedError for a log that does not hold.
+class ChainBuilder:
+    """Builds chains from the log of one copy.
 
-    names: of everybody there, by id. imports: acts by batch. maps: of the other copy; None
-    for this one, whose terms they are.
+    names: annotators by id. imports: acts by batch. maps: None for this copy. Raises
+    DamagedError, or StoreError for this copy, if an event does not follow the one before it.
     """
 
     def __init__(
-        self, names: Mapping[int, str], imports: Mapping[int, int], maps: Maps | None = None
+        self, names: Mapping[int, str], imports: Mapping[int, int], maps: IdMaps | None = None
     ) -> None:
         self._names = names
         self._imports = imports
         self._maps = maps
 
     def chains(
-        self, anchors: Sequence[MergedAnchor], log: Mapping[int, Sequence[Logged]]
-    ) -> dict[Key, list[ChainEvent]]:
-        """The chains of everything that the log says of some anchors."""
-        found: dict[Key, list[ChainEvent]] = {}
+        self, anchors: Sequence[MergedAnchor], log: Mapping[int, Sequence[LoggedEvent]]
+    ) -> dict[ThingKey, list[ChainEvent]]:
+        """The chains of all things of some anchors."""
+        found: dict[ThingKey, list[ChainEvent]] = {}
         for anchor in anchors:
             if anchor.batch is not None:
-                found[span_key(self._anchor(anchor.id))] = [self.begin(anchor)]
+                found[span_key(self._anchor(anchor.id))] = [self.import_step(anchor)]
             for event in log.get(anchor.id, ()):
                 owner = None if event.owner is None else self._names[event.owner]
                 key = (event.entity, self._anchor(event.anchor), owner, event.name)
@@ -723,18 +723,18 @@ class Histories:
                 chain.append(self._step(event))
         return found
 
-    def begin(self, anchor: MergedAnchor) -> ChainEvent:
-        """How an anchor begins that an import brought."""
+    def import_step(self, anchor: MergedAnchor) -> ChainEvent:
+        """The first step of an imported anchor."""
         maps, span = self._maps, (anchor.start, anchor.stop)
         raw = encode(AnchorValue(anchor.passage, *span))
         passage = anchor.passage if maps is None else maps.passages[anchor.passage]
         act = self._imports.get(anchor.batch or 0, 0)
-        return ChainEvent(0, act, BEGIN, None, "", None, raw, AnchorValue(passage, *span))
+        return ChainEvent(0, act, IMPORT_STEP, None, "", None, raw, AnchorValue(passage, *span))
 
     def _anchor(self, id_: int) -> int:
         return id_ if self._maps is None else self._maps.anchors[id_]
 
-    def _step(self, event: Logged) -> ChainEvent:
+    def _step(self, event: LoggedEvent) -> ChainEvent:
         by = None if event.by is None else self._names[event.by]
         maps, batch = self._maps, event.batch
         if maps is None:
@@ -746,7 +746,7 @@ class Histories:
             event.id, event.act, event.kind, by, event.at, batch, event.after, value
         )
 
-    def _check(self, chain: Sequence[ChainEvent], event: Logged) -> None:
+    def _check(self, chain: Sequence[ChainEvent], event: LoggedEvent) -> None:
         if event.before != (chain[-1].raw if chain else None):
             here = self._maps is None
             raise (StoreError if here else DamagedError)(
@@ -755,6 +755,6 @@ class Histories:
             )
 
 
-def span_key(anchor: int) -> Key:
+def span_key(anchor: int) -> ThingKey:
     """The key of an anchor itself."""
     return "anchor", anchor, None, ""

@@ -1,5 +1,5 @@
-"""The plan of a merge: what the other copy has more, passage by passage, what comes along
-besides the log, and what earlier merges left open; found without writing.
+"""The plan of a merge, made without writing: what comes in from the log, passage by passage,
+what comes in besides, and the conflicts that earlier merges left.
 """
 
 from collections import defaultdict
@@ -16,26 +16,26 @@ from nfh_db.errors import StoreError
 from nfh_db.merge import source
 from nfh_db.merge.log_diff import (
     Chain,
+    ChainBuilder,
     ChainEvent,
-    Histories,
+    ConflictReason,
+    LoggedText,
     MergeOutcome,
-    Text,
     Thing,
-    Why,
-    family,
+    ThingKey,
+    compare_passage,
     span_key,
 )
-from nfh_db.merge.log_diff import Key as FamilyKey
 from nfh_db.merge.source import (
+    AnswerTimes,
     DamagedError,
-    Logged,
-    Maps,
+    IdMaps,
+    LoggedEvent,
     MergedAct,
     MergedAnchor,
     MergedAnnotator,
     MergedBatch,
     MergedPassage,
-    Times,
     Writes,
     decoded,
 )
@@ -52,17 +52,15 @@ from nfh_db.serialization import (
 )
 from nfh_models.domain import Anchor, AnswerError, PassageError, anchor_id
 
-# What is no part of the log and comes along where it cannot be in anybody's way.
-#
-# Assignments, drafts, places and saved views are brought where there are none here, by anchor
-# and person; guidelines where there is none of their version. Nothing here is ever replaced.
+# Assignments, drafts, queue positions, saved views and guidelines are in no log. They come in
+# where this copy has none of the same key. Nothing here is replaced.
 
 GUIDELINES = """
 SELECT version, body, annotator_id, created_at FROM guideline ORDER BY version"""
 INSERT_GUIDELINE = """
 INSERT INTO guideline (version, body, annotator_id, created_at)
 VALUES (:version, :body, :annotator, :at) ON CONFLICT (version) DO NOTHING"""
-STAMPED = "SELECT count(*) FROM answer WHERE guideline_version = :version AND removed = 0"
+ANSWERS_UNDER = "SELECT count(*) FROM answer WHERE guideline_version = :version AND removed = 0"
 ASSIGNMENTS = """
 SELECT anchor_id, annotator_id, role, purpose, state, position, expected, stratum, run,
     assigned_at
@@ -85,8 +83,8 @@ ORDER BY anchor_id, annotator_id, role"""
 DRAFTS_OF = """
 SELECT anchor_id, annotator_id, role, body
 FROM draft WHERE anchor_id IN (SELECT value FROM json_each(:ids))"""
-# A draft is forgotten when its answer is given: a copy of old must not bring it back.
-DRAFT_STANDS = """
+# An answer deletes its draft, and an older copy must not bring that back.
+DRAFT_IS_CURRENT = """
 SELECT NOT EXISTS (SELECT 1 FROM answer WHERE anchor_id = :anchor
     AND annotator_id = :annotator AND role = :role AND answered_at >= :at)"""
 INSERT_DRAFT = """
@@ -113,41 +111,39 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Extras:
-    """What comes along, by ids of the other copy; left: what does not, in sentences.
-
-    An assignment is preceded by its anchor's id here, or what stands for it.
-    """
+    """Rows besides the log that come in, with ids of the other copy."""
 
     guidelines: list[Row] = field(default_factory=list)
     assignments: list[Row] = field(default_factory=list)
+    """Each is preceded by its anchor's mapped id."""
     drafts: list[Row] = field(default_factory=list)
     places: list[Row] = field(default_factory=list)
     views: list[Row] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    """Sentences about what does not come in."""
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing comes along."""
         return not (
             self.guidelines or self.assignments or self.drafts or self.places or self.views
         )
 
 
-def find(here: Connection, there: Connection, maps: Maps, lost: set[int]) -> Extras:
-    """What the other copy has more. lost: its anchors that have no place here."""
+def find(here: Connection, there: Connection, maps: IdMaps, unmapped: set[int]) -> Extras:
+    """Rows that only the other copy has. unmapped: its anchors that do not come in."""
     found = Extras()
     _find_guidelines(here, there, found)
-    _find_assignments(here, there, maps, lost, found)
-    _find_drafts(here, there, maps, lost, found)
-    _find_places(here, there, maps, lost, found)
+    _find_assignments(here, there, maps, unmapped, found)
+    _find_drafts(here, there, maps, unmapped, found)
+    _find_places(here, there, maps, unmapped, found)
     _find_views(here, there, maps, found)
     return found
 
 
 def _find_guidelines(here: Connection, there: Connection, found: Extras) -> None:
-    """Versions that are not here; of one that reads otherwise there, what that means.
+    """Versions that are not here, and sentences about those with another text.
 
-    Answers keep their stamps, so that one log stays equal to the other.
+    Answers keep their versions, so that the logs stay equal.
     """
     known = {version: body for version, body, *_ in here.execute(GUIDELINES)}
     otherwise = []
@@ -157,7 +153,7 @@ def _find_guidelines(here: Connection, there: Connection, found: Extras) -> None
             found.guidelines.append(row)
         elif known[version] != row[1]:
             otherwise.append(version)
-            stamped = there.execute(STAMPED, {"version": version}).fetchone()[0]
+            stamped = there.execute(ANSWERS_UNDER, {"version": version}).fetchone()[0]
             found.left.append(
                 f"version {version} of the guidelines reads otherwise there (answers given "
                 f"under that text: {stamped:,}); `nfh-tui guidelines --version {version}` on "
@@ -172,17 +168,17 @@ def _find_guidelines(here: Connection, there: Connection, found: Extras) -> None
 
 
 def _find_assignments(
-    here: Connection, there: Connection, maps: Maps, lost: set[int], found: Extras
+    here: Connection, there: Connection, maps: IdMaps, unmapped: set[int], found: Extras
 ) -> None:
     otherwise = nowhere = 0
-    for rows in _some(there, ASSIGNMENTS):
-        places = _places(here, maps, rows)
-        mine = {tuple(row[:3]): row for row in _of(here, ASSIGNMENTS_OF, places)}
+    for rows in _in_chunks(there, ASSIGNMENTS):
+        places = _current_anchors(here, maps, rows)
+        mine = {tuple(row[:3]): row for row in _rows_of(here, ASSIGNMENTS_OF, places)}
         for row, place in zip(rows, places, strict=True):
             known = mine.get((place, maps.people[row[1]], row[2]))
             if known is not None:
                 otherwise += _is_other_task(known, row)
-            elif row[0] in lost:
+            elif row[0] in unmapped:
                 nowhere += 1
             else:
                 found.assignments.append((place, *row))
@@ -193,12 +189,12 @@ def _find_assignments(
         found.left.append(f"{counted(nowhere, 'assignment')} of spans that are not here")
 
 
-def _places(here: Connection, maps: Maps, rows: Sequence[Row]) -> list[int]:
-    """The anchor of each assignment: what is open moves on with its number's span."""
+def _current_anchors(here: Connection, maps: IdMaps, rows: Sequence[Row]) -> list[int]:
+    """The anchor of each assignment. Open ones follow replacements of their span."""
     after: dict[int, int] = {}
     ids = {maps.anchors[row[0]] for row in rows if row[4] == "open"}
     while ids:
-        found: dict[int, int] = dict(_of(here, SUCCESSORS, sorted(ids)))
+        found: dict[int, int] = dict(_rows_of(here, SUCCESSORS, sorted(ids)))
         after |= found
         ids = set(found.values()) - after.keys()
     places = []
@@ -211,22 +207,22 @@ def _places(here: Connection, maps: Maps, rows: Sequence[Row]) -> list[int]:
 
 
 def _is_other_task(one: Row, other: Row) -> bool:
-    """True if a purpose differs, or one was given back. Done follows from the answers."""
+    """True if the purposes differ, or one was returned. Answers decide whether it is done."""
     return bool(one[3] != other[3] or (one[4] == "returned") != (other[4] == "returned"))
 
 
 def _find_drafts(
-    here: Connection, there: Connection, maps: Maps, lost: set[int], found: Extras
+    here: Connection, there: Connection, maps: IdMaps, unmapped: set[int], found: Extras
 ) -> None:
     left = 0
-    for rows in _some(there, DRAFTS):
+    for rows in _in_chunks(there, DRAFTS):
         ids = [maps.anchors[row[0]] for row in rows]
-        mine = {tuple(row[:3]): row[3] for row in _of(here, DRAFTS_OF, ids)}
+        mine = {tuple(row[:3]): row[3] for row in _rows_of(here, DRAFTS_OF, ids)}
         for row in rows:
             key = (maps.anchors[row[0]], maps.people[row[1]], row[2])
             if key in mine:
                 left += mine[key] != row[3]
-            elif row[0] in lost or not _stands(here, key, row[4]):
+            elif row[0] in unmapped or not _draft_is_current(here, key, row[4]):
                 left += 1
             else:
                 found.drafts.append(row)
@@ -235,22 +231,21 @@ def _find_drafts(
         found.left.append(f"{things} of items that were answered since, or have one here")
 
 
-def _stands(connection: Connection, key: Row, at: object) -> bool:
-    """True unless the person answered since the draft was written."""
+def _draft_is_current(connection: Connection, key: Row, at: object) -> bool:
     row = (*key, at)
-    return bool(connection.execute(DRAFT_STANDS, row).fetchone()[0])
+    return bool(connection.execute(DRAFT_IS_CURRENT, row).fetchone()[0])
 
 
 def _find_places(
-    here: Connection, there: Connection, maps: Maps, lost: set[int], found: Extras
+    here: Connection, there: Connection, maps: IdMaps, unmapped: set[int], found: Extras
 ) -> None:
     known = {tuple(row[:2]) for row in here.execute(PLACES)}
     for row in there.execute(PLACES):
-        if (maps.people[row[0]], row[1]) not in known and row[3] not in lost:
+        if (maps.people[row[0]], row[1]) not in known and row[3] not in unmapped:
             found.places.append(row)
 
 
-def _find_views(here: Connection, there: Connection, maps: Maps, found: Extras) -> None:
+def _find_views(here: Connection, there: Connection, maps: IdMaps, found: Extras) -> None:
     known = {(row[0], row[1]): row[2] for row in here.execute(VIEWS)}
     for row in there.execute(VIEWS):
         mine = known.get((maps.people[row[0]], row[1]))
@@ -261,22 +256,22 @@ def _find_views(here: Connection, there: Connection, maps: Maps, found: Extras) 
             found.left.append(f"the saved view “{row[1]}” of {name} is another query there")
 
 
-def _some(connection: Connection, sql: str) -> Iterator[list[Row]]:
+def _in_chunks(connection: Connection, sql: str) -> Iterator[list[Row]]:
     cursor = connection.execute(sql)
     while rows := cursor.fetchmany(READ_AT_ONCE):
         yield rows
 
 
-def _of(connection: Connection, sql: str, ids: Sequence[int]) -> list[Row]:
+def _rows_of(connection: Connection, sql: str, ids: Sequence[int]) -> list[Row]:
     rows: list[Row] = connection.execute(sql, {"ids": json_of(ids)}).fetchall()
     return rows
 
 
-# --- bringing them ----------------------------------------------------------------------
+# --- writing them -----------------------------------------------------------------------
 
 
-def bring(connection: Connection, maps: Maps, extras: Extras) -> None:
-    """Write what comes along, in short writes. May be broken off and run again."""
+def write_extras(connection: Connection, maps: IdMaps, extras: Extras) -> None:
+    """Insert the rows in short transactions. After an interruption it can be run again."""
     writes = Writes(connection)
     for rows, write in (
         (extras.guidelines, _guideline),
@@ -291,14 +286,14 @@ def bring(connection: Connection, maps: Maps, extras: Extras) -> None:
                     write(connection, maps, row)
 
 
-def _guideline(connection: Connection, maps: Maps, row: Row) -> None:
+def _guideline(connection: Connection, maps: IdMaps, row: Row) -> None:
     version, body, person, at = row
     by = None if person is None else maps.people[person]
     connection.execute(INSERT_GUIDELINE, (version, body, by, at))
 
 
-def _assignment(connection: Connection, maps: Maps, row: Row) -> None:
-    """It is done if that person's answer is here, whatever the other copy says."""
+def _assignment(connection: Connection, maps: IdMaps, row: Row) -> None:
+    """Insert an assignment; it is done exactly if the person's answer is here."""
     place, there, person, role, purpose, state, position, expected, *drawn = row
     anchor = place if place > 0 else maps.anchors[there]
     key = (anchor, maps.people[person], role)
@@ -311,40 +306,38 @@ def _assignment(connection: Connection, maps: Maps, row: Row) -> None:
         assignments.keep_in_step(connection, *key, answer)
 
 
-def _draft(connection: Connection, maps: Maps, row: Row) -> None:
+def _draft(connection: Connection, maps: IdMaps, row: Row) -> None:
     anchor, person, role, body, at = row
     key = (maps.anchors[anchor], maps.people[person], role)
-    if _stands(connection, key, at):
+    if _draft_is_current(connection, key, at):
         connection.execute(INSERT_DRAFT, (*key, body, at))
 
 
-def _place(connection: Connection, maps: Maps, row: Row) -> None:
+def _place(connection: Connection, maps: IdMaps, row: Row) -> None:
     person, mode, query, anchor, token, at = row
     where = None if anchor is None else maps.anchors[anchor]
     connection.execute(INSERT_PLACE, (maps.people[person], mode, query, where, token, at))
 
 
-def _view(connection: Connection, maps: Maps, row: Row) -> None:
+def _view(connection: Connection, maps: IdMaps, row: Row) -> None:
     person, name, query, at = row
     connection.execute(INSERT_VIEW, (maps.people[person], name, query, at))
 
 
-# What earlier merges left to a person, and whether somebody decided it since.
-#
-# Each merge keeps, in its batch's report, what it left open and how the other copy stood. A
-# decision that came after that in a copy was made with both sides in view: it is the one that
-# counts, and the item is not listed again.
+# The report of a merge's batch keeps its conflicts and the state of the other copy. A later
+# decision in a copy was made with both values known: it counts, and the item is not listed
+# again.
 
 REPORTS = """
 SELECT c.id, b.report FROM batch AS b JOIN act AS c ON c.batch_id = b.id
 WHERE b.format = 'merge' AND b.state = 'ready' AND c.kind = 'merge'"""
 
-Key = tuple[str, str, str | None, str]
-"""Public id of the anchor, entity, whose, and role or flag's name."""
+ConflictKey = tuple[str, str, str | None, str]
+"""Public id of the anchor, entity, annotator, and role or name of the flag."""
 
 
 class OpenConflict(msgspec.Struct, frozen=True, array_like=True):
-    """One thing that was left: which, and who said what was there in the other copy, when."""
+    """One conflict, with annotator and time of the value in the other copy."""
 
     public_id: str
     entity: str
@@ -354,7 +347,7 @@ class OpenConflict(msgspec.Struct, frozen=True, array_like=True):
     at: str | None
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ConflictKey:
         return self.public_id, self.entity, self.whose, self.name
 
 
@@ -365,27 +358,26 @@ class _Report(msgspec.Struct):
 _reports = msgspec.json.Decoder(_Report)
 
 
-class Memory:
-    """What merges into one copy left open, and by which act they did."""
+class PastConflicts:
+    """Conflicts of earlier merges into one copy, each with the last act that left it."""
 
     def __init__(self, connection: Connection) -> None:
-        self._left: dict[OpenConflict, int] = {}
+        self._acts: dict[OpenConflict, int] = {}
         for act, report in connection.execute(REPORTS):
             for one in _reports.decode(report).open:
-                self._left[one] = max(act, self._left.get(one, 0))
+                self._acts[one] = max(act, self._acts.get(one, 0))
 
     def __contains__(self, one: OpenConflict) -> bool:
-        """True if just this was left before."""
-        return one in self._left
+        return one in self._acts
 
     def decided_since(self, public_id: str, thing: Thing, mine: Chain, other: Chain) -> bool:
-        """True if `mine` was decided after `other`, as it stands, had been seen there."""
-        merge = self._left.get(opening(public_id, thing, other))
+        """True if `mine` was decided after a merge that reported the present `other`."""
+        merge = self._acts.get(open_conflict(public_id, thing, other))
         return merge is not None and bool(mine) and mine[-1].act > merge
 
 
-def opening(public_id: str, thing: Thing, other: Chain) -> OpenConflict:
-    """What a merge keeps of a thing that it leaves, where the other copy has this chain."""
+def open_conflict(public_id: str, thing: Thing, other: Chain) -> OpenConflict:
+    """The stored form of a conflict. other: chain of the other copy."""
     entity, _, owner, name = thing.key
     last = other[-1] if other else None
     by, at = (last.by, last.at) if last else (None, None)
@@ -394,23 +386,19 @@ def opening(public_id: str, thing: Thing, other: Chain) -> OpenConflict:
 
 @dataclass(frozen=True, slots=True)
 class IncomingEvent:
-    """An event of the other copy that is to come in.
+    """An event of the other copy that comes in. span: row of its anchor there."""
 
-    span: the anchor's row there. before, after: what it changes from and to. times: see
-    `Times`.
-    """
-
-    event: Logged
+    event: LoggedEvent
     span: MergedAnchor
-    before: Text
-    after: Text
-    times: Times | None = None
+    before: LoggedText
+    after: LoggedText
+    times: AnswerTimes | None = None
 
-    def values(self, maps: Maps) -> tuple[str | None, str | None]:
-        """What it changes from and to, in this copy's terms. Raises DamagedError."""
+    def values(self, maps: IdMaps) -> tuple[str | None, str | None]:
+        """Texts before and after, with ids of this copy. Raises DamagedError."""
         return self._value(maps, self.before), self._value(maps, self.after)
 
-    def _value(self, maps: Maps, value: Text) -> str | None:
+    def _value(self, maps: IdMaps, value: LoggedText) -> str | None:
         if value.here:
             return value.text
         return encode(maps.value(self.event.entity, value.text, self.times))
@@ -418,49 +406,47 @@ class IncomingEvent:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedConflict:
-    """A thing that is left to a person. passage: its id in the other copy.
-
-    public_id: of its anchor, the same in every copy.
-    """
+    """A thing that is left to a person."""
 
     thing: Thing
     passage: int
+    """Its id in the other copy."""
     start: int
     stop: int
-    why: Why
+    why: ConflictReason
     public_id: str
 
 
 @dataclass(slots=True)
 class MergePlan:
-    """What comes in, and what does not.
+    """What comes in, and what does not."""
 
-    shared: the same act, there and here. acts: those of the other copy that come in, or of
-    which something does; loose: undos and redos among them that cannot be those of an act
-    here. anchors: new ones, those that an import brought and those that people made; bare:
-    further ones, left out, that a row of a new import names. direct: what a new import says
-    of its own new anchors, by anchor's id there. waiting: all other events, in the order in
-    which they happened there. open, open_anew: what is left, and whether some of that was not
-    by an earlier merge. ground: the state of this copy's imports that all this holds for.
-    """
-
-    maps: Maps
-    ground: tuple[int, ...]
+    maps: IdMaps
+    import_state: tuple[int, ...]
+    """State of this copy's imports for which the plan is valid."""
     people: list[MergedAnnotator] = field(default_factory=list)
     batches: list[MergedBatch] = field(default_factory=list)
     passages: list[MergedPassage] = field(default_factory=list)
     anchors: list[MergedAnchor] = field(default_factory=list)
-    bare: list[MergedAnchor] = field(default_factory=list)
-    direct: dict[int, list[IncomingEvent]] = field(default_factory=dict)
-    waiting: list[IncomingEvent] = field(default_factory=list)
+    referenced: list[MergedAnchor] = field(default_factory=list)
+    """Anchors that do not come in, but that source rows of new imports name."""
+    import_events: dict[int, list[IncomingEvent]] = field(default_factory=dict)
+    """Events of new imports about their own new anchors, by the anchor's id there."""
+    pending: list[IncomingEvent] = field(default_factory=list)
+    """All other events, in the order of the other copy."""
     acts: list[MergedAct] = field(default_factory=list)
-    loose: set[int] = field(default_factory=set)
+    """Acts of the other copy with at least one incoming event."""
+    detached_acts: set[int] = field(default_factory=set)
+    """Undos and redos among them that reverse no act here."""
     shared: dict[int, int] = field(default_factory=dict)
-    left: list[UnresolvedConflict] = field(default_factory=list)
+    """Acts that both copies have, there to here."""
+    unresolved: list[UnresolvedConflict] = field(default_factory=list)
     open: list[OpenConflict] = field(default_factory=list)
+    """The same, as stored."""
     open_anew: bool = False
+    """Some conflict was not reported by an earlier merge."""
     agreed: int = 0
-    taken_back: int = 0
+    reverted: int = 0
 
     @property
     def files(self) -> list[str]:
@@ -469,12 +455,11 @@ class MergePlan:
 
     @property
     def events(self) -> int:
-        """Changes that come in."""
-        return len(self.waiting) + sum(map(len, self.direct.values()))
+        return len(self.pending) + sum(map(len, self.import_events.values()))
 
     @property
     def is_empty(self) -> bool:
-        """True if the log and what it is about get nothing new."""
+        """True if nothing comes in besides extras."""
         return not (self.people or self.batches or self.passages or self.anchors or self.events)
 
 
@@ -485,14 +470,14 @@ TOKENS = "SELECT length(offsets) / 8 FROM passage_token WHERE passage_id = :id"
 
 
 class Checker:
-    """Looks at passages and values of the other copy. Raises DamagedError."""
+    """Validates passages and values of the other copy. Raises DamagedError."""
 
     def __init__(self, there: Connection) -> None:
         self._there = there
         self._last = (0, 0)
 
     def passage(self, row: MergedPassage) -> tuple[str, Sequence[object]]:
-        """Text, and offsets, lemmas, turns and tokenizer as the table holds them."""
+        """The text, and the stored offsets, lemmas, turns and tokenizer."""
         found = self._there.execute(TEXT, {"id": row.id}).fetchone()
         try:
             if found is None or decode_passage(*found[:4]).digest != row.digest:
@@ -507,93 +492,95 @@ class Checker:
             ) from error
         return found[0], found[1:]
 
-    def value(self, coming: IncomingEvent, text: str | None) -> None:
+    def value(self, incoming: IncomingEvent, text: str | None) -> None:
         """Raise unless a value fits the passage that it is about."""
-        value = decoded(coming.event.entity, text)
+        value = decoded(incoming.event.entity, text)
         if value is None or isinstance(value, AnchorValue):
             return
-        span = coming.span
+        span = incoming.span
         tokens = self._tokens(span.passage)
         try:
             if isinstance(value, FlagValue):
                 proposal = value.span and Anchor(*value.span)
-                mark = FlagMark(FlagName(coming.event.name), "", value.at, proposal)
+                mark = FlagMark(FlagName(incoming.event.name), "", value.at, proposal)
                 trouble = mark.trouble(Anchor(span.start, span.stop), tokens)
             else:
                 answer_of(value).check(tokens, span.start, span.stop)
                 trouble = ""
         except (AnswerError, ValueError) as error:
-            raise self._misfit(coming, str(error)) from error
+            raise self._misfit(incoming, str(error)) from error
         if trouble:
-            raise self._misfit(coming, trouble)
+            raise self._misfit(incoming, trouble)
 
     @staticmethod
-    def _misfit(coming: IncomingEvent, what: str) -> DamagedError:
+    def _misfit(incoming: IncomingEvent, what: str) -> DamagedError:
         return DamagedError(
-            f"change {coming.event.id} of its log does not fit its passage ({what}): run "
+            f"change {incoming.event.id} of its log does not fit its passage ({what}): run "
             "`nfh-tui doctor` there. Nothing was merged"
         )
 
     def _tokens(self, passage: int) -> int:
-        """Tokens of a passage; what comes next is often of the same."""
+        """Number of tokens, cached for the last passage."""
         if self._last[0] != passage:
             row = self._there.execute(TOKENS, {"id": passage}).fetchone()
             self._last = passage, row[0]
         return self._last[1]
 
 
-GROUND = """
+IMPORT_STATE = """
 SELECT (SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM passage),
     (SELECT coalesce(max(id), 0) FROM anchor WHERE batch_id IS NOT NULL)"""
 
-NAMED = """
+REFERENCED = """
 SELECT DISTINCT anchor_id FROM source_row
 WHERE anchor_id IN (SELECT value FROM json_each(:ids))
     AND batch_id IN (SELECT value FROM json_each(:batches))"""
 
 PASSAGES_AT_ONCE = 1_000
-"""Passages compared at once."""
 
-Tell = Callable[[int], None]
-
-
-def ground(connection: Connection) -> tuple[int, ...]:
-    """What changes if an import comes in between."""
-    return tuple(connection.execute(GROUND).fetchone())
+OnProgress = Callable[[int], None]
 
 
-def plan(here: Connection, there: Connection, tell: Tell) -> MergePlan:
-    """What a merge would do. Both connections are in a read transaction.
+def import_state(connection: Connection) -> tuple[int, ...]:
+    """Equal as long as nothing is imported."""
+    return tuple(connection.execute(IMPORT_STATE).fetchone())
 
-    tell: called with the passages looked at. Raises StoreError where the copies cannot be
-    merged, DamagedError where the other one's log does not hold.
+
+def plan(here: Connection, there: Connection, on_progress: OnProgress) -> MergePlan:
+    """Plan a merge. Both connections must be in a read transaction.
+
+    on_progress: called with the number of passages compared. Raises StoreError if the copies
+    cannot be merged, and DamagedError if the other one is damaged.
     """
-    return _Planning(here, there).run(tell)
+    return _Planning(here, there).run(on_progress)
 
 
 class _Planning:
     def __init__(self, here: Connection, there: Connection) -> None:
         self._here = here
         self._there = there
-        self._maps = Maps()
-        self._plan = MergePlan(self._maps, ground(here))
-        self._memory, self._memory_there = Memory(here), Memory(there)
+        self._maps = IdMaps()
+        self._plan = MergePlan(self._maps, import_state(here))
+        self._past_conflicts, self._past_conflicts_there = (
+            PastConflicts(here),
+            PastConflicts(there),
+        )
         self._new_batches: set[int] = set()
         self._imports: dict[int, int] = {}
-        # Which acts there changed what, as far as this copy has it or is to have it.
-        self._done: set[tuple[int, FamilyKey]] = set()
-        # Acts whose changes of a thing follow, here, something else than there.
+        # Acts there and the things that they changed, as far as this copy has or gets them.
+        self._done: set[tuple[int, ThingKey]] = set()
+        # Acts of each rebased thing.
         self._rebased: list[set[int]] = []
 
-    def run(self, tell: Tell) -> MergePlan:
+    def run(self, on_progress: OnProgress) -> MergePlan:
         self._people()
         self._batches()
         done = 0
         for rows in source.passages(self._there, PASSAGES_AT_ONCE):
-            self._stretch(rows)
+            self._chunk(rows)
             done += len(rows)
-            tell(done)
-        self._plan.waiting.sort(key=lambda coming: coming.event.id)
+            on_progress(done)
+        self._plan.pending.sort(key=lambda incoming: incoming.event.id)
         self._acts()
         return self._plan
 
@@ -601,7 +588,7 @@ class _Planning:
 
     def _people(self) -> None:
         known = {person.name: person for person in source.people(self._here)}
-        self._mine = Histories({one.id: one.name for one in known.values()}, {})
+        self._mine = ChainBuilder({one.id: one.name for one in known.values()}, {})
         for person in source.people(self._there):
             mine = known.get(person.name)
             if mine is None:
@@ -630,11 +617,11 @@ class _Planning:
         for batch_id, act in self._imports.items():
             if batch_id in shared:
                 self._plan.shared[act] = shared[batch_id]
-        self._theirs = Histories(self._maps.names, self._imports, self._maps)
+        self._theirs = ChainBuilder(self._maps.names, self._imports, self._maps)
 
     # --- passages -----------------------------------------------------------------------
 
-    def _stretch(self, rows: Sequence[MergedPassage]) -> None:
+    def _chunk(self, rows: Sequence[MergedPassage]) -> None:
         maps = self._maps
         digests = json_of([row.digest for row in rows])
         known: dict[str, int] = dict(self._here.execute(KNOWN, {"digests": digests}))
@@ -666,11 +653,11 @@ class _Planning:
     def _is_same(
         self, theirs: Sequence[MergedAnchor], mine: Mapping[int, MergedAnchor], logs: "_Logs"
     ) -> bool:
-        """True, found out cheaply, if this copy's log goes on where the other one's ends.
+        """True if the other copy's log is a prefix of this one's, as for most passages.
 
-        That is so of most passages. theirs, mine: the anchors of one, and ours by id.
+        This is a shortcut for `_passage`. theirs: anchors of one passage. mine: by id.
         """
-        pairs: list[tuple[Logged, Logged]] = []
+        pairs: list[tuple[LoggedEvent, LoggedEvent]] = []
         for anchor in theirs:
             known = mine.get(self._maps.anchors[anchor.id])
             if known is None or (known.batch is None) is not (anchor.batch is None):
@@ -684,7 +671,7 @@ class _Planning:
         self._plan.shared.update((two.act, one.act) for one, two in pairs)
         return True
 
-    def _is_same_event(self, one: Logged, two: Logged) -> bool:
+    def _is_same_event(self, one: LoggedEvent, two: LoggedEvent) -> bool:
         people = self._maps.people
         return (
             one[5:9] == two[5:9]
@@ -692,13 +679,13 @@ class _Planning:
             and one.at == two.at
             and one.owner == (two.owner and people[two.owner])
             and one.by == (two.by and people[two.by])
-            # A span names others by their ids.
+            # Values of spans hold ids of other anchors.
             and (one.entity != "anchor" or self._same_ids(one, two))
             and self._maps.same_text(two.before)
             and self._maps.same_text(two.after)
         )
 
-    def _same_ids(self, one: Logged, two: Logged) -> bool:
+    def _same_ids(self, one: LoggedEvent, two: LoggedEvent) -> bool:
         maps = self._maps
         return one.anchor == two.anchor and all(
             maps.value("anchor", text) == decoded("anchor", text)
@@ -713,33 +700,33 @@ class _Planning:
         new: set[int],
         logs: "_Logs",
     ) -> None:
-        """Compare everything that is said of a passage, and plan what comes of it."""
+        """Compare all things of a passage and add them to the plan."""
         here, there = self._mine.chains(mine, logs[0]), self._theirs.chains(theirs, logs[1])
         for one in theirs:
             if one.id in new and one.batch is not None:
-                here[span_key(self._maps.anchors[one.id])] = [self._theirs.begin(one)]
+                here[span_key(self._maps.anchors[one.id])] = [self._theirs.import_step(one)]
         events = {event.id: event for one in theirs for event in logs[1].get(one.id, ())}
         public = {
             self._maps.anchors[one.id]: anchor_id(row.digest, Anchor(one.start, one.stop))
             for one in theirs
         }
-        found = family(
+        found = compare_passage(
             here,
             there,
-            lambda thing: self._memory_there.decided_since(
+            lambda thing: self._past_conflicts_there.decided_since(
                 public[thing.anchor], thing, thing.there, thing.here
             ),
         )
         for one in theirs:
             if one.id in new:
-                comes = _comes(one, found.things, self._maps)
-                (self._plan.anchors if comes else self._plan.bare).append(one)
+                comes = _gets_row(one, found.things, self._maps)
+                (self._plan.anchors if comes else self._plan.referenced).append(one)
         times = _times(found.things.values())
         spans = {self._maps.anchors[one.id]: one for one in theirs}
         for key in sorted(found.things, key=str):
             thing = found.things[key]
-            self._plan.shared.update(thing.verdict.pairs)
-            self._done.update((act, key) for act, _ in thing.verdict.pairs)
+            self._plan.shared.update(thing.comparison.shared_acts)
+            self._done.update((act, key) for act, _ in thing.comparison.shared_acts)
             public_id = public.get(key[1], "")
             self._decide(thing, row, spans, events, times.get(key[1]), public_id)
 
@@ -748,56 +735,56 @@ class _Planning:
         thing: Thing,
         row: MergedPassage,
         spans: Mapping[int, MergedAnchor],
-        events: Mapping[int, Logged],
-        times: Times | None,
+        events: Mapping[int, LoggedEvent],
+        times: AnswerTimes | None,
         public_id: str,
     ) -> None:
-        if thing.fate is MergeOutcome.AGREED:
+        if thing.outcome is MergeOutcome.AGREED:
             self._plan.agreed += 1
-        elif thing.fate is MergeOutcome.REVERTED:
-            self._plan.taken_back += 1
-        elif thing.fate is MergeOutcome.CONFLICT:
-            if self._memory.decided_since(public_id, thing, thing.here, thing.there):
+        elif thing.outcome is MergeOutcome.REVERTED:
+            self._plan.reverted += 1
+        elif thing.outcome is MergeOutcome.CONFLICT:
+            if self._past_conflicts.decided_since(public_id, thing, thing.here, thing.there):
                 self._plan.agreed += 1
                 return
             span = spans[thing.anchor]
             left = UnresolvedConflict(
                 thing, row.id, span.start, span.stop, thing.why, public_id
             )
-            self._plan.left.append(left)
-            self._plan.open.append(opening(public_id, thing, thing.there))
-            self._plan.open_anew |= self._plan.open[-1] not in self._memory
-        elif thing.fate is MergeOutcome.TAKE:
+            self._plan.unresolved.append(left)
+            self._plan.open.append(open_conflict(public_id, thing, thing.there))
+            self._plan.open_anew |= self._plan.open[-1] not in self._past_conflicts
+        elif thing.outcome is MergeOutcome.TAKE:
             self._take(thing, spans[thing.anchor], events, times)
 
     def _take(
         self,
         thing: Thing,
         span: MergedAnchor,
-        events: Mapping[int, Logged],
-        times: Times | None,
+        events: Mapping[int, LoggedEvent],
+        times: AnswerTimes | None,
     ) -> None:
-        verdict = thing.verdict
-        coming = [
+        comparison = thing.comparison
+        incoming = [
             IncomingEvent(
-                events.get(step.event) or _bringing(step, span), span, before, after, times
+                events.get(step.event) or _import_event(step, span), span, before, after, times
             )
             for step, before, after in thing.changes()
         ]
         self._done.update((step.act, thing.key) for step in thing.tail)
-        if verdict.rebased:
+        if comparison.rebased:
             self._rebased.append({step.act for step in thing.tail})
         if thing.anchor < 0 and span.batch in self._new_batches and thing.entity != "anchor":
-            first = _from_import(coming, self._new_batches)
+            first = _from_import(incoming, self._new_batches)
             if first:
-                self._plan.direct.setdefault(span.id, []).extend(coming[:first])
-            coming = coming[first:]
-        if coming:
-            self._check_table(coming[-1].event)
-        self._plan.waiting += coming
+                self._plan.import_events.setdefault(span.id, []).extend(incoming[:first])
+            incoming = incoming[first:]
+        if incoming:
+            self._check_table(incoming[-1].event)
+        self._plan.pending += incoming
 
-    def _check_table(self, last: Logged) -> None:
-        """What the log of the other copy says last must be what is there."""
+    def _check_table(self, last: LoggedEvent) -> None:
+        """Raise DamagedError unless the last event matches the table of the other copy."""
         key = (last.entity, last.anchor, last.owner, last.name)
         if event_log.present_value(self._there, *key) != last.after:
             raise DamagedError(
@@ -808,40 +795,42 @@ class _Planning:
     # --- acts ---------------------------------------------------------------------------
 
     def _acts(self) -> None:
-        """Which acts come in, and with them which runs of rules; an import always does."""
+        """Select acts and batches: those with incoming events, and all imports of files."""
         plan = self._plan
         files = {batch.id for batch in plan.batches if batch.format not in BULK_FORMATS}
-        wanted = {coming.event.act for coming in plan.waiting}
+        wanted = {incoming.event.act for incoming in plan.pending}
         wanted |= {act for batch, act in self._imports.items() if batch in files}
         ids = sorted(wanted)
         for first in range(0, len(ids), PASSAGES_AT_ONCE):
             plan.acts += source.acts(self._there, ids[first : first + PASSAGES_AT_ONCE])
         runs = {act.batch for act in plan.acts if act.id not in plan.shared}
         plan.batches = [b for b in plan.batches if b.id in files or b.id in runs]
-        named = self._named(files)
-        plan.bare = [anchor for anchor in plan.bare if anchor.id in named]
+        named = self._referenced(files)
+        plan.referenced = [anchor for anchor in plan.referenced if anchor.id in named]
         targets = {act.id: act.target for act in plan.acts if act.kind in ("undo", "redo")}
-        for coming in plan.waiting:
-            event = coming.event
-            if event.act in targets and not self._turns(event, targets[event.act]):
-                plan.loose.add(event.act)
+        for incoming in plan.pending:
+            event = incoming.event
+            if event.act in targets and not self._reverses(event, targets[event.act]):
+                plan.detached_acts.add(event.act)
         for some in self._rebased:
-            plan.loose |= {act for act in some & targets.keys() if targets[act] not in some}
+            plan.detached_acts |= {
+                act for act in some & targets.keys() if targets[act] not in some
+            }
 
-    def _named(self, files: set[int]) -> set[int]:
-        """Those of the anchors left out that rows of new imports name."""
-        left = json_of([anchor.id for anchor in self._plan.bare])
+    def _referenced(self, files: set[int]) -> set[int]:
+        """The ids of `referenced` anchors that source rows of these batches name."""
+        left = json_of([anchor.id for anchor in self._plan.referenced])
         key = {"ids": left, "batches": json_of(sorted(files))}
-        return {row[0] for row in self._there.execute(NAMED, key)}
+        return {row[0] for row in self._there.execute(REFERENCED, key)}
 
-    def _turns(self, event: Logged, target: int | None) -> bool:
-        """True if an undo's event takes back what that act did here, too."""
+    def _reverses(self, event: LoggedEvent, target: int | None) -> bool:
+        """True if an undo's event reverses what its act did here."""
         owner = None if event.owner is None else self._maps.names[event.owner]
         key = (event.entity, self._maps.anchors[event.anchor], owner, event.name)
         return target is not None and (target, key) in self._done
 
 
-_Logs = tuple[Mapping[int, Sequence[Logged]], Mapping[int, Sequence[Logged]]]
+_Logs = tuple[Mapping[int, Sequence[LoggedEvent]], Mapping[int, Sequence[LoggedEvent]]]
 
 
 def _grouped(anchors: Iterable[MergedAnchor]) -> dict[int, list[MergedAnchor]]:
@@ -851,33 +840,35 @@ def _grouped(anchors: Iterable[MergedAnchor]) -> dict[int, list[MergedAnchor]]:
     return found
 
 
-def _bringing(step: ChainEvent, span: MergedAnchor) -> Logged:
-    """The event by which a span comes in that a file brought there, and that was gone here."""
-    return Logged(
+def _import_event(step: ChainEvent, span: MergedAnchor) -> LoggedEvent:
+    """An event for the first step of an imported span that was removed here."""
+    return LoggedEvent(
         0, step.act, "anchor", span.id, None, "", None, step.raw, "import", None, "", span.batch
     )
 
 
-def _comes(anchor: MergedAnchor, things: Mapping[FamilyKey, Thing], maps: Maps) -> bool:
-    """True if a new anchor gets a row: an import brought it, or its making comes in."""
+def _gets_row(anchor: MergedAnchor, things: Mapping[ThingKey, Thing], maps: IdMaps) -> bool:
+    """True for a new anchor that was imported or whose creation comes in."""
     thing = things.get(span_key(maps.anchors[anchor.id]))
-    return anchor.batch is not None or (thing is not None and thing.fate is MergeOutcome.TAKE)
+    return anchor.batch is not None or (
+        thing is not None and thing.outcome is MergeOutcome.TAKE
+    )
 
 
-def _from_import(coming: Sequence[IncomingEvent], new: set[int]) -> int:
-    """How many of the first changes of a thing are a new import's own."""
-    for place, one in enumerate(coming):
+def _from_import(incoming: Sequence[IncomingEvent], new: set[int]) -> int:
+    """Number of leading events of new imports."""
+    for place, one in enumerate(incoming):
         if one.event.kind != "import" or one.event.batch not in new:
             return place
-    return len(coming)
+    return len(incoming)
 
 
 def _times(things: Iterable[Thing]) -> dict[int, dict[tuple[str, str], str]]:
-    """Where the copies have one answer at two times, by anchor; see `Times`."""
+    """By anchor, the times of equal answers; see `AnswerTimes`."""
     found: dict[int, dict[tuple[str, str], str]] = {}
     for thing in things:
         owner = thing.key[2]
         if thing.entity == "answer" and owner is not None:
-            for was, now in thing.times.items():
-                found.setdefault(thing.anchor, {})[owner, was] = now
+            for was, value_here in thing.times.items():
+                found.setdefault(thing.anchor, {})[owner, was] = value_here
     return found

@@ -1,6 +1,4 @@
-"""A merge from beginning to end, the finishing of one whose process is gone, and its
-conflicts in words.
-"""
+"""Entry points of a merge, crash recovery of one, and the words for its conflicts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -24,10 +22,10 @@ from nfh_db.event_log import Event
 from nfh_db.merge import apply
 from nfh_db.merge import plan as merge_plan
 from nfh_db.merge import source as merge_source
-from nfh_db.merge.apply import Applied, Bringing, OvertakenError, Waiting
-from nfh_db.merge.log_diff import Chain, Conflict, ConflictSide, MergeReport, Why
+from nfh_db.merge.apply import MergeWriter, PendingEvent, PlanOutdatedError
+from nfh_db.merge.log_diff import Chain, Conflict, ConflictReason, ConflictSide, MergeReport
 from nfh_db.merge.plan import Extras, MergePlan, UnresolvedConflict
-from nfh_db.merge.source import DamagedError, Maps, OtherCopy, decoded
+from nfh_db.merge.source import DamagedError, IdMaps, OtherCopy, decoded
 from nfh_db.passages import read as read_passages
 from nfh_db.query import quote
 from nfh_db.query.parser import quoted
@@ -51,27 +49,27 @@ PLACES = """
 SELECT a.id, a.passage_id, a.start, a.stop FROM anchor AS a
 WHERE a.id IN (SELECT value FROM json_each(:ids))"""
 
-AROUND = 4
-"""Tokens on each side of a number that a query searches for, within its turn."""
+CONTEXT_TOKENS = 4
+"""Tokens on each side of a number in the query that finds it, within its turn."""
 
 AT_ONCE = 500
 
-WHAT = {"gold": "gold", "flag": "flag", "anchor": "span"}
+SUBJECTS = {"gold": "gold", "flag": "flag", "anchor": "span"}
 
 
-def of_plan(
-    here: Connection, there: Connection, maps: Maps, left: Sequence[UnresolvedConflict]
+def plan_conflicts(
+    here: Connection, there: Connection, maps: IdMaps, left: Sequence[UnresolvedConflict]
 ) -> Iterator[Conflict]:
-    """What a plan leaves to a person."""
+    """The conflicts of a plan."""
     for first in range(0, len(left), AT_ONCE):
         some = left[first : first + AT_ONCE]
         texts = read_passages(there, sorted({one.passage for one in some}))
         spans = _spans(here, there, maps, some)
         for one in some:
-            yield _of_plan(here, one, texts[one.passage], spans)
+            yield _plan_conflict(here, one, texts[one.passage], spans)
 
 
-def _of_plan(
+def _plan_conflict(
     here: Connection, left: UnresolvedConflict, passage: Passage, spans: Mapping[int, Anchor]
 ) -> Conflict:
     entity, anchor, owner, name = left.thing.key
@@ -83,7 +81,7 @@ def _of_plan(
         left.public_id,
         passage.words(span.start, span.end),
         query_for(passage, span, live=live),
-        _what(entity, name),
+        _subject(entity, name),
         owner,
         _side(left.thing.here, name, passage, spans),
         _side(left.thing.there, name, passage, spans),
@@ -91,10 +89,12 @@ def _of_plan(
     )
 
 
-def of_missed(connection: Connection, missed: Sequence[Waiting]) -> Iterator[Conflict]:
-    """What somebody was faster with, while the merge was at work."""
-    for first in range(0, len(missed), AT_ONCE):
-        some = missed[first : first + AT_ONCE]
+def skipped_conflicts(
+    connection: Connection, skipped: Sequence[PendingEvent]
+) -> Iterator[Conflict]:
+    """Conflicts of events that were skipped because somebody changed the value meanwhile."""
+    for first in range(0, len(skipped), AT_ONCE):
+        some = skipped[first : first + AT_ONCE]
         ids = json_of(sorted({one.event.anchor_id for one in some}))
         places = {
             id_: (passage, Anchor(start, stop))
@@ -104,56 +104,52 @@ def of_missed(connection: Connection, missed: Sequence[Waiting]) -> Iterator[Con
         names = {person.id: person.name for person in passages.everybody(connection)}
         for one in some:
             passage, span = places[one.event.anchor_id]
-            yield _of_missed(connection, one, texts[passage], span, names)
+            yield _skipped_conflict(connection, one, texts[passage], span, names)
 
 
-def _of_missed(
+def _skipped_conflict(
     connection: Connection,
-    one: Waiting,
+    one: PendingEvent,
     passage: Passage,
     span: Anchor,
     names: Mapping[int, str],
 ) -> Conflict:
-
     event = one.event
     key = (event.entity, event.anchor_id, event.annotator_id, event.name)
-    now = decoded(event.entity, event_log.present_value(connection, *key))
-    # Any event of the thing is later than one that is none: the last that there was.
-    by, at = event_log.changed_by(connection, _before_all(event)) or (None, None)
-    then = decoded(event.entity, event.after)
-    spans = _spans_of(connection, (now, then))
+    value_here = decoded(event.entity, event_log.present_value(connection, *key))
+    # With id 0 every event of the thing is a later one, so this gives the last.
+    first = Event(0, *key, event.before, None)
+    by, at = event_log.changed_by(connection, first) or (None, None)
+    value_there = decoded(event.entity, event.after)
+    spans = _spans_of(connection, (value_here, value_there))
     return Conflict(
         event.anchor_id,
         anchor_id(passage.digest, span),
         passage.words(span.start, span.end),
         query_for(passage, span, live=anchors.live(connection, event.anchor_id) is not None),
-        _what(event.entity, event.name),
+        _subject(event.entity, event.name),
         names.get(event.annotator_id or 0),
-        ConflictSide(said(now, event.name, passage, spans), by, at, _rule(now)),
         ConflictSide(
-            said(then, event.name, passage, spans),
+            value_words(value_here, event.name, passage, spans), by, at, _rule(value_here)
+        ),
+        ConflictSide(
+            value_words(value_there, event.name, passage, spans),
             names.get(one.by or 0),
             one.at,
-            _rule(then),
+            _rule(value_there),
         ),
-        Why.MEANWHILE,
-    )
-
-
-def _before_all(event: Event) -> Event:
-    return Event(
-        0, event.entity, event.anchor_id, event.annotator_id, event.name, event.before, None
+        ConflictReason.MEANWHILE,
     )
 
 
 def query_for(passage: Passage, span: Anchor, *, live: bool) -> str:
     """A query that finds a number by its words and those around it.
 
-    live: it is to be seen; a span that was replaced is found by its text alone.
+    live: False for a replaced span, which is found by its text alone.
     """
     turn = passage.turns[passage.turn_of(span.start)]
-    start = max(turn.start, span.start - AROUND)
-    end = min(max(turn.end, span.end), span.end + AROUND)
+    start = max(turn.start, span.start - CONTEXT_TOKENS)
+    end = min(max(turn.end, span.end), span.end + CONTEXT_TOKENS)
     text = f"text:{quoted(passage.words(start, end))}"
     return f"{text} anchor:{quote(passage.words(span.start, span.end))}" if live else text
 
@@ -161,8 +157,10 @@ def query_for(passage: Passage, span: Anchor, *, live: bool) -> str:
 # --- values -----------------------------------------------------------------------------
 
 
-def said(value: Value | None, name: str, passage: Passage, spans: Mapping[int, Anchor]) -> str:
-    """A value in a few words. name: of the flag. spans: of the anchors that it may name."""
+def value_words(
+    value: Value | None, name: str, passage: Passage, spans: Mapping[int, Anchor]
+) -> str:
+    """A short description. name: of a flag. spans: of anchors that the value may name."""
     if isinstance(value, (AnswerValue, GoldValue)):
         parts = [value.kind, *_heads(value.heads, value.relation, passage)]
         parts += [word for word in (value.sort, value.noun) if word]
@@ -195,9 +193,9 @@ def _side(
     chain: Chain, name: str, passage: Passage, spans: Mapping[int, Anchor]
 ) -> ConflictSide:
     if not chain:
-        return ConflictSide(said(None, name, passage, spans), None, None)
+        return ConflictSide(value_words(None, name, passage, spans), None, None)
     last = chain[-1]
-    words = said(last.value, name, passage, spans)
+    words = value_words(last.value, name, passage, spans)
     return ConflictSide(words, last.by, last.at or None, _rule(last.value))
 
 
@@ -205,17 +203,17 @@ def _rule(value: Value | None) -> str | None:
     return value.rule if isinstance(value, GoldValue) else None
 
 
-def _what(entity: str, name: str) -> str:
+def _subject(entity: str, name: str) -> str:
     if entity == "answer":
         return "decision" if name == Role.ADJUDICATOR else "answer"
-    return WHAT[entity]
+    return SUBJECTS[entity]
 
 
 def _spans(
-    here: Connection, there: Connection, maps: Maps, left: Sequence[UnresolvedConflict]
+    here: Connection, there: Connection, maps: IdMaps, left: Sequence[UnresolvedConflict]
 ) -> dict[int, Anchor]:
-    """The spans of the anchors that replaced others, by id here, or as `maps` has new ones."""
-    values = [thing for one in left for thing in (one.thing.now, one.thing.then)]
+    """Spans of anchors that replace others, by mapped id."""
+    values = [thing for one in left for thing in (one.thing.value_here, one.thing.value_there)]
     found = _spans_of(here, values)
     missing = {value for value in _successors(values) if value < 0}
     back = {mine: theirs for theirs, mine in maps.anchors.items() if mine in missing}
@@ -239,31 +237,26 @@ def _successors(values: Sequence[Value | None]) -> set[int]:
 
 
 ATTEMPTS = 3
-KEPT_OPEN = 20_000
-"""Of what is left to a person, how much the database remembers."""
+MAX_OPEN = 20_000
+"""Number of conflicts that the database stores."""
 
 
 def merge(
-    path: Path,
-    source: Path,
-    me: str,
-    *,
-    dry_run: bool = False,
-    progress: Progress = silent,
+    path: Path, source: Path, me: str, *, dry_run: bool = False, progress: Progress = silent
 ) -> MergeReport:
-    """Bring in what was done in another copy of this database, or of its files.
+    """Merge another copy of this database, or one made of the same files, into this one.
 
-    me: the name of who merges, made if unknown. Each act that comes in keeps its person,
-    words and time. What both copies changed, each otherwise, stays as it is here and is
-    listed. Wholly or not at all, once more without effect, and after a copy of this
-    database beside it. progress: called with what is being done and how far it is.
-    Raises StoreError and its kinds; the other file is never written.
+    me: name of who merges, created if unknown. Acts keep their annotator, words and time.
+    What both copies changed to different values stays as it is here and is listed. Makes a
+    backup first. Everything comes in or nothing does, and a second merge has no effect.
+    progress: called with the name of the step and its count. Raises a StoreError. Never
+    writes the other file.
     """
-    with merge_source.opened(source, path) as copy:
+    with merge_source.open_copy(source, path) as copy:
         for _ in range(ATTEMPTS):
             try:
                 return _merge(path, copy, me, dry_run=dry_run, progress=progress)
-            except OvertakenError:
+            except PlanOutdatedError:
                 continue
             except DamagedError as error:
                 raise StoreError(f"{source}: {error}") from error
@@ -280,85 +273,82 @@ def _merge(
         if not dry_run:
             finish_leftovers(connection)
             batches.refuse_beside_another(connection, f"merge {copy.path}")
-        with _reading(path) as here, translated(copy.path):
-            plan, along, report = _look(here, copy, lambda done: progress("compared", done))
+        with closing(connect_to_read(path)) as here, translated(copy.path):
+            here.execute("BEGIN")
+            plan, extras, report = _make_plan(
+                here, copy, lambda done: progress("compared", done)
+            )
         report = replace(report, dry_run=dry_run)
         copy.check_unchanged()
         if dry_run or not (report.changes or plan.open_anew):
             return report
-        kept = _back_up(path, progress) if report.changes else None
-        report = replace(report, backup=None if kept is None else str(kept))
+        backup = _back_up(path, progress) if report.changes else None
+        report = replace(report, backup=None if backup is None else str(backup))
         if not plan.is_empty or plan.open_anew:
-            with _kept_if_shown(kept) as shown:
-                report = _bring(connection, copy, plan, me, report, progress, shown)
-        merge_plan.bring(connection, plan.maps, along)
+            with _backup_if_shown(backup) as shown:
+                report = _write_all(connection, copy, plan, me, report, progress, shown)
+        merge_plan.write_extras(connection, plan.maps, extras)
         return report
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[Connection]:
-    with closing(connect_to_read(path)) as here:
-        here.execute("BEGIN")
-        yield here
-
-
-def _look(
-    here: Connection, copy: OtherCopy, tell: Callable[[int], None]
+def _make_plan(
+    here: Connection, copy: OtherCopy, on_progress: Callable[[int], None]
 ) -> tuple[MergePlan, Extras, MergeReport]:
     there = copy.connection
-    plan = merge_plan.plan(here, there, tell)
+    plan = merge_plan.plan(here, there, on_progress)
     brought = {anchor.id for anchor in plan.anchors}
-    lost = {id_ for id_, mine in plan.maps.anchors.items() if mine < 0 and id_ not in brought}
-    along = merge_plan.find(here, there, plan.maps, lost)
-    conflicts = tuple(of_plan(here, there, plan.maps, plan.left))
-    return plan, along, _report(copy, plan, along, conflicts)
+    unmapped = {
+        id_ for id_, mine in plan.maps.anchors.items() if mine < 0 and id_ not in brought
+    }
+    extras = merge_plan.find(here, there, plan.maps, unmapped)
+    conflicts = tuple(plan_conflicts(here, there, plan.maps, plan.unresolved))
+    return plan, extras, _report(copy, plan, extras, conflicts)
 
 
 def _report(
-    copy: OtherCopy, plan: MergePlan, along: Extras, conflicts: tuple[Conflict, ...]
+    copy: OtherCopy, plan: MergePlan, extras: Extras, conflicts: tuple[Conflict, ...]
 ) -> MergeReport:
-    coming = [*plan.waiting, *(one for some in plan.direct.values() for one in some)]
+    incoming = [*plan.pending, *(one for some in plan.import_events.values() for one in some)]
     return MergeReport(
         other=str(copy.path),
         people_new=tuple(person.name for person in plan.people),
         imports_new=tuple(plan.files),
         passages_new=len(plan.passages),
         anchors_new=len(plan.anchors),
-        acts=len({one.event.act for one in coming}),
-        events=len(coming),
-        items=len({one.event.anchor for one in coming}),
+        acts=len({one.event.act for one in incoming}),
+        events=len(incoming),
+        items=len({one.event.anchor for one in incoming}),
         agreed=plan.agreed,
-        taken_back=plan.taken_back,
-        assignments_new=len(along.assignments),
-        drafts_new=len(along.drafts),
-        places_new=len(along.places),
-        views_new=len(along.views),
-        guidelines_new=len(along.guidelines),
+        taken_back=plan.reverted,
+        assignments_new=len(extras.assignments),
+        drafts_new=len(extras.drafts),
+        places_new=len(extras.places),
+        views_new=len(extras.views),
+        guidelines_new=len(extras.guidelines),
         conflicts=conflicts,
-        left=tuple(along.left),
+        left=tuple(extras.left),
     )
 
 
 @contextmanager
-def _kept_if_shown(kept: Path | None) -> Iterator[list[int]]:
-    """Deletes a copy where nothing was changed after all; the list is empty till then."""
+def _backup_if_shown(backup: Path | None) -> Iterator[list[int]]:
+    """Delete the backup on an error, unless the caller put something into the list."""
     shown: list[int] = []
     try:
         yield shown
     except BaseException:
-        if kept is not None and not shown:
-            kept.unlink(missing_ok=True)
+        if backup is not None and not shown:
+            backup.unlink(missing_ok=True)
         raise
 
 
 def _back_up(path: Path, progress: Progress) -> Path:
-    """A copy beside the database as it is before the merge."""
     stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-merge-{stamp}")
     return database.back_up(path, target, lambda done, _: progress("copied", done)).path
 
 
-def _bring(
+def _write_all(
     connection: Connection,
     copy: OtherCopy,
     plan: MergePlan,
@@ -367,19 +357,24 @@ def _bring(
     progress: Progress,
     shown: list[int],
 ) -> MergeReport:
-    # A name that is no UTF-8 cannot be stored.
+    # SQLite cannot store a name that is not UTF-8.
     name = copy.path.name.encode("utf-8", "replace").decode("utf-8")
-    with Bringing(connection, copy.connection, plan, me, name) as bringing:
-        bringing.run(lambda done: progress("written", done), copy.check_unchanged)
-        shown.append(bringing.batch)
-        batch, note, text = bringing.batch, bringing.note, bringing.text
+    with MergeWriter(connection, copy.connection, plan, me, name) as writer:
+        writer.run(lambda done: progress("written", done), copy.check_unchanged)
+        shown.append(writer.batch)
+        batch, state, text = writer.batch, writer.state, writer.text
         try:
             found = apply.run(
-                connection, batch, note, text, lambda done: progress("applied", done)
+                connection, batch, state, text, lambda done: progress("applied", done)
             )
-            missed = tuple(of_missed(connection, found.missed))
-            report = _with(report, found, missed)
-            apply.finish(connection, batch, note, report.events, _kept(report, plan))
+            skipped = tuple(skipped_conflicts(connection, found.skipped))
+            report = replace(
+                report,
+                acts=report.acts - len(found.all_acts - found.applied_acts),
+                events=report.events - len(found.skipped),
+                conflicts=report.conflicts + skipped,
+            )
+            apply.finish(connection, batch, state, report.events, _stored_report(report, plan))
         except sqlite3.Error as error:
             raise StoreError(
                 f"What {name} has more is stored, but could not all be applied yet ({error}). "
@@ -389,42 +384,32 @@ def _bring(
     return report
 
 
-def _with(report: MergeReport, found: Applied, missed: tuple[Conflict, ...]) -> MergeReport:
-    """The report, less what somebody was faster with."""
-    return replace(
-        report,
-        acts=report.acts - len(found.seen - found.happened),
-        events=report.events - len(found.missed),
-        conflicts=report.conflicts + missed,
-    )
+def _stored_report(report: MergeReport, plan: MergePlan) -> str:
+    """The report as the batch stores it; see `plan.PastConflicts`.
 
-
-def _kept(report: MergeReport, plan: MergePlan) -> str:
-    """What the database keeps of a report; see `plan`.
-
-    What somebody was faster with is not in it: that was not decided with both in view.
+    Conflicts of skipped events are not stored: nobody decided them knowing both values.
     """
     content = asdict(report)
     del content["conflicts"]
-    return json_of(content | {"open": plan.open[:KEPT_OPEN]})
+    return json_of(content | {"open": plan.open[:MAX_OPEN]})
 
 
 def finish(connection: Connection, batch: Unfinished) -> None:
-    """Go on with a merge whose process is gone; one that was not shown is cleared away."""
+    """Finish the merge of a dead process, or delete it if it was not shown."""
     with transaction(connection):
         text = apply.claim(connection, batch)
     if text is None:
         return
-    note = apply.read_text(text)
-    if not note.shown:
-        apply.sweep_all(connection, batch.id, note)
+    state = apply.decode_state(text)
+    if not state.shown:
+        apply.sweep_all(connection, batch.id, state)
         return
-    found = apply.run(connection, batch.id, note, text, lambda _: None)
+    found = apply.run(connection, batch.id, state, text, lambda _: None)
     report = json_of({"events": found.events, "resumed": True})
-    apply.finish(connection, batch.id, note, found.events, report)
+    apply.finish(connection, batch.id, state, found.events, report)
 
 
 class Merge(Repository):
-    """What comes in from other copies."""
+    """Merge operations of the store."""
 
     run = with_path(merge)

@@ -1,5 +1,5 @@
-"""The two sides of a merge: the other copy opened read-only as of one moment, its rows and
-ids in the terms of this copy, and short writes between which others get in.
+"""Access to the two copies: opening the other one read-only, reading rows of either, mapping
+ids, and short transactions for this one.
 """
 
 import os
@@ -43,25 +43,23 @@ from nfh_db.serialization import (
     json_of,
 )
 
-# Ids of the other copy in the terms of this one.
-#
-# What is new here has no id yet while a merge is planned: it is stood for by its own id in
-# the other copy with a minus sign.
+# Ids of the other copy are mapped to ids of this one. A new row has no id here while a merge is
+# planned: it is mapped to its id there with a minus sign.
 
 BATCH = re.compile(r'"batch":(\d+)')
-"""Where a value of the log names its import; inside a string the quotes are escaped."""
+"""The import in a value of the log. Quotes inside its strings are escaped."""
 
-Times = Mapping[tuple[str, str], str]
-"""When this copy has an answer, by annotator and by when the other copy has it."""
+AnswerTimes = Mapping[tuple[str, str], str]
+"""Time of an answer in this copy, by annotator and by time in the other copy."""
 
 
 class DamagedError(StoreError):
-    """A copy whose log does not hold."""
+    """The other copy is damaged."""
 
 
 @dataclass(slots=True)
-class Maps:
-    """From ids there to ids here. names: of everybody there, by id there."""
+class IdMaps:
+    """Ids here by ids there. names: annotators there, by id there."""
 
     names: dict[int, str] = field(default_factory=dict)
     people: dict[int, int] = field(default_factory=dict)
@@ -69,8 +67,10 @@ class Maps:
     passages: dict[int, int] = field(default_factory=dict)
     anchors: dict[int, int] = field(default_factory=dict)
 
-    def value(self, entity: str, text: str | None, times: Times | None = None) -> Value | None:
-        """A value of the other copy's log, in this one's terms. Raises DamagedError."""
+    def value(
+        self, entity: str, text: str | None, times: AnswerTimes | None = None
+    ) -> Value | None:
+        """Decode a value of the other copy's log with ids of this one. Raises DamagedError."""
         try:
             found = decoded(entity, text)
             if isinstance(found, AnchorValue):
@@ -91,7 +91,7 @@ class Maps:
         )
 
     def _of_batch(
-        self, value: AnswerValue | GoldValue | FlagValue, times: Times
+        self, value: AnswerValue | GoldValue | FlagValue, times: AnswerTimes
     ) -> AnswerValue | GoldValue | FlagValue:
         changed: dict[str, object] = {}
         if value.batch is not None:
@@ -102,7 +102,7 @@ class Maps:
         return msgspec.structs.replace(value, **changed) if changed else value
 
     def same_text(self, text: str | None) -> bool:
-        """True if a value that names neither passage nor anchor is spelt the same here."""
+        """True if a value without passage or anchor has the same text here."""
         if text is None or '"batch":' not in text:
             return True
         found = BATCH.search(text)
@@ -110,7 +110,7 @@ class Maps:
 
 
 def decoded(entity: str, text: str | None) -> Value | None:
-    """A value of the log. Raises DamagedError for what is none."""
+    """Decode a value of the log. Raises DamagedError."""
     try:
         if entity == "answer":
             return decode_answer(text)
@@ -123,15 +123,13 @@ def decoded(entity: str, text: str | None) -> Value | None:
         raise DamagedError(f"a change in its log cannot be read ({error})") from error
 
 
-# Opening the other copy: to be read only, of one moment, and left exactly as it is.
-#
-# Where it is of an older version, or holds what is left of a broken-off import, a passing copy
-# of it is brought up to date and read instead.
+# The other copy is read in one transaction and never changed. If it has an older schema or an
+# unfinished import, a temporary copy of it is upgraded and read instead.
 
 LOG_SUFFIX, MEMORY = "-wal", "-shm"
 QUICK_CHECK = "PRAGMA quick_check(1)"
-UNTOUCHED = "ro&immutable=1"
-"""No lock, and no file beside it: for a database that nobody has open."""
+IMMUTABLE = "ro&immutable=1"
+"""Open mode without locks and files beside, for a database that nobody has open."""
 
 
 @dataclass(slots=True)
@@ -141,9 +139,10 @@ class OtherCopy:
     path: Path
     connection: Connection
     _state: tuple[int, ...] | None = None
+    """Size, time and inode of a file that is read without a lock."""
 
     def check_unchanged(self) -> None:
-        """Raise StoreError if somebody began to write into a file that was read unlocked."""
+        """Raise StoreError if a file that is read without a lock was changed."""
         if self._state is not None and _state(self.path) != self._state:
             raise StoreError(
                 f"{self.path} was changed while it was read. Nothing was merged; try again"
@@ -151,18 +150,18 @@ class OtherCopy:
 
 
 @contextmanager
-def opened(path: Path, here: Path) -> Iterator[OtherCopy]:
-    """The other copy of `here`. Raises StoreError and its kinds with a sentence."""
+def open_copy(path: Path, here: Path) -> Iterator[OtherCopy]:
+    """Open the other copy of `here`. Raises a StoreError for a file that cannot be merged."""
     database.check_place(path, create=False)
     if file_identity(path) == file_identity(here):
         raise StoreError(f"{path} is this database itself: name another copy of it")
     with TemporaryDirectory(prefix="nfh-tui-") as folder:
-        passing = Path(folder) / "other.db"
+        temporary = Path(folder) / "other.db"
         with translated(path):
-            found = _copied(path, passing) if _has_log_alone(path) else _open(path)
+            found = _copy(path, temporary) if _has_orphan_log(path) else _open(path)
             if _is_old_or_unfinished(found.connection, path):
-                found = _up_to_date(found, passing.with_name("new.db"))
-            _check_whole(found.connection, path)
+                found = _upgraded(found, temporary.with_name("new.db"))
+            _check_integrity(found.connection, path)
         try:
             with translated(path):
                 yield found
@@ -170,26 +169,25 @@ def opened(path: Path, here: Path) -> Iterator[OtherCopy]:
             found.connection.close()
 
 
-def _has_log_alone(path: Path) -> bool:
-    """True if a write-ahead log lies beside a file that nobody has open.
+def _has_orphan_log(path: Path) -> bool:
+    """True if a write-ahead log exists and nobody has the file open.
 
-    It was copied with it, or somebody was killed. To read it there SQLite would make a file
-    beside it, which a read-only medium does not let it, and which nobody asked for.
+    It was copied along, or its process was killed. To read it in place SQLite would create a
+    file beside it, which fails on a read-only medium.
     """
     log = _beside(path, LOG_SUFFIX)
     return log.exists() and log.stat().st_size > 0 and not _beside(path, MEMORY).exists()
 
 
 def _open(path: Path) -> OtherCopy:
-    """A connection in a read transaction, without a lock where nobody has the file open."""
+    """Begin to read, without a lock if nobody has the file open."""
     state = _state(path)
     alone = not _beside(path, MEMORY).exists()
-    connection = _begun(connect(path, UNTOUCHED if alone else "ro"), path)
+    connection = _begin_read(connect(path, IMMUTABLE if alone else "ro"), path)
     return OtherCopy(path, connection, state if alone else None)
 
 
-def _begun(connection: Connection, path: Path) -> Connection:
-    """A connection, in a read transaction, to what is a database of ours."""
+def _begin_read(connection: Connection, path: Path) -> Connection:
     try:
         connection.execute("BEGIN")
         identify(connection, path)
@@ -199,16 +197,16 @@ def _begun(connection: Connection, path: Path) -> Connection:
     return connection
 
 
-def _check_whole(connection: Connection, path: Path) -> None:
-    said = connection.execute(QUICK_CHECK).fetchone()[0]
-    if said != "ok":
+def _check_integrity(connection: Connection, path: Path) -> None:
+    found = connection.execute(QUICK_CHECK).fetchone()[0]
+    if found != "ok":
         raise StoreError(
-            f"{path} is damaged ({said}). Nothing was merged; `nfh-tui doctor` on it says more"
+            f"{path} is damaged ({found}). Nothing was merged; `nfh-tui doctor` on it says more"
         )
 
 
 def _beside(path: Path, suffix: str) -> Path:
-    """What SQLite keeps beside a file, links followed."""
+    """A file that SQLite keeps beside the database, whose links are followed."""
     real = Path(os.path.realpath(path))
     return real.with_name(real.name + suffix)
 
@@ -218,11 +216,10 @@ def _state(path: Path) -> tuple[int, ...]:
     return found.st_size, found.st_mtime_ns, found.st_ino, _beside(path, MEMORY).exists()
 
 
-def _copied(path: Path, target: Path) -> OtherCopy:
-    """A passing copy of a file and of the log beside it."""
+def _copy(path: Path, target: Path) -> OtherCopy:
     shutil.copyfile(path, target)
     shutil.copyfile(_beside(path, LOG_SUFFIX), _beside(target, LOG_SUFFIX))
-    return OtherCopy(path, _begun(connect(target, "ro"), path))
+    return OtherCopy(path, _begin_read(connect(target, "ro"), path))
 
 
 def _is_old_or_unfinished(connection: Connection, path: Path) -> bool:
@@ -232,8 +229,8 @@ def _is_old_or_unfinished(connection: Connection, path: Path) -> bool:
     return version < SCHEMA_VERSION or bool(db_batches.unfinished(connection))
 
 
-def _up_to_date(found: OtherCopy, target: Path) -> OtherCopy:
-    """A passing copy, upgraded, with broken-off imports cleared away or finished."""
+def _upgraded(found: OtherCopy, target: Path) -> OtherCopy:
+    """A temporary copy with the current schema, after crash recovery."""
     from nfh_db import bulk_run
 
     with closing(found.connection), translated(target):
@@ -251,9 +248,7 @@ def _up_to_date(found: OtherCopy, target: Path) -> OtherCopy:
     return OtherCopy(found.path, new.connection)
 
 
-# Reading one copy of a database: people, imports, passages, anchors, and the log.
-#
-# The same statements serve both copies. What an unfinished import wrote is not read.
+# The same statements read both copies. They skip what an unfinished import wrote.
 
 PEOPLE = "SELECT id, name, type, created_at FROM annotator ORDER BY id"
 BATCHES = """
@@ -288,7 +283,7 @@ DOCUMENTS = "SELECT id, name FROM document"
 
 
 class MergedAnnotator(NamedTuple):
-    """Somebody or something that answers."""
+    """A person or a program that answers."""
 
     id: int
     name: str
@@ -297,7 +292,7 @@ class MergedAnnotator(NamedTuple):
 
 
 class MergedBatch(NamedTuple):
-    """One imported file, or one run of a rule."""
+    """An imported file or a run of a rule."""
 
     id: int
     name: str
@@ -312,7 +307,7 @@ class MergedBatch(NamedTuple):
 
     @property
     def content(self) -> tuple[str, str, str | None]:
-        """What makes two batches the same, in whatever copy."""
+        """Equal for the same batch in both copies."""
         return self.sha256, self.format, self.annotator
 
 
@@ -326,7 +321,7 @@ class MergedPassage(NamedTuple):
 
 
 class MergedAnchor(NamedTuple):
-    """A number. batch: None where a person made the span."""
+    """An anchor. batch: None if a person made it."""
 
     id: int
     passage: int
@@ -338,8 +333,8 @@ class MergedAnchor(NamedTuple):
     batch: int | None
 
 
-class Logged(NamedTuple):
-    """An event with what matters of its act. owner: whose answer or flag; by: who did it."""
+class LoggedEvent(NamedTuple):
+    """An event and its act. owner: annotator of the answer or flag. by: of the act."""
 
     id: int
     act: int
@@ -356,7 +351,7 @@ class Logged(NamedTuple):
 
 
 class MergedAct(NamedTuple):
-    """An act of the log. by: annotator's id."""
+    """An act of the log. by: id of its annotator."""
 
     id: int
     by: int | None
@@ -368,17 +363,17 @@ class MergedAct(NamedTuple):
 
 
 def people(connection: Connection) -> list[MergedAnnotator]:
-    """Everybody, by id."""
+    """All annotators, by id."""
     return [MergedAnnotator(*row) for row in connection.execute(PEOPLE)]
 
 
 def batches(connection: Connection) -> list[MergedBatch]:
-    """Every import and every run of a rule that is to be seen; merges are left out."""
+    """All finished batches except merges."""
     return [MergedBatch(*row) for row in connection.execute(BATCHES)]
 
 
 def passages(connection: Connection, at_once: int) -> Iterator[list[MergedPassage]]:
-    """All passages by id, some at once."""
+    """All passages by id, in lists of up to `at_once`."""
     after = 0
     while rows := connection.execute(PASSAGES, {"after": after, "limit": at_once}).fetchall():
         yield [MergedPassage(*row) for row in rows]
@@ -386,21 +381,20 @@ def passages(connection: Connection, at_once: int) -> Iterator[list[MergedPassag
 
 
 def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[MergedAnchor]:
-    """The anchors of some passages, replaced and removed ones too."""
+    """The anchors of some passages, including replaced and removed ones."""
     rows = connection.execute(ANCHORS, {"ids": json_of(list(passage_ids))})
     return [MergedAnchor(*row) for row in rows]
 
 
-def log(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[Logged]]:
+def log(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[LoggedEvent]]:
     """The events of some anchors, by anchor, each list oldest first."""
-    found: dict[int, list[Logged]] = {}
+    found: dict[int, list[LoggedEvent]] = {}
     for row in connection.execute(LOG, {"ids": json_of(list(anchor_ids))}):
-        found.setdefault(row[3], []).append(Logged(*row))
+        found.setdefault(row[3], []).append(LoggedEvent(*row))
     return found
 
 
 def acts(connection: Connection, ids: Sequence[int]) -> list[MergedAct]:
-    """Some acts, by id."""
     return [MergedAct(*row) for row in connection.execute(ACTS, {"ids": json_of(list(ids))})]
 
 
@@ -411,18 +405,18 @@ NO_CHECKPOINTS = "PRAGMA wal_autocheckpoint = 0"
 
 
 class Writes:
-    """The writes of a merge. size: how many rows the next one can hold."""
+    """Short transactions of a merge. size: number of rows for the next one."""
 
     def __init__(self, connection: Connection) -> None:
         self.size = WRITE_SIZE.first
         self._connection = connection
         self._count = 0
-        # Carrying the log over into the database takes longer than a write may.
+        # A checkpoint takes longer than a transaction may; `one` runs passive ones.
         connection.execute(NO_CHECKPOINTS)
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """One write, of `size` rows or fewer; it finds out how many the next one can hold."""
+        """A transaction of up to `size` rows. Adapts `size` to its duration."""
         with transaction(self._connection):
             begun = time.perf_counter()
             yield
@@ -432,6 +426,6 @@ class Writes:
             self._connection.execute(PASSIVE)
         time.sleep(WRITE_SIZE.pause)
 
-    def begin_small(self) -> None:
-        """Rows of another kind come: find out anew how many fit."""
+    def reset_size(self) -> None:
+        """Start again with small transactions, for rows of another kind."""
         self.size = WRITE_SIZE.first

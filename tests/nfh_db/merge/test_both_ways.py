@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError, StoreError
-from nfh_db.merge.log_diff import MergeReport, Why
+from nfh_db.merge.log_diff import ConflictReason, MergeReport
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Role, Rule
 from nfh_db.store import Store
@@ -262,7 +262,9 @@ def test_two_copies_come_together(
             was_other, one, into_one, {"here": saying(one), "there": both["other"]}
         )
         for report in (into_one, into_other):
-            assert Why.MEANWHILE not in {conflict.why for conflict in report.conflicts}
+            assert ConflictReason.MEANWHILE not in {
+                conflict.why for conflict in report.conflicts
+            }
         left, hidden = open_passages(one, into_one), out_of_sight(was_one, was_other)
         assert left - hidden == open_passages(other, into_other) - hidden
         left |= hidden

@@ -12,7 +12,7 @@ from nfh_db import database
 from nfh_db.connection import connect, sqlite3
 from nfh_db.errors import StoreError
 from nfh_db.merge import apply, run
-from nfh_db.merge.log_diff import Why
+from nfh_db.merge.log_diff import ConflictReason
 from nfh_db.query import parse
 from nfh_db.records import Role, Rule
 from nfh_db.store import Store
@@ -123,9 +123,9 @@ def test_a_merge_that_is_killed_comes_in_wholly_or_not_at_all(
 
 def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> None:
     """And what they had seen before that is not lost either: it is listed."""
-    show = apply.Bringing._show
+    show = apply.MergeWriter._show
 
-    def slow(self: apply.Bringing) -> None:
+    def slow(self: apply.MergeWriter) -> None:
         show(self)
         with parted.open("home") as store:
             eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
@@ -138,10 +138,10 @@ def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> No
                 3, eva, Role.ADJUDICATOR, Anchor(0, 3), store.edits.stale_labels(3, eva)
             )
 
-    monkeypatch.setattr(apply.Bringing, "_show", slow)
+    monkeypatch.setattr(apply.MergeWriter, "_show", slow)
     report = parted.merge("home", "train")
     missed = {(one.what, one.whose, one.anchor_id): one for one in report.conflicts}
-    assert {one.why for one in report.conflicts} == {Why.MEANWHILE}
+    assert {one.why for one in report.conflicts} == {ConflictReason.MEANWHILE}
     assert [(what, whose) for what, whose, _ in missed].count(("span", None)) == 2
     assert {("gold", None, 2), ("answer", "bob", 6), ("span", None, 3)} < set(missed)
     # A rule made that of bob's vote, which is not the one that is here.
@@ -159,9 +159,9 @@ def test_no_gold_goes_stale_by_what_somebody_does_while_it_is_applied(
     parted, monkeypatch
 ) -> None:
     """Gold of a span that they replace is left, and so is another span for what they decide."""
-    show = apply.Bringing._show
+    show = apply.MergeWriter._show
 
-    def slow(self: apply.Bringing) -> None:
+    def slow(self: apply.MergeWriter) -> None:
         show(self)
         with parted.open("home") as store:
             eva = store.people.ensure("eva")
@@ -169,9 +169,9 @@ def test_no_gold_goes_stale_by_what_somebody_does_while_it_is_applied(
             span, stale = Anchor(0, 2), store.edits.stale_labels(5, eva)
             store.edits.replace_anchor(5, eva, Role.ADJUDICATOR, span, stale)
 
-    monkeypatch.setattr(apply.Bringing, "_show", slow)
+    monkeypatch.setattr(apply.MergeWriter, "_show", slow)
     report = parted.merge("home", "train")
-    assert {one.why for one in report.conflicts} == {Why.MEANWHILE}
+    assert {one.why for one in report.conflicts} == {ConflictReason.MEANWHILE}
     listed = [(one.what, one.anchor_id) for one in report.conflicts]
     assert len(set(listed)) == len(listed)
     assert {("gold", 5), ("gold", 3), ("span", 3)} < set(listed)
@@ -181,17 +181,17 @@ def test_no_gold_goes_stale_by_what_somebody_does_while_it_is_applied(
 
 
 def test_nobody_undoes_what_is_not_there_yet(parted, monkeypatch) -> None:
-    show = apply.Bringing._show
+    show = apply.MergeWriter._show
     seen: list[object] = []
 
-    def slow(self: apply.Bringing) -> None:
+    def slow(self: apply.MergeWriter) -> None:
         with parted.open("home") as store:
             seen.append(store.edits.undo(store.people.ensure("bob")))
             seen.append(store.history.of_anchor(2))
             seen.append(store.queue.count(parse(""), store.people.ensure("eva")))
         show(self)
 
-    monkeypatch.setattr(apply.Bringing, "_show", slow)
+    monkeypatch.setattr(apply.MergeWriter, "_show", slow)
     parted.merge("home", "train")
     assert seen == [None, (), NUMBERS]
 
@@ -244,7 +244,7 @@ def test_a_span_that_somebody_makes_in_between(parted, monkeypatch, span: Anchor
     assert len(set(listed)) == len(listed)
     # What a rule made of the votes on the sixth number there is in no export here.
     golds = [(one.word, one.why) for one in report.conflicts if one.what == "gold"]
-    assert golds == ([] if span == Anchor(0, 2) else [("one", Why.REPLACED)])
+    assert golds == ([] if span == Anchor(0, 2) else [("one", ConflictReason.REPLACED)])
     assert {one.what for one in report.conflicts} - {"gold"} == {"span"}
     assert not parted.merge("home", "train").changes
 
@@ -252,7 +252,7 @@ def test_a_span_that_somebody_makes_in_between(parted, monkeypatch, span: Anchor
 def test_one_at_a_time(parted, monkeypatch) -> None:
     said: list[str] = []
 
-    def try_both(self: apply.Bringing, *_: object) -> None:
+    def try_both(self: apply.MergeWriter, *_: object) -> None:
         with parted.open("home") as store:
             for act in (
                 lambda: store.merge.run(parted.path("train"), "merger"),
@@ -262,13 +262,13 @@ def test_one_at_a_time(parted, monkeypatch) -> None:
                     act()
                 said.append(str(refusal.value))
 
-    original = apply.Bringing._show
+    original = apply.MergeWriter._show
 
-    def show(self: apply.Bringing) -> None:
+    def show(self: apply.MergeWriter) -> None:
         try_both(self)
         original(self)
 
-    monkeypatch.setattr(apply.Bringing, "_show", show)
+    monkeypatch.setattr(apply.MergeWriter, "_show", show)
     parted.merge("home", "train")
     assert all("Another copy is being merged by merger" in words for words in said)
     assert len(said) == 2
@@ -281,7 +281,7 @@ def test_what_breaks_off_leaves_nothing(parted, monkeypatch, whole, stage: str) 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(apply.Bringing, stage, stop)
+    monkeypatch.setattr(apply.MergeWriter, stage, stop)
     with parted.open("home") as store, pytest.raises(KeyboardInterrupt):
         store.merge.run(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before

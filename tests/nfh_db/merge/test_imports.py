@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.merge.log_diff import Why
+from nfh_db.merge.log_diff import ConflictReason
 from nfh_db.query import parse
 from nfh_db.records import AnchorState, Role, Rule
 from nfh_models.domain import Anchor, Kind, class_answer
@@ -147,8 +147,8 @@ def test_gold_that_a_correction_elsewhere_did_not_know_keeps_its_span(copies) ->
         store.edits.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
     report = copies.merge("home", "train")
     assert {(one.what, one.word, one.why) for one in report.conflicts} == {
-        ("span", "one", Why.DECIDED),
-        ("span", "one or two", Why.TOGETHER),
+        ("span", "one", ConflictReason.DECIDED),
+        ("span", "one or two", ConflictReason.TOGETHER),
     }
     assert live(copies, "home") == [(3, 4)]
     with copies.open("home") as store:
@@ -174,7 +174,7 @@ def test_gold_of_a_span_that_was_replaced_here_is_left(copies, rule: Rule) -> No
                 store.settlement.run(parse(""), rule, store.people.ensure("eva"))
     for _ in range(2):
         (left,) = copies.merge("home", "train").conflicts
-        assert (left.what, left.word, left.why) == ("gold", "one", Why.REPLACED)
+        assert (left.what, left.word, left.why) == ("gold", "one", ConflictReason.REPLACED)
         assert (left.there.said, left.there.rule) == (f"AGE (rule {rule})", rule)
     assert live(copies, "home") == [(3, 6)]
     with copies.open("home") as store:
@@ -258,11 +258,11 @@ def test_a_span_corrected_otherwise_in_both_is_left(copies) -> None:
     copies.answer("train", "bob", Kind.TIME, new)
     report = copies.merge("home", "train")
     assert {(one.what, one.word, one.why) for one in report.conflicts} == {
-        ("span", "one", Why.BOTH),
-        ("span", "one or two", Why.TOGETHER),
-        ("answer", "one or two", Why.SPAN),
+        ("span", "one", ConflictReason.BOTH),
+        ("span", "one or two", ConflictReason.TOGETHER),
+        ("answer", "one or two", ConflictReason.SPAN),
     }
-    (one,) = (one for one in report.conflicts if one.why is Why.BOTH)
+    (one,) = (one for one in report.conflicts if one.why is ConflictReason.BOTH)
     assert one.here.said == "replaced by “one or”"
     assert one.there.said == "replaced by “one or two”"
     assert live(copies, "home") == [(3, 5)]
@@ -291,10 +291,15 @@ def test_a_span_that_is_answered_here_does_not_vanish(copies) -> None:
     with copies.open("train") as store:
         store.edits.undo(store.people.ensure("bob"))
     report = copies.merge("home", "train")
-    assert {one.why for one in report.conflicts} == {Why.ANSWERED, Why.TOGETHER}
+    assert {one.why for one in report.conflicts} == {
+        ConflictReason.ANSWERED,
+        ConflictReason.TOGETHER,
+    }
     assert live(copies, "home") == [(3, 6)]
     into_train = copies.merge("train", "home")
-    assert [(one.what, one.why) for one in into_train.conflicts] == [("answer", Why.SPAN)]
+    assert [(one.what, one.why) for one in into_train.conflicts] == [
+        ("answer", ConflictReason.SPAN)
+    ]
     assert live(copies, "train") == [(3, 4)]
 
 
@@ -308,7 +313,7 @@ def test_a_row_of_a_file_about_a_span_that_is_not_here(copies) -> None:
     with copies.open("train") as store:
         kit.load(store, kit.one(stop=6, votes=[kit.vote("ann", Kind.AGE)]), name="wide")
     report = copies.merge("home", "train")
-    assert ("answer", Why.SPAN) in {(one.what, one.why) for one in report.conflicts}
+    assert ("answer", ConflictReason.SPAN) in {(one.what, one.why) for one in report.conflicts}
     assert live(copies, "home") == [(3, 5)]
     with closing(connect(copies.path("home"), "ro")) as reader:
         rows = reader.execute(

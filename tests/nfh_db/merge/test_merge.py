@@ -7,7 +7,7 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.merge.log_diff import Why
+from nfh_db.merge.log_diff import ConflictReason
 from nfh_db.query import parse
 from nfh_db.records import Exposure, FlagName, Role, Rule
 from nfh_db.store import Store
@@ -96,7 +96,11 @@ def test_what_one_person_said_otherwise_in_both_is_left(parted) -> None:
     parted.answer("train", "eva", Kind.YEAR, 2)
     report = parted.merge("home", "train")
     (conflict,) = report.conflicts
-    assert (conflict.what, conflict.whose, conflict.why) == ("answer", "eva", Why.BOTH)
+    assert (conflict.what, conflict.whose, conflict.why) == (
+        "answer",
+        "eva",
+        ConflictReason.BOTH,
+    )
     assert (conflict.here.said, conflict.there.said) == ("TIME", "YEAR")
     assert (conflict.here.by, conflict.there.by) == ("eva", "eva")
     assert conflict.here.at < conflict.there.at
