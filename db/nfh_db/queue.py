@@ -12,7 +12,7 @@ from nfh_db.errors import QueryError
 from nfh_db.items import own_state
 from nfh_db.query import Query, asked_by, keys_for
 from nfh_db.query import compile as compile_query
-from nfh_db.query.parser import shown
+from nfh_db.query.parser import printable
 from nfh_db.query.sql import ACTIVE_IDENTIFIER
 from nfh_db.records import AnchorState, Annotator, FlagName, QueueRow, Role
 from nfh_models.domain import Blocking, Kind
@@ -241,10 +241,10 @@ def check_models(connection: Connection, query: Query) -> None:
     there = [one.name for one in models.read_all(connection) if one.task in RESOLVING]
     for name in wanted:
         if name not in there:
-            names = ", ".join(map(shown, there)) or "none"
+            names = ", ".join(map(printable, there)) or "none"
             raise QueryError(
-                f"sort:models/{shown(name)}: no model of resolution has that name; there are: "
-                f"{names}"
+                f"sort:models/{printable(name)}: no model of resolution has that name; "
+                f"there are: {names}"
             )
 
 

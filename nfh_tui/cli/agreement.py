@@ -11,7 +11,7 @@ import click
 
 from nfh_db.messages import command_line, counted
 from nfh_db.query import quote, quote_name
-from nfh_db.query.keys import NOBODY, WHO_ASKS
+from nfh_db.query.keys import ME_WORD, NOBODY
 from nfh_models.agreement.measure import CLASSES, KINDS
 from nfh_models.domain import Kind
 from nfh_tui import config
@@ -209,7 +209,7 @@ def joined(base: str, find: Find) -> str:
 
 
 def _person(name: str) -> str:
-    return quote_name(name, (WHO_ASKS, NOBODY))
+    return quote_name(name, (ME_WORD, NOBODY))
 
 
 def _spelled(kind: Kind) -> Sequence[Kind]:

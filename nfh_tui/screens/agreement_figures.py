@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nfh_db.comparisons import KINDS, AnnotatorPair, Confusions, PersonCounts
 from nfh_db.query import quote_name
-from nfh_db.query.keys import NOBODY, WHO_ASKS
+from nfh_db.query.keys import ME_WORD, NOBODY
 from nfh_models.agreement.measure import Measure
 from nfh_tui.display_figures import percent, share
 from nfh_tui.services.reports import AgreementReport, TwoReport
@@ -50,7 +50,7 @@ class AgreementFigures:
 
 def person(name: str) -> str:
     """A name as it stands after a key about people."""
-    return quote_name(name, (WHO_ASKS, NOBODY))
+    return quote_name(name, (ME_WORD, NOBODY))
 
 
 def within(base: str, query: str) -> str:

@@ -24,7 +24,7 @@ from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.rows import ReleaseWriter
 from nfh_db.messages import visible
 from nfh_db.models import Activation
-from nfh_db.query import ME, Compare, Match, Named, PeopleTerm, Query, parse
+from nfh_db.query import ME, Compare, Match, PeopleTerm, PeopleValue, Query, parse
 from nfh_db.query.keys import NONE
 from nfh_db.records import (
     BY_RULE,
@@ -301,7 +301,9 @@ class Pseudonyms(ReleaseNames):
 def _renamed(term: Term, names: dict[str, str]) -> Term:
     """A part of a query with other names."""
     if isinstance(term, PeopleTerm):
-        values = (Named(tuple(names[one] for one in v.names), v.what) for v in term.values)
+        values = (
+            PeopleValue(tuple(names[one] for one in v.names), v.what) for v in term.values
+        )
         return replace(term, values=tuple(values))
     if isinstance(term, Match) and term.key == BY:
         return replace(term, values=tuple(names[one] for one in term.values))

@@ -1,21 +1,28 @@
-"""The queue's query language: parse, compile, complete; documented in `docs/queries.md`."""
+"""The query language of the queue, documented in `docs/queries.md`.
 
-from nfh_db.query.completion import Completion, Completions, complete
-from nfh_db.query.keys import BY_NAME, KEYS, SORTS, Key, KeyArgument
+`keys` is the table of keys and orders, `parser` parses and completes text, `visibility` limits
+what each role may ask, and `sql` compiles. Import from this package; fragments of SQL and
+helpers of one module may be imported from that module.
+"""
+
+from nfh_db.query.keys import BY_NAME, KEYS, SORTS, Key, KeyArgument, keys_for, sorts_for
 from nfh_db.query.parser import (
     ME,
     Compare,
+    Completion,
+    Completions,
     Match,
-    Named,
     PeopleTerm,
+    PeopleValue,
     Query,
     SortTerm,
+    complete,
     parse,
     quote,
     quote_name,
 )
 from nfh_db.query.sql import Compiled, compile, compile_seen  # noqa: A004
-from nfh_db.query.visibility import asked_by, keys_for, sorts_for
+from nfh_db.query.visibility import asked_by
 
 __all__ = [
     "BY_NAME",
@@ -29,8 +36,8 @@ __all__ = [
     "Key",
     "KeyArgument",
     "Match",
-    "Named",
     "PeopleTerm",
+    "PeopleValue",
     "Query",
     "SortTerm",
     "asked_by",

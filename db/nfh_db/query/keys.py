@@ -1,8 +1,9 @@
-"""Every key and every order of the query language: what it means, what it takes, and how it
-looks in use.
+"""Tables of the keys and orders of the query language, for all roles and for annotators.
+
+Help, completion, messages and `docs/queries.md` read these tables.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nfh_db.records import AnchorState, FlagName, Role, Rule
@@ -24,76 +25,71 @@ SORTS: dict[str, str] = {
     "assigned": "in the order in which you were given them; what you were not given last",
 }
 
-OF_MODELS = ("uncertain", "entropy", "conflict", "doubt", "models", "rare", "nfh")
-"""Those that depend on what models say."""
+MODEL_SORTS = ("uncertain", "entropy", "conflict", "doubt", "models", "rare", "nfh")
+"""Orders that depend on predictions."""
 
-NAMING = ("models",)
-"""Those after which a slash and the name of a model may stand."""
-
-
-# Every key of the query language: what it means, takes, and looks like in use.
-#
-# Help, completion, messages and `docs/queries.md` read this table.
+SORTS_WITH_MODEL = ("models",)
+"""Orders that may be followed by a slash and the name of a model."""
 
 NONE = "none"
 GOLD = "gold"
 ANY = "any"
 SKIPPED = "skipped"
-WHO_ASKS = "me"
+ME_WORD = "me"
 NOBODY = "nobody"
 
 
 class KeyArgument(StrEnum):
-    """What a key is followed by."""
+    """The kind of value that a key takes."""
 
     CHOICE = "choice"
-    """One of a closed list, in either case."""
+    """One of a closed list. Case does not matter."""
     NUMBER = "number"
     """A whole number, compared."""
     SHARE = "share"
     """A number from 0 to 1, compared."""
     TAG = "tag"
-    """A rule of the guidelines by its number, with or without the R before it."""
+    """Number of a rule of the guidelines, with or without R before it."""
     IDS = "ids"
-    """Numbers of anchors."""
+    """Ids of anchors in this database."""
     FREE = "free"
     """Any text."""
     PATTERN = "pattern"
     """Sizes of groups of votes, such as 2-1."""
     PEOPLE = "people"
-    """Somebody's name, or two, and perhaps what they said: NAME, NAME~NAME, NAME/WHAT."""
+    """One or two names, optionally with a detail: NAME, NAME~NAME, NAME/WHAT."""
     SORT = "sort"
     """An order, not a condition."""
 
 
 COMPARED = (KeyArgument.NUMBER, KeyArgument.SHARE)
-"""What is followed by numbers, with any operator."""
+"""Kinds that take numbers, with any operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key.
-
-    noun: what messages call a value. values: the closed list, as canonically written.
-    open_values: whether the database may know further values, for completion.
-    pairs: whether NAME~NAME may stand for a name. after: what may follow a slash. usual: the
-    operator that completion writes, of numbers.
-    """
+    """One key."""
 
     name: str
     takes: KeyArgument
     noun: str
+    """What messages call a value."""
     summary: str
     examples: tuple[str, ...]
     values: tuple[str, ...] = ()
+    """The closed list of values in canonical spelling."""
     open_values: bool = False
+    """Completion asks the database for further values."""
     pairs: bool = False
+    """NAME~NAME is allowed."""
     after: tuple[str, ...] = ()
+    """What may follow a slash."""
     usual: str = ">"
+    """The operator that completion writes before numbers."""
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operators it may have; `:` and `=` mean the same."""
+        """Allowed operators; `:` and `=` mean the same."""
         if self.takes in COMPARED:
             return (":", "=", "!=", "<", "<=", ">", ">=")
         if self.takes is KeyArgument.SORT:
@@ -102,12 +98,12 @@ class Key:
 
     @property
     def stub(self) -> str:
-        """What completion writes for the key, ready for a value."""
+        """The text that completion writes for the key."""
         return f"{self.name}{self.usual}" if self.takes in COMPARED else f"{self.name}:"
 
 
 CHOICES = (Kind.REFERENCE.value, *(kind.value for kind in IMPLICIT_KINDS), NONE)
-"""What a model may say of an anchor, or that it has said nothing."""
+"""Choices of a resolution model, and none for no prediction."""
 
 KEYS: tuple[Key, ...] = (
     Key(
@@ -237,7 +233,7 @@ KEYS: tuple[Key, ...] = (
         "name",
         "an annotator with whom gold agrees in all that blocks; nobody: with none who answered",
         ("right:ann2", "right:me", "right:nobody"),
-        (WHO_ASKS, NOBODY),
+        (ME_WORD, NOBODY),
         open_values=True,
     ),
     Key(
@@ -246,7 +242,7 @@ KEYS: tuple[Key, ...] = (
         "name",
         "an annotator whose answer differs from gold: in anything that blocks, or as after /",
         ("wrong:ann2", "wrong:ann2/class", "wrong:me"),
-        (WHO_ASKS,),
+        (ME_WORD,),
         open_values=True,
         after=tuple(kind.value for kind in Blocking),
     ),
@@ -273,7 +269,7 @@ KEYS: tuple[Key, ...] = (
         "name",
         "whom it was given to, answered or not; nobody is an anchor that nobody was given",
         ("assigned:ann2", "assigned:me", "assigned:nobody", "assigned:eva/adjudicator"),
-        (WHO_ASKS, NOBODY),
+        (ME_WORD, NOBODY),
         open_values=True,
         after=tuple(role.value for role in Role),
     ),
@@ -283,7 +279,7 @@ KEYS: tuple[Key, ...] = (
         "name",
         "whom it was given to and who has not answered it yet",
         ("todo:me", "todo:ann2", "todo:me/annotator"),
-        (WHO_ASKS,),
+        (ME_WORD,),
         open_values=True,
         after=tuple(role.value for role in Role),
     ),
@@ -401,3 +397,72 @@ KEYS: tuple[Key, ...] = (
 )
 
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+
+
+# In the annotator's role only these keys may be asked. None tells what others answered or what
+# a model says; some mean the person's own state, answers and flags.
+
+ANNOTATOR_STATES = (AnchorState.OPEN.value, AnchorState.ANSWERED.value, SKIPPED)
+"""States of an anchor that depend on the annotator's own answer only."""
+
+OWN_PREFIX = f"{ME_WORD}/"
+
+ANNOTATOR_CHANGES: dict[str, Key] = {
+    "state": replace(
+        BY_NAME["state"],
+        summary="where the anchor stands for you: open, answered by you, or put off by you",
+        values=ANNOTATOR_STATES,
+    ),
+    "flag": replace(BY_NAME["flag"], summary="a flag that you set"),
+    "by": replace(
+        BY_NAME["by"], summary="answered by you", values=(ME_WORD,), open_values=False
+    ),
+    "said": replace(
+        BY_NAME["said"],
+        summary="the kind that you answered",
+        values=(OWN_PREFIX,),
+        open_values=False,
+    ),
+    "tagged": replace(
+        BY_NAME["tagged"], summary="the rule of the guidelines on which your answer turned"
+    ),
+    "guideline": replace(
+        BY_NAME["guideline"], summary="the version of the guidelines under which you answered"
+    ),
+    "assigned": replace(
+        BY_NAME["assigned"],
+        summary="given to you to annotate, answered or not",
+        values=(ME_WORD,),
+        open_values=False,
+        after=(Role.ANNOTATOR.value,),
+    ),
+    "todo": replace(
+        BY_NAME["todo"],
+        summary="given to you to annotate, and not answered yet",
+        values=(ME_WORD,),
+        open_values=False,
+        after=(Role.ANNOTATOR.value,),
+    ),
+    "sort": replace(BY_NAME["sort"], values=("order", "anchor", "random", "assigned")),
+}
+"""Keys with another meaning in the annotator's role."""
+
+UNCHANGED_KEYS = ("text", "anchor", "split", "doc", "id")
+"""Keys with the same meaning; split and doc find only what is not assigned to the person."""
+
+ANNOTATOR_KEYS: tuple[Key, ...] = tuple(
+    ANNOTATOR_CHANGES.get(key.name, key)
+    for key in KEYS
+    if key.name in (*ANNOTATOR_CHANGES, *UNCHANGED_KEYS)
+)
+
+
+def keys_for(role: Role) -> tuple[Key, ...]:
+    """The keys that are allowed in a role, with their meaning there."""
+    return ANNOTATOR_KEYS if role is Role.ANNOTATOR else KEYS
+
+
+def sorts_for(role: Role) -> dict[str, str]:
+    """The orders that are allowed in a role, with their meanings."""
+    allowed = ANNOTATOR_CHANGES["sort"].values if role is Role.ANNOTATOR else tuple(SORTS)
+    return {name: meaning for name, meaning in SORTS.items() if name in allowed}

@@ -1,9 +1,9 @@
-"""The query language read: text cut into terms, values and people understood, orders found,
-and whatever is not understood refused with its position.
+"""Parsing and completion of queries. What cannot be parsed raises a QueryError with its
+position. Positions are code points into the query, ends exclusive.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -12,61 +12,71 @@ from nfh_db.query.keys import (
     BY_NAME,
     COMPARED,
     KEYS,
-    NAMING,
+    ME_WORD,
     NOBODY,
     NONE,
-    WHO_ASKS,
+    SORTS,
+    SORTS_WITH_MODEL,
     Key,
     KeyArgument,
+    keys_for,
 )
+from nfh_db.records import Role
 
 LOADING = "SELECT id FROM batch WHERE state = 'loading'"
-"""The imports under way, whose rows nobody sees."""
+"""Ids of unfinished imports, whose rows are invisible."""
+
+
+OPERATORS = {operator: operator for operator in ("<", "<=", ">", ">=")}
 
 
 class Binder:
-    """Gives each value a parameter, and the fragment the parameter's name."""
+    """Collects values as parameters of a statement, and names them."""
 
     def __init__(self, me_id: int) -> None:
         self.parameters: dict[str, object] = {"q_me": me_id}
 
     def one(self, value: object) -> str:
-        """The parameter of one value."""
+        """The parameter name of a value."""
         name = f"q_{len(self.parameters)}"
         self.parameters[name] = value
         return f":{name}"
 
     def all(self, values: Iterable[object]) -> str:
-        """The parameters of several values, as a list."""
+        """The parameter names of several values, with commas between."""
         return ", ".join(self.one(value) for value in values)
+
+    def compared(self, operator: str, numbers: Sequence[float]) -> str:
+        """What a column is compared with. Raises KeyError for an unknown operator."""
+        if operator == "=":
+            return f"IN ({self.all(numbers)})"
+        return f"{OPERATORS[operator]} {self.one(numbers[0])}"
 
 
 def fill(fragment: str, **parts: str) -> str:
-    """A fragment made whole of parts that are SQL or names of parameters, never values."""
+    """Fill a fragment with SQL or parameter names. Values must be bound instead."""
     return fragment.format(loading=LOADING, **parts)
 
 
-# Cuts a query into terms without judging them: the parser and the completion both read it.
-#
-# Positions are code points into the query, ends exclusive.
+# `scan` splits a query into terms without validation, for the parser and for completion.
 
 SPACES = " \t\r\n\u00a0\u3000"
-"""What separates terms: no other control or space character does, those are searched for."""
+"""Characters that separate terms. All other space and control characters are searched for."""
 
 KEY = re.compile(r"([^\W\d_][\w-]*)(:|!=|<=|>=|<|>|=)")
-"""A term that begins so has a key: a letter, then letters, digits, `_` or `-`, an operator."""
+"""Begins a term with a key: a letter, then letters, digits, `_` or `-`, and an operator."""
 
 
 ABOUT_PEOPLE = frozenset(key.name for key in KEYS if key.takes is KeyArgument.PEOPLE)
-"""Keys whose values have parts: NAME~NAME/WHAT, each of which may stand in quotes."""
+"""Keys whose values have parts, NAME~NAME/WHAT, each of which may be quoted."""
 
 JOINTS = "~/"
-"""What separates the parts of such a value."""
+"""Separators of these parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeoplePart:
-    """A part of a value about people. joint: what stands before it, "" for the first."""
+    """A part of a value about people. joint: the separator before it, "" for the first."""
 
     joint: str
     text: str
@@ -78,41 +88,42 @@ class PeoplePart:
 
 @dataclass(frozen=True, slots=True)
 class QueryValue:
-    """One value, unescaped. start and end include its quotes; closed is False if one lacks.
-
-    parts: of a value about people, whose text is as typed; else none.
-    """
+    """One value."""
 
     text: str
+    """Unescaped, but as typed for a value about people."""
     start: int
     end: int
+    """The positions include the quotes."""
     quoted: bool = False
     closed: bool = True
+    """False if the closing quote is missing."""
     parts: tuple[PeoplePart, ...] = ()
+    """Of a value about people."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawTerm:
-    """One term as it stands. key and operator are empty for words of the text.
-
-    start: of the minus sign, if there is one. head: of the key or the word.
-    source: the term from head to end, as typed.
-    glued: where something follows a closing quote with no space between, else None.
-    """
+    """One term as typed."""
 
     start: int
+    """Position of the minus sign, if there is one."""
     head: int
+    """Position of the key or word."""
     end: int
     negated: bool
     source: str
+    """The text from head to end."""
     key: str
+    """Empty for words of the text, and so is the operator."""
     operator: str
     items: tuple[QueryValue, ...]
     glued: int | None = None
+    """Position after a closing quote that no space follows."""
 
 
 def scan(text: str) -> Iterator[RawTerm]:
-    """The terms of a query, in order; never fails."""
+    """The terms of a query, in order. Never raises."""
     place = _skip_spaces(text, 0)
     while place < len(text):
         term = _term(text, place)
@@ -144,10 +155,10 @@ def _term(text: str, start: int) -> RawTerm:
 
 
 def _items(text: str, place: int, of: str) -> Iterator[QueryValue]:
-    """Values with commas between; an empty one where a comma or the end comes at once."""
+    """Values with commas between. A missing value is empty."""
     while True:
         if of in ABOUT_PEOPLE:
-            item = _in_parts(text, place)
+            item = _people_value(text, place)
         else:
             item = _item(text, place, stops=SPACES + ",")
         yield item
@@ -165,8 +176,7 @@ def _item(text: str, start: int, stops: str) -> QueryValue:
     return QueryValue(text[start:end], start, end)
 
 
-def _in_parts(text: str, start: int) -> QueryValue:
-    """A value about people: at least one part."""
+def _people_value(text: str, start: int) -> QueryValue:
     parts: list[PeoplePart] = []
     place, joint = start, ""
     while True:
@@ -184,7 +194,7 @@ def _in_parts(text: str, start: int) -> QueryValue:
 
 
 def _quoted(text: str, start: int) -> QueryValue:
-    """Inside quotes a backslash makes a quote or a backslash plain, and else is itself."""
+    """A backslash escapes a quote or a backslash, and otherwise stands for itself."""
     value: list[str] = []
     place = start + 1
     while place < len(text):
@@ -200,7 +210,7 @@ def _quoted(text: str, start: int) -> QueryValue:
 
 
 def quote(value: str) -> str:
-    """`value` as a query has to write it, in quotes only where it needs them."""
+    """`value` as written in a query, quoted only if needed."""
     special = any(character in SPACES or character == "," for character in value)
     if value and not special and not value.startswith('"'):
         return value
@@ -208,17 +218,13 @@ def quote(value: str) -> str:
 
 
 def quote_name(name: str, words: Sequence[str] = ()) -> str:
-    """Somebody's name as a key about people has to write it.
-
-    words: what would be understood otherwise at that place, as "me".
-    """
+    """A name as written after a key about people. words: reserved words there, as "me"."""
     split = any(joint in name for joint in JOINTS)
     taken = name.casefold() in {word.casefold() for word in words}
     return quoted(name) if split or taken else quote(name)
 
 
 def quoted(value: str) -> str:
-    """`value` in quotes."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -228,22 +234,19 @@ def _is_sort(term: RawTerm) -> bool:
 
 
 def sorts_in(text: str) -> tuple[str, ...]:
-    """The orders as they are written in a query, minus signs included: "-sort:votes"."""
+    """The orders of a query as typed, with minus signs: "-sort:votes"."""
     return tuple(text[term.start : term.end] for term in scan(text) if _is_sort(term))
 
 
 def with_sort(text: str, term: str) -> str:
-    """The query with this order, as a query writes it, in place of all that it has.
-
-    term: "" for passage order. All else stays as it was typed.
-    """
+    """The query with its orders replaced by one. term: "" for passage order."""
     kept = [text[one.start : one.end] for one in scan(text) if not _is_sort(one)]
     return " ".join([*kept, term] if term else kept)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A key whose value is any of `values` (canonically written).
+    """Any of the values, in canonical spelling, of a key.
 
     unequal: the operator was `!=`. negated: the term had a minus sign.
     """
@@ -259,33 +262,28 @@ ME = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """One value of a key about people.
-
-    names: of those it is about, ME for whoever asks; none for anybody, or for "nobody".
-    what: what they said or differ in, or in which role, canonically written; "" for any.
-    """
+class PeopleValue:
+    """One value of a key about people."""
 
     names: tuple[str, ...] = ()
+    """ME for whoever asks; empty for anybody, or for "nobody"."""
     what: str = ""
+    """Answer, difference or role in canonical spelling; "" for any."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleTerm:
-    """A key about people, of which any of `values` holds; unequal, negated: as of a Match."""
+    """Any of the values of a key about people; see Match."""
 
     key: str
-    values: tuple[Named, ...]
+    values: tuple[PeopleValue, ...]
     unequal: bool = False
     negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A number compared: operator is one of = < <= > >=; several numbers only with =.
-
-    numbers: whole, or of shares also fractions.
-    """
+    """A comparison with numbers, or with any of several for the operator =."""
 
     key: str
     operator: str
@@ -295,35 +293,34 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class SortTerm:
-    """One order; further ones decide among what it leaves equal.
-
-    seed: of random only. model: the name after models/, "" where none stands there.
-    """
+    """One order."""
 
     name: str
     seed: int = 0
+    """Of random."""
     reverse: bool = False
     model: str = ""
+    """Name after models/, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query understood. text: as typed. terms: all must hold. sorts: in order."""
+    """A parsed query. All terms must hold. Later sorts order what earlier ones leave equal."""
 
     text: str = ""
     terms: tuple["Match | PeopleTerm | Compare", ...] = field(default=())
     sorts: tuple[SortTerm, ...] = field(default=())
 
 
-LONGEST_SHOWN = 40
-"""Code points of the person's own text that a message repeats."""
+MAX_REPEATED = 40
+"""Code points of typed text that a message repeats."""
 
-CLOSE_ENOUGH = 0.6
+MIN_SIMILARITY = 0.6
 
 
-def shown(text: str) -> str:
-    """`text` as a message may repeat it: cut to size, control characters as pictures."""
-    cut = text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+def printable(text: str) -> str:
+    """`text` for a message: cut, with control pictures for control characters."""
+    cut = text if len(text) <= MAX_REPEATED else text[: MAX_REPEATED - 1] + "…"
     return "".join(_picture(character) for character in cut)
 
 
@@ -337,42 +334,49 @@ def _picture(character: str) -> str:
 
 
 def one_of(words: Sequence[str], last: str = "or") -> str:
-    """The words as a sentence lists them: "a, b or c"."""
+    """A list in a sentence: "a, b or c"."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def meant(found: str, allowed: Sequence[str]) -> str | None:
-    """ "did you mean …?" with the closest of the allowed words, None where none is close."""
+def suggestion(found: str, allowed: Sequence[str]) -> str | None:
+    """A question for the closest allowed words; None if none is similar."""
     by_fold = {word.casefold(): word for word in allowed}
-    close = get_close_matches(found.casefold(), by_fold, n=2, cutoff=CLOSE_ENOUGH)
+    close = get_close_matches(found.casefold(), by_fold, n=2, cutoff=MIN_SIMILARITY)
     if not close:
         return None
     return f"did you mean {one_of([by_fold[word] for word in close])}?"
 
 
-SAID = ("said", "predicted")
-"""The keys whose value may be what was said alone, without a name."""
+ANSWER_KEYS = ("said", "predicted")
+"""Keys whose value may be an answer without a name."""
 
 
-OF_MODELS = ("predicted", "hit", "miss")
-"""The keys whose names are those of models, of which none is whoever asks."""
+MODEL_KEYS = ("predicted", "hit", "miss")
+"""Keys whose names are models, so that `me` is an ordinary name."""
 
 
-def people(raw: RawTerm, key: Key) -> PeopleTerm:
-    """The term that a key about people makes. Raises QueryError."""
+def _value_error(
+    key: Key, operator: str, item: QueryValue, why: str, place: int | None = None
+) -> QueryError:
+    start = item.start if place is None else place
+    return QueryError(f"{key.name}{operator}{printable(item.text)}: {why}", start)
+
+
+def _people(raw: RawTerm, key: Key) -> PeopleTerm:
+    """Parse a term about people. Raises QueryError."""
     operator = raw.operator or ":"
     values = tuple(_named(key, operator, item) for item in raw.items)
     return PeopleTerm(key.name, values, unequal=operator == "!=", negated=raw.negated)
 
 
-def _named(key: Key, operator: str, item: QueryValue) -> Named:
+def _named(key: Key, operator: str, item: QueryValue) -> PeopleValue:
     first, *others = item.parts
-    if key.name in SAID and not others:
-        return Named((), _what(key, operator, item, first))
+    if key.name in ANSWER_KEYS and not others:
+        return PeopleValue((), _detail(key, operator, item, first))
     if _is_word(first, NOBODY) and NOBODY in key.values and not others:
-        return Named()
+        return PeopleValue()
     names, what = [_name(key, operator, item, first)], ""
     for part in others:
         if what or (part.joint == "~" and (len(names) > 1 or not key.pairs)):
@@ -380,8 +384,8 @@ def _named(key: Key, operator: str, item: QueryValue) -> Named:
         if part.joint == "~":
             names.append(_name(key, operator, item, part))
         else:
-            what = _what(key, operator, item, part)
-    return Named(tuple(names), what)
+            what = _detail(key, operator, item, part)
+    return PeopleValue(tuple(names), what)
 
 
 def _is_word(part: PeoplePart, word: str) -> bool:
@@ -391,27 +395,31 @@ def _is_word(part: PeoplePart, word: str) -> bool:
 def _name(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
     if not part.text:
         raise _wrong_form(key, operator, item)
-    asks = _is_word(part, WHO_ASKS) and key.name not in OF_MODELS
+    asks = _is_word(part, ME_WORD) and key.name not in MODEL_KEYS
     return ME if asks else part.text
 
 
-def _what(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
+def _detail(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
     folded = part.text.casefold()
     if not key.after:
-        raise QueryError(
-            f"{key.name}{operator}{shown(item.text)}: {key.name} takes a name only, as in "
-            f"{key.examples[0]}",
+        raise _value_error(
+            key,
+            operator,
+            item,
+            f"{key.name} takes a name only, as in {key.examples[0]}",
             part.start,
         )
     for word in key.after:
         if word.casefold() == folded:
             return word
     what = "after / comes" if part.joint else "wanted"
-    guess = meant(part.text, key.after) or f"{what} {one_of(key.after)}"
-    also = f", or {key.name}:NAME/KIND" if key.name in SAID and not part.joint else ""
-    raise QueryError(
-        f"{key.name}{operator}{shown(item.text)}: {shown(part.text)} is not known here; "
-        f"{guess}{also}",
+    guess = suggestion(part.text, key.after) or f"{what} {one_of(key.after)}"
+    also = f", or {key.name}:NAME/KIND" if key.name in ANSWER_KEYS and not part.joint else ""
+    raise _value_error(
+        key,
+        operator,
+        item,
+        f"{printable(part.text)} is not known here; {guess}{also}",
         part.start,
     )
 
@@ -419,25 +427,27 @@ def _what(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
 def _wrong_form(key: Key, operator: str, item: QueryValue) -> QueryError:
     forms = ["NAME", *(["NAME~NAME"] if key.pairs else [])]
     forms += ["NAME/WHAT"] if key.after else []
-    return QueryError(
-        f"{key.name}{operator}{shown(item.text)}: wanted {one_of(forms)}, as in "
+    return _value_error(
+        key,
+        operator,
+        item,
+        f"wanted {one_of(forms)}, as in "
         f"{one_of(key.examples[:2])}; a name with a space, a comma, ~ or / goes in quotes",
-        item.start,
     )
 
 
-LONGEST = 2_000
-"""Code points in a query: keeps every compiled statement within SQLite's limits."""
+MAX_LENGTH = 2_000
+"""Code points in a query. Keeps compiled statements within SQLite's limits."""
 
-MOST_VALUES = 200
-"""Values in a query, words of the text included, for the same reason."""
+MAX_VALUES = 200
+"""Values and words in a query, for the same reason."""
 
-LARGEST = 999_999_999
+MAX_NUMBER = 999_999_999
 """The largest number and seed."""
 
 NUMBER = re.compile(r"[0-9]{1,9}\Z")
 PUBLIC_ID = re.compile(r"[0-9a-f]{6,32}\Z", re.IGNORECASE)
-"""The id that an item has in `gold` files, or its beginning."""
+"""The public id of an item, or the beginning of one."""
 
 SHARE = re.compile(r"(?:0(?:\.[0-9]{1,9})?|\.[0-9]{1,9}|1(?:\.0{1,9})?)\Z")
 """A number from 0 to 1."""
@@ -449,16 +459,16 @@ PATTERN = re.compile(r"[0-9]{1,3}(?:[-–][0-9]{1,3})+\Z")
 
 
 def parse(text: str) -> Query:
-    """What `text` means. Raises QueryError with the place and what would be understood."""
+    """Parse a query. Raises QueryError with the position and a hint."""
     _check_text(text)
     terms: list[Match | PeopleTerm | Compare] = []
     sorts: list[SortTerm] = []
     count = 0
     for raw in scan(text):
         count += len(raw.items)
-        if count > MOST_VALUES:
+        if count > MAX_VALUES:
             raise QueryError(
-                f"more than {MOST_VALUES} words and values; put a longer text in quotes",
+                f"more than {MAX_VALUES} words and values; put a longer text in quotes",
                 raw.start,
             )
         _check_items(raw)
@@ -468,16 +478,16 @@ def parse(text: str) -> Query:
         elif key.takes in COMPARED:
             terms.append(_compare(raw, key))
         elif key.takes is KeyArgument.PEOPLE:
-            terms.append(people(raw, key))
+            terms.append(_people(raw, key))
         else:
             terms.append(_match(raw, key))
     return Query(text, tuple(terms), tuple(sorts))
 
 
 def _check_text(text: str) -> None:
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         raise QueryError(
-            f"the query has {len(text):,} characters; {LONGEST:,} is the most", LONGEST
+            f"the query has {len(text):,} characters; {MAX_LENGTH:,} is the most", MAX_LENGTH
         )
     for place, character in enumerate(text):
         if "\ud800" <= character <= "\udfff":
@@ -489,7 +499,7 @@ def _check_text(text: str) -> None:
 
 
 def _check_items(raw: RawTerm) -> None:
-    """Raise QueryError for a quote left open, something glued to one, or a missing value."""
+    """Raise QueryError for an open quote, text right after one, or empty quotes."""
     pieces = [piece for item in raw.items for piece in (item.parts or (item,))]
     for piece in pieces:
         if not piece.closed:
@@ -536,9 +546,9 @@ def _where(raw: RawTerm) -> str:
 
 
 def _unknown_key(raw: RawTerm) -> str:
-    word = shown(raw.key)
-    guess = meant(raw.key, tuple(BY_NAME)) or f"there are {one_of(tuple(BY_NAME), 'and')}."
-    literal = shown(quoted(raw.source))
+    word = printable(raw.key)
+    guess = suggestion(raw.key, tuple(BY_NAME)) or f"there are {one_of(tuple(BY_NAME), 'and')}."
+    literal = printable(quoted(raw.source))
     return f"{word}: no such key; {guess} To search the text for it, quote it: {literal}"
 
 
@@ -548,12 +558,9 @@ def _allowed(key: Key) -> str:
     return f"as in {one_of(key.examples)}"
 
 
-def _refuse(key: Key, operator: str, item: QueryValue) -> QueryError:
-    """No such value: with the closest ones, or else all of them."""
-    guess = meant(item.text, key.values) or f"there are {one_of(key.values, 'and')}"
-    return QueryError(
-        f"{key.name}{operator}{shown(item.text)}: no such {key.noun}; {guess}", item.start
-    )
+def _no_such_value(key: Key, operator: str, item: QueryValue) -> QueryError:
+    guess = suggestion(item.text, key.values) or f"there are {one_of(key.values, 'and')}"
+    return _value_error(key, operator, item, f"no such {key.noun}; {guess}")
 
 
 def _match(raw: RawTerm, key: Key) -> Match:
@@ -568,7 +575,7 @@ def _value(key: Key, operator: str, item: QueryValue) -> str:
         for value in key.values:
             if value.casefold() == folded:
                 return value
-        raise _refuse(key, operator, item)
+        raise _no_such_value(key, operator, item)
     if key.takes is KeyArgument.PATTERN:
         return _pattern(key, operator, item)
     if key.takes is KeyArgument.IDS:
@@ -579,57 +586,59 @@ def _value(key: Key, operator: str, item: QueryValue) -> str:
 
 
 def _tag(key: Key, operator: str, item: QueryValue) -> str:
-    """A rule's tag as answers have it: an R and its number."""
+    """The tag of a rule as answers store it: R and the number."""
     if item.text.casefold() == NONE:
         return NONE
     found = TAG.match(item.text)
     if found is None:
-        raise QueryError(
-            f"{key.name}{operator}{shown(item.text)}: not a {key.noun}, as in "
-            f"{one_of(key.examples[:2])}, or {NONE}",
-            item.start,
+        raise _value_error(
+            key,
+            operator,
+            item,
+            f"not a {key.noun}, as in {one_of(key.examples[:2])}, or {NONE}",
         )
     return f"R{int(found['number'])}"
 
 
 def _pattern(key: Key, operator: str, item: QueryValue) -> str:
-    """Group sizes, largest first whatever the order typed; an en dash is as good."""
+    """Group sizes, largest first. Accepts any order, and en dashes."""
     if not PATTERN.match(item.text):
-        raise QueryError(
-            f"{key.name}{operator}{shown(item.text)}: not a {key.noun}; write the sizes of the "
-            f"groups with - between, {_allowed(key)}",
-            item.start,
+        raise _value_error(
+            key,
+            operator,
+            item,
+            f"not a {key.noun}; write the sizes of the groups with - between, {_allowed(key)}",
         )
     sizes = sorted((int(size) for size in re.split("[-–]", item.text)), reverse=True)
     return "-".join(str(size) for size in sizes)
 
 
 def _id(key: Key, operator: str, item: QueryValue) -> str:
-    """An anchor's number, without zeros in front."""
+    """The id of an anchor without leading zeros."""
     if NUMBER.match(item.text):
         return str(int(item.text))
     public = PUBLIC_ID.match(item.text)
     hint = "; of an id of files, nfh-tui history --item ID tells the number" if public else ""
-    raise QueryError(
-        f"{key.name}{operator}{shown(item.text)}: not an {key.noun}, {_allowed(key)}{hint}",
-        item.start,
-    )
+    raise _value_error(key, operator, item, f"not an {key.noun}, {_allowed(key)}{hint}")
 
 
 def _number(key: Key, operator: str, item: QueryValue) -> float:
     if key.takes is KeyArgument.SHARE:
         if not SHARE.match(item.text):
-            raise QueryError(
-                f"{key.name}{operator}{shown(item.text)}: {key.name} takes a number from 0 to "
-                f"1, as in {key.examples[0]}",
-                item.start,
+            raise _value_error(
+                key,
+                operator,
+                item,
+                f"{key.name} takes a number from 0 to 1, as in {key.examples[0]}",
             )
         return float(item.text)
     if not NUMBER.match(item.text):
-        raise QueryError(
-            f"{key.name}{operator}{shown(item.text)}: {key.name} takes a whole number from "
-            f"0 to {LARGEST:,}, as in {key.examples[0]}",
-            item.start,
+        raise _value_error(
+            key,
+            operator,
+            item,
+            f"{key.name} takes a whole number from "
+            f"0 to {MAX_NUMBER:,}, as in {key.examples[0]}",
         )
     return int(item.text)
 
@@ -652,33 +661,176 @@ def _sorts(raw: RawTerm, key: Key) -> Iterator[SortTerm]:
         name, slash, seed = item.text.partition("/")
         known = name.casefold()
         if known not in key.values:
-            raise _refuse(key, raw.operator, item)
-        if known in NAMING:
+            raise _no_such_value(key, raw.operator, item)
+        if known in SORTS_WITH_MODEL:
             yield SortTerm(
                 known, reverse=raw.negated, model=_model(raw, key, item, slash, seed)
             )
             continue
         if slash and known != "random":
-            raise QueryError(
-                f"{key.name}{raw.operator}{shown(item.text)}: only random takes a number "
-                "after /, and models a name",
+            raise _value_error(
+                key,
+                raw.operator,
+                item,
+                "only random takes a number after /, and models a name",
                 item.start + len(name),
             )
         if slash and not NUMBER.match(seed):
-            raise QueryError(
-                f"{key.name}{raw.operator}{shown(item.text)}: after random/ comes a whole "
-                f"number from 0 to {LARGEST:,}, as in sort:random/7",
-                item.start,
+            raise _value_error(
+                key,
+                raw.operator,
+                item,
+                f"after random/ comes a whole "
+                f"number from 0 to {MAX_NUMBER:,}, as in sort:random/7",
             )
         yield SortTerm(known, int(seed) if slash else 0, raw.negated)
 
 
 def _model(raw: RawTerm, key: Key, item: QueryValue, slash: str, name: str) -> str:
-    """The model's name that stands after a slash; "" where none does."""
     if slash and not name:
-        raise QueryError(
-            f"{key.name}{raw.operator}{shown(item.text)}: after models/ comes the name of a "
-            "model, as in sort:models/small",
-            item.start,
+        raise _value_error(
+            key,
+            raw.operator,
+            item,
+            "after models/ comes the name of a model, as in sort:models/small",
         )
     return name
+
+
+MAX_COMPLETIONS = 50
+"""Completions in one list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A completion. insert: text to write. label, detail: text to show."""
+
+    insert: str
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """Replacements for [start, end) of the query, best first."""
+
+    start: int
+    end: int
+    options: tuple[Completion, ...] = ()
+
+    def apply(self, text: str, option: Completion) -> tuple[str, int]:
+        """The query with a completion inserted, and the new cursor position."""
+        head = text[: self.start] + option.insert
+        return head + text[self.end :], len(head)
+
+
+def complete(
+    text: str,
+    cursor: int,
+    values: Callable[[str], Sequence[str]] | None = None,
+    role: Role = Role.ADJUDICATOR,
+) -> Completions:
+    """Completions at `cursor`, a code point of `text`.
+
+    values: returns the values of a key in the database; called only for keys with open values.
+    Keys that are not allowed in the role are not offered.
+    """
+    keys = keys_for(role)
+    term = next((raw for raw in scan(text) if raw.start <= cursor <= raw.end), None)
+    if term is None or (term.source == "-" and cursor == term.end):
+        return Completions(cursor, cursor, _key_completions("", keys))
+    if cursor < term.head:
+        return Completions(cursor, cursor)
+    first = term.items[0]
+    if not term.key:
+        return _word_completions(term, first, cursor, keys)
+    if cursor < first.start:
+        typed = text[term.head : min(cursor, term.head + len(term.key))]
+        return Completions(term.head, first.start, _key_completions(typed, keys))
+    item = next(item for item in term.items if cursor <= item.end)
+    key = next((key for key in keys if key.name == term.key.casefold()), None)
+    if key is None:
+        return Completions(item.start, item.end)
+    if item.parts:
+        part = next(part for part in item.parts if cursor <= part.end)
+        slash = "/" if key.name in ANSWER_KEYS and not text.startswith("/", part.end) else ""
+        offers = _part_completions(key, part, _before_cursor(part, text, cursor), slash, values)
+        return Completions(part.start, part.end, offers)
+    return Completions(
+        item.start,
+        item.end,
+        _value_completions(key, _before_cursor(item, text, cursor), values),
+    )
+
+
+def _word_completions(
+    term: RawTerm, item: QueryValue, cursor: int, keys: Sequence[Key]
+) -> Completions:
+    """Keys that begin like a word without a key."""
+    typed = item.text[: cursor - term.head]
+    if item.quoted or (typed and not typed.isalpha()):
+        return Completions(term.head, term.end)
+    return Completions(term.head, term.end, _key_completions(typed, keys))
+
+
+def _before_cursor(item: QueryValue | PeoplePart, text: str, cursor: int) -> str:
+    return text[item.start + 1 : cursor] if item.quoted else text[item.start : cursor]
+
+
+def _key_completions(typed: str, keys: Sequence[Key]) -> tuple[Completion, ...]:
+    folded = typed.casefold()
+    return tuple(
+        Completion(key.stub, key.stub, key.summary)
+        for key in keys
+        if key.name.startswith(folded)
+    )
+
+
+def _value_completions(
+    key: Key, typed: str, values: Callable[[str], Sequence[str]] | None
+) -> tuple[Completion, ...]:
+    known: Iterable[str] = key.values
+    if key.open_values and values is not None:
+        known = values(key.name)
+    name, slash, _ = typed.partition("/")
+    if (
+        key.takes is KeyArgument.SORT
+        and slash
+        and name.casefold() in SORTS_WITH_MODEL
+        and values is not None
+    ):
+        names = values("predicted") if name.casefold() in key.values else ()
+        known = [f"{name}/{one}" for one in names]
+    details = SORTS if key.takes is KeyArgument.SORT else {}
+    matching = _matching(known, typed.casefold(), anywhere=key.open_values)
+    return tuple(Completion(quote(value), value, details.get(value, "")) for value in matching)
+
+
+def _part_completions(
+    key: Key,
+    part: PeoplePart,
+    typed: str,
+    slash: str,
+    values: Callable[[str], Sequence[str]] | None,
+) -> tuple[Completion, ...]:
+    """Completions for a part of a value about people. slash: what must follow a name."""
+    folded = typed.casefold()
+    if part.joint == "/":
+        return tuple(Completion(word, word) for word in _matching(key.after, folded))
+    words = key.values if not part.joint else ()
+    plain = [] if part.quoted else _matching(words, folded)
+    names = _matching(values(key.name) if values else (), folded, anywhere=True)
+    offers = [Completion(word, word) for word in plain]
+    offers += [
+        Completion(quote_name(name, (ME_WORD, NOBODY)) + slash, name + slash) for name in names
+    ]
+    return tuple(offers[:MAX_COMPLETIONS])
+
+
+def _matching(known: Iterable[str], folded: str, *, anywhere: bool = False) -> list[str]:
+    """Values that begin with the typed text; with `anywhere` then those that contain it."""
+    once = list(dict.fromkeys(value for value in known if value))
+    matching = [value for value in once if value.casefold().startswith(folded)]
+    if anywhere:
+        matching += [v for v in once if v not in matching and folded in v.casefold()]
+    return matching[:MAX_COMPLETIONS]

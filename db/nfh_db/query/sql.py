@@ -1,5 +1,10 @@
-"""Queries compiled to SQL over `anchor AS a`: fixed fragments for every key and order, with
-values as parameters.
+"""Compiler from queries to SQL over `anchor AS a`: fixed fragments for keys and orders, values
+as parameters.
+
+Each condition filters one walk along the anchors in passage order, by the index of UNIQUE
+(passage_id, start, stop). A unary + keeps SQLite from preferring another index, which would
+have to sort the result. The walk takes a few hundredths of a second for 200,000 anchors, and
+the first hits come at once. Conditions on passages are tested once per passage.
 """
 
 import string
@@ -14,8 +19,8 @@ from nfh_db.query.parser import (
     Binder,
     Compare,
     Match,
-    Named,
     PeopleTerm,
+    PeopleValue,
     Query,
     SortTerm,
     fill,
@@ -24,24 +29,24 @@ from nfh_db.query.visibility import asked_by
 from nfh_db.records import Role
 from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, tag_forms
 
-ACTIVE_IDENTIFIER = """coalesce(
-    (SELECT id FROM model WHERE state = 'active' AND task = 'identification'
-     ORDER BY id DESC LIMIT 1),
+ACTIVE = """coalesce(
+    (SELECT id FROM model WHERE state = 'active' AND task = '{task}' ORDER BY id DESC LIMIT 1),
     (SELECT id FROM model WHERE state = 'active' AND task = 'both' ORDER BY id DESC LIMIT 1))"""
-"""The identification model whose decisions are shown, searched and sorted by."""
+ACTIVE_IDENTIFIER = ACTIVE.format(task="identification")
+"""Id of the active identification model."""
 
-# Looked up anchor by anchor, and only of those that pass all else: most anchors have one.
-IDENTIFIED_SAID = """(
+# A lookup per anchor, after all other conditions: most anchors have an identification.
+IDENTIFIED = """(
     SELECT i.nfh FROM identification AS i
     WHERE i.anchor_id = a.id AND i.model_id = {active})"""
-YES = IDENTIFIED_SAID + " = 1"
-NO = IDENTIFIED_SAID + " = 0"
-UNSAID = IDENTIFIED_SAID + " IS NULL"
+YES = IDENTIFIED + " = 1"
+NO = IDENTIFIED + " = 0"
+NOT_IDENTIFIED = IDENTIFIED + " IS NULL"
 
-# BROKEN says neither yes nor no, so that comparing gives NULL.
+# NULL for BROKEN, which is neither yes nor no.
 IN_GOLD = """CASE WHEN a.kind = 'NOT_NFH' THEN 0 WHEN a.kind <> 'BROKEN' THEN 1 END"""
-IDENTIFIED_AS_GOLD = f"{IDENTIFIED_SAID} = {IN_GOLD}"
-NOT_AS_GOLD = f"a.kind IS NOT NULL AND {IDENTIFIED_SAID} <> {IN_GOLD}"
+IDENTIFIED_AS_GOLD = f"{IDENTIFIED} = {IN_GOLD}"
+IDENTIFIED_UNLIKE_GOLD = f"a.kind IS NOT NULL AND {IDENTIFIED} <> {IN_GOLD}"
 
 IDENTIFIED_BY_RULE = """+a.id IN (
     SELECT i.anchor_id FROM identification AS i
@@ -51,26 +56,25 @@ BY_SCORE = """(
     SELECT abs(i.score) FROM identification AS i
     WHERE i.anchor_id = a.id AND i.model_id = {active}) {direction} NULLS LAST"""
 
-FRAGMENTS = {"yes": YES, "no": NO, NONE: UNSAID, GOLD: IDENTIFIED_AS_GOLD}
+FRAGMENTS = {"yes": YES, "no": NO, NONE: NOT_IDENTIFIED, GOLD: IDENTIFIED_AS_GOLD}
 
 
-def nfh(term: Match) -> str:
-    """What the model says, or how that compares with gold where both say something.
+def _nfh(term: Match) -> str:
+    """The decision of the model, or its comparison with gold where both exist.
 
-    `!=` turns each value round; with gold it asks for those that do differ from it.
+    `!=` negates each value; for gold it finds decisions that differ.
     """
     if not term.unequal:
         return " OR ".join(_fill_identified(FRAGMENTS[value]) for value in term.values)
     return " AND ".join(
-        f"({_fill_identified(NOT_AS_GOLD)})"
+        f"({_fill_identified(IDENTIFIED_UNLIKE_GOLD)})"
         if value == GOLD
         else f"({_fill_identified(FRAGMENTS[value])}) IS NOT TRUE"
         for value in term.values
     )
 
 
-def identified_by_rule(values: tuple[str, ...], binder: Binder) -> str:
-    """Decided by any of these rules."""
+def _nfh_rule(values: tuple[str, ...], binder: Binder) -> str:
     return _fill_identified(IDENTIFIED_BY_RULE, values=binder.all(values))
 
 
@@ -78,53 +82,34 @@ def _fill_identified(fragment: str, **parts: str) -> str:
     return fill(fragment, active=ACTIVE_IDENTIFIER, **parts)
 
 
-ACTIVE_RESOLVER = """coalesce(
-    (SELECT id FROM model WHERE state = 'active' AND task = 'resolution'
-     ORDER BY id DESC LIMIT 1),
-    (SELECT id FROM model WHERE state = 'active' AND task = 'both' ORDER BY id DESC LIMIT 1))"""
-"""The resolution model whose predictions are shown and sorted by."""
+ACTIVE_RESOLVER = ACTIVE.format(task="resolution")
+"""Id of the active resolution model."""
 
 BY_NAME = """(
     SELECT n.id FROM model AS n
     WHERE n.name COLLATE NOCASE = {value} AND n.task IN ('resolution', 'both'))"""
 
-CHOSE_CLASS = """+a.id IN (
+CHOSEN_CLASS = """+a.id IN (
     SELECT m.anchor_id FROM prediction AS m
     WHERE m.model_id IN ({model}) AND m.choice IN ({values}))"""
 # A token is written in digits, which stand together in the index, before all letters.
-CHOSE_WORD = """+a.id IN (
+CHOSEN_WORD = """+a.id IN (
     SELECT m.anchor_id FROM prediction AS m
     WHERE m.model_id IN ({model}) AND m.choice >= '0' AND m.choice < ':')"""
-CHOSE_NOTHING = """+a.id NOT IN (
+NO_PREDICTION = """+a.id NOT IN (
     SELECT m.anchor_id FROM prediction AS m WHERE m.model_id IN ({model}))"""
 
-MARGIN = """+a.id IN (
+COMPARED_PREDICTION = """+a.id IN (
     SELECT m.anchor_id FROM prediction AS m
-    WHERE m.model_id = {active} AND m.margin {operator} {value})"""
-MARGIN_ANY = """+a.id IN (
-    SELECT m.anchor_id FROM prediction AS m
-    WHERE m.model_id = {active} AND m.margin IN ({values}))"""
-CONFIDENCE = """+a.id IN (
-    SELECT m.anchor_id FROM prediction AS m
-    WHERE m.model_id = {active} AND m.confidence {operator} {value})"""
-CONFIDENCE_ANY = """+a.id IN (
-    SELECT m.anchor_id FROM prediction AS m
-    WHERE m.model_id = {active} AND m.confidence IN ({values}))"""
-
-ENTROPY = """+a.id IN (
-    SELECT m.anchor_id FROM prediction AS m
-    WHERE m.model_id = {active} AND m.entropy {operator} {value})"""
-ENTROPY_ANY = """+a.id IN (
-    SELECT m.anchor_id FROM prediction AS m
-    WHERE m.model_id = {active} AND m.entropy IN ({values}))"""
+    WHERE m.model_id = {active} AND m.%s {compared})"""
 BY_ENTROPY = """(
     SELECT m.entropy FROM prediction AS m
     WHERE m.anchor_id = a.id AND m.model_id = {active}) {direction} NULLS LAST"""
 
 IMPLICIT = ", ".join(f"'{kind.value}'" for kind in IMPLICIT_KINDS)
 
-# Of golds: the class (UNKNOWN is OTHER), or any live mention. NULL, so neither right nor
-# wrong, where gold is NOT_NFH, BROKEN or NFH.
+# The class of gold (UNKNOWN counts as OTHER), or any mention that was not removed. NULL if gold
+# is NOT_NFH, BROKEN or NFH: neither right nor wrong. The accuracy is counted in the same way.
 CHOICE_RIGHT = """CASE
             WHEN a.kind IN ({implicit}) THEN m.choice = a.kind
             WHEN a.kind = 'UNKNOWN' THEN m.choice = 'OTHER'
@@ -134,64 +119,53 @@ CHOICE_RIGHT = """CASE
                 WHERE h.gold_id = a.id AND t.origin <> 'removed')
         END"""
 
-# Right as the accuracy counts.
-JUDGED = f"""a.kind IS NOT NULL AND EXISTS (
+MODEL_IS_RIGHT = f"""a.kind IS NOT NULL AND EXISTS (
     SELECT 1 FROM prediction AS m
     WHERE m.anchor_id = a.id AND m.model_id IN ({{model}}) AND {CHOICE_RIGHT} IS {{verdict}})"""  # noqa: S608 - made of constants
 
-# Whoever contradicts without a margin does so no more surely than by 0.
+# A prediction without margin counts as 0.
 BY_CONFLICT = f"""CASE WHEN a.kind IS NOT NULL THEN (
     SELECT coalesce(m.margin, 0.0) FROM prediction AS m
     WHERE m.anchor_id = a.id AND m.model_id = {{active}} AND {CHOICE_RIGHT} IS FALSE
     ) END {{direction}} NULLS LAST"""  # noqa: S608 - made of constants
 
 
-def predicted(values: Sequence[Named], binder: Binder) -> str:
-    """A model chose any of these, or has said nothing."""
-    return " OR ".join(_chose(value, binder) for value in values)
+def _predicted(values: Sequence[PeopleValue], binder: Binder) -> str:
+    return " OR ".join(_chosen(value, binder) for value in values)
 
 
-def judged(verdict: str) -> Callable[[Sequence[Named], Binder], str]:
-    """What makes the condition that a model of any of some names is right, or wrong.
+def _judged(verdict: str) -> Callable[[Sequence[PeopleValue], Binder], str]:
+    """Whether any of the named models is right. verdict: TRUE, or FALSE for wrong."""
 
-    verdict: TRUE or FALSE.
-    """
-
-    def conditions(values: Sequence[Named], binder: Binder) -> str:
+    def conditions(values: Sequence[PeopleValue], binder: Binder) -> str:
         names = [fill(BY_NAME, value=binder.one(value.names[0])) for value in values]
         return " OR ".join(
-            f"({fill(JUDGED, model=model, implicit=IMPLICIT, verdict=verdict)})"
+            f"({fill(MODEL_IS_RIGHT, model=model, implicit=IMPLICIT, verdict=verdict)})"
             for model in names
         )
 
     return conditions
 
 
-def _chose(value: Named, binder: Binder) -> str:
+def _chosen(value: PeopleValue, binder: Binder) -> str:
     model = fill(BY_NAME, value=binder.one(value.names[0])) if value.names else ACTIVE_RESOLVER
     if value.what == NONE:
-        return fill(CHOSE_NOTHING, model=model)
+        return fill(NO_PREDICTION, model=model)
     if value.what == Kind.REFERENCE:
-        return fill(CHOSE_WORD, model=model)
-    return fill(CHOSE_CLASS, model=model, values=binder.one(value.what))
+        return fill(CHOSEN_WORD, model=model)
+    return fill(CHOSEN_CLASS, model=model, values=binder.one(value.what))
 
-
-# SQL of the orders that learn: doubted gold, models that differ, kinds with little gold.
-#
-# Undecided models (entropy) and contradicted gold are with the keys of predictions.
 
 DOUBT = """+a.id IN (
-    SELECT d.anchor_id FROM doubt AS d WHERE d.likely {operator} {value})"""
-DOUBT_ANY = """+a.id IN (
-    SELECT d.anchor_id FROM doubt AS d WHERE d.likely IN ({values}))"""
+    SELECT d.anchor_id FROM doubt AS d WHERE d.likely {compared})"""
 BY_DOUBT = """(
     SELECT d.likely FROM doubt AS d WHERE d.anchor_id = a.id) {direction} NULLS LAST"""
 
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""Doubt is what likelihood lacks of 1: more of one is less of the other."""
+REVERSED_OPERATORS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""Doubt is 1 minus the likelihood, so that comparisons are reversed."""
 
-PLACES = 9
-"""Digits that a number of a query may have behind the point: 1 less 0.9 is 0.1 then."""
+DECIMALS = 9
+"""Decimals of a number in a query; rounding makes 1 − 0.9 equal to 0.1."""
 
 NEWEST_OTHER = f"""(
     SELECT n.id FROM model AS n
@@ -199,8 +173,8 @@ NEWEST_OTHER = f"""(
         AND EXISTS (SELECT 1 FROM prediction AS x WHERE x.model_id = n.id)
     ORDER BY n.id DESC LIMIT 1)"""  # noqa: S608 - made of constants
 
-# The less sure of the two says how much they differ. Two words of the passage may be one noun,
-# so that they come after whatever differs in more.
+# The smaller margin of the two models ranks the difference. Two words of the passage may be the
+# same noun, so they come after other differences.
 BY_MODELS = """(
     SELECT min(coalesce(m.margin, 0.0), coalesce(o.margin, 0.0))
         + NOT (m.choice < ':' AND o.choice < ':')
@@ -209,44 +183,43 @@ BY_MODELS = """(
     WHERE m.anchor_id = a.id AND m.model_id = {active} AND o.choice <> m.choice
     ) {direction} NULLS LAST"""
 
-# Of each kind: as much gold as there is, and behind that the anchors predicted so, spread
-# evenly over their number. So the list goes on, wherever one is in it, with what has least by
-# then.
+# An anchor ranks by the amount of gold of its predicted kind, plus a pseudo-random place among
+# the anchors predicted so. The list thus continues with the kind that has least gold by then.
 BY_RARE = """CASE WHEN a.state <> 'decided' THEN (
     SELECT CASE {kinds} END FROM prediction AS m
     WHERE m.anchor_id = a.id AND m.model_id = {active}
     ) END {direction} NULLS LAST"""
-LINE = """WHEN m.choice {chosen} THEN
+RARE_CASE = """WHEN m.choice {chosen} THEN
         (SELECT count(*) FROM gold AS g WHERE g.kind IN ({gold}) AND g.removed = 0)
         + (SELECT count(*) FROM prediction AS x WHERE x.model_id = {active}
             AND x.choice {chosen}) * ((a.id * 2654435769 % 4294967296) / 4294967296.0)"""
 # A token is written in digits, which stand together in the index, before all letters.
-A_WORD = "< ':'"
+WORD_CHOICE = "< ':'"
 CHOICES_AS_GOLD = {Kind.OTHER: "'OTHER', 'UNKNOWN'"}
-"""What counts as gold of a kind, where that is not the kind alone."""
+"""Kinds whose gold includes other kinds."""
 
 
-def doubt(term: Compare, binder: Binder) -> str:
-    """Gold that was doubted so much."""
-    likely = [round(1.0 - number, PLACES) for number in term.numbers]
-    if term.operator == "=":
-        return fill(DOUBT_ANY, values=binder.all(likely))
-    return fill(DOUBT, operator=TURNED[term.operator], value=binder.one(likely[0]))
+def _doubt(term: Compare, binder: Binder) -> str:
+    likely = [round(1.0 - number, DECIMALS) for number in term.numbers]
+    operator = REVERSED_OPERATORS.get(term.operator, term.operator)
+    return fill(DOUBT, compared=binder.compared(operator, likely))
 
 
-def by_models(sort: SortTerm, binder: Binder) -> str:
-    """Where the active model and another choose differently, the widest apart first."""
+def _by_models(sort: SortTerm, binder: Binder) -> str:
+    """Where the active model and another differ, the largest margin first."""
     other = fill(BY_NAME, value=binder.one(sort.model)) if sort.model else NEWEST_OTHER
     direction = "ASC" if sort.reverse else "DESC"
     return fill(BY_MODELS, active=ACTIVE_RESOLVER, other=other, direction=direction)
 
 
-def by_rare(direction: str) -> str:
-    """Undecided anchors, those first whose predicted kind has the least gold."""
-    chosen = {kind: f"= '{kind.value}'" for kind in IMPLICIT_KINDS} | {Kind.REFERENCE: A_WORD}
+def _by_rare(direction: str) -> str:
+    """Undecided anchors by the amount of gold of their predicted kind."""
+    chosen = {kind: f"= '{kind.value}'" for kind in IMPLICIT_KINDS} | {
+        Kind.REFERENCE: WORD_CHOICE
+    }
     kinds = " ".join(
         fill(
-            LINE,
+            RARE_CASE,
             chosen=how,
             gold=CHOICES_AS_GOLD.get(kind, f"'{kind.value}'"),
             active=ACTIVE_RESOLVER,
@@ -257,7 +230,7 @@ def by_rare(direction: str) -> str:
 
 
 WHO = "(SELECT n.id FROM annotator AS n WHERE n.name COLLATE NOCASE = {value})"
-WHO_ASKS = "(:q_me)"
+ME_ID = "(:q_me)"
 
 BLOCKS = "d.blocking IS NOT NULL"
 IN_KIND = "d.blocking = {value}"
@@ -283,7 +256,6 @@ SAID_BY_ANYBODY = """
 
 GOLD_BY_RULE = """+a.id IN (
     SELECT g.anchor_id FROM gold AS g WHERE g.rule IN ({values}) AND g.removed = 0)"""
-NO_GOLD = "a.kind IS NULL"
 
 EXPERTS = "+a.id IN (SELECT e.anchor_id FROM expert_difference AS e WHERE {which})"
 EXPERTS_WHICH = {"agree": "e.blocking IS NULL", "differ": "e.blocking IS NOT NULL"}
@@ -297,13 +269,12 @@ NOBODY_RIGHT = """a.state = 'decided' AND (
 WRONG = """+a.id IN (
     SELECT d.anchor_id FROM gold_difference AS d WHERE d.annotator_id IN {who} AND {what})"""
 
-GIVEN = """+a.id IN (
+ASSIGNED = """+a.id IN (
     SELECT s.anchor_id FROM assignment AS s
     WHERE s.annotator_id IN {who} AND s.state IN ({states}){role})"""
-GIVEN_IN_ROLE = " AND s.role = {value}"
-GIVEN_TO_NOBODY = """NOT EXISTS (
+ASSIGNED_IN_ROLE = " AND s.role = {value}"
+ASSIGNED_TO_NOBODY = """NOT EXISTS (
     SELECT 1 FROM assignment AS s WHERE s.anchor_id = a.id AND s.state <> 'returned')"""
-STATES = {"assigned": "'open', 'done'", "todo": "'open'"}
 
 # The first term is the one that the partial index has.
 AUDIT = """+a.id IN (
@@ -320,27 +291,27 @@ MY_POSITION = """(
     WHERE s.anchor_id = a.id AND s.annotator_id = :q_me AND s.state <> 'returned'
     ) {direction} NULLS LAST"""
 
-Values = Sequence[Named]
+Values = Sequence[PeopleValue]
 
 
 def _who(name: str, binder: Binder) -> str:
-    """The ids of everybody of a name, in whichever case it is written."""
-    return WHO_ASKS if name == ME else fill(WHO, value=binder.one(name))
+    """Ids of the annotators with a name, in either case."""
+    return ME_ID if name == ME else fill(WHO, value=binder.one(name))
 
 
 def _differs(values: Values, binder: Binder) -> str:
     return " OR ".join(_differ(value, binder) for value in values)
 
 
-def _differ(value: Named, binder: Binder) -> str:
+def _differ(value: PeopleValue, binder: Binder) -> str:
     left, *others = (_who(name, binder) for name in value.names)
-    what = _what_differs(value.what, binder)
+    what = _difference(value.what, binder)
     if not others:
         return fill(DIFFERS_FROM_ANYBODY, left=left, what=what)
     return fill(DIFFER, left=left, right=others[0], what=what)
 
 
-def _what_differs(what: str, binder: Binder) -> str:
+def _difference(what: str, binder: Binder) -> str:
     if not what:
         return BLOCKS
     if what in list(Blocking):
@@ -349,7 +320,7 @@ def _what_differs(what: str, binder: Binder) -> str:
 
 
 def _said(values: Values, binder: Binder) -> str:
-    # Each condition reads all answers once: one for each person, not for each kind.
+    # Each condition reads all answers, so there is one per person and not one per kind.
     kinds: dict[tuple[str, ...], list[str]] = {}
     for value in values:
         kinds.setdefault(value.names, []).append(value.what)
@@ -364,18 +335,20 @@ def _said(values: Values, binder: Binder) -> str:
     )
 
 
-def _given(key: str) -> Callable[[Values, Binder], str]:
+def _assigned(key: str) -> Callable[[Values, Binder], str]:
     def conditions(values: Values, binder: Binder) -> str:
-        return " OR ".join(_given_to(value, STATES[key], binder) for value in values)
+        return " OR ".join(
+            _assigned_to(value, visibility.ASSIGNMENT_STATES[key], binder) for value in values
+        )
 
     return conditions
 
 
-def _given_to(value: Named, states: str, binder: Binder) -> str:
+def _assigned_to(value: PeopleValue, states: str, binder: Binder) -> str:
     if not value.names:
-        return GIVEN_TO_NOBODY
-    role = fill(GIVEN_IN_ROLE, value=binder.one(value.what)) if value.what else ""
-    return fill(GIVEN, who=_who(value.names[0], binder), states=states, role=role)
+        return ASSIGNED_TO_NOBODY
+    role = fill(ASSIGNED_IN_ROLE, value=binder.one(value.what)) if value.what else ""
+    return fill(ASSIGNED, who=_who(value.names[0], binder), states=states, role=role)
 
 
 def _right(values: Values, binder: Binder) -> str:
@@ -389,11 +362,7 @@ def _right(values: Values, binder: Binder) -> str:
 
 def _wrong(values: Values, binder: Binder) -> str:
     return " OR ".join(
-        fill(
-            WRONG,
-            who=_who(value.names[0], binder),
-            what=_what_differs(value.what, binder),
-        )
+        fill(WRONG, who=_who(value.names[0], binder), what=_difference(value.what, binder))
         for value in values
     )
 
@@ -403,32 +372,13 @@ PEOPLE: dict[str, Callable[[Values, Binder], str]] = {
     "said": _said,
     "right": _right,
     "wrong": _wrong,
-    "predicted": predicted,
-    "hit": judged("TRUE"),
-    "miss": judged("FALSE"),
-    "assigned": _given("assigned"),
-    "todo": _given("todo"),
+    "predicted": _predicted,
+    "hit": _judged("TRUE"),
+    "miss": _judged("FALSE"),
+    "assigned": _assigned("assigned"),
+    "todo": _assigned("todo"),
 }
 """The condition of each key about people."""
-
-
-def gold_by_rule(values: tuple[str, ...], binder: Binder) -> str:
-    """Gold that came to count by any of these rules."""
-    plain = [value for value in values if value != NONE]
-    parts = [fill(GOLD_BY_RULE, values=binder.all(plain))] if plain else []
-    return " OR ".join([*parts, NO_GOLD] if NONE in values else parts)
-
-
-def experts(values: tuple[str, ...], binder: Binder) -> str:
-    """Anchors that several adjudicators decided alike, or differently."""
-    del binder
-    return " OR ".join(fill(EXPERTS, which=EXPERTS_WHICH[value]) for value in values)
-
-
-def audit(values: tuple[str, ...], binder: Binder) -> str:
-    """Anchors drawn to check what a rule settled, by what came of it."""
-    del binder
-    return " OR ".join(fill(AUDIT, which=AUDIT_WHICH[value]) for value in values)
 
 
 # The first term is the one that the partial index has.
@@ -444,26 +394,14 @@ UNTAGGED = """+a.id NOT IN (
 VERSION = """+a.id IN (
     SELECT g.anchor_id FROM gold AS g JOIN answer AS v ON v.id = g.answer_id
     WHERE g.rule = 'expert' AND g.removed = 0
-        AND v.guideline_version {operator} {value})"""
-VERSION_ANY = """+a.id IN (
-    SELECT g.anchor_id FROM gold AS g JOIN answer AS v ON v.id = g.answer_id
-    WHERE g.rule = 'expert' AND g.removed = 0 AND v.guideline_version IN ({values}))"""
+        AND v.guideline_version {compared})"""
 
 
-def tagged(values: tuple[str, ...], binder: Binder) -> str:
-    """An answer names any of these rules, or none does any."""
+def _tagged(values: tuple[str, ...], binder: Binder) -> str:
     plain = [form for value in values if value != NONE for form in tag_forms(value)]
     parts = [fill(TAGGED, values=binder.all(plain))] if plain else []
     return " OR ".join([*parts, fill(UNTAGGED)] if NONE in values else parts)
 
-
-# From a query to SQL over `anchor AS a`: fixed fragments, and values as parameters.
-#
-# Every condition is a filter over one walk along the anchors in passage order, which the
-# index of UNIQUE (passage_id, start, stop) gives; a unary + keeps other indexes from being
-# preferred and the result from being sorted afterwards. The walk takes a few hundredths of
-# a second for 200,000 anchors, and the first hits come at once. Conditions on the passage
-# are tested once a passage, not once an anchor, however many anchors it has.
 
 ID = "a.id IN ({values})"
 STATE = "a.state IN ({values})"
@@ -491,9 +429,8 @@ ANY_BLOCKING = "a.strongest IS NOT NULL"
 
 PATTERN = "a.pattern IN ({values})"
 
-# Looked up anchor by anchor, and only of those that pass all else: most people answer most
-# anchors, so that a list of theirs is long. EXISTS would be made a join, with an index built
-# for it each time.
+# A lookup per anchor, after all other conditions: most people answer most anchors, so a list of
+# theirs is long. SQLite would turn EXISTS into a join and build an index for it each time.
 BY = """(
     SELECT 1 FROM answer AS v
     WHERE v.anchor_id = a.id AND v.annotator_id IN (
@@ -501,20 +438,15 @@ BY = """(
         AND v.removed = 0
         AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})) LIMIT 1) = 1"""
 
-HEADS = "a.heads {operator} {value}"
-HEADS_ANY = "a.heads IN ({values})"
-VOTES = "a.votes {operator} {value}"
-VOTES_ANY = "a.votes IN ({values})"
-
 PASSAGES = """+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {conditions})"""
 DOCUMENTS = "x.document_id IN (SELECT d.id FROM document AS d WHERE {condition})"
 CONTAINS = "instr(lower({column}), {value}) > 0"
 
-# Most texts are ASCII, as many bytes as characters, and cannot hold the value.
+# A cheap test first: an ASCII text, with as many bytes as characters, cannot match.
 CONTAINS_CASED = "(octet_length({column}) > length({column}) AND {column} GLOB {value})"
 
 NOT = "({condition}) IS NOT TRUE"
-"""Holds where the condition is unknown too, as for -class:AGE without any gold."""
+"""Also true if the condition is NULL, as for -class:AGE without gold."""
 
 PASSAGE_ORDER = "a.passage_id, a.start, a.stop"
 PASSAGE_ORDER_BACK = "a.passage_id DESC, a.start DESC, a.stop DESC"
@@ -530,8 +462,8 @@ BY_MARGIN = """(
     SELECT m.margin FROM prediction AS m
     WHERE m.anchor_id = a.id AND m.model_id = {active}) {direction} NULLS LAST"""
 
-# x squared modulo a prime, x being linear in the id: no multiplication leaves 63 bits for
-# ids below 2**46, and neighbours land far apart without a fixed distance.
+# x squared modulo a prime, where x is linear in the id. Products stay within 63 bits for ids
+# below 2**46, and neighbours land at varying distances.
 SHUFFLED_LINE = "((a.id * 65537 + {value}) % 2147483647)"
 SHUFFLED = f"({SHUFFLED_LINE} * {SHUFFLED_LINE}) % 2147483629 {{direction}}"
 SEED_STEP = 1_640_531_527
@@ -544,32 +476,32 @@ ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 class Compiled:
     """SQL for `SELECT … FROM anchor AS a WHERE {where} ORDER BY {order}`.
 
-    A join of `passage AS p` changes nothing. where: VISIBLE included. parameters: their
-    names all begin with q_, so that a statement may have others of its own.
+    The statement may also join `passage AS p`.
     """
 
     where: str
+    """Includes VISIBLE."""
     order: str
     parameters: dict[str, object]
+    """All names begin with q_, so that a statement may have other parameters."""
 
 
 def _fill_predicted(fragment: str, **parts: str) -> str:
-    """A fragment made whole; those about the model name the active one."""
+    """Fill a fragment; {active} is the active resolution model."""
     return fill(fragment, active=ACTIVE_RESOLVER, implicit=IMPLICIT, **parts)
 
 
 def compile(  # noqa: A001 - the language's own word
     query: Query, me_id: int, role: Role = Role.ADJUDICATOR, *, blind: bool = False
 ) -> Compiled:
-    """The SQL of a query; me_id is who asks, whose skipped anchors state:skipped means.
+    """Compile a query of the annotator `me_id`.
 
-    In the annotator's role nothing is found by what others answered, by gold or by models:
-    raises QueryError for a query that asks for that. blind: what the person has still to
-    decide blind is found as though nobody had decided it.
+    Raises QueryError if a query in the annotator's role depends on others' answers, gold or
+    models. blind: anchors that the person must still decide blind count as undecided.
     """
     binder = Binder(me_id)
     if role is Role.ANNOTATOR:
-        return _compile_own(asked_by(query, role), binder)
+        return _compile_annotator(asked_by(query, role), binder)
     conditions = [VISIBLE]
     passage_conditions = []
     for term in query.terms:
@@ -577,8 +509,8 @@ def compile(  # noqa: A001 - the language's own word
             passage_conditions.append(_passage_condition(term, binder))
         else:
             condition = _condition(term, binder)
-            conditions.append(visibility.kept(term, condition) if blind else condition)
-    if blind and visibility.order_tells(query):
+            conditions.append(visibility.hide_blind(term, condition) if blind else condition)
+    if blind and visibility.order_reveals(query):
         conditions.append(visibility.NOT_BLIND)
     if passage_conditions:
         conditions.append(
@@ -588,32 +520,31 @@ def compile(  # noqa: A001 - the language's own word
 
 
 def compile_seen(query: Query, me_id: int) -> Compiled:
-    """The SQL of a query in a count of answers or gold: all but what is to be decided blind."""
+    """Compile a query without the anchors that the person must still decide blind."""
     compiled = compile(query, me_id)
     return replace(compiled, where=f"{compiled.where} AND {visibility.NOT_BLIND}")
 
 
-def _compile_own(query: Query, binder: Binder) -> Compiled:
-    """The SQL of a query that an annotator may ask."""
-    conditions = [VISIBLE, *(_own_condition(term, binder) for term in query.terms)]
+def _compile_annotator(query: Query, binder: Binder) -> Compiled:
+    conditions = [VISIBLE, *(_annotator_condition(term, binder) for term in query.terms)]
     order = _order(query.sorts, binder, ORDERS | {"assigned": visibility.MY_POSITION})
     return Compiled(" AND ".join(conditions), order, binder.parameters)
 
 
-def _own_condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
+def _annotator_condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
     condition = visibility.condition(term, binder)
     if condition is not None:
         unequal = False if isinstance(term, Compare) else term.unequal
         held = f"({condition})"
         return _fill_predicted(NOT, condition=condition) if term.negated != unequal else held
     if isinstance(term, Match) and term.key in ("split", "doc"):
-        # The contrary of what is not told is not told either, so it is turned round inside.
+        # The negation must not reveal it either, so it is inside the condition.
         plain = (
             _fill_predicted(PASSAGES, conditions=_passage_condition(term, binder))
             if term.key == "doc"
             else _condition(term, binder)
         )
-        return visibility.ungiven(plain)
+        return visibility.not_assigned(plain)
     if isinstance(term, Match) and term.key == "text":
         return _fill_predicted(PASSAGES, conditions=_passage_condition(term, binder))
     return _condition(term, binder)
@@ -624,19 +555,19 @@ def _condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
         condition = _compare(term, binder)
         return _fill_predicted(NOT, condition=condition) if term.negated else condition
     if isinstance(term, PeopleTerm):
-        return _sign(term, PEOPLE[term.key](term.values, binder))
+        return _signed(term, PEOPLE[term.key](term.values, binder))
     if term.key == "nfh":
-        condition = nfh(term)
+        condition = _nfh(term)
         return _fill_predicted(NOT, condition=condition) if term.negated else f"({condition})"
     if term.key == "model":
         verdict = "FALSE" if term.unequal else "TRUE"
-        condition = _fill_predicted(JUDGED, model=ACTIVE_RESOLVER, verdict=verdict)
+        condition = _fill_predicted(MODEL_IS_RIGHT, model=ACTIVE_RESOLVER, verdict=verdict)
         return _fill_predicted(NOT, condition=condition) if term.negated else f"({condition})"
-    return _sign(term, MATCHES[term.key](term.values, binder))
+    return _signed(term, MATCHES[term.key](term.values, binder))
 
 
-def _sign(term: Match | PeopleTerm, condition: str) -> str:
-    """The condition, or its contrary: `!=` and the minus sign each turn it round."""
+def _signed(term: Match | PeopleTerm, condition: str) -> str:
+    """The condition, negated by `!=` or by the minus sign, but not by both."""
     if term.negated != term.unequal:
         return _fill_predicted(NOT, condition=condition)
     return f"({condition})"
@@ -644,32 +575,33 @@ def _sign(term: Match | PeopleTerm, condition: str) -> str:
 
 def _compare(term: Compare, binder: Binder) -> str:
     if term.key == "doubt":
-        return doubt(term, binder)
-    fragment, fragment_any = COMPARES[term.key]
-    if term.operator == "=":
-        return _fill_predicted(fragment_any, values=binder.all(term.numbers))
-    return _fill_predicted(
-        fragment, operator=OPERATORS[term.operator], value=binder.one(term.numbers[0])
-    )
-
-
-def _state(values: tuple[str, ...], binder: Binder) -> str:
-    return _with_special(values, SKIPPED, SKIPPED_BY_ME, STATE, binder)
-
-
-def _kind(values: tuple[str, ...], binder: Binder) -> str:
-    return _with_special(values, NONE, NO_KIND, KIND, binder)
+        return _doubt(term, binder)
+    compared = binder.compared(term.operator, term.numbers)
+    return _fill_predicted(COMPARES[term.key], compared=compared)
 
 
 def _with_special(
-    values: tuple[str, ...], special: str, special_fragment: str, fragment: str, binder: Binder
-) -> str:
-    """Any of the values, one of which has a fragment of its own."""
-    plain = [value for value in values if value != special]
-    parts = [_fill_predicted(fragment, values=binder.all(plain))] if plain else []
-    if special in values:
-        parts.append(f"({_fill_predicted(special_fragment)})")
-    return " OR ".join(parts)
+    fragment: str, special: str, special_fragment: str
+) -> Callable[[tuple[str, ...], Binder], str]:
+    """Any of the values, one of which has its own fragment."""
+
+    def conditions(values: tuple[str, ...], binder: Binder) -> str:
+        plain = [value for value in values if value != special]
+        parts = [_fill_predicted(fragment, values=binder.all(plain))] if plain else []
+        if special in values:
+            parts.append(f"({_fill_predicted(special_fragment)})")
+        return " OR ".join(parts)
+
+    return conditions
+
+
+def _which(
+    fragment: str, conditions: Mapping[str, str]
+) -> Callable[[tuple[str, ...], Binder], str]:
+    """Any of the values, each of which has a condition for the fragment."""
+    return lambda values, _: " OR ".join(
+        _fill_predicted(fragment, which=conditions[value]) for value in values
+    )
 
 
 def _id(values: tuple[str, ...], binder: Binder) -> str:
@@ -691,46 +623,45 @@ def _in(fragment: str) -> Callable[[tuple[str, ...], Binder], str]:
 
 MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "id": _id,
-    "state": _state,
-    "class": _kind,
+    "state": _with_special(STATE, SKIPPED, SKIPPED_BY_ME),
+    "class": _with_special(KIND, NONE, NO_KIND),
     "split": _in(SPLIT),
     "anchor": _in(WORD),
     "flag": _in(FLAG),
     "disagree": _disagree,
     "pattern": _in(PATTERN),
     "by": _in(BY),
-    "rule": gold_by_rule,
-    "experts": experts,
-    "audit": audit,
-    "tagged": tagged,
-    "nfhrule": identified_by_rule,
+    "rule": _with_special(GOLD_BY_RULE, NONE, NO_KIND),
+    "experts": _which(EXPERTS, EXPERTS_WHICH),
+    "audit": _which(AUDIT, AUDIT_WHICH),
+    "tagged": _tagged,
+    "nfhrule": _nfh_rule,
 }
 COMPARES = {
-    "heads": (HEADS, HEADS_ANY),
-    "votes": (VOTES, VOTES_ANY),
-    "guideline": (VERSION, VERSION_ANY),
-    "margin": (MARGIN, MARGIN_ANY),
-    "conf": (CONFIDENCE, CONFIDENCE_ANY),
-    "entropy": (ENTROPY, ENTROPY_ANY),
+    "heads": "a.heads {compared}",
+    "votes": "a.votes {compared}",
+    "guideline": VERSION,
+    "margin": COMPARED_PREDICTION % "margin",
+    "conf": COMPARED_PREDICTION % "confidence",
+    "entropy": COMPARED_PREDICTION % "entropy",
 }
-OPERATORS = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
 def _passage_condition(term: Match, binder: Binder) -> str:
-    """Over `passage AS x`: its text, or its document's name, holds any of the values."""
+    """For `passage AS x`: its text or its document's name contains any of the values."""
     column = "x.text" if term.key == "text" else "d.name"
     condition = " OR ".join(_contains(column, value, binder) for value in term.values)
     if term.key == "doc":
         condition = _fill_predicted(DOCUMENTS, condition=condition)
-    return _sign(term, condition)
+    return _signed(term, condition)
 
 
 def _contains(column: str, value: str, binder: Binder) -> str:
-    """Whether the column holds the value, in either case.
+    """The column contains the value, in either case.
 
-    SQLite's lower() folds ASCII letters only; where the value has other letters with two
-    cases, a pattern of character classes finds both. Patterns end at a NUL character, so
-    that a value with one is looked for without this.
+    SQLite's lower() folds ASCII letters only. A value with other letters that have case needs
+    a pattern of character classes. A pattern ends at a NUL character, so a value with NUL is
+    matched without one.
     """
     cased = any(len(_cases(character)) > 1 for character in value if not character.isascii())
     if not cased or "\0" in value:
@@ -742,14 +673,14 @@ def _contains(column: str, value: str, binder: Binder) -> str:
 
 
 def _cases(character: str) -> set[str]:
-    """The character in each case, as far as that is one character."""
+    """The character in each case, except forms of several characters."""
     upper = character.upper()
     forms = {character, character.lower(), upper, upper.lower(), character.title()}
     return {form for form in forms if len(form) == 1}
 
 
 def _class(character: str) -> str:
-    """A GLOB class of the character's cases; a class makes * ? and [ plain, too."""
+    """A GLOB class of the character's cases, which also escapes * ? and [."""
     if character == "^":
         return character
     return f"[{''.join(sorted(_cases(character)))}]"
@@ -758,7 +689,7 @@ def _class(character: str) -> str:
 def _order(
     sorts: tuple[SortTerm, ...], binder: Binder, orders: Mapping[str, str] | None = None
 ) -> str:
-    """The order of the list. orders: what names of orders mean, if not what ORDERS says."""
+    """The ORDER BY terms. orders: used instead of ORDERS."""
     parts: list[str] = []
     for sort in sorts:
         if sort.name == "order":
@@ -772,13 +703,13 @@ def _sort(sort: SortTerm, binder: Binder, orders: Mapping[str, str]) -> str:
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)
         return _fill_predicted(SHUFFLED, value=seed, direction=direction)
-    if sort.name in LARGEST_FIRST:
+    if sort.name in DESCENDING_ORDERS:
         direction = "ASC" if sort.reverse else "DESC"
-        return _fill_predicted(LARGEST_FIRST[sort.name], direction=direction)
+        return _fill_predicted(DESCENDING_ORDERS[sort.name], direction=direction)
     if sort.name == "models":
-        return by_models(sort, binder)
+        return _by_models(sort, binder)
     if sort.name == "rare":
-        return by_rare(direction)
+        return _by_rare(direction)
     if sort.name == "nfh":
         return fill(BY_SCORE, active=ACTIVE_IDENTIFIER, direction=direction)
     return _fill_predicted(orders[sort.name], direction=direction)
@@ -792,5 +723,5 @@ ORDERS = {
     "doubt": BY_DOUBT,
     "assigned": MY_POSITION,
 }
-LARGEST_FIRST = {"conflict": BY_CONFLICT, "entropy": BY_ENTROPY}
-"""The surest, or the most undecided first: not as numbers are ordered by themselves."""
+DESCENDING_ORDERS = {"conflict": BY_CONFLICT, "entropy": BY_ENTROPY}
+"""Orders with the largest number first."""

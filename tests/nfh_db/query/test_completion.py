@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from nfh_db.query import KEYS, SORTS, Completion, Completions, complete, parse
-from nfh_db.query.completion import MOST
+from nfh_db.query.parser import MAX_COMPLETIONS
 from nfh_models.domain import Blocking, DifferenceNote
 
 NAMES = ("ann1", "ann 2", "me", "a~b")
@@ -178,4 +178,4 @@ def test_offers_say_what_they_mean_and_are_not_too_many() -> None:
     assert option == Completion("split:", "split:", KEYS[2].summary)
     assert all(option.detail for option in complete("sort:", 5).options)
     many = [f"word{number}" for number in range(500)]
-    assert len(complete("anchor:", 7, lambda _: many).options) == MOST
+    assert len(complete("anchor:", 7, lambda _: many).options) == MAX_COMPLETIONS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.query import KEYS, SORTS, Key, KeyArgument, parse
-from nfh_db.query.parser import LONGEST, MOST_VALUES
+from nfh_db.query.parser import MAX_LENGTH, MAX_VALUES
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "queries.md"
 
@@ -52,4 +52,4 @@ def test_the_examples_outside_the_tables_are_understood(page: str) -> None:
 
 
 def test_the_limits_are_those_of_the_parser(page: str) -> None:
-    assert f"at most {LONGEST:,} characters and {MOST_VALUES} words" in page
+    assert f"at most {MAX_LENGTH:,} characters and {MAX_VALUES} words" in page

@@ -4,7 +4,7 @@ import pytest
 
 from nfh_db.errors import QueryError
 from nfh_db.query import KEYS, Compare, KeyArgument, Match, Query, SortTerm, parse, quote
-from nfh_db.query.parser import LONGEST, MOST_VALUES
+from nfh_db.query.parser import MAX_LENGTH, MAX_VALUES
 
 
 def text(*values: str, negated: bool = False) -> Match:
@@ -116,9 +116,9 @@ def test_orders_are_kept_apart_from_conditions(query: str, sorts: tuple[SortTerm
         ('a ""', 2, ["quotes at character 3 are empty"]),
         ('by:""', 3, ["quotes at character 4 are empty"]),
         ("ab\ud800c", 2, ["character 3 is half a character (U+D800)"]),
-        ("x" * (LONGEST + 1), LONGEST, ["2,001 characters; 2,000 is the most"]),
-        ("x " * (MOST_VALUES + 1), 2 * MOST_VALUES, ["more than 200 words", "in quotes"]),
-        ("text:" + "a," * MOST_VALUES + "a", 0, ["more than 200 words"]),
+        ("x" * (MAX_LENGTH + 1), MAX_LENGTH, ["2,001 characters; 2,000 is the most"]),
+        ("x " * (MAX_VALUES + 1), 2 * MAX_VALUES, ["more than 200 words", "in quotes"]),
+        ("text:" + "a," * MAX_VALUES + "a", 0, ["more than 200 words"]),
         ("class:" + "\x1b[31m" * 20, 6, ["class:␛[31m␛[31m", "…: no such class"]),
     ],
 )

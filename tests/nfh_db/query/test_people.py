@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_db.errors import QueryError
-from nfh_db.query import ME, Named, PeopleTerm, parse, quote_name
+from nfh_db.query import ME, PeopleTerm, PeopleValue, parse, quote_name
 
 
 def only(query: str) -> PeopleTerm:
@@ -15,29 +15,32 @@ def only(query: str) -> PeopleTerm:
 @pytest.mark.parametrize(
     ("query", "values"),
     [
-        ("differs:ann1", [Named(("ann1",))]),
-        ("differs:ann1~ann2", [Named(("ann1", "ann2"))]),
-        ("differs:ann1~ann2/NOUN", [Named(("ann1", "ann2"), "noun")]),
-        ("differs:ann1/extent", [Named(("ann1",), "extent")]),
-        ('differs:"ann 2"~ann1', [Named(("ann 2", "ann1"))]),
-        ('differs:ann1~"ann 2"/"noun"', [Named(("ann1", "ann 2"), "noun")]),
-        ('differs:"a~b/c"~"d, e"/noun,me', [Named(("a~b/c", "d, e"), "noun"), Named((ME,))]),
-        ('differs:ME~"me"', [Named((ME, "me"))]),
-        ('differs:"a\\"b\\\\"', [Named(('a"b\\',))]),
-        ('differs:a"b', [Named(('a"b',))]),
-        ("said:age", [Named((), "AGE")]),
-        ("said:age,ann2/Year", [Named((), "AGE"), Named(("ann2",), "YEAR")]),
-        ("said:me/unknown", [Named((ME,), "UNKNOWN")]),
-        ('said:"AGE"/AGE', [Named(("AGE",), "AGE")]),
-        ("assigned:nobody", [Named()]),
-        ('assigned:"nobody"', [Named(("nobody",))]),
-        ("assigned:Me/Annotator", [Named((ME,), "annotator")]),
-        ("assigned:nobody/annotator", [Named(("nobody",), "annotator")]),
-        ("todo:ann2,me", [Named(("ann2",)), Named((ME,))]),
-        ("todo:nobody", [Named(("nobody",))]),
+        ("differs:ann1", [PeopleValue(("ann1",))]),
+        ("differs:ann1~ann2", [PeopleValue(("ann1", "ann2"))]),
+        ("differs:ann1~ann2/NOUN", [PeopleValue(("ann1", "ann2"), "noun")]),
+        ("differs:ann1/extent", [PeopleValue(("ann1",), "extent")]),
+        ('differs:"ann 2"~ann1', [PeopleValue(("ann 2", "ann1"))]),
+        ('differs:ann1~"ann 2"/"noun"', [PeopleValue(("ann1", "ann 2"), "noun")]),
+        (
+            'differs:"a~b/c"~"d, e"/noun,me',
+            [PeopleValue(("a~b/c", "d, e"), "noun"), PeopleValue((ME,))],
+        ),
+        ('differs:ME~"me"', [PeopleValue((ME, "me"))]),
+        ('differs:"a\\"b\\\\"', [PeopleValue(('a"b\\',))]),
+        ('differs:a"b', [PeopleValue(('a"b',))]),
+        ("said:age", [PeopleValue((), "AGE")]),
+        ("said:age,ann2/Year", [PeopleValue((), "AGE"), PeopleValue(("ann2",), "YEAR")]),
+        ("said:me/unknown", [PeopleValue((ME,), "UNKNOWN")]),
+        ('said:"AGE"/AGE', [PeopleValue(("AGE",), "AGE")]),
+        ("assigned:nobody", [PeopleValue()]),
+        ('assigned:"nobody"', [PeopleValue(("nobody",))]),
+        ("assigned:Me/Annotator", [PeopleValue((ME,), "annotator")]),
+        ("assigned:nobody/annotator", [PeopleValue(("nobody",), "annotator")]),
+        ("todo:ann2,me", [PeopleValue(("ann2",)), PeopleValue((ME,))]),
+        ("todo:nobody", [PeopleValue(("nobody",))]),
     ],
 )
-def test_what_a_value_means(query: str, values: list[Named]) -> None:
+def test_what_a_value_means(query: str, values: list[PeopleValue]) -> None:
     term = only(query)
     assert list(term.values) == values
     assert (term.unequal, term.negated) == (False, False)
@@ -100,7 +103,7 @@ def test_what_does_not_hold_is_refused_at_its_place(
 )
 def test_a_name_as_it_has_to_be_written(name: str, written: str) -> None:
     assert quote_name(name, ("me",)) == written
-    assert only(f"todo:{written}").values == (Named((name,)),)
+    assert only(f"todo:{written}").values == (PeopleValue((name,)),)
 
 
 def test_quotes_of_other_keys_stay_as_they_were() -> None:
