@@ -1,6 +1,7 @@
 """Jobs in words: one name wherever they are told, and what they are at."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,11 +97,12 @@ def test_no_phase_ends_in_a_colon() -> None:
     told: list[str] = []
     notes: list[JobProgress] = []
 
-    class Rows:
-        def note_job(self, job_id: int, noted: JobProgress, *more: object) -> None:
+    class Jobs:
+        def note(self, job_id: int, noted: JobProgress, *more: object) -> None:
             notes.append(noted)
 
-    report = JobReporter(Rows(), 1, lambda phase, *_: told.append(phase))  # type: ignore[arg-type]
+    rows = SimpleNamespace(jobs=Jobs())
+    report = JobReporter(rows, 1, lambda phase, *_: told.append(phase))  # type: ignore[arg-type]
     report.step(Phase("passages decided:", 3, 9))
     assert told == ["passages decided"]
     assert [one.phase for one in notes] == told
