@@ -1,6 +1,4 @@
-"""SIGTERM, SIGHUP and a lost terminal: a command that is asked to end cleans up behind
-itself, as at Ctrl-C.
-"""
+"""SIGTERM, SIGHUP and a lost terminal: a command that is told to end cleans up as at Ctrl-C."""
 
 import os
 import select
@@ -11,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
-# SIGTERM and SIGHUP: a command that is asked to end cleans up behind itself, as at Ctrl-C.
-#
-# By default both end a process on the spot, and what it was writing stays half written.
+# SIGTERM and SIGHUP. By default both end a process immediately, and a file that it was writing
+# stays incomplete.
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -23,11 +20,11 @@ SIGNALS = tuple(
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
 BY_SIGNAL = 128
-"""What shells add to a signal's number to make the exit status of what it ended."""
+"""Shells add this to the number of a signal for the exit status of a process it ended."""
 
 
 class EndedError(KeyboardInterrupt):
-    """A signal asks the process to end: whoever takes back its work at Ctrl-C does so now."""
+    """A signal told the process to end. Cleaning up is the same as at Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"ended by {signal.Signals(number).name}")
@@ -41,12 +38,12 @@ class EndedError(KeyboardInterrupt):
 
 @contextmanager
 def tidily() -> Iterator[None]:
-    """Raise EndedError inside the block when one of SIGNALS comes; a second one ends at once.
+    """Raise EndedError inside the block at the first of SIGNALS; a second one ends the process.
 
-    Signals that somebody ignores or handles (nohup ignores SIGHUP) stay as they are.
+    Signals that are ignored (as SIGHUP under nohup) or handled keep their handlers.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers, and only it is interrupted
+        yield  # only the main thread can set handlers and is interrupted by signals
         return
     before = {one: signal.SIG_DFL for one in SIGNALS if signal.getsignal(one) is signal.SIG_DFL}
 
@@ -63,7 +60,8 @@ def tidily() -> Iterator[None]:
 
 @contextmanager
 def when_done() -> Iterator[None]:
-    """Put what Ctrl-C and SIGNALS raise off to the end of the block; a second one not."""
+    """Defer the effect of Ctrl-C or one of SIGNALS to the end of the block; a second one acts
+    immediately."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -91,38 +89,38 @@ def _set(handlers: Mapping[int, Handler]) -> None:
         signal.signal(number, handler)
 
 
-# Noticing that the terminal is gone, where nobody else says it.
+# The hang-up of a terminal.
 #
-# A terminal that vanishes (its window closed, its tmux killed) sends SIGHUP, and that ends a
-# process. Where that is ignored, as under nohup, nothing would end the workbench: it would go
-# on reading the end of its input, again and again, for ever.
+# A terminal that is closed (its window, its tmux) sends SIGHUP, which ends a process. If that
+# is ignored, as under nohup, the workbench would read the end of its input in an endless loop.
 
 SIGHUP = 1
-"""Its number everywhere; Windows has none."""
+"""The number of the signal; Windows does not define it."""
 
 STATUS = BY_SIGNAL + SIGHUP
-"""Exit status of a workbench whose terminal went: that of a process which SIGHUP ended."""
+"""Exit status of a workbench whose terminal was closed: as if ended by SIGHUP."""
 
 AT_MOST = 10.0
-"""Seconds until the process is ended where it has not ended by itself."""
+"""Seconds after the hang-up until the process is ended."""
 
 
-def watch(gone: Callable[[], object]) -> None:
-    """Call `gone`, in another thread, when the terminal of this process is gone.
+def watch(on_hangup: Callable[[], object]) -> None:
+    """Call `on_hangup`, in another thread, when the terminal of this process is closed.
 
-    Output to the terminal goes nowhere from then on, since writing to one that is not there
-    fails. If the process is still there after AT_MOST seconds, it is ended. Does nothing where
-    standard input is no terminal, or where terminals cannot be watched so.
+    Output to the terminal is discarded from then on, since writing to it would fail. After
+    AT_MOST seconds the process is ended. Does nothing if standard input is not a terminal, or
+    if the system has no `poll`.
     """
     if not (sys.__stdin__ and sys.__stdin__.isatty() and hasattr(select, "poll")):
         return
-    terminal = sys.__stdin__.fileno()
-    threading.Thread(target=_wait, args=(terminal, gone), daemon=True, name="hang-up").start()
+    threading.Thread(
+        target=_wait, args=(sys.__stdin__.fileno(), on_hangup), daemon=True, name="hang-up"
+    ).start()
 
 
-def _wait(terminal: int, gone: Callable[[], object]) -> None:
+def _wait(terminal: int, on_hangup: Callable[[], object]) -> None:
     poll = select.poll()
-    poll.register(terminal, 0)  # of itself it tells of the end, and costs nothing meanwhile
+    poll.register(terminal, 0)  # without events, poll reports hang-ups and errors only
     try:
         found = poll.poll()
     except OSError:
@@ -130,24 +128,23 @@ def _wait(terminal: int, gone: Callable[[], object]) -> None:
     if not any(events & (select.POLLHUP | select.POLLERR) for _, events in found):
         return
     _silence(terminal)
-    last = threading.Timer(AT_MOST, os._exit, (STATUS,))
-    last.daemon = True
-    last.start()
-    gone()
+    timer = threading.Timer(AT_MOST, os._exit, (STATUS,))
+    timer.daemon = True
+    timer.start()
+    on_hangup()
 
 
 def _silence(terminal: int) -> None:
-    """Let what is still written to the terminal go nowhere, and what is read be the end."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    """Redirect the terminal, and output that goes to it, to the null device."""
+    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
-        if _lost(descriptor):
-            os.dup2(nowhere, descriptor)
-    os.dup2(nowhere, terminal)
-    os.close(nowhere)
+        if _is_hung_up(descriptor):
+            os.dup2(null, descriptor)
+    os.dup2(null, terminal)
+    os.close(null)
 
 
-def _lost(descriptor: int) -> bool:
-    """Whether a descriptor is that of a terminal that is gone."""
+def _is_hung_up(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(events & (select.POLLHUP | select.POLLERR) for _, events in poll.poll(0))

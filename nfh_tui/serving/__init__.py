@@ -1,4 +1,7 @@
-"""Serving the workbench to browsers. `access` says who may, `server` joins that to
-textual-serve, `visit` is the server's side of one visit, and `child` runs in the process of
-a visit, the only part that imports the screen.
+"""Serving the workbench to browsers.
+
+`access`, `server` and `visit` run in the process of `nfh-tui serve`: access control, the server
+on top of textual-serve, and the server's side of one visit. `child` and `guest_client` run in
+one process per visit, the only part that imports screens. Only the command `serve` imports from
+here.
 """

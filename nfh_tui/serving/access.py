@@ -1,6 +1,5 @@
-"""Who may use the served workbench: addresses, invitations, access control, limits on
-connections and messages, close codes, log lines without secrets, and the pages that hold
-nothing of the database.
+"""Access to the served workbench: addresses, invitations, access control, limits on connections
+and messages, close codes, logging without secrets, and the pages without data.
 """
 
 import asyncio
@@ -26,28 +25,26 @@ from aiohttp import web
 
 from nfh_tui.display_text import clip
 
-# Under which addresses the server may be asked for, and from which pages.
+# Addresses under which the server accepts requests, and pages from which it does.
 #
-# A page of somebody else's can make a browser send requests here. It cannot choose the Host
-# and Origin that the browser sends with them, so these two are what is looked at.
+# A foreign page can make a browser send requests here. It cannot choose the Host and Origin
+# headers that the browser sends with them, so these two are checked.
 
-ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - named to be told apart, not to be bound
+ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server listens, and how it is reached if not there.
-
-    public_url: scheme, name and perhaps port of a proxy in front; None if there is none.
-    """
+    """Where the server listens, and the URL under which it is reached."""
 
     host: str
     port: int
     public_url: str | None = None
+    """Of a proxy in front, without path: scheme, name and optional port."""
 
     @property
     def url(self) -> str:
-        """What stands before the path in links."""
+        """The part of links before the path."""
         if self.public_url is not None:
             return self.public_url
         host = socket.gethostname() if self.host in ANYWHERE else self.host
@@ -55,25 +52,25 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """True if only this machine can connect."""
+        """Whether only this machine can connect."""
         return self.host == "localhost" or _is_loopback(self.host)
 
     @property
     def is_secure(self) -> bool:
-        """True if browsers come by https."""
+        """Whether browsers connect by https."""
         return self.url.startswith("https:")
 
     @property
     def cookie_name(self) -> str:
-        """Of its own for each port: browsers do not keep those of two ports apart."""
+        """Different for each port: browsers share cookies between the ports of a host."""
         name = f"nfh-tui-{self.port}"
         return f"__Host-{name}" if self.is_secure else name
 
     def trusts_host(self, host: str) -> bool:
-        """True for a Host that nobody else can make a browser send.
+        """Whether a Host header cannot come from a foreign name for this server.
 
-        The port may be another one: that of a forwarding (ssh -L), or a proxy's. A number
-        needs no look-up, so no look-up can have been turned to us (DNS rebinding).
+        The port is not compared: a proxy or a forwarding (ssh -L) may have another. IP
+        addresses are trusted, since DNS rebinding needs a name.
         """
         try:
             name = urlsplit(f"//{host}").hostname
@@ -85,13 +82,13 @@ class Address:
         return name in own or _is_number(name)
 
     def trusts_origin(self, origin: str | None, host: str) -> bool:
-        """True if the page that asks is ours: it came from the very address it asks now."""
+        """Whether the requesting page was served by us: its origin is the address requested."""
         wanted = self.public_url if self.public_url is not None else f"http://{host}"
         return origin is not None and origin.lower() == wanted.lower()
 
 
 def public_url(given: str) -> str:
-    """The address of a proxy as browsers name it in Origin. Raises ValueError."""
+    """Normalize the URL of a proxy to the form of an Origin header. Raises ValueError."""
     parts = urlsplit(given)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("wanted an address such as https://nfh.example.org")
@@ -115,17 +112,16 @@ def _is_loopback(name: str) -> bool:
     return _is_number(name) and ipaddress.ip_address(name).is_loopback
 
 
-# Why a socket is closed: a number for the page, and a sentence for the person.
-#
-# Numbers from 4000 on are free for programs. The sentence must fit into 123 bytes.
+# Reasons for closing a socket. Codes from 4000 on are free for applications.
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """code: of the socket. reason: a sentence of at most 123 bytes."""
+    """A close code and its reason."""
 
     code: int
     reason: str
+    """A sentence for the guest, at most 123 bytes as the protocol demands."""
 
 
 LEFT = Closing(1000, "You left the workbench. Your answers and drafts are saved.")
@@ -148,14 +144,13 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody invited. mode: why their workbench opens: browse, annotate or adjudicate.
-
-    admin: they may do all that whoever started the server may do in a workbench.
-    """
+    """An invited person."""
 
     name: str
     mode: str
+    """In which their workbench opens: browse, annotate or adjudicate."""
     admin: bool = False
+    """Whether they may do everything that the person who started the server may do."""
 
     @property
     def words(self) -> str:
@@ -164,11 +159,11 @@ class Guest:
 
 
 class Guests:
-    """The people invited, for as long as this object lives: no secret is ever written down.
+    """The invitations of one run of the server. No secret is written to disk.
 
-    Each has two secrets. The token stands in the link that is sent to them; only its hash is
-    kept. The cookie is what their browser shows from then on; it is computed from a key that
-    is made anew each time. Neither does in the place of the other.
+    Each guest has two secrets. The token is part of the link sent to them; only its hash is
+    kept. The cookie identifies their browser from then on; it is an HMAC under a key generated
+    in each run. Neither is accepted in place of the other.
     """
 
     def __init__(self, guests: Sequence[Guest]) -> None:
@@ -177,21 +172,21 @@ class Guests:
         self._hashes: dict[Guest, bytes] = {}
 
     def invite(self, guest: Guest) -> str:
-        """A new token for one of `guests`; the one they had before is worth nothing now."""
+        """Generate a token for one of `guests`; it invalidates their previous one."""
         token = secrets.token_urlsafe(SECRET_BYTES)
         self._hashes[guest] = _hashed(token)
         return token
 
     def by_token(self, token: str) -> Guest | None:
-        """Whose link this is; None if nobody's."""
+        """The guest with this token; None if there is none."""
         return _whose(_hashed(token), self._hashes)
 
     def cookie(self, guest: Guest) -> str:
-        """What the guest's browser is given to show."""
+        """The value of the guest's cookie."""
         return hmac.new(self._key, guest.name.encode(), hashlib.sha256).hexdigest()
 
     def by_cookie(self, cookie: str) -> Guest | None:
-        """Whose cookie this is; None if nobody's."""
+        """The guest with this cookie; None if there is none."""
         given = cookie.encode("utf-8", "replace")
         return _whose(given, {guest: self.cookie(guest).encode() for guest in self._hashes})
 
@@ -201,7 +196,7 @@ def _hashed(token: str) -> bytes:
 
 
 def _whose(given: bytes, known: dict[Guest, bytes]) -> Guest | None:
-    """Compared with everybody's, each in constant time: how long it takes tells nothing."""
+    # All are compared, each in constant time, so that the duration reveals nothing.
     found = None
     for guest, secret in known.items():
         if hmac.compare_digest(given, secret):
@@ -209,32 +204,32 @@ def _whose(given: bytes, known: dict[Guest, bytes]) -> Guest | None:
     return found
 
 
-# How many connections are held, and whose end first: those invited always find room.
+# Limits on open connections, which keep room for guests.
 #
-# Whoever can reach the port can open connections and say nothing. Each is a file that the
-# process has open, and at the system's limit nobody gets in any more. So connections on which
-# nobody invited has been seen are few, in all and of one address; beyond that the oldest of
-# them is ended for the new one, which may be somebody's who was invited.
+# Anyone who can reach the port can open connections and stay silent. Each takes a file
+# descriptor, and at the system's limit no guest can connect any more. So connections on which
+# no guest has identified themselves are limited, in total and per address. Beyond the limit the
+# oldest one is closed for the new one, which may be a guest's.
 
 log = logging.getLogger("nfh_tui.serving")
 
 SECONDS_TO_ASK = 20.0
-"""Seconds that a connection may be open, or stay open, without a whole request on it."""
+"""Seconds that a connection may stay open without a complete request."""
 
 LINGERING = 2.0
-"""Seconds in which the rest of a request is read that has been answered already."""
+"""Seconds for reading the rest of a request that has already been answered."""
 
 FILES_WANTED = 65_536
-"""Open files, if the system gives so many; more are never of use."""
+"""Limit of open files to request from the system; more are never used."""
 
 FILES_UNKNOWN = 1024
-"""Where the system does not say."""
+"""The assumed limit on systems that do not tell it."""
 
 SPARE_FILES = 320
-"""For what is just being accepted, twice the queue of 128, and for the program itself."""
+"""For connections being accepted, twice the backlog of 128, and for the program itself."""
 
 FILES_OF_VISIT = 8
-"""A socket, three pipes to the child, and what is open while it starts."""
+"""A socket, three pipes to the child, and files open during its start."""
 
 LEAST_REST = 64
 MOST_STRANGERS, MOST_OF_ADDRESS, MOST_OF_GUEST = 256, 64, 16
@@ -245,19 +240,19 @@ IPV6_NETWORK = 64
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Connections held at most: without an invitation in all and of an address; of a guest.
-
-    visits: workbenches open at once.
-    """
+    """Largest numbers of open connections."""
 
     strangers: int
+    """Without an identified guest, in total."""
     of_address: int
+    """Without an identified guest, from one address."""
     of_guest: int
     visits: int
+    """Open workbenches."""
 
 
 def limits_of(files: int, visits: int, guests: int) -> Limits:
-    """What fits into so many open files. visits: wanted; fewer, at least one, where need be."""
+    """The limits that fit into `files` open files: at most `visits` visits, at least one."""
     fitting = (files - SPARE_FILES - LEAST_REST) // FILES_OF_VISIT
     visits = max(1, min(visits, fitting))
     half = max(LEAST_REST, files - SPARE_FILES - visits * FILES_OF_VISIT) // 2
@@ -267,7 +262,7 @@ def limits_of(files: int, visits: int, guests: int) -> Limits:
 
 
 def open_files() -> int:
-    """How many files this process may have open, after asking the system for more."""
+    """Raise this process's limit of open files, if possible, and return it."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -283,23 +278,23 @@ def open_files() -> int:
 
 @runtime_checkable
 class Held(Protocol):
-    """A connection that can be ended."""
+    """A connection that can be closed."""
 
     def drop(self) -> None:
-        """End it at once."""
+        """Close it immediately."""
 
 
 Group = str | Guest
-"""Whose a connection is: a guest's, or nobody's known, from an address."""
+"""The guest of a connection, or the address it comes from while no guest is known."""
 
 PROXY = "a proxy"
 
 
 class Connections:
-    """All connections that are open, by whose they are, in each group the oldest first.
+    """The open connections, grouped by guest or address; oldest first in each group.
 
-    behind_proxy: a proxy on this machine passes on what others send, so that connections from
-    here are not counted as those of one address.
+    behind_proxy: whether a proxy on this machine forwards requests; connections from this
+    machine then do not count as those of one address.
     """
 
     def __init__(self, limits: Limits, *, behind_proxy: bool = False) -> None:
@@ -309,8 +304,8 @@ class Connections:
         self._groups: dict[Group, dict[Held, None]] = {}
         self._strangers = 0
 
-    def came(self, connection: Held, address: str) -> None:
-        """A connection was opened; nobody knows yet by whom."""
+    def opened(self, connection: Held, address: str) -> None:
+        """Add a new connection. Drops the oldest one if there are too many."""
         group = self._address_group(address)
         self._put(connection, group)
         if group != PROXY and len(self._groups[group]) > self.limits.of_address:
@@ -320,20 +315,20 @@ class Connections:
                 max(self._address_groups(), key=lambda one: len(self._groups[one]))
             )
 
-    def asked(self, connection: object, guest: Guest | None, address: str) -> None:
-        """A request came on a connection: by somebody invited, or by None of them."""
+    def identified(self, connection: object, guest: Guest | None, address: str) -> None:
+        """Assign a connection to the sender of a request on it; guest: None for a stranger."""
         if not isinstance(connection, Held) or connection not in self._group_of:
             return
         group = self._address_group(address) if guest is None else guest
         if group == self._group_of[connection]:
             return
-        self.gone(connection)
+        self.remove(connection)
         self._put(connection, group)
         if guest is not None and len(self._groups[guest]) > self.limits.of_guest:
             self._drop_oldest(guest)
 
-    def gone(self, connection: object) -> None:
-        """A connection has ended, or is a workbench's from now on and counted as one."""
+    def remove(self, connection: object) -> None:
+        """Stop counting a connection: it has ended, or now belongs to a visit."""
         if not isinstance(connection, Held) or connection not in self._group_of:
             return
         group = self._group_of.pop(connection)
@@ -349,7 +344,7 @@ class Connections:
 
     def _drop_oldest(self, group: Group) -> None:
         oldest = next(iter(self._groups[group]))
-        self.gone(oldest)
+        self.remove(oldest)
         oldest.drop()
         whose = group if isinstance(group, str) else group.name
         log.warning(
@@ -374,11 +369,8 @@ class Connections:
 
 
 @dataclass(slots=True)
-class Meter:
-    """So many a second in the long run, so many at once.
-
-    A mouse that is moved fast says a hundred things a second; a held key thirty.
-    """
+class RateLimit:
+    """A token bucket: `rate` events a second on average, `burst` at once."""
 
     rate: float
     burst: float
@@ -386,7 +378,7 @@ class Meter:
     _at: float = 0.0
 
     def allows(self, now: float) -> bool:
-        """True if one more may come. now: seconds of a clock that never goes back."""
+        """Whether one more event is allowed; counts it. now: monotonic seconds."""
         if self._left < 0:
             self._left, self._at = self.burst, now
         self._left = min(self.burst, self._left + (now - self._at) * self.rate)
@@ -397,19 +389,19 @@ class Meter:
         return True
 
 
-# What the server tells on standard error: who came and went, and no secret.
+# The log on standard error: who comes and goes, without secrets.
 #
-# Whoever was not invited can send anything, and as much of it as they like: what aiohttp says
-# of that is cut down to a line without a word of theirs, and only so many lines are written.
+# Strangers can send anything, in any quantity. Messages of aiohttp about their requests are cut
+# to one line that repeats nothing of the request, and the number of lines is limited.
 
 TOKEN = re.compile(r"(token(?:=|%3d))[^&\s'\"]+", re.IGNORECASE)
-"""A token in a link, whole or not."""
+"""A token in a link, complete or not."""
 
 SECRET = re.compile(r"(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2}){43,}")
-"""What is as long as a token, or as a cookie: 43 and 64 characters. Also percent-encoded."""
+"""Anything as long as a token (43 characters) or a cookie (64), also percent-encoded."""
 
 REQUEST_FIELD = re.compile(r"%[-#0 +.\d]*[a-zA-Z]")
-"""A place in a line to be logged where something of the request would stand."""
+"""A format field of a log message, which may be filled from a request."""
 
 LOGGERS = {
     "nfh_tui.serving": logging.INFO,
@@ -418,42 +410,42 @@ LOGGERS = {
 }
 
 PER_SECOND, AT_ONCE = 0.5, 20.0
-"""Lines about people who were not invited, and as many about the event loop."""
+"""Rate and burst of lines about strangers, and the same again about the event loop."""
 
 OUT_OF = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-"""Errors of a system that has no more of something; asyncio tries again after a second."""
+"""Exhausted system resources; asyncio accepts connections again after a second."""
 
 
-def masked(text: str) -> str:
-    """A text in which … stands for whatever could be a secret."""
+def redacted(text: str) -> str:
+    """Replace whatever may be a secret by …"""
     return SECRET.sub("…", TOKEN.sub(r"\1…", text))
 
 
-class WithoutTokens(logging.Formatter):
-    """Time and words on one line, tokens left out."""
+class RedactingFormatter(logging.Formatter):
+    """Time and message on one line, without secrets."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s  %(message)s", "%H:%M:%S")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, with what follows it of an error that is ours."""
+        """The line; only errors of our own code are followed by a traceback."""
         if record.name.partition(".")[0] in {"aiohttp", "asyncio"}:
             record = _without_request(record)
-        return masked(super().format(record))
+        return redacted(super().format(record))
 
 
 def _without_request(record: logging.LogRecord) -> logging.LogRecord:
-    """A line of aiohttp's or asyncio's, without what stands in the request."""
-    words = REQUEST_FIELD.sub("…", str(record.msg)).partition("\n")[0]
+    """A record of aiohttp or asyncio without any content of the request."""
+    message = REQUEST_FIELD.sub("…", str(record.msg)).partition("\n")[0]
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
-        words += f" ({type(error).__name__}{_place(error)})"
-    told = {"name": record.name, "levelno": record.levelno, "msg": words}
-    return logging.makeLogRecord(told | {"created": record.created})
+        message += f" ({type(error).__name__}{_location(error)})"
+    fields = {"name": record.name, "levelno": record.levelno, "msg": message}
+    return logging.makeLogRecord(fields | {"created": record.created})
 
 
-def _place(error: BaseException) -> str:
-    """Where in the program an error was raised, for whoever looks for a fault of ours."""
+def _location(error: BaseException) -> str:
+    """File and line that raised an error, to find faults of this program."""
     trace = error.__traceback__
     if trace is None:
         return ""
@@ -462,24 +454,24 @@ def _place(error: BaseException) -> str:
     return f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
 
 
-class Sparing(logging.Filter):
-    """Lets only so many lines pass that anybody can cause, and tells how many it left out."""
+class LogRateLimit(logging.Filter):
+    """Limits the rate of lines that strangers can cause, and counts those left out."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._meters = {name: Meter(PER_SECOND, AT_ONCE) for name in ("stranger", "loop")}
-        self._left_out = dict.fromkeys(self._meters, 0)
+        self._limits = {name: RateLimit(PER_SECOND, AT_ONCE) for name in ("stranger", "loop")}
+        self._left_out = dict.fromkeys(self._limits, 0)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """True for what is to be written."""
+        """Whether to write a record. The first one after a gap tells how many were left out."""
         if record.name.startswith("asyncio"):
             kind = "loop"
         elif record.name.startswith("aiohttp") or getattr(record, "uninvited", False):
             kind = "stranger"
         else:
             return True
-        if not self._meters[kind].allows(self._clock()):
+        if not self._limits[kind].allows(self._clock()):
             self._left_out[kind] += 1
             return False
         if left_out := self._left_out[kind]:
@@ -489,7 +481,7 @@ class Sparing(logging.Filter):
 
 
 def note_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG001
-    """Log in a line what the event loop could not do, or nobody waited for."""
+    """The event loop's exception handler: logs one line."""
     error = context.get("exception")
     if isinstance(error, OSError) and error.errno in OUT_OF:
         words = f"no connection can be taken just now: {error.strerror}"
@@ -501,10 +493,10 @@ def note_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) ->
 
 @contextmanager
 def logging_to_stderr() -> Iterator[None]:
-    """Tell what happens while the block runs."""
+    """Write the log to standard error inside the block."""
     handler = logging.StreamHandler()
-    handler.setFormatter(WithoutTokens())
-    handler.addFilter(Sparing())
+    handler.setFormatter(RedactingFormatter())
+    handler.addFilter(LogRateLimit())
     before = {name: logging.getLogger(name).level for name in LOGGERS}
     for name, level in LOGGERS.items():
         logging.getLogger(name).setLevel(level)
@@ -564,11 +556,11 @@ def plain(words: tuple[str, str], status: int) -> web.Response:
 
 
 def entered(guest: Guest) -> web.Response:
-    """A page that goes on to the workbench by itself.
+    """A page that opens the workbench by a script.
 
-    No redirect: a browser that came from a link in a mail or on another site would follow it
-    without the cookie that it was just given (SameSite=Strict). From this page it comes from
-    here. The link with the token is replaced in the address bar and in the history.
+    A redirect would not do: a browser that came from a mail or another site follows it without
+    the cookie just set (SameSite=Strict), but a request from this page carries it. The script
+    also replaces the link with the token in the address bar and the history.
     """
     body = '<p>One moment. If nothing happens: <a href="/">open the workbench</a>.</p>'
     head = '<script src="/page/enter.js" defer></script>'
@@ -581,7 +573,7 @@ def workbench(guest: Guest, font_size: str) -> web.Response:
     """The page of the terminal."""
     page = files("nfh_tui.serving").joinpath("static/page.html").read_text("utf-8")
     said = {"name": guest.name, "mode": guest.mode, "font-size": str(_size(font_size))}
-    # All at once: a name may look like a field, and stays what it is.
+    # All in one pass: a name that looks like a field must not be replaced.
     text = PAGE_FIELD.sub(lambda found: escape(said[found[1]]), page)
     return web.Response(text=text, content_type=TEXT)
 
@@ -595,7 +587,7 @@ def _size(given: str) -> int:
 GUEST: web.RequestKey[Guest] = web.RequestKey("guest", Guest)
 ENTER = "/enter"
 OURS = frozenset({"/", ENTER, "/ws"})
-"""Paths that are logged as they are asked for."""
+"""Paths that may appear in the log as requested."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -615,36 +607,36 @@ HEADERS = {
 
 
 async def put_headers(request: web.Request, response: web.StreamResponse) -> None:  # noqa: ARG001
-    """On every answer, errors and files included."""
+    """Signal handler of aiohttp: adds HEADERS to every response, errors and files included."""
     response.headers.update(HEADERS)
 
 
-def make_gate(
+def access_control(
     address: Address, guests: Guests, connections: Connections
 ) -> Callable[..., Awaitable[web.StreamResponse]]:
-    """What every request goes through first.
+    """Make the middleware that checks every request.
 
-    Without the cookie of somebody invited there is one page, which says so, at every path;
-    `ENTER`, where the cookie is given, looks at the token itself. connections: told who asks;
-    on that of a stranger nothing is answered a second time.
+    Without the cookie of a guest every path gives the same page, which says so; the handler of
+    `ENTER`, which sets the cookie, checks the token itself. connections: told who sends; that
+    of a stranger is closed after one response.
     """
 
-    def turned_away(words: tuple[str, str]) -> web.Response:
+    def forbidden(words: tuple[str, str]) -> web.Response:
         response = plain(words, 403)
         response.force_close()
         return response
 
     @web.middleware
-    async def gate(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not address.trusts_host(request.host):
-            refused(request, f"it asks for the host {shown(request.host)!r}")
-            return turned_away(WRONG_ADDRESS)
+            log_refusal(request, f"it asks for the host {loggable(request.host)!r}")
+            return forbidden(WRONG_ADDRESS)
         guest = guests.by_cookie(request.cookies.get(address.cookie_name, ""))
-        connections.asked(request.protocol, guest, request.remote or "")
+        connections.identified(request.protocol, guest, request.remote or "")
         if request.path != ENTER:
             if guest is None:
-                refused(request, "no cookie of anybody invited")
-                return turned_away(NOT_INVITED)
+                log_refusal(request, "no cookie of anybody invited")
+                return forbidden(NOT_INVITED)
             request[GUEST] = guest
         try:
             return await handler(request)
@@ -653,15 +645,16 @@ def make_gate(
                 return plain(NOTHING_HERE, error.status)
             raise
 
-    return gate
+    return check
 
 
-def refused(request: web.Request, why: str) -> None:
-    """Log that somebody was not let in. A token may stand in the query, and anywhere."""
+def log_refusal(request: web.Request, why: str) -> None:
+    """Log that a request was refused, and why."""
+    # A token may be anywhere in an unknown path.
     path = request.path if request.path in OURS else "a page that there is not"
     log.warning("refused %s from %s: %s", path, request.remote, why, extra={"uninvited": True})
 
 
-def shown(said: str) -> str:
-    """A part of what a stranger says, for the log."""
-    return clip(masked(said), 60)
+def loggable(text: str) -> str:
+    """The beginning of a stranger's text, without secrets."""
+    return clip(redacted(text), 60)

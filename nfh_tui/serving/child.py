@@ -1,10 +1,10 @@
-"""What runs in the process of one visit: the workbench, drawn for a browser.
+"""The process of one visit: the workbench, drawn for a browser.
 
 `python -m nfh_tui.serving.child --db=PATH --as=NAME --mode=MODE [--admin] [--query=QUERY]`,
-started by the server with Textual's web driver. It differs from the workbench of a terminal in
-five things: the visitor changes what they were invited to change and no more, files go to
-their browser, predictions are asked of the server, trainings that are due are left to it, and
-the workbench ends when the server has.
+started by the server with Textual's web driver. It differs from the workbench in a terminal in
+five points: guests change only what they were invited to change, files go to the browser,
+predictions are requested from the server, due trainings are left to it, and the workbench ends
+when the server does.
 """
 
 import argparse
@@ -38,22 +38,22 @@ from nfh_tui.workbench.host import PREDICTOR_VARIABLE, Host
 from nfh_tui.workbench.screen import Workbench
 
 WANTED = "nfh_predict"
-"""The type of the packet in which predictions are asked for; the server knows it, too."""
+"""The type of the packet that requests predictions, as in `visit`."""
 
-LAST_WISHES = 2.5
-"""Seconds for keys under way to be done when the page is gone, and as many to save it all."""
+EXIT_SECONDS = 2.5
+"""Seconds, after the page has closed, to process pending keys, and as many to save."""
 
-LAST_KEYS = 0.05
+LAST_KEYS_SECONDS = 0.05
 
-LOOK_FOR_SERVER = 2.0
+SERVER_CHECK_SECONDS = 2.0
 
 TO_READ = "you were invited to read"
 
 Ask = Callable[[Sequence[int]], None]
 
 
-class FarPredictor(PredictorClient):
-    """A predictor that runs elsewhere: all it does here is to be asked."""
+class RemotePredictor(PredictorClient):
+    """Forwards requests to the predictor of the server."""
 
     def __init__(self, database: Path, ask: Ask) -> None:
         super().__init__(database, lambda _: None, lambda _: None)
@@ -63,7 +63,7 @@ class FarPredictor(PredictorClient):
         """The server starts it."""
 
     def ask(self, anchor_ids: Sequence[int]) -> None:
-        """Want predictions of these; they come through the database."""
+        """Request predictions; they arrive through the database."""
         self._pass_on(anchor_ids)
 
     async def stop(self) -> None:
@@ -71,66 +71,66 @@ class FarPredictor(PredictorClient):
 
 
 class BrowserHost(Host):
-    """The session of somebody who was invited, in a browser, who may be gone at any moment."""
+    """The host of a guest's workbench in a browser, which may disconnect at any time."""
 
     queues_trainings = False
 
     def __init__(self, access: Access) -> None:
         self.access = access
-        self._parting = False
+        self._exiting = False
 
     def open_store(self, path: Path) -> Store:
-        """The database; for who only reads, such that SQLite writes nothing to it."""
+        """Open the database, for readers such that SQLite writes nothing to it."""
         if self.access is Access.READER:
             return Store.open_read_only(path, TO_READ)
         return super().open_store(path)
 
     def client(self, store: Store, me: Annotator) -> StoreClient:
-        """What this visitor's screens may ask of the store."""
+        """A client that enforces the guest's access."""
         return GuestClient(store, me, self.access)
 
     async def deliver(self, bench: Workbench, name: str, text: str) -> None:
-        """Have the browser save a file: the folder beside the database is not theirs."""
+        """Send a file to the browser."""
         bench.app.deliver_text(io.StringIO(text), save_filename=name)
         bench.ui.notify(f"{name} goes to your browser, which asks or saves it", Level.DONE)
 
     async def start_predictor(self, bench: Workbench) -> PredictorClient | None:
-        """Have predictions asked of the server."""
+        """Use the predictor of the server, unless switched off."""
         if os.environ.get(PREDICTOR_VARIABLE) == "off" or not bench.state.keeps_own:
             return None
         bench.post_message(PredictorChanged("model of the server", "", off=False))
-        return FarPredictor(bench.client.store.path, partial(ask_server, bench.app))
+        return RemotePredictor(bench.client.store.path, partial(ask_server, bench.app))
 
     def attach(self, app: WorkbenchApp) -> None:
-        """Look from time to time whether the server is still there."""
+        """Exit when the server process has ended; checked every SERVER_CHECK_SECONDS."""
         server = os.getppid()
 
         def end_without_server() -> None:
             if os.getppid() != server:
                 app.exit(0)
 
-        app.set_interval(LOOK_FOR_SERVER, end_without_server)
+        app.set_interval(SERVER_CHECK_SECONDS, end_without_server)
 
     def defers_exit(self, app: WorkbenchApp) -> bool:
-        """Put the end off, once, until what was typed before is done and saved."""
-        if self._parting:
+        """Defer the first exit until pending keys are processed and saved."""
+        if self._exiting:
             return False
-        self._parting = True
-        part = partial(_part, app)
-        start(app, part, group="parting", description="saving what was typed last")
+        self._exiting = True
+        save = partial(_save_and_exit, app)
+        start(app, save, group="parting", description="saving what was typed last")
         return True
 
 
 def ask_server(app: App[Any], anchors: Sequence[int]) -> None:
-    """Ask the server for predictions, by way of the driver that draws."""
+    """Request predictions from the server, by a packet of the web driver."""
     driver = app._driver  # noqa: SLF001 - Textual has no other way to its driver
     if isinstance(driver, WebDriver):
         driver.write_meta({"type": WANTED, "anchors": list(anchors)})
 
 
-async def _part(app: WorkbenchApp) -> None:
-    # Keys come to this loop by a longer way than the wish to end that was sent after them.
-    await asyncio.sleep(LAST_KEYS)
+async def _save_and_exit(app: WorkbenchApp) -> None:
+    # Keys take longer to reach this loop than the request to exit that was sent after them.
+    await asyncio.sleep(LAST_KEYS_SECONDS)
     done = asyncio.Event()
 
     async def finish() -> None:
@@ -138,12 +138,12 @@ async def _part(app: WorkbenchApp) -> None:
 
     bench = app.bench
     try:
-        # Behind the keys that app and screen were given, then behind what they ask for.
+        # Queued after the keys of app and screen, then after the commands they enqueue.
         app.call_later(bench.call_later, bench.enqueue, finish)
         with suppress(TimeoutError):
-            await asyncio.wait_for(done.wait(), LAST_WISHES)
+            await asyncio.wait_for(done.wait(), EXIT_SECONDS)
         with suppress(TimeoutError):
-            await asyncio.wait_for(bench.write_all(), LAST_WISHES)
+            await asyncio.wait_for(bench.write_all(), EXIT_SECONDS)
     finally:
         app.post_message(messages.ExitApp())
 
@@ -157,13 +157,13 @@ def visitor_app(
     tour: bool = False,
     admin: bool = False,
 ) -> WorkbenchApp:
-    """The workbench of one visitor. Raises StoreError if the database cannot be opened."""
+    """The workbench of one guest. Raises StoreError if the database cannot be opened."""
     access = Access.ADMIN if admin else ACCESS_OF[Mode(mode)]
     return WorkbenchApp(path, me, mode, query, tour=tour, host=BrowserHost(access))
 
 
 def main() -> int:
-    """Open the workbench for the server and give the exit status: 0 done, 1 failed."""
+    """Run the workbench; exit status 1 if the database cannot be opened."""
     parser = argparse.ArgumentParser(prog="nfh_tui.serving.child")
     parser.add_argument("--db", type=Path, required=True)
     parser.add_argument("--as", dest="me", required=True)
@@ -179,7 +179,7 @@ def main() -> int:
         sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1
     if app.host.access is Access.READER:
-        # The figures of some screens come of commands of ours.
+        # Some screens get their figures from commands of ours, which must not write, either.
         os.environ[READ_ONLY_VARIABLE] = TO_READ
     app.endures = True
     try:

@@ -1,7 +1,7 @@
-"""The store as a guest's workbench may ask it: what they may not change, it does not change.
+"""The store client of a guest, which refuses writes beyond the guest's access.
 
-The screen refuses such acts with a reason before they come here. This stands behind it: a
-write that is not listed for a guest is refused, whoever asks for it.
+Screens refuse such actions with a reason before they get here. This is the second check: any
+write that is not listed for guests needs the access of an admin.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -32,16 +32,16 @@ ACCESS_OF = {
     Mode.ANNOTATE: Access.ANNOTATOR,
     Mode.ADJUDICATE: Access.ADJUDICATOR,
 }
-"""What a guest may change who was invited for a mode, and is no admin."""
+"""The access of guests who are not admins, by the mode they were invited for."""
 
 NOT_YOURS = "This would be done as {other}, and you are {me}."
 NO_READING = "This writes, and was asked for as if it only read."
 
 
 class GuestClient(StoreClient):
-    """What the screens of one guest may ask of the store. Raises NotAllowedError.
+    """The store client of one guest. Calls beyond their access raise NotAllowedError.
 
-    me: as whom alone they write. access: what they may change.
+    me: the only annotator as whom they may write.
     """
 
     def __init__(self, store: Store, me: Annotator, access: Access) -> None:
@@ -49,8 +49,8 @@ class GuestClient(StoreClient):
         self._me = me
         self._access = access
         edits, workspace = store.edits, store.workspace
-        # The least access for a write. In the role of an adjudicator it takes theirs, for a
-        # setting it depends on whose it is, and any other write takes an admin's.
+        # The least access for each write. See `_least` for writes as an adjudicator and for
+        # settings. Any other write needs the access of an admin.
         self._needed: Mapping[Callable[..., object], Access] = {
             edits.commit_answer: Access.ANNOTATOR,
             edits.withdraw: Access.ANNOTATOR,
@@ -69,18 +69,18 @@ class GuestClient(StoreClient):
         }
 
     def require(self, access: Access) -> None:
-        """Raise NotAllowedError where this guest's access is less."""
+        """Raise NotAllowedError if this guest's access is lower."""
         if why := denied(self._access, access):
             raise NotAllowedError(why)
 
     async def read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call something that only reads: a write is refused, whoever may write."""
+        """Call a function that only reads. Raises NotAllowedError for the listed writes."""
         if call in self._needed:
             raise NotAllowedError(NO_READING)
         return await super().read(call, *args, **kwargs)
 
     def write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        """Call something that writes, as far as this guest may. Raises NotAllowedError."""
+        """Call a function that writes. Raises NotAllowedError beyond the guest's access."""
         self.require(self._least(call, args))
         for one in args:
             if isinstance(one, Annotator) and one != self._me:
@@ -109,19 +109,19 @@ class GuestClient(StoreClient):
         return dict.fromkeys(own, Access.ANNOTATOR) | {f"{BEGUN}.{me}": Access.ADJUDICATOR}
 
     async def rescue(self, unsaved: Sequence[Callable[[Store], object]]) -> Path:
-        """Write all to another file: as an admin, or where what is written would be lost."""
+        """Write everything to another file: for admins, or if the database is lost."""
         if not await self.lost():
             self.require(Access.ADMIN)
         return await super().rescue(unsaved)
 
     async def start_runner(self) -> bool:
-        """Start a runner, as an admin."""
+        """Start a job runner; for admins."""
         self.require(Access.ADMIN)
         return await super().start_runner()
 
     async def changes_since(
         self, path: Path, query: Query, me: Annotator, progress: Callable[[int], None]
     ) -> "Changes":
-        """Gold here against a file of this machine, as an admin."""
+        """Compare gold with a file on the server; for admins."""
         self.require(Access.ADMIN)
         return await super().changes_since(path, query, me, progress)

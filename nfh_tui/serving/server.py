@@ -1,9 +1,9 @@
-"""The server: textual-serve's, for people who were invited, without a shell; with one
-predictor for all visitors, and scheduled trainings that it queues.
+"""The server: textual-serve restricted to guests, with one predictor for all visits and
+scheduled trainings.
 
-Of textual-serve come the page's scripts and fonts, the packets between a child and a page,
-and downloads. What it leaves open is closed here: who may come, from which page, what may be
-said, how many, and how each visit and the server itself end.
+textual-serve provides the scripts and fonts of the page, the packets between a child and a
+page, and downloads. This module adds access control, limits, the check of messages, and an
+orderly end of each visit and of the server. No shell runs the children.
 """
 
 import asyncio
@@ -50,16 +50,16 @@ from nfh_tui.serving.access import (
     Connections,
     Guest,
     Guests,
-    Meter,
+    RateLimit,
+    access_control,
     limits_of,
+    log_refusal,
+    loggable,
     logging_to_stderr,
-    make_gate,
     note_loop_error,
     open_files,
     plain,
     put_headers,
-    refused,
-    shown,
 )
 from nfh_tui.serving.visit import (
     LARGEST,
@@ -75,16 +75,11 @@ from nfh_tui.serving.visit import (
     size_of,
 )
 
-# Connections as this server holds them, and what aiohttp would answer by itself.
-#
-# That is never a word of the request.
+# Connections that are counted, and aiohttp's own responses, which must not repeat the request.
 
 
 class Runner(web.AppRunner):
-    """Runs the application on connections of our own kind.
-
-    connections: told of each.
-    """
+    """Runs the application; reports each connection to `connections`."""
 
     def __init__(
         self, app: web.Application, connections: Connections, *, shutdown_timeout: float
@@ -116,24 +111,24 @@ class _Server(web.Server):
 
 
 class _Connection(web.RequestHandler):
-    """A connection that counts, and whose errors are told in a short page."""
+    """A counted connection, whose errors are answered with a short page."""
 
     __slots__ = ("held",)
     held: Connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to count."""
+        """Start counting the connection."""
         super().connection_made(transport)
         peer = transport.get_extra_info("peername")
-        self.held.came(self, str(peer[0]) if peer else "")
+        self.held.opened(self, str(peer[0]) if peer else "")
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Count no more."""
-        self.held.gone(self)
+        """Stop counting the connection."""
+        self.held.remove(self)
         super().connection_lost(exc)
 
     def drop(self) -> None:
-        """End it at once, whatever was to be said yet."""
+        """Close it immediately; unsent data is lost."""
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
 
@@ -144,7 +139,7 @@ class _Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Log it, and answer in our own words: aiohttp's repeat the request."""
+        """Log an error and answer with our own page: aiohttp's repeats the request."""
         super().handle_error(request, status, exc, message)
         answer = plain(
             FAULT if status >= HTTPStatus.INTERNAL_SERVER_ERROR else UNREADABLE, status
@@ -155,12 +150,12 @@ class _Connection(web.RequestHandler):
 
 
 class PageSocket(web.WebSocketResponse):
-    """A page's socket; one that is closed for the size of a message tells so."""
+    """The socket of a page."""
 
     async def close(
         self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True
     ) -> bool:
-        """Close it, with a reason where aiohttp has none."""
+        """Close it; too large a message, for which aiohttp gives no reason, gets one."""
         if code == WSCloseCode.MESSAGE_TOO_BIG and not message:
             message = TOO_LARGE.reason.encode()
         return await super().close(code=code, message=message, drain=drain)
@@ -170,7 +165,7 @@ log = logging.getLogger("nfh_tui.serving")
 
 OFF_VARIABLE = "NFH_TUI_PREDICTOR"
 MOST = 64
-"""Anchors that wait at most; what was asked for longest ago is forgotten first."""
+"""Anchors in the queue; the oldest requests are dropped first."""
 
 Make = Callable[
     [Path, Callable[[int], object], Callable[[PredictorState], object]], PredictorClient
@@ -178,10 +173,10 @@ Make = Callable[
 
 
 class SharedPredictor:
-    """Asks one predictor child for what all visitors want, the latest first.
+    """One predictor child for all visits; the latest requests are served first.
 
-    It is started when the first of them asks. It writes into the database; their workbenches
-    see there what has come, as they see what other people wrote.
+    The child starts at the first request. Predictions reach the workbenches through the
+    database, like the writes of other people.
     """
 
     def __init__(self, database: Path, make: Make = PredictorClient) -> None:
@@ -190,8 +185,8 @@ class SharedPredictor:
         self._task: asyncio.Task[None] | None = None
         self._off = os.environ.get(OFF_VARIABLE) == "off"
 
-    def want(self, anchors: list[int]) -> None:
-        """Have these predicted before all that was asked for earlier. Never blocks."""
+    def request(self, anchors: list[int]) -> None:
+        """Queue anchors in front of all earlier requests. Does not block."""
         if self._off:
             return
         kept = [one for one in self._waiting if one not in anchors]
@@ -201,7 +196,7 @@ class SharedPredictor:
             self._task = asyncio.create_task(self._client.start(), name="predictions")
 
     async def stop(self) -> None:
-        """End the child."""
+        """Stop the child, and ignore further requests."""
         self._off = True
         if self._task is not None:
             await self._task
@@ -217,18 +212,18 @@ class SharedPredictor:
 
 
 LOOK = 10.0
-"""Seconds between two looks at whether a training is due."""
+"""Seconds between two checks for due trainings."""
 
 
 class Retraining:
-    """Looks now and then whether a training is due, and sees that somebody runs it."""
+    """Queues due trainings and starts a job runner."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
         self._too_few_at: tuple[int, int] | None = None
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Check every LOOK seconds until cancelled."""
         while True:
             try:
                 queued = await asyncio.to_thread(self.look)
@@ -240,9 +235,9 @@ class Retraining:
             await asyncio.sleep(LOOK)
 
     def look(self) -> tuple[int, ...]:
-        """Queue what is due; the numbers of the jobs. Raises StoreError, OSError.
+        """Queue due trainings and return the numbers of the jobs. Raises StoreError, OSError.
 
-        What had too little to learn from is looked at again once somebody has written.
+        If nothing could be queued for lack of gold, checks again only after answers change.
         """
         with Store.open(self._database) as store:
             version = store.comparisons.answers_version()
@@ -255,16 +250,16 @@ class Retraining:
 
 
 FOR_ONE_PERSON = 4
-"""Workbenches that one person may have open: tabs, and those that are just ending."""
+"""Open workbenches of one guest, including those that are ending."""
 
 HEARTBEAT = 30.0
-"""Seconds between looks whether a page is still there; half as many may it take to answer."""
+"""Seconds between pings of a page; it has half as many to answer."""
 
 GOODBYE = 2.0
-"""Seconds a page may take to answer that its socket is closed."""
+"""Seconds for a page to confirm the closing of its socket."""
 
 PER_SECOND, AT_ONCE = 400.0, 2000.0
-"""Messages of one page. A mouse that is moved fast sends a hundred a second."""
+"""Rate and burst of messages of one page. A fast mouse sends 100 a second, a held key 30."""
 
 FEWER = (
     "--at-most %d needs more open files than the system allows: %d workbenches can be open at "
@@ -272,24 +267,23 @@ FEWER = (
 )
 
 SHUTDOWN = 15.0
-"""Seconds for all visits to end: longer than a child may take."""
+"""Seconds for all visits to end; more than one child may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedQueue:
-    """What is served. query: of the queue, None for what each person was given.
-
-    at_most: workbenches open at once, of all people together.
-    """
+    """What is served, and where."""
 
     database: Path
     address: Address
     query: str | None = None
+    """Of the queue; None for the items assigned to each guest."""
     at_most: int = 24
+    """Open workbenches, over all guests."""
 
 
 class GuestServer(Server):
-    """Serves the workbench to `guests`, each under their own name, on one database."""
+    """Serves the workbench on one database to guests, each under their own name."""
 
     def __init__(self, plan: ServedQueue, guests: Guests, predictions: SharedPredictor) -> None:
         super().__init__("", plan.address.host, plan.address.port, "nfh-tui", plan.address.url)
@@ -305,7 +299,7 @@ class GuestServer(Server):
 
     async def _make_app(self) -> web.Application:
         app = web.Application(
-            middlewares=[make_gate(self.plan.address, self.guests, self.connections)]
+            middlewares=[access_control(self.plan.address, self.guests, self.connections)]
         )
         own = Path(str(files("nfh_tui.serving"))) / "static"
         app.add_routes(
@@ -323,7 +317,7 @@ class GuestServer(Server):
         return app
 
     async def run(self, listening: socket.socket, stop: asyncio.Event) -> None:
-        """Serve on a socket that listens, until `stop`; then end all visits."""
+        """Serve on a listening socket until `stop` is set; then end all visits."""
         if (fitting := self.connections.limits.visits) < self.plan.at_most:
             log.warning(FEWER, self.plan.at_most, fitting)
         app = await self._make_app()
@@ -337,21 +331,21 @@ class GuestServer(Server):
             await self.predictions.stop()
 
     def serve(self, debug: bool = False) -> None:
-        """Not here: `run` is given a loop, and told when to end."""
+        """Not supported: use `run`."""
         raise NotImplementedError("use run")
 
     async def on_shutdown(self, app: web.Application) -> None:  # noqa: ARG002
-        """Tell every page why it ends; its handler then ends the child."""
+        """Close the sockets of all pages; their handlers then end the children."""
         closing = [_close(page, SERVER_ENDS) for page in self.visits.values()]
         await asyncio.gather(*closing, return_exceptions=True)
 
     # --- pages --------------------------------------------------------------------------
 
     async def handle_enter(self, request: web.Request) -> web.StreamResponse:
-        """Give the cookie of whose link it is."""
+        """Set the cookie of the guest whose token is in the query."""
         guest = self.guests.by_token(request.query.get("token", ""))
         if guest is None:
-            refused(request, "a link of nobody invited")
+            log_refusal(request, "a link of nobody invited")
             return access.plain(access.NO_SUCH_LINK, 403)
         response = access.entered(guest)
         address = self.plan.address
@@ -366,13 +360,13 @@ class GuestServer(Server):
         return response
 
     async def show_page(self, request: web.Request) -> web.Response:
-        """The page of the terminal. Of the query only the size of letters counts."""
+        """The page of the terminal. Only the query's font size is used."""
         if any(name != "fontsize" for name in request.query):
             return web.Response(status=303, headers={"Location": "/"})
         return access.workbench(request[GUEST], request.query.get("fontsize", ""))
 
     async def handle_download(self, request: web.Request) -> web.StreamResponse:
-        """A file that one of the guest's own workbenches has ready: always saved, once."""
+        """Send a file that one of the guest's own workbenches offers, as an attachment."""
         key = request.match_info["key"]
         for visit in [one for one in self.visits if one.guest == request[GUEST]]:
             try:
@@ -394,10 +388,10 @@ class GuestServer(Server):
     # --- visits -------------------------------------------------------------------------
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One visit, from the first picture to the end of its child."""
+        """Run one visit until its child has ended."""
         if not self.plan.address.trusts_origin(request.headers.get("Origin"), request.host):
-            origin = shown(request.headers.get("Origin", "of nobody"))
-            refused(request, f"from the page {origin!r}")
+            origin = loggable(request.headers.get("Origin", "of nobody"))
+            log_refusal(request, f"from the page {origin!r}")
             raise web.HTTPForbidden(text=access.ELSEWHERE[0])
         size = _asked_size(request.query)
         page = PageSocket(timeout=GOODBYE, heartbeat=HEARTBEAT, max_msg_size=LARGEST)
@@ -408,8 +402,8 @@ class GuestServer(Server):
             log.warning("%s: %s", guest.name, full.reason)
             await _close(page, full)
             return page
-        # From here on it counts as a workbench, of which there are few enough.
-        self.connections.gone(request.protocol)
+        # From here on the connection counts as a visit, which has a limit of its own.
+        self.connections.remove(request.protocol)
         visit = self._visit(guest, page)
         self.visits[visit] = page
         log.info("%s opened a workbench; %d open", guest.name, len(self.visits))
@@ -437,21 +431,21 @@ class GuestServer(Server):
             send=page.send_bytes,
             tell=page.send_str,
             close=lambda closing: _close(page, closing),
-            # What is predicted is written down, and who only reads has nothing written.
-            wanted=_nothing
+            # Predictions are written to the database: readers must not cause writes.
+            wanted=(lambda _anchors: None)
             if guest.mode == "browse" and not guest.admin
-            else self.predictions.want,
+            else self.predictions.request,
         )
 
     async def _process_messages(
         self, websocket: web.WebSocketResponse, app_service: AppService
     ) -> None:
-        """Pass on what the page says until it is gone, or says what no page of ours does."""
-        meter = Meter(PER_SECOND, AT_ONCE)
+        """Forward messages of the page until it closes, or breaks the protocol or a limit."""
+        limit = RateLimit(PER_SECOND, AT_ONCE)
         clock = asyncio.get_running_loop().time
         guest = app_service.guest.name if isinstance(app_service, Visit) else ""
         async for message in websocket:
-            if not meter.allows(clock()):
+            if not limit.allows(clock()):
                 log.warning("%s: closed, for it says too much", guest)
                 await _close(websocket, TOO_MUCH)
                 return
@@ -466,10 +460,6 @@ class GuestServer(Server):
                 log.warning("%s: closed, for it said %s", guest, error)
                 await _close(websocket, BAD_MESSAGE)
                 return
-
-
-def _nothing(anchors: list[int]) -> None:
-    """Have nothing predicted."""
 
 
 async def _pass_on(message: Message, page: web.WebSocketResponse, child: AppService) -> None:
@@ -496,12 +486,12 @@ def _asked_size(query: Mapping[str, str]) -> TerminalSize:
 
 
 def _ascii(name: str) -> str:
-    """A file's name for a header: letters, digits, dot and dash."""
+    """A file name for a header: all but ASCII letters, digits, dot and dash becomes _."""
     return "".join(c if c.isascii() and (c.isalnum() or c in ".-") else "_" for c in name)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 becomes one that is free. Raises OSError."""
+    """A listening socket; port 0 selects a free one. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
@@ -516,12 +506,13 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What to serve, to whom, and where. port: 0 for one that is free."""
+    """The options of `nfh-tui serve`."""
 
     database: Path
     guests: tuple[Guest, ...]
     host: str
     port: int
+    """0 for a free one."""
     public_url: str | None
     query: str | None
     at_most: int
@@ -529,7 +520,7 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class GuestLink:
-    """What is sent to one guest."""
+    """The link that invites one guest."""
 
     guest: Guest
     url: str
@@ -537,15 +528,16 @@ class GuestLink:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A server that listens and has not begun to answer. links: one for each guest."""
+    """A server that listens but does not answer before `run`."""
 
     plan: ServedQueue
     guests: Guests
     links: tuple[GuestLink, ...]
+    """One for each guest."""
     listening: socket.socket
 
     def run(self) -> None:
-        """Serve until Ctrl-C, SIGTERM or SIGHUP; a second one ends at once."""
+        """Serve until Ctrl-C, SIGTERM or SIGHUP; a second one ends the process at once."""
         with logging_to_stderr():
             asyncio.run(self._run())
 
@@ -555,7 +547,7 @@ class Service:
         server = GuestServer(self.plan, self.guests, SharedPredictor(self.plan.database))
         rounds = asyncio.create_task(Retraining(self.plan.database).run(), name="retraining")
         try:
-            with _told(stop):
+            with _stop_on_signal(stop):
                 await server.run(self.listening, stop)
         finally:
             rounds.cancel()
@@ -563,15 +555,15 @@ class Service:
 
 @contextmanager
 def opened(call: ServeOptions) -> Iterator[Service]:
-    """The service of a call, while it listens.
+    """Open the service of some options; the socket closes at the end of the block.
 
-    The database is looked at and the guests are made known to it, so that what cannot work
-    fails here and not in their browsers. Raises StoreError and OSError.
+    Opens the database and registers the guests first, so that errors occur here and not in
+    their browsers. Raises StoreError and OSError.
     """
     with Store.open(call.database) as store:
         for guest in call.guests:
             store.people.ensure(guest.name)
-        # Not left to the first guest, who may be one who changes nothing.
+        # The first guest may be a reader, who cannot write the guidelines.
         store.guidelines.begin(first_text())
     with listen(call.host, call.port) as listening:
         address = Address(call.host, listening.getsockname()[1], call.public_url)
@@ -585,8 +577,8 @@ def opened(call: ServeOptions) -> Iterator[Service]:
 
 
 @contextmanager
-def _told(stop: asyncio.Event) -> Iterator[None]:
-    """Set `stop` at the first signal; from then on signals end the process as usual."""
+def _stop_on_signal(stop: asyncio.Event) -> Iterator[None]:
+    """Set `stop` at the first signal; later ones have their default effect."""
     loop = asyncio.get_running_loop()
     numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
 
@@ -600,7 +592,7 @@ def _told(stop: asyncio.Event) -> Iterator[None]:
                 loop.remove_signal_handler(number)
 
     for number in numbers:
-        # Windows has no such handlers; there Ctrl-C ends it by KeyboardInterrupt.
+        # Windows has no such handlers; Ctrl-C raises KeyboardInterrupt there.
         with suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, end)
     try:

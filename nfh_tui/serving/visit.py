@@ -1,6 +1,4 @@
-"""The server's side of one visit: the child that draws, and what a browser may say over its
-socket.
-"""
+"""The server's side of one visit: the child process, and the messages of the browser."""
 
 import asyncio
 import json
@@ -24,37 +22,39 @@ log = logging.getLogger("nfh_tui.serving")
 
 LOG_NAME = "serve.log"
 PRELUDE = b"__GANGLION__\n"
-"""The line with which Textual's web driver begins."""
+"""The first line of Textual's web driver."""
 
 PRELUDE_LINES = 10
 DATA, META, PACKED = b"D", b"M", b"P"
 WANTED = "nfh_predict"
-"""The type of the packet in which a child asks for predictions."""
+"""The type of the packet in which a child requests predictions."""
 
 MOST_WANTED = 32
 """Anchors in one such packet."""
 
 GRACE = 8.0
-"""Seconds a child may take to save what waits and to end, before it is made to."""
+"""Seconds for a child to save and end, before it is terminated."""
 
 FORCED = 2.0
-NOT_THEIRS = ("TMUX", "TMUX_PANE", "STY", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR")
-"""What tells of the terminal that the server was started in, and of whoever sits there."""
+"""Seconds for a child to end after a signal."""
+
+REMOVED_VARIABLES = ("TMUX", "TMUX_PANE", "STY", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR")
+"""Environment variables about the server's terminal and user, not passed to children."""
 
 
 def command(guest: Guest, database: Path, query: str | None) -> list[str]:
-    """The child of a visit, as a list of arguments: no shell reads it."""
-    # -P: a module of the folder one stands in must not shadow one of ours.
-    started = [sys.executable, "-P", "-m", "nfh_tui.serving.child", f"--db={database}"]
-    about = [f"--as={guest.name}", f"--mode={guest.mode}", *["--admin"][: guest.admin]]
-    return [*started, *about, *([] if query is None else [f"--query={query}"])]
+    """The command line of a child, as a list of arguments: no shell reads it."""
+    # -P: a module in the current folder must not shadow one of ours.
+    python = [sys.executable, "-P", "-m", "nfh_tui.serving.child", f"--db={database}"]
+    options = [f"--as={guest.name}", f"--mode={guest.mode}", *["--admin"][: guest.admin]]
+    return [*python, *options, *([] if query is None else [f"--query={query}"])]
 
 
 class Visit(AppService):
     """One browser page and its child process.
 
-    send: bytes to the page. tell: a JSON text to the page. close: ends the socket. wanted:
-    called with the anchors that the child wants predictions of.
+    send, tell: send bytes or a JSON text to the page. close: closes the socket. wanted: called
+    with the anchors of which the child requests predictions.
     """
 
     def __init__(
@@ -82,25 +82,25 @@ class Visit(AppService):
 
     @property
     def downloads(self) -> DownloadManager:
-        """The files that this child has ready to be fetched."""
+        """The files that this child offers."""
         return self._download_manager
 
     @property
     def pid(self) -> int | None:
-        """The child's process id; None before it is started."""
+        """The process id of the child; None before its start."""
         return None if self._process is None else self._process.pid
 
     # --- the child ----------------------------------------------------------------------
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
         environment = super()._build_environment(width, height)
-        for name in NOT_THEIRS:
+        for name in REMOVED_VARIABLES:
             environment.pop(name, None)
         return environment | {"TERM": "xterm-256color", "TERM_PROGRAM": "textual"}
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        """Start the child: our own interpreter and module, in a session of its own, so that
-        the terminal's Ctrl-C ends the server only and the server ends its children."""
+        """Start the child in a session of its own: Ctrl-C in the terminal reaches the server
+        only, which then ends its children."""
         errors = open_private(log_path(LOG_NAME))
         try:
             self._process = process = await asyncio.create_subprocess_exec(
@@ -117,7 +117,7 @@ class Visit(AppService):
         return process
 
     async def run(self) -> None:
-        """Pass on what the child says until it ends, then close the socket with the reason."""
+        """Forward the output of the child until it ends, then close the socket."""
         process = self._process
         assert process is not None  # noqa: S101 - `start` comes before
         assert process.stdout is not None  # noqa: S101 - it was asked for
@@ -140,10 +140,11 @@ class Visit(AppService):
         raise ValueError("no app that Textual's web driver drives")
 
     async def _packet(self, out: StreamReader) -> None:
-        """Read and pass on one packet; read also when nobody is there, or the child hangs."""
+        """Forward one packet."""
         kind = await out.readexactly(1)
         size = int.from_bytes(await out.readexactly(4), "big")
         payload = await out.readexactly(size)
+        # Without a page the packets must still be read, or the child blocks.
         with suppress(OSError, RuntimeError):
             if kind == DATA:
                 await self.on_data(payload)
@@ -153,23 +154,23 @@ class Visit(AppService):
                 await self.on_packed(payload)
 
     async def on_meta(self, data: bytes) -> None:
-        """What the child says beside its pictures."""
-        said: dict[str, object] = json.loads(data)
-        if said.get("type") == WANTED:
-            anchors = said.get("anchors")
+        """Handle a control packet of the child."""
+        packet: dict[str, object] = json.loads(data)
+        if packet.get("type") == WANTED:
+            anchors = packet.get("anchors")
             if isinstance(anchors, list):
                 self._wanted([one for one in anchors if isinstance(one, int)][:MOST_WANTED])
-        elif said.get("type") == "open_url":
-            # No act of the workbench opens pages; a link in a passage must not either.
+        elif packet.get("type") == "open_url":
+            # No action of the workbench opens pages; a link in a passage must not, either.
             log.warning("%s: a page was not opened", self.guest.name)
         else:
             await super().on_meta(data)
 
     async def _left(self) -> None:
-        """The child says that it will end: the socket is closed when it has."""
+        """The child announces its end; `run` closes the socket after it."""
 
     async def send_meta(self, data: dict[str, str | int | bool | None]) -> bool:
-        """Tell the child something beside keys. False if it is not there any more."""
+        """Send the child a control packet. False if it has ended."""
         if self._stdin is None or self._stdin.is_closing():
             return False
         return await super().send_meta(data)
@@ -177,7 +178,7 @@ class Visit(AppService):
     # --- the end ------------------------------------------------------------------------
 
     async def stop(self) -> None:
-        """Have the child save what waits and end; by force if it does not."""
+        """Ask the child to save and end; terminate it after GRACE seconds."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -193,14 +194,14 @@ class Visit(AppService):
             await task
 
     async def _ended(self, process: Process) -> int:
-        """The child's exit status; it has closed its end, so it is about to end."""
+        """Wait for the exit status of the child, which has closed its output."""
         with suppress(TimeoutError):
             return await asyncio.wait_for(process.wait(), GRACE)
         return await end_by_force(process)
 
 
 async def end_by_force(process: Process) -> int:
-    """End a process that does not end by itself; its exit status."""
+    """Terminate a process, then kill it; returns the exit status."""
     for act in (process.terminate, process.kill):
         with suppress(ProcessLookupError):
             act()
@@ -210,21 +211,21 @@ async def end_by_force(process: Process) -> int:
 
 
 LARGEST = 256 * 1024
-"""Bytes of one message. Pasting a page of text is far below."""
+"""Bytes of one message; a pasted page of text is far smaller."""
 
 LARGEST_PING = 64
 WIDTHS = (20, 400)
 HEIGHTS = (5, 200)
-"""Cells of a screen: what a window of today can show. More would only cost memory."""
+"""Smallest and largest screen in cells; a larger one would only cost memory."""
 
 
 class WireError(Exception):
-    """A message that no page of ours sends. Says what was wrong with it."""
+    """A message that our page does not send; the text says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalInput:
-    """Keys, or the mouse, as a terminal sends them."""
+    """Keys or mouse events, encoded as a terminal does."""
 
     text: str
 
@@ -239,14 +240,14 @@ class TerminalSize:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Wants the same text back."""
+    """A request for the same text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The page has come to the front, or has gone from it."""
+    """The page has gained or lost the focus."""
 
     on: bool
 
@@ -255,10 +256,7 @@ Message = TerminalInput | TerminalSize | Ping | Focus
 
 
 def parse(text: str) -> Message:
-    """A message of the page: a JSON list of its type and what belongs to it.
-
-    Raises WireError for anything else.
-    """
+    """Decode a message of the page, a JSON list of type and content. Raises WireError."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -278,7 +276,7 @@ def parse(text: str) -> Message:
 
 
 def size_of(width: object, height: object) -> TerminalSize:
-    """A size, within reason. Raises WireError for what is no whole number."""
+    """A size, clipped to WIDTHS and HEIGHTS. Raises WireError unless both are integers."""
     return TerminalSize(_within(width, WIDTHS), _within(height, HEIGHTS))
 
 
@@ -291,8 +289,7 @@ def _within(value: object, bounds: tuple[int, int]) -> int:
 
 
 def _encodable(typed: str) -> str:
-    """JSON can write half a character, which no terminal can send."""
-    try:
+    try:  # JSON can encode a lone surrogate, which has no UTF-8
         typed.encode("utf-8")
     except UnicodeEncodeError as error:
         raise WireError("half a character") from error

@@ -10,7 +10,7 @@ from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.app import WorkbenchApp
 from nfh_tui.screens.guidelines import GuidelineEditing, GuidelinesScreen
-from nfh_tui.serving.child import FarPredictor, visitor_app
+from nfh_tui.serving.child import RemotePredictor, visitor_app
 from tests.nfh_tui.workbench.conftest import Desk
 
 from .real import make_database
@@ -101,7 +101,7 @@ async def test_predictions_are_asked_of_the_server(
     )
     async with visitor(Mode.ADJUDICATE) as (desk, _):
         await desk.press("j")
-        assert isinstance(desk.screen.predictions._predictor, FarPredictor)
+        assert isinstance(desk.screen.predictions._predictor, RemotePredictor)
         assert desk.screen.predictions._predictor.pid is None
         assert desk.state.stored_item.anchor_id in {one for few in asked for one in few}
 

@@ -43,7 +43,7 @@ def came(held: Connections, address: str, count: int = 1) -> list[One]:
     """So many connections from an address, in turn."""
     made = [One() for _ in range(count)]
     for one in made:
-        held.came(one, address)
+        held.opened(one, address)
     return made
 
 
@@ -65,7 +65,7 @@ def test_in_all_the_address_with_most_connections_gives_one_up() -> None:
 def test_who_was_seen_to_be_invited_is_not_ended_for_strangers() -> None:
     held = Connections(LIMITS)
     (mine,) = came(held, "10.0.0.1")
-    held.asked(mine, ANN, "10.0.0.1")
+    held.identified(mine, ANN, "10.0.0.1")
     came(held, "10.0.0.1", 50)
     assert not mine.dropped
 
@@ -74,15 +74,15 @@ def test_a_guest_has_only_so_many_connections() -> None:
     held = Connections(LIMITS)
     mine = came(held, "10.0.0.1", 3)
     for one in mine:
-        held.asked(one, ANN, "10.0.0.1")
+        held.identified(one, ANN, "10.0.0.1")
     assert [one.dropped for one in mine] == [True, False, False]
 
 
 def test_a_connection_of_a_proxy_that_carries_a_stranger_again_counts_as_theirs() -> None:
     held = Connections(LIMITS, behind_proxy=True)
     (one,) = came(held, "127.0.0.1")
-    held.asked(one, ANN, "127.0.0.1")
-    held.asked(one, None, "127.0.0.1")
+    held.identified(one, ANN, "127.0.0.1")
+    held.identified(one, None, "127.0.0.1")
     came(held, "127.0.0.1", LIMITS.strangers)
     assert one.dropped
 
@@ -104,7 +104,7 @@ def test_what_has_ended_does_not_count() -> None:
     held = Connections(LIMITS)
     for _ in range(20):
         (one,) = came(held, "10.0.0.1")
-        held.gone(one)
+        held.remove(one)
         assert not one.dropped
 
 

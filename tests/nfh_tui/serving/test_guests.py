@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_tui.serving import access
-from nfh_tui.serving.access import Address, Closing, Guest, Guests, Meter, public_url
+from nfh_tui.serving.access import Address, Closing, Guest, Guests, RateLimit, public_url
 from nfh_tui.serving.visit import (
     Focus,
     Ping,
@@ -155,7 +155,7 @@ def test_sizes_come_as_text_too() -> None:
 
 
 def test_a_meter_lets_a_burst_through_and_then_so_many_a_second() -> None:
-    meter = Meter(rate=10, burst=3)
+    meter = RateLimit(rate=10, burst=3)
     assert [meter.allows(0.0) for _ in range(5)] == [True, True, True, False, False]
     assert meter.allows(0.1)
     assert not meter.allows(0.1)

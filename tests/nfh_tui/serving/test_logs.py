@@ -13,10 +13,10 @@ from nfh_tui.serving import access
 from nfh_tui.serving.access import (
     Address,
     Guests,
-    Sparing,
-    WithoutTokens,
+    LogRateLimit,
+    RedactingFormatter,
     logging_to_stderr,
-    masked,
+    redacted,
 )
 from nfh_tui.serving.server import GuestServer, ServedQueue, listen
 
@@ -50,7 +50,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     ],
 )
 def test_a_secret_is_left_out_however_it_is_written(said: str) -> None:
-    shown = masked(said)
+    shown = redacted(said)
     assert "…" in shown
     assert not [
         one for one in (TOKEN, COOKIE, ENCODED, ENCODED.lower(), "short") if one in shown
@@ -60,7 +60,7 @@ def test_a_secret_is_left_out_however_it_is_written(said: str) -> None:
         raise ValueError(said)
     except ValueError:
         record.exc_info = sys.exc_info()
-    line = WithoutTokens().format(record)
+    line = RedactingFormatter().format(record)
     assert "Traceback" in line
     assert not [one for one in (TOKEN, COOKIE, ENCODED, ENCODED.lower()) if one in line]
 
@@ -78,7 +78,7 @@ def test_what_aiohttp_says_is_one_line_without_the_request() -> None:
             ("half a secr",),
             sys.exc_info(),
         )
-    line = WithoutTokens().format(record)
+    line = RedactingFormatter().format(record)
     assert re.fullmatch(
         r"[\d:]+  Illegal cookie name … \(ValueError at test_logs.py:\d+\)", line
     )
@@ -86,7 +86,7 @@ def test_what_aiohttp_says_is_one_line_without_the_request() -> None:
 
 def test_strangers_cannot_fill_the_log() -> None:
     now = 0.0
-    sparing = Sparing(lambda: now)
+    sparing = LogRateLimit(lambda: now)
 
     def passed(name: str, **more: object) -> logging.LogRecord | None:
         record = logging.makeLogRecord({"name": name, "msg": "told", **more})

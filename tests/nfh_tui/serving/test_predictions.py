@@ -43,11 +43,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> tuple[SharedPredictor, Client]:
 
 async def test_what_one_wants_goes_before_what_others_wanted_and_forgets_none(made) -> None:
     one, client = made
-    one.want([1, 2, 3])
-    one.want([9, 2])
+    one.request([1, 2, 3])
+    one.request([9, 2])
     client.done(9)
     client.done(77)
-    one.want([5])
+    one.request([5])
     await asyncio.sleep(0)
     asked = [told for told in client.told if isinstance(told, list)]
     assert asked == [[1, 2, 3], [9, 2, 1, 3], [5, 2, 1, 3]]
@@ -59,7 +59,7 @@ async def test_what_one_wants_goes_before_what_others_wanted_and_forgets_none(ma
 async def test_so_many_wait_at_most(made) -> None:
     one, client = made
     for number in range(100):
-        one.want([number])
+        one.request([number])
     assert client.told[-1] == list(range(99, 99 - server.MOST, -1))
     await one.stop()
 
@@ -72,7 +72,7 @@ async def test_none_is_started_before_it_is_wanted_or_where_it_is_off(
     assert client.told == []
     monkeypatch.setenv(server.OFF_VARIABLE, "off")
     off = SharedPredictor(Path("some.db"), lambda *arguments: client)  # type: ignore[arg-type]
-    off.want([1])
+    off.request([1])
     assert client.told == []
 
 
