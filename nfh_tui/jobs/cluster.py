@@ -1,8 +1,5 @@
-"""The machines of a Dask cluster, as jobs use them: handshake with workers, and folders
-transferred between machines.
-
-A cluster is there already, and is asked by its scheduler's address. Whatever is wrong with it
-is a WorkerPoolError, a sentence.
+"""A running Dask cluster as jobs use it: the handshake with its workers, calls to them, and the
+transfer of folders. All errors of the cluster become a WorkerPoolError.
 """
 
 import hashlib
@@ -37,27 +34,30 @@ LIBRARIES = (
     "torch",
     "transformers",
 )
-"""Packages whose version may change what a model learns or says."""
+"""Packages whose version may change trained weights or predictions."""
 
 
 class Greeting(msgspec.Struct, frozen=True):
-    """program: the version of nfh-tui. libraries: versions by name, of those there are."""
+    """The versions of a machine."""
 
     program: str
+    """Of nfh-tui."""
     libraries: dict[str, str]
+    """By name, of those of LIBRARIES that are installed."""
 
 
 @lru_cache(maxsize=1)
 def greeting() -> Greeting:
-    """What this machine works with."""
+    """The versions of this machine."""
     found = {name: _version(name) for name in LIBRARIES}
     return Greeting(
-        _version("nfh-tui") or "source", {name: said for name, said in found.items() if said}
+        _version("nfh-tui") or "source",
+        {name: number for name, number in found.items() if number},
     )
 
 
 def greet() -> bytes:
-    """The same in JSON, as a worker says it."""
+    """`greeting` in JSON; called on workers."""
     return msgspec.json.encode(greeting())
 
 
@@ -71,34 +71,32 @@ def _version(package: str) -> str:
 Found = TypeVar("Found")
 
 Future = Any
-"""Dask's own class, which is typed in part only."""
+"""A class of Dask, which is only partly typed."""
 
 PATIENCE_SECONDS = 15.0
-"""How long a cluster may be without a worker that can be used before that is a failure."""
+"""How long a cluster may have no usable workers before that is an error."""
 
 LOOK_SECONDS = 0.2
-"""Seconds between two looks at what a cluster is at: Ctrl-C has to wait so long."""
+"""Polling interval in seconds; the longest delay of Ctrl-C."""
 
 SCHEDULER_SECONDS = 2.0
-"""Seconds between two questions to the scheduler which workers there are."""
+"""Seconds for which the list of workers is cached."""
 
 ANSWER_SECONDS = 60.0
-"""How long workers may take for a small answer, whatever else they are at."""
+"""Timeout for a small answer from workers that may be busy."""
 
 OVER = ("finished", "error", "lost", "cancelled")
-"""What Dask calls a future of which nothing more will come."""
+"""The states of a future that has ended."""
 
 
 class Machines:
-    """A scheduler with its workers, while this holds (`with`).
-
-    warnings: sentences about versions that differ between the machines.
-    """
+    """A connection to a scheduler and its workers; a context manager."""
 
     def __init__(self, address: str) -> None:
-        """Connect. Raises WorkerPoolError where Dask or the scheduler is missing."""
+        """Connect. Raises WorkerPoolError if Dask is not installed or no scheduler answers."""
         self.address = address
         self.warnings: tuple[str, ...] = ()
+        """Sentences about versions that differ between the machines."""
         self._quiet = ExitStack()
         self._quiet.enter_context(quiet())
         self._client: Any = None
@@ -118,7 +116,7 @@ class Machines:
         self.close()
 
     def close(self) -> None:
-        """Leave: what was asked for and is not done is forgotten there, and stops."""
+        """Disconnect: the cluster cancels tasks that are not done."""
         with self._quiet:
             if self._client is not None:
                 self._client.close()
@@ -126,21 +124,22 @@ class Machines:
     # --- workers ------------------------------------------------------------------------
 
     def present(self) -> frozenset[str]:
-        """The addresses of the workers, as they were some moments ago at most."""
+        """The addresses of the workers, at most SCHEDULER_SECONDS old."""
         if time.monotonic() - self._looked > SCHEDULER_SECONDS:
             self._present = frozenset(self._patiently(self._client.nthreads))
             self._looked = time.monotonic()
         return self._present
 
     def cores(self, workers: frozenset[str]) -> int:
-        """Tasks that these can be at together."""
+        """How many tasks these workers can run at the same time."""
         found: dict[str, int] = self._patiently(self._client.nthreads)
         return sum(threads for worker, threads in found.items() if worker in workers)
 
     def alike(self) -> frozenset[str]:
-        """The workers with our version of nfh-tui; waits for the first of them.
+        """The workers with our version of nfh-tui; waits for the first one.
 
-        Raises WorkerPoolError where there is none for long, or where all have another version.
+        Raises WorkerPoolError after PATIENCE_SECONDS without workers, and if all of them have
+        another version.
         """
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -161,7 +160,7 @@ class Machines:
             time.sleep(LOOK_SECONDS)
 
     def _greetings(self) -> tuple[dict[str, Greeting], list[str]]:
-        """What the usable workers work with, and sentences about the others."""
+        """The greetings of the usable workers, and sentences about the others."""
         ours = greeting()
         alike: dict[str, Greeting] = {}
         others: list[str] = []
@@ -186,20 +185,20 @@ class Machines:
                     told.append(f"{name} is {there} on {worker}, {here} here")
         self.warnings = tuple(dict.fromkeys((*self.warnings, *told)))
 
-    # --- asking -------------------------------------------------------------------------
+    # --- calls --------------------------------------------------------------------------
 
     def ask_all(self, function: Callable[..., bytes], *given: object) -> dict[str, object]:
-        """What a function says on each worker, at once, whatever that is at; or its error."""
+        """Call a function on every worker, also on busy ones: results, or errors, by worker."""
         return self._asked(function, given, {}, lambda: False)
 
     def ask(self, worker: str, function: Callable[..., bytes], *given: object) -> bytes:
-        """What a function says on a worker. Raises WorkerPoolError, also where that is gone."""
+        """Call a function on one worker. Raises WorkerPoolError, also if the worker is lost."""
         only = {"workers": [worker]}
         found = self._asked(function, given, only, lambda: worker not in self.present())
-        said = found.get(worker)
-        if not isinstance(said, bytes):
+        result = found.get(worker)
+        if not isinstance(result, bytes):
             raise WorkerPoolError(f"the worker {worker} does not answer")
-        return said
+        return result
 
     def _asked(
         self,
@@ -222,15 +221,17 @@ class Machines:
         given_up: Callable[[], bool] = lambda: False,
         seconds: float = ANSWER_SECONDS,
     ) -> Found:
-        """Ask in another thread: Dask waits half a minute for a machine that has died, and
-        does not listen to Ctrl-C meanwhile. Raises WorkerPoolError."""
+        """Call `ask` in another thread, with a timeout. Raises WorkerPoolError.
+
+        Dask itself waits half a minute for a lost machine, and ignores Ctrl-C meanwhile.
+        """
         answers: list[Found] = []
         errors: list[Exception] = []
 
         def wait() -> None:
             try:
                 answers.append(ask())
-            except Exception as error:  # noqa: BLE001 # said by the thread that asks
+            except Exception as error:  # noqa: BLE001 # raised in the thread that waits
                 errors.append(error)
 
         thread = threading.Thread(target=wait, daemon=True, name="cluster")
@@ -253,23 +254,23 @@ class Machines:
     def submit(
         self, function: Callable[..., bytes], *given: object, key: str, on: frozenset[str]
     ) -> Future:
-        """Have a function run on one of some workers. Raises WorkerPoolError."""
+        """Submit a function to one of some workers. Raises WorkerPoolError."""
         with self._in_words():
             return self._client.submit(
                 function, *given, key=key, workers=sorted(on), pure=False
             )
 
     def listen(self, topic: str, hear: Callable[[object], None]) -> None:
-        """Have what workers say of a topic told, in another thread."""
+        """Call `hear` with each event of a topic, in another thread."""
         self._client.subscribe_topic(topic, lambda event: hear(event[1]))
 
     def deafen(self, topic: str) -> None:
-        """Hear no more of a topic."""
+        """Unsubscribe from a topic."""
         with self._in_words():
             self._client.unsubscribe_topic(topic)
 
     def forget(self, event: str) -> None:
-        """Have the scheduler forget an event of this name."""
+        """Clear the event of this name on the scheduler."""
         distributed: Any = import_module("distributed")
         self._patiently(distributed.Event(event, client=self._client).clear)
 
@@ -279,7 +280,8 @@ class Machines:
         return future.status in OVER
 
     def result(self, future: Future, what: str) -> bytes:
-        """What came of a future that is over. what: it is, in words. Raises WorkerPoolError."""
+        """The result of a future that has ended. what: names the work in errors. Raises
+        WorkerPoolError."""
         from distributed.scheduler import KilledWorker
 
         try:
@@ -290,7 +292,7 @@ class Machines:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """What Dask raises, as sentences."""
+        """Turn errors of Dask into WorkerPoolErrors."""
         from distributed.scheduler import KilledWorker
 
         try:
@@ -299,7 +301,7 @@ class Machines:
             raise
         except (CancelledError, OSError) as error:
             raise WorkerPoolError(self._gone()) from error
-        except Exception as error:  # what another version of a package may lead to
+        except Exception as error:  # anything, if the versions of packages differ
             raise WorkerPoolError(
                 f"the cluster at {self.address} cannot do the work "
                 f"({first_line(error.__cause__ or error)}): install the same version of "
@@ -307,7 +309,7 @@ class Machines:
             ) from error
 
     def unkept(self, what: str) -> str:
-        """The sentence for work whose workers are lost each time."""
+        """The message for work that lost its workers each time."""
         return (
             f"{what} was begun several times on workers of {self.address} that were lost over "
             "it. That happens where memory runs out: give the workers more, or take a smaller "
@@ -321,26 +323,26 @@ class Machines:
         )
 
 
-# Folders on their way between machines: all files in one piece of bytes, with their hash.
-#
-# Nothing in a parcel is run, and nothing of it is written outside the folder that it is for.
+# Folder transfer: all files of a folder in one message, with their hash. Nothing in it is
+# executed, and nothing is written outside the target folder.
 
 
-class ParcelError(ModelsError):
-    """A parcel that does not hold; the sentence says what is wrong with it."""
+class TransferError(ModelsError):
+    """A folder cannot be sent, or arrived damaged; the message says why."""
 
 
-class _Parcel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """files: contents by path below the folder, with / in it. digest: of them all."""
+class _Archive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The files of a folder."""
 
     files: dict[str, bytes]
+    """Contents by path relative to the folder, with / as the separator."""
     digest: str
 
 
 def pack(folder: Path, patterns: Iterable[str] = ("*",)) -> bytes:
-    """The files of a folder that the patterns match, but hidden ones.
+    """Archive the files of a folder that match the patterns, without hidden ones.
 
-    Raises OSError, and ParcelError for a link, which no other machine could follow.
+    Raises OSError, and TransferError for a symbolic link.
     """
     files: dict[str, bytes] = {}
     for path in sorted(one for pattern in patterns for one in folder.rglob(pattern)):
@@ -348,47 +350,50 @@ def pack(folder: Path, patterns: Iterable[str] = ("*",)) -> bytes:
         if any(part.startswith(".") for part in PurePosixPath(name).parts):
             continue
         if path.is_symlink():
-            raise ParcelError(f"{path} is a link, which no other machine could follow")
+            raise TransferError(f"{path} is a link, which no other machine could follow")
         if path.is_file():
             files[name] = path.read_bytes()
-    return msgspec.msgpack.encode(_Parcel(files, _digest(files)))
+    return msgspec.msgpack.encode(_Archive(files, _digest(files)))
 
 
-def unpack(parcel: bytes, folder: Path) -> None:
-    """Write the files of a parcel into a folder that is new, whole or not at all.
+def unpack(archive: bytes, folder: Path) -> None:
+    """Write an archive to a new folder, completely or not at all.
 
-    Raises OSError, and ParcelError for one that does not hold.
+    Raises OSError, and TransferError for a damaged archive.
     """
-    files = _files(parcel)
+    files = _files(archive)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = path_beside(folder, "tmp")
-    beside.mkdir()
+    temporary = path_beside(folder, "tmp")
+    temporary.mkdir()
     try:
         for name, content in files.items():
-            path = beside / name
+            path = temporary / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        beside.rename(folder)
+        temporary.rename(folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _files(parcel: bytes) -> dict[str, bytes]:
+def _files(archive: bytes) -> dict[str, bytes]:
     try:
-        found = msgspec.msgpack.decode(parcel, type=_Parcel)
+        found = msgspec.msgpack.decode(archive, type=_Archive)
     except msgspec.MsgspecError as error:
-        raise ParcelError(f"the files came damaged: {error}") from error
+        raise TransferError(f"the files came damaged: {error}") from error
     if found.digest != _digest(found.files):
-        raise ParcelError("the files came damaged: their hash is another")
+        raise TransferError("the files came damaged: their hash is another")
     for name in found.files:
         parts = PurePosixPath(name).parts
-        if not parts or name.startswith("/") or any(one.startswith(".") for one in parts):
-            raise ParcelError(f"{name!r} cannot be the name of a file that was sent")
-        if "\\" in name or ":" in name or "\0" in name:
-            raise ParcelError(f"{name!r} cannot be the name of a file that was sent")
+        if (
+            not parts
+            or any(one.startswith(".") for one in parts)
+            or name.startswith("/")
+            or any(sign in name for sign in "\\:\0")
+        ):
+            raise TransferError(f"{name!r} cannot be the name of a file that was sent")
     return found.files
 
 

@@ -1,9 +1,8 @@
-"""Training and prediction on the workers of a cluster: what goes there, what comes back, and
-checkpoints brought home.
+"""Training and prediction on the workers of a cluster.
 
-An order comes with all that is learnt from, and goes back as a reply with the model's files.
-On the way the worker says how far it is, and has its checkpoints fetched. It stops at the next
-step when nobody waits for it any more.
+A `RemoteTraining` carries everything that the training needs; the `RemoteReply` carries the
+files of the model. In between the worker reports its progress, and this process fetches its
+checkpoints. A worker stops at the next step when nobody waits for its result any more.
 """
 
 import hashlib
@@ -37,7 +36,7 @@ from nfh_tui.jobs.cluster import (
     LOOK_SECONDS,
     Future,
     Machines,
-    ParcelError,
+    TransferError,
     greeting,
     pack,
     unpack,
@@ -55,20 +54,19 @@ if TYPE_CHECKING:
 
 
 class ResolverTools(msgspec.Struct, frozen=True):
-    """What resolves.
-
-    run: which prediction; another one loads anew. recipe: of the model, whose files come with
-    it where it has any. digest: of them. parser: as --parser has it.
-    """
+    """The model and parser of a prediction."""
 
     run: str
+    """Identifies the prediction; each one loads the model anew."""
     recipe: str
     digest: str | None
+    """Of the files of the model; None if it has none."""
     parser: str | None
+    """As given after --parser."""
 
 
 class ResolverHandshake(msgspec.Struct, frozen=True):
-    """What a worker works with; those that say the same say the same of a number."""
+    """What a worker has loaded. Workers with equal handshakes give equal predictions."""
 
     program: str
     recipe: str
@@ -76,36 +74,36 @@ class ResolverHandshake(msgspec.Struct, frozen=True):
     parser: str
 
     @property
-    def said(self) -> str:
-        """All of it, in words."""
+    def description(self) -> str:
+        """The fields, for a person."""
         parts = (f"nfh-tui {self.program}", self.recipe, self.version, self.parser)
         return ", ".join(part for part in parts if part)
 
 
 class _SentPassage(msgspec.Struct, frozen=True):
-    """A passage with numbers of it. offsets: start and end of each token, in turn. anchors:
-    start and end of each number."""
+    """A passage with some of its anchors, as (start, end)."""
 
     text: str
     offsets: list[int]
+    """Start and end of each token, alternating."""
     lemmas: list[str]
     turns: list[tuple[int, str | None, int, int]]
     anchors: list[tuple[int, int]]
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """hello: of who answers. choices: a number each, in order. error: a sentence instead."""
+    """The choices of a batch in order, or an error as a sentence."""
 
     hello: ResolverHandshake | None = None
     choices: list[Choice | None] = []
     error: str | None = None
 
 
-# --- on the way -----------------------------------------------------------------------------
+# --- encoding -------------------------------------------------------------------------------
 
 
 def pack_items(items: Sequence[Item]) -> bytes:
-    """Items on their way to a worker, without their parses; a passage once in a row."""
+    """Encode items without their parses; consecutive items share their passage."""
     sent: list[_SentPassage] = []
     last: Passage | None = None
     for item in items:
@@ -126,7 +124,7 @@ def pack_items(items: Sequence[Item]) -> bytes:
 
 
 def unpack_items(packed: bytes) -> list[Item]:
-    """The same items, in their order."""
+    """Decode the items of `pack_items`, in their order."""
     items = []
     for one in msgspec.msgpack.decode(packed, type=list[_SentPassage]):
         tokens = tuple(map(Token, one.offsets[::2], one.offsets[1::2], one.lemmas))
@@ -139,56 +137,57 @@ def unpack_items(packed: bytes) -> list[Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Engine:
-    """A resolver with its parser, loaded. One batch at a time. folder: its files' home."""
+class _LoadedResolver:
+    """A loaded resolver with its parser. Used for one batch at a time."""
 
     run: str
     resolver: "Resolver"
     parser: "Parser | None"
     folder: "TemporaryDirectory[str] | None"
+    """Holds the files of the model; removed with this object."""
 
     @property
     def hello(self) -> ResolverHandshake:
-        """What it works with."""
+        """What is loaded here."""
         parser = "" if self.parser is None else self.parser.name
         return ResolverHandshake(
             greeting().program, self.resolver.recipe, self.resolver.version, parser
         )
 
 
-_engines: list[_Engine] = []
-"""The engine of this process; it stays for the batches that follow."""
+_loaded_resolvers: list[_LoadedResolver] = []
+"""At most one: the resolver of this process, kept for the next batches."""
 
 _lock = threading.Lock()
 
 
 def kept(model: bytes) -> bytes:
-    """A model's parcel, in the workers' memory from then on."""
+    """Returns its argument: as the result of a task it stays in the memory of the workers."""
     return model
 
 
 def resolve(model: bytes, tools: bytes, packed: bytes) -> bytes:
-    """What a model says of some items, as `Answers`. model: its parcel, b"" for none."""
+    """Resolve a batch; returns `Answers`. model: the archive of its files, b"" for none."""
     from nfh_models.resolution.base import resolved
 
     try:
         with _lock:
-            engine = _engine(model, msgspec.msgpack.decode(tools, type=ResolverTools))
-            found = resolved(unpack_items(packed), engine.resolver, engine.parser)
-            answers = Answers(engine.hello, [choice for _, choice in found])
+            loaded = _resolver(model, msgspec.msgpack.decode(tools, type=ResolverTools))
+            found = resolved(unpack_items(packed), loaded.resolver, loaded.parser)
+            answers = Answers(loaded.hello, [choice for _, choice in found])
     except (ModelsError, OSError, ImportError) as error:
         answers = Answers(error=str(error))
     return msgspec.msgpack.encode(answers)
 
 
-def _engine(model: bytes, tools: ResolverTools) -> _Engine:
-    if not _engines or _engines[0].run != tools.run:
-        _engines.clear()
-        _engines.append(_loaded(model, tools))
-    return _engines[0]
+def _resolver(model: bytes, tools: ResolverTools) -> _LoadedResolver:
+    if not _loaded_resolvers or _loaded_resolvers[0].run != tools.run:
+        _loaded_resolvers.clear()
+        _loaded_resolvers.append(_loaded(model, tools))
+    return _loaded_resolvers[0]
 
 
-def _loaded(model: bytes, tools: ResolverTools) -> _Engine:
+def _loaded(model: bytes, tools: ResolverTools) -> _LoadedResolver:
     from nfh_models.model_files import ModelFileError
     from nfh_models.parsing.base import load_parser
     from nfh_models.resolution.recipes import load_resolver
@@ -203,20 +202,18 @@ def _loaded(model: bytes, tools: ResolverTools) -> _Engine:
             raise ModelFileError("the model came damaged: its hash is another")
     resolver = load_resolver(tools.recipe, folder)
     parser = load_parser(tools.parser, resolver.needs) if resolver.needs else None
-    return _Engine(tools.run, resolver, parser, home)
+    return _LoadedResolver(tools.run, resolver, parser, home)
 
 
-# Numbers resolved on several machines: passages go there, what is said of them comes back.
-#
-# The process that asks reads and writes the database, as ever; the workers need none.
+# Prediction on several machines. Only this process reads and writes the database.
 
 TRIES = 4
-"""So often a batch is given out anew because every worker is lost."""
+"""How often a batch or a training is tried when its workers are lost."""
 
 
 @dataclass(slots=True)
 class _SentBatch:
-    """A batch on its way. items: the same, here."""
+    """A submitted batch; packed: its encoded items."""
 
     items: Sequence[Item]
     packed: bytes
@@ -234,27 +231,27 @@ def resolving_at(
     of the cluster, ModelFileError for a model whose files have changed.
     """
     model = next((one for one in store.models.all() if one.id == chosen.model_id), None)
-    parcel, digest = b"", None
+    archive, digest = b"", None
     if model is not None and model.path is not None:
         folder = checked_folder(store.path, model)
-        parcel, digest = pack(folder), digest_of(folder)
+        archive, digest = pack(folder), digest_of(folder)
     tools = ResolverTools(uuid.uuid4().hex, chosen.model.recipe, digest, parser)
     with Machines(address) as machines:
-        yield ClusterPredictors(machines, tools, parcel, chosen.model.version)
+        yield ClusterPredictors(machines, tools, archive, chosen.model.version)
 
 
 class ClusterPredictors:
-    """Resolves items on a cluster. warnings: sentences about versions that differ."""
+    """Resolves items on a cluster."""
 
     def __init__(
-        self, machines: Machines, tools: ResolverTools, parcel: bytes, version: str
+        self, machines: Machines, tools: ResolverTools, archive: bytes, version: str
     ) -> None:
         """version: of the model on this machine. Raises WorkerPoolError if a worker cannot
         load the model or loads another version."""
         self._machines = machines
         self._tools = tools
         self._packed = msgspec.msgpack.encode(tools)
-        self._parcel = parcel
+        self._archive = archive
         self._number = 0
         self._on: frozenset[str] = frozenset()
         self._model: Future = None
@@ -262,7 +259,7 @@ class ClusterPredictors:
         self._find_workers()
         answers = self._answers(deque((self._submit(()),)))
         if answers.hello is None or answers.hello.version != version:
-            found = "nothing" if answers.hello is None else answers.hello.said
+            found = "nothing" if answers.hello is None else answers.hello.description
             raise WorkerPoolError(
                 f"the workers of {machines.address} would predict with {found}, and here it "
                 f"is {tools.recipe}, {version}. Install the same version of nfh-tui on all "
@@ -277,7 +274,7 @@ class ClusterPredictors:
         return self._hello.parser
 
     def resolved(self, items: Iterable[Item]) -> Iterator[tuple[Item, Choice | None]]:
-        """Each item with its choice, in order; some batches are on their way together."""
+        """Each item with its choice, in order. Several batches are pending at a time."""
         waiting: deque[_SentBatch] = deque()
         for batch in batches(items):
             waiting.append(self._submit(batch))
@@ -287,15 +284,15 @@ class ClusterPredictors:
             yield from self._received(waiting)
 
     def _received(self, waiting: deque[_SentBatch]) -> Iterator[tuple[Item, Choice | None]]:
-        """What was said of the batch that is on its way the longest."""
+        """The items and choices of the oldest pending batch."""
         items = waiting[0].items
         answers = self._answers(waiting)
         if answers.hello != self._hello:
-            other = "nothing known" if answers.hello is None else answers.hello.said
+            other = "nothing known" if answers.hello is None else answers.hello.description
             raise WorkerPoolError(
                 f"the workers of {self._machines.address} are not alike: one works with "
-                f"{self._hello.said}, another with {other}. Install the same versions and "
-                "models on all machines"
+                f"{self._hello.description}, another with {other}. Install the same versions "
+                "and models on all machines"
             )
         yield from zip(items, answers.choices, strict=True)
 
@@ -305,7 +302,7 @@ class ClusterPredictors:
         self._on = self._machines.alike()
         self._at_once = 2 * max(1, self._machines.cores(self._on)) + 2
         self._model = self._machines.submit(
-            kept, self._parcel, key=self._key("model"), on=self._on
+            kept, self._archive, key=self._key("model"), on=self._on
         )
 
     def _submit(self, items: Sequence[Item]) -> _SentBatch:
@@ -325,9 +322,9 @@ class ClusterPredictors:
         return f"nfh-{what}-{self._tools.run}-{self._number}"
 
     def _wait(self, waiting: deque[_SentBatch]) -> None:
-        """Until the first of some batches is there; all are sent anew where no worker is left.
+        """Wait for the first batch; resubmits all if no worker is left.
 
-        A worker that is lost with others left is made up for by the scheduler itself.
+        While others are left, the scheduler itself replaces a lost worker.
         """
         tries = 1
         while not self._over(waiting[0]):
@@ -358,51 +355,53 @@ class ClusterPredictors:
 
 
 SECONDS_BETWEEN = 0.25
-"""Between two words on how far it is; each passes the scheduler."""
+"""Least time between two progress events; each passes through the scheduler."""
 
 AT_WORK = ("executing", "long-running")
-"""How a worker calls a task that somebody waits for."""
+"""States, on a worker, of a task whose result is still wanted."""
 
 DIVERGED = "diverged"
 CHECKPOINT = "checkpoint"
-"""Errors after which a training goes on otherwise than after others."""
+"""Kinds of errors that the caller handles differently."""
 
 OFFERED = "offered"
 WORK = "work"
 
 
 class RemoteTraining(msgspec.Struct, frozen=True):
-    """A training that is asked for.
-
-    run: one try of it, no two have the same. mark: the training, the same for all tries.
-    spec: a TrainSpec, as JSON. snapshot: a Snapshot's file. name: of the model's folder.
-    base, work: parcels of the folder that it starts from, and of the checkpoints that it goes
-    on from.
-    """
+    """A request for a training."""
 
     run: str
+    """Identifies the attempt."""
     mark: str
+    """Identifies the training over all its attempts."""
     spec: bytes
+    """A `TrainSpec` in JSON."""
     snapshot: bytes
+    """The file of a `Snapshot`."""
     name: str
+    """Of the model's folder."""
     base: bytes | None
+    """Archive of the model to start from."""
     work: bytes | None
+    """Archive of the checkpoints to resume from."""
 
 
 class RemoteReply(msgspec.Struct, frozen=True):
-    """What came of it.
-
-    made: a Made, as JSON; model: a parcel of its folder. again: it was begun before, and is
-    not begun twice. error: a sentence; kind: of error, DIVERGED, CHECKPOINT or "". fault: a
-    traceback.
-    """
+    """The result of an attempt: a model, an error or a fault."""
 
     made: bytes | None = None
+    """A `Made` in JSON."""
     model: bytes | None = None
+    """Archive of the model's folder."""
     again: bool = False
+    """Whether this attempt had been started before, or was stopped: there is no result."""
     error: str | None = None
+    """A sentence."""
     kind: str = ""
+    """Of error: DIVERGED, CHECKPOINT or ""."""
     fault: str | None = None
+    """Traceback of an unexpected error."""
 
 
 class UnwantedError(Exception):
@@ -410,10 +409,12 @@ class UnwantedError(Exception):
 
 
 class CheckpointOffer(msgspec.Struct, frozen=True):
-    """Checkpoints that may be fetched. stamp: another one for other contents. sizes: bytes."""
+    """Checkpoints that can be fetched."""
 
     stamp: str
+    """Differs for different contents."""
     sizes: dict[str, int]
+    """Bytes by file name."""
 
 
 # --- training -------------------------------------------------------------------------------
@@ -426,7 +427,7 @@ _marks: dict[str, str] = {}
 
 
 def train(packed: bytes) -> bytes:
-    """Do what an order asks for; the reply."""
+    """Run a `RemoteTraining` on this worker; returns a `RemoteReply`."""
     order = msgspec.msgpack.decode(packed, type=RemoteTraining)
     return msgspec.msgpack.encode(_trained(order))
 
@@ -502,18 +503,17 @@ def _made(order: RemoteTraining, folder: Path, tell: "Teller") -> RemoteReply:
     return RemoteReply(msgspec.json.encode(made), pack(out))
 
 
-def _unpacked(parcel: bytes, folder: Path) -> Path:
+def _unpacked(archive: bytes, folder: Path) -> Path:
     try:
-        unpack(parcel, folder)
-    except ParcelError as error:
-        raise ParcelError(f"the model that it starts from: {error}") from error
+        unpack(archive, folder)
+    except TransferError as error:
+        raise TransferError(f"the model that it starts from: {error}") from error
     return folder
 
 
 class Teller:
-    """Passes on how far a training is, some times a second, and ends one nobody wants.
-
-    Whatever makes a point of a curve is always passed on.
+    """Sends the progress of a training, every SECONDS_BETWEEN at most, and stops it when nobody
+    waits for it. New phases and points of curves are always sent.
     """
 
     def __init__(
@@ -530,7 +530,7 @@ class Teller:
         self._phase = ""
 
     def __call__(self, step: TrainingStep) -> None:
-        """Pass a step on. Raises UnwantedError."""
+        """Report a step. Raises UnwantedError."""
         self.check()
         point = self._curves.point_of(step)
         new = point is not None or step.phase != self._phase
@@ -554,22 +554,22 @@ class Teller:
             raise UnwantedError
 
 
-# --- asked from outside, while a training runs in another thread ----------------------------
+# --- called from outside, while a training runs in another thread ---------------------------
 
 
 def at_work(mark: str) -> bytes:
-    """Whether a try of this training is under way in this process: b"1", or b""."""
+    """Whether an attempt of this training is running in this process: b"1" or b""."""
     with _lock:
         return b"1" if mark in _marks.values() else b""
 
 
 def offer(run: str) -> bytes:
-    """The checkpoints of a run as they are now, kept as they are until the next offer."""
+    """The current checkpoints of a run, which stay unchanged until the next offer."""
     with _lock:
         folder = _folders.get(run)
     if folder is None:
         return msgspec.json.encode(CheckpointOffer("", {}))
-    for _ in range(3):  # one may be replaced just now
+    for _ in range(3):  # the training may replace one at this moment
         before = _state(folder / WORK)
         sizes = _linked(before, folder / OFFERED)
         if before == _state(folder / WORK):
@@ -578,7 +578,7 @@ def offer(run: str) -> bytes:
 
 
 def _state(work: Path) -> dict[Path, tuple[int, int]]:
-    """What tells the files of one moment from those of another."""
+    """Inode and modification time of each checkpoint, to detect changes."""
     found = {}
     for path in sorted(work.glob(CHECKPOINTS)):
         if path.name.startswith("."):
@@ -592,7 +592,7 @@ def _state(work: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _linked(files: dict[Path, tuple[int, int]], folder: Path) -> dict[str, int]:
-    """Second names for files: what takes their place later does not change these."""
+    """Hard-link files into a folder, where replacing the originals does not affect them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     sizes = {}
@@ -609,7 +609,7 @@ def _linked(files: dict[Path, tuple[int, int]], folder: Path) -> dict[str, int]:
 
 
 def part(run: str, name: str, start: int, size: int) -> bytes:
-    """Some bytes of a checkpoint that was offered; b"" where it is gone."""
+    """A part of an offered checkpoint; b"" if it does not exist any more."""
     with _lock:
         folder = _folders.get(run)
     if folder is None:
@@ -623,23 +623,23 @@ def part(run: str, name: str, start: int, size: int) -> bytes:
 
 
 LEAST_SECONDS = 20.0
-"""Between two fetches."""
+"""Least time between two fetches."""
 
 SHARE = 0.05
-"""Of the time, spent on fetching at most."""
+"""Largest share of the time that is spent on fetching."""
 
 LARGEST = 2_000_000_000
-"""Bytes of a run's checkpoints; larger ones stay where they are."""
+"""Bytes of the checkpoints of a run; larger ones are not fetched."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.safetensors")
-"""What a checkpoint is called."""
+"""File names of checkpoints."""
 
 PART = 8_000_000
-"""Bytes that are fetched together: all pass the scheduler, which holds them meanwhile."""
+"""Bytes per call: they pass through the scheduler, which holds them in memory."""
 
 
 class Checkpoints:
-    """Brings the checkpoints of a run home, into the work folder of its training here."""
+    """Fetches the checkpoints of a run into the local work folder of its training."""
 
     def __init__(
         self,
@@ -655,13 +655,13 @@ class Checkpoints:
         self._stamp = ""
         self._next = clock() + LEAST_SECONDS
         self.fetched = 0
-        """How often they came home."""
+        """How often checkpoints were fetched."""
 
     def look(self, worker: str) -> None:
-        """Fetch them if it is time, and if there are others than last time.
+        """Fetch the checkpoints if it is time and they have changed.
 
-        What goes wrong on the way leaves those that are at home as they are. Raises OSError
-        where they cannot be kept.
+        Errors of the cluster leave the local ones unchanged. Raises OSError if they cannot be
+        written.
         """
         began = self._clock()
         if began < self._next:
@@ -669,7 +669,7 @@ class Checkpoints:
         try:
             self._fetch(worker)
         except WorkerPoolError:
-            pass  # whoever waits for the result will say what is wrong
+            pass  # waiting for the result will raise it, too
         finally:
             now = self._clock()
             self._next = now + max(LEAST_SECONDS, (now - began) / SHARE)
@@ -682,14 +682,15 @@ class Checkpoints:
             return
         if sum(offered.sizes.values()) > LARGEST:
             return
-        # The names are another machine's words: none leads out of the folder.
+        # The names come from another machine and must not lead out of the folder.
         if not all(NAME.fullmatch(name) for name in offered.sizes):
             return
         beside = {name: path_beside(self._work / name, "tmp") for name in offered.sizes}
         try:
             for name, path in beside.items():
                 self._receive(worker, name, offered.sizes[name], path)
-            # The best weights first: a last state names those, and never newer ones.
+            # In this order, since the last state refers to the best weights: a kill in between
+            # must not leave it with older ones.
             for name in sorted(beside):
                 beside[name].replace(self._work / name)
         finally:
@@ -699,7 +700,7 @@ class Checkpoints:
         self.fetched += 1
 
     def _receive(self, worker: str, name: str, size: int, path: Path) -> None:
-        """Write an offered file here. Raises WorkerPoolError where it does not come whole."""
+        """Fetch one file. Raises WorkerPoolError if it is incomplete."""
         with path.open("xb") as file:
             for start in range(0, size, PART):
                 file.write(self._machines.ask(worker, part, self._run, name, start, PART))
@@ -709,30 +710,28 @@ class Checkpoints:
             os.fsync(file.fileno())
 
 
-# A training on another machine: its labels go there, its curves and its model come back.
-#
-# `train_model_at` stands in for `train_model` where a job names a scheduler. One try is under
-# way at a time. A worker that is lost is followed by another try, from the last checkpoint
-# that came home, on whatever worker there is.
+# Training on another machine. `train_model_at` replaces `train_model` for jobs that name a
+# scheduler. One attempt runs at a time. If its worker is lost, another attempt resumes from the
+# last fetched checkpoint on any worker; the work since that checkpoint is lost.
 
 KINDS = {DIVERGED: DivergedError, CHECKPOINT: TrainingError}
-"""What whoever goes on with a job has to tell apart."""
+"""Errors by the kind of a reply; all others are WorkerPoolErrors."""
 
 TRY_AGAIN = "Nothing was registered; the job can be tried again"
 
 
 class WorkerFaultError(RuntimeError):
-    """A worker met what nobody provided for; its traceback is the note."""
+    """An unexpected error on a worker; its traceback is added as a note."""
 
 
 def train_model_at(
     address: str, snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell
 ) -> Made:
-    """The same as `train_model`, done by a worker of the scheduler at an address.
+    """Run `train_model` on a worker of the scheduler at an address.
 
-    work: checkpoints come home into it, and those in it go along. Its path tells this training
-    from others. Raises WorkerPoolError for whatever is wrong with the cluster, else what
-    `train_model` raises there.
+    work: the folder of checkpoints, fetched into it and sent along from it. Its path identifies
+    the training. Raises WorkerPoolError for errors of the cluster, and what `train_model`
+    raises on the worker.
     """
     with Machines(address) as machines:
         return _Training(machines, snapshot, spec, work, out, tell).made()
@@ -740,18 +739,14 @@ def train_model_at(
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """A try that came to nothing. worker: that was lost, "" where none had begun."""
+    """An attempt without a result."""
 
     worker: str
-
-    @property
-    def said(self) -> str:
-        """What happened, in words."""
-        return f"{self.worker or 'its worker'} is gone"
+    """The lost worker; "" if none had started."""
 
 
 class _Word(msgspec.Struct, frozen=True):
-    """What a worker says of its training on the way: that it begins, or a step."""
+    """An event of a training: that a worker has started it (its address), or a step."""
 
     begun: str = ""
     phase: str = ""
@@ -761,7 +756,7 @@ class _Word(msgspec.Struct, frozen=True):
 
 
 class _Training:
-    """A training, over all its tries."""
+    """A training, over all its attempts."""
 
     def __init__(
         self,
@@ -784,7 +779,7 @@ class _Training:
         self._warned: tuple[str, ...] = ()
 
     def made(self) -> Made:
-        """Try until there is a model."""
+        """Make attempts until there is a model. Raises WorkerPoolError after TRIES."""
         for number in range(1, TRIES + 1):
             on = self._machines.alike()
             self._warn()
@@ -793,23 +788,23 @@ class _Training:
             if isinstance(found, RemoteReply):
                 return self._received(found)
             if number < TRIES:
-                self._tell(Phase(f"{found.said}; {self._goes_on()}"))
+                at_home = any(self._work.glob(CHECKPOINTS))
+                next_ = "going on from its last checkpoint" if at_home else "beginning again"
+                self._tell(Phase(f"{found.worker or 'its worker'} is gone; {next_}"))
         raise WorkerPoolError(self._machines.unkept("the training"))
 
-    def _goes_on(self) -> str:
-        at_home = any(self._work.glob(CHECKPOINTS))
-        return "going on from its last checkpoint" if at_home else "beginning again"
-
     def _warn(self) -> None:
-        """Versions that differ, into the job's log."""
+        """Report differing versions, which appear in the job's log."""
         for warning in self._machines.warnings:
             if warning not in self._warned:
                 self._tell(Phase(f"warning: {warning}"))
         self._warned = self._machines.warnings
 
     def _wait_for_earlier(self) -> None:
-        """An earlier process of this job may have been killed: what it asked for stops then,
-        at its next step. Until it has, nothing is begun."""
+        """Wait until no worker runs an attempt of an earlier process of this job.
+
+        If that process was killed, its attempt stops at the next step.
+        """
         while True:
             said = self._machines.ask_all(at_work, self._mark)
             busy = sorted(worker for worker, found in said.items() if found == b"1")
@@ -818,7 +813,7 @@ class _Training:
             self._tell(Phase(f"waiting until {busy[0]} has left an earlier try"))
             time.sleep(LOOK_SECONDS)
 
-    # --- one try --------------------------------------------------------------------------
+    # --- one attempt ----------------------------------------------------------------------
 
     def _try(self, on: frozenset[str]) -> RemoteReply | _Lost:
         run = f"nfh-train-{uuid.uuid4().hex}"
@@ -847,10 +842,10 @@ class _Training:
         )
         return msgspec.msgpack.encode(order)
 
-    # --- what came back -------------------------------------------------------------------
+    # --- the result -----------------------------------------------------------------------
 
     def _received(self, reply: RemoteReply) -> Made:
-        """The model, its folder written and checked."""
+        """Write and check the folder of the model."""
         where = f"a worker of {self._machines.address}"
         if reply.fault is not None:
             last = reply.fault.strip().splitlines()[-1]
@@ -869,7 +864,7 @@ class _Training:
 
 
 class _Following:
-    """Goes along with a try until it is over."""
+    """Follows an attempt until it ends."""
 
     def __init__(
         self,
@@ -885,7 +880,8 @@ class _Following:
         self._worker = ""
 
     def reply(self, future: Future, checkpoints: Checkpoints) -> RemoteReply | _Lost:
-        """What came of it. Raises WorkerPoolError, and what `tell` raises; it stops then."""
+        """Wait for the result. Raises WorkerPoolError, and what `tell` raises; both stop the
+        attempt."""
         try:
             while not self._machines.over(future):
                 self._listen(LOOK_SECONDS)
@@ -905,7 +901,7 @@ class _Following:
         return self._worker not in present if self._worker else not self._on & present
 
     def _listen(self, seconds: float) -> None:
-        """Pass on what was said; waits so long for the first word."""
+        """Handle all events; waits up to `seconds` for the first one."""
         with suppress(queue.Empty):
             self._hear(self._heard.get(timeout=seconds))
             while True:
@@ -915,7 +911,7 @@ class _Following:
         try:
             word = msgspec.convert(said, _Word)
         except msgspec.ValidationError:
-            return  # no worker of ours says such things
+            return  # not an event of our workers
         if word.begun:
             self._worker = word.begun
             self._tell(Phase(f"at work on {word.begun}"))
@@ -923,13 +919,13 @@ class _Following:
             self._tell(Phase(word.phase, word.done, word.total, word.metrics))
 
 
-def _write(parcel: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -> None:
+def _write(archive: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -> None:
     """Write the folder of a returned model. Raises WorkerPoolError if it does not match."""
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = path_beside(out, "tmp")
     try:
         try:
-            unpack(parcel, folder)
+            unpack(archive, folder)
             digest, config = digest_of(folder), read_config(folder, spec.recipe)
         except ModelsError as error:
             raise WorkerPoolError(
@@ -958,12 +954,12 @@ def _as_bytes(snapshot: Snapshot) -> bytes:
 
 
 def _base_of(spec: TrainSpec) -> bytes:
-    """The folder that a training starts from. Raises WorkerPoolError where it has changed."""
+    """Archive the base model. Raises WorkerPoolError if its files have changed."""
     folder = Path(spec.base_folder or "")
     try:
-        parcel = pack(folder)
+        archive = pack(folder)
         digest = digest_of(folder)
-    except (OSError, ParcelError) as error:
+    except (OSError, TransferError) as error:
         raise WorkerPoolError(
             f"the model that it starts from cannot be sent: {error}"
         ) from error
@@ -972,4 +968,4 @@ def _base_of(spec: TrainSpec) -> bytes:
             f"the model that it starts from is not what it was: the files in {folder} have "
             "changed. Put them back, or name another base"
         )
-    return parcel
+    return archive

@@ -9,18 +9,18 @@ from pathlib import Path
 
 APPLICATION = "nfh-tui"
 PRIVATE = 0o600
-"""Mode of a log: only its person reads it."""
+"""File mode of a log: readable by its owner only."""
 
 LARGEST = 1_000_000
-"""Bytes after which a log is begun anew."""
+"""Size in bytes above which a log is emptied."""
 
 
 def log_folder(
     environment: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> Path:
-    """The folder for this user's logs, not made yet.
+    """The folder of this user's logs, which may not exist.
 
-    $XDG_STATE_HOME where it is set to an absolute path; else the system's own place.
+    Below $XDG_STATE_HOME if that is an absolute path; else in the usual place of the system.
     """
     chosen = environment.get("XDG_STATE_HOME", "")
     if chosen and Path(chosen).is_absolute():
@@ -34,21 +34,21 @@ def log_folder(
 
 
 def open_private(path: Path) -> int:
-    """A handle that adds to a log, which nobody else may read. Raises OSError, also for a
-    link: what one leads to is somebody else's."""
+    """Open a log for appending, private to its owner. Raises OSError, also for a symbolic link,
+    which may lead to another user's file."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     return os.open(path, flags, PRIVATE)
 
 
 def log_path(name: str) -> Path:
-    """A log file that can be appended to: in the user's folder, else in a new temporary one.
+    """The path of a writable, private log: in the user's folder, else in a temporary one.
 
-    One that has grown large is emptied. Nobody else may read it.
+    A log larger than LARGEST is emptied.
     """
     path = log_folder() / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # It may hold what stood in a passage: others on the machine have no business there.
+        # A log may quote passages, which other users of the machine must not read.
         handle = open_private(path)
         try:
             if hasattr(os, "fchmod"):
@@ -58,11 +58,11 @@ def log_path(name: str) -> Path:
         finally:
             os.close(handle)
     except OSError:
-        return _passing_folder() / name
+        return _temporary_folder() / name
     return path
 
 
 @functools.cache
-def _passing_folder() -> Path:
-    """A folder of this process' own: in the common one anybody can put a link in the way."""
+def _temporary_folder() -> Path:
+    # One of this process alone: in the shared one other users could place links.
     return Path(tempfile.mkdtemp(prefix=f"{APPLICATION}-"))

@@ -1,5 +1,5 @@
-"""How far a job is: its steps and curves as its row tells them; and which passages a
-registered model learnt from.
+"""The progress of a job: steps and curves in its database row. Also the passages that a
+registered model was trained on.
 """
 
 import time
@@ -21,39 +21,35 @@ if TYPE_CHECKING:
 
 
 SECONDS_BETWEEN = 0.1
-"""Between two notes in a job's row."""
+"""Least time between two writes of a job's row."""
 
 MOST_POINTS = 300
-"""Of a curve of losses, or about so many."""
+"""Approximate number of points of a loss curve."""
 
 LOSS = "loss"
 
 JUDGING = "judging"
-"""A phase that begins so tries what was learnt on what is kept out."""
+"""Prefix of the names of phases that evaluate on held-out examples."""
 
 HELD_OUT = ("dev", "test")
-"""Splits that are kept to be tried on."""
+"""Splits that are kept for evaluation."""
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with the phase, how much of it is done, and its total."""
 
 
 class TrainingStep(Protocol):
-    """How far a training is."""
+    """A progress report of a training."""
 
     @property
-    def phase(self) -> str:
-        """What is being done."""
-        ...
+    def phase(self) -> str: ...
 
     @property
-    def done(self) -> int:
-        """How much of it is done."""
-        ...
+    def done(self) -> int: ...
 
     @property
     def total(self) -> int:
-        """How much there is; 0 where that is not known."""
+        """0 if unknown."""
         ...
 
     @property
@@ -64,21 +60,21 @@ class TrainingStep(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A step. total: 0 where it is not known."""
+    """A plain `TrainingStep`."""
 
     phase: str
     done: int = 0
     total: int = 0
+    """0 if unknown."""
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 class JobReporter:
-    """Notes in a job's row how far it is, ten times a second at most, and tells `progress`.
+    """Writes the progress of a job to its row, at most ten times a second, and to `progress`.
 
-    Steps that have figures make the job's curves: of those that come often, some hundreds are
-    kept, and each that judges. What
-    cannot be written now, since the file is locked or the disk full, is written with a later
-    step: the work is worth more.
+    Steps with metrics become points of the job's curves: every evaluation, and about
+    MOST_POINTS losses. A point that cannot be written, because the file is locked or the disk
+    full, is written with a later step; points still unwritten when the process ends are lost.
     """
 
     def __init__(
@@ -97,7 +93,7 @@ class JobReporter:
         self._points: list[JobPoint] = []
 
     def step(self, step: TrainingStep) -> None:
-        """Report a step. Raises JobGoneError if somebody ended the job meanwhile."""
+        """Report a step. Raises JobGoneError if the job was ended by somebody else."""
         phase = step.phase.rstrip(": ")
         self._progress(phase, step.done, step.total)
         point = self._curves.point_of(step)
@@ -119,10 +115,10 @@ class JobReporter:
 
 
 class Curves:
-    """Which steps of a training become points of its curves.
+    """Selects the steps of a training that become points of its curves.
 
-    LOSS is the one figure that differs at every step. What is reported right after a judging is
-    a judgement, also where its figures are those of the one before.
+    Metrics other than LOSS change only with an evaluation. The step right after a phase of
+    evaluation is always a point, even if its metrics are unchanged.
     """
 
     def __init__(self) -> None:
@@ -131,7 +127,7 @@ class Curves:
         self._judging = False
 
     def point_of(self, step: TrainingStep) -> JobPoint | None:
-        """The point that a step makes; None if it makes none."""
+        """The point of a step; None if it is not selected."""
         figures = dict(step.metrics)
         judged = {name: value for name, value in figures.items() if name != LOSS}
         before, self._judging = self._judging, step.phase.startswith(JUDGING)
@@ -144,25 +140,25 @@ class Curves:
 
 
 def held_out_splits(split: str | None) -> tuple[str, ...]:
-    """The splits whose passages are not learnt from, where `split` is learnt from."""
+    """The splits whose passages are held out when `split` (None: everything) is trained on."""
     return ("test",) if split is None else tuple(one for one in HELD_OUT if one != split)
 
 
 LEARNING = frozenset({*IDENTIFYING, *RESOLVING, SMALL})
 
 NOTHING_KEPT_OUT = (None, "", "folds")
-"""On what such a training was judged."""
+"""Values of "judged_on" of trainings that held nothing out."""
 
 LONGEST = 100
-"""Models, each of which started from the one before, that are followed."""
+"""Longest chain of base models that is followed."""
 
 
 def passages_learnt_from(store: "Store", model: "Model") -> frozenset[str]:
-    """The digests of the passages, with those of the models that it started from.
+    """The digests of the passages that a model and its base models were trained on.
 
-    Whatever had gold when the model was made and its query and split find is counted, but for
-    what was kept out then. Of the model in the package, and of a folder that is none of this
-    database's, nothing is known.
+    These are the passages that match the model's query and split, had gold when it was made,
+    and were not held out. Nothing is known of the packaged model and of base models outside
+    this database.
     """
     known = {one.name: one for one in store.models.all()}
     found: frozenset[str] = frozenset()
@@ -178,20 +174,18 @@ def passages_learnt_from(store: "Store", model: "Model") -> frozenset[str]:
 
 
 def _own(store: "Store", model: "Model") -> frozenset[str]:
-    """Without those of the models that it started from."""
+    """The passages of the model itself, without those of its base models."""
     if model.recipe not in LEARNING or model.path is None:
         return frozenset()
-    said = {
-        name: str(model.metrics.get(name) or "") for name in ("query", "split", "dev_split")
-    }
-    split = said["split"] or None
+    query_text, split, dev_split = (
+        str(model.metrics.get(name) or "") for name in ("query", "split", "dev_split")
+    )
     try:
-        query = parse(said["query"])
-    except QueryError:  # of another program's language
+        query = parse(query_text)
+    except QueryError:  # written by another version of the program
         return frozenset()
-    if split is not None:
+    if split:
         query = Query(terms=(*query.terms, Match("split", (split,))))
-    splits = {*held_out_splits(split), said["dev_split"]} - {"", split}
-    kept_out = sorted(one for one in splits if one)
-    sides = not said["dev_split"] and model.metrics.get("judged_on") not in NOTHING_KEPT_OUT
+    kept_out = sorted({*held_out_splits(split or None), dev_split} - {"", split})
+    sides = not dev_split and model.metrics.get("judged_on") not in NOTHING_KEPT_OUT
     return store.models.passages_with_gold(query, model.created_at, kept_out, sides=sides)

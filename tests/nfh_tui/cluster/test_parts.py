@@ -9,7 +9,7 @@ from distributed import LocalCluster
 from nfh_models.domain import Anchor
 from nfh_models.resolution.base import Item
 from nfh_tui.jobs import cluster as machines
-from nfh_tui.jobs.cluster import Greeting, ParcelError, greeting, pack, unpack
+from nfh_tui.jobs.cluster import Greeting, TransferError, greeting, pack, unpack
 from nfh_tui.jobs.cluster_work import (
     Teller,
     UnwantedError,
@@ -48,7 +48,7 @@ def test_a_parcel_that_was_changed_on_the_way_is_refused(folder: Path, tmp_path:
     parcel = pack(folder)
     place = parcel.index(bytes(range(256))) + 7
     for damaged in (parcel[:-1], b"", parcel[:place] + b"?" + parcel[place + 1 :]):
-        with pytest.raises(ParcelError, match="came damaged"):
+        with pytest.raises(TransferError, match="came damaged"):
             unpack(damaged, tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
 
@@ -59,14 +59,14 @@ def test_a_parcel_writes_nowhere_else(
 ) -> None:
     monkeypatch.setattr("nfh_tui.jobs.cluster._digest", lambda _: "0")
     parcel = msgspec.msgpack.encode({"files": {name: b"x"}, "digest": "0"})
-    with pytest.raises(ParcelError, match="cannot be the name"):
+    with pytest.raises(TransferError, match="cannot be the name"):
         unpack(parcel, tmp_path / "other")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_link_is_not_sent(folder: Path) -> None:
     (folder / "link").symlink_to("a.bin")
-    with pytest.raises(ParcelError, match="is a link"):
+    with pytest.raises(TransferError, match="is a link"):
         pack(folder)
 
 

@@ -26,7 +26,7 @@ class NoPredictions:
     def __init__(self) -> None:
         self.wanted: list[list[int]] = []
 
-    def want(self, anchors: list[int]) -> None:
+    def request(self, anchors: list[int]) -> None:
         """Note it."""
         self.wanted.append(anchors)
 
