@@ -1,6 +1,11 @@
-"""The SQLite file behind the workbench: schema, store, event log, bulk work.
+"""The SQLite database behind the workbench: schema, store, event log and bulk operations.
 
-`store` is what others import; `records` and `errors` are what it gives and raises. Folders:
-`query`, `formats`, `merge`, `doctor`. Imports `nfh_models.domain`; formats alone import
-`nfh_models.text` and the spaCy component's attributes, inside functions. No screen.
+`store.Store` is the entry point: it groups the operations by subject. `records` holds the types
+that the store accepts and returns, `errors` the exceptions that it raises.
+
+Folders: `query` parses and compiles queries, `formats` reads and writes files, `merge` merges
+another copy of a database, `doctor` checks and repairs a file.
+
+This package may import `nfh_models.domain`. `formats` alone may also import `nfh_models.text`
+and the attributes of the spaCy component, inside functions. It imports nothing of `nfh_tui`.
 """

@@ -1,9 +1,9 @@
-"""Connections to the SQLite file: how they are opened, written through and fail; the
-checkpoint of the write-ahead log, the size of one write of long work, and whether the files
-of an open database are still those at their names.
+"""Connections to the SQLite file: opening, transactions, error messages, checkpoints of the
+write-ahead log, step-wise writes, and the check that the files of an open database still have
+their names.
 
-Every SQLite error that a person can do something about becomes a sentence here. One
-connection writes, in `BEGIN IMMEDIATE`; readers are separate and read-only.
+SQLite errors that a person can act on become `StoreError`s with a sentence. One connection
+writes, in `BEGIN IMMEDIATE`; the readers are separate and read-only.
 """
 
 import ctypes
@@ -67,18 +67,18 @@ __all__ = [
 
 # --- the files of an open database ------------------------------------------------------------
 #
-# SQLite goes on writing into files that have lost their names: such a commit succeeds, and is
-# gone when the program ends. So the names are looked at before and after every write.
+# SQLite goes on writing to files that were deleted or replaced: such a commit succeeds, and is
+# lost when the program ends. So the names are checked before and after every write.
 
 LOG, INDEX = "-wal", "-shm"
-"""Ends of the names of the files that SQLite keeps beside a database while it is in use."""
+"""Suffixes of the files that SQLite keeps beside a database while it is in use."""
 
 LOG_HEADER = 32
-"""Bytes that a write-ahead log begins with; one without more holds nothing."""
+"""Bytes of the header of a write-ahead log. A log without more than that is empty."""
 
 MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 SALT = slice(16, 24)
-"""In the header: random, and another one each time that the log begins anew."""
+"""Position in the header: random, and changed whenever the log is restarted."""
 
 Identity = tuple[int, int]
 
@@ -88,7 +88,7 @@ _lock = threading.Lock()
 
 
 def file_identity(path: Path | str) -> Identity | None:
-    """Which file a path leads to, as device and number; None if to none."""
+    """Device and inode of the file at a path; None if there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116  # asked before every write: half the time
     except OSError:
@@ -97,15 +97,15 @@ def file_identity(path: Path | str) -> Identity | None:
 
 
 def beside(path: Path, end: str) -> Path:
-    """A file that SQLite keeps beside a database: beside the file itself, not beside a link."""
+    """The path of a sidecar file of a database. Links are followed, as SQLite does."""
     real = Path(os.path.realpath(path))
     return real.with_name(real.name + end)
 
 
 def state_of(path: Path) -> tuple[tuple[int, ...], ...]:
-    """What changes when a database does, for who reads it without SQLite's locks.
+    """A fingerprint of a database, for readers without SQLite's locks.
 
-    Identity, size and time of the file and of its log; a log without content is as none.
+    Identity, size and modification time of the file and its log; an empty log counts as none.
     """
     states = []
     for file, least in ((path, 0), (beside(path, LOG), 1)):
@@ -119,39 +119,36 @@ def state_of(path: Path) -> tuple[tuple[int, ...], ...]:
 
 
 def is_without_log(path: Path) -> bool:
-    """True where an index lies beside a database, and a log with content does not."""
+    """True if a database has a log index and no log, or an empty one."""
     index, log = beside(path, INDEX), beside(path, LOG)
     return index.exists() and (not log.exists() or log.stat().st_size == 0)
 
 
 class OpenFiles:
-    """The files of one connection that writes: the database, its log, and the log's index.
+    """The files of a writing connection: the database, its log, and the index of the log.
 
-    path: of the database, as it was given; database: which file it is. lost: why nothing may
-    be written any more, in a sentence; "" while all is well. A database that is put back can
-    be written again; a log or an index cannot be trusted again, since others may have written
-    without it meanwhile.
+    A database file that was moved away and put back can be written again. A log or an index
+    cannot: other programs may have written without it in the meantime.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._name = os.fspath(path)
         self.database = file_identity(path)
+        """The database file when it was opened."""
         self._beside = {end: str(beside(path, end)) for end in (LOG, INDEX)}
         self._known: dict[str, Identity] = {}
         self._log = -1
         self._size = 0
         self._salt = b""
         self.lost = ""
+        """Why nothing may be written any more, in a sentence; "" if writing is possible."""
         self._look()
         with _lock:
             _open.add(self)
 
     def check(self) -> None:
-        """Raise GoneError unless what is written now is found again.
-
-        Called before a write, and after its commit: what happened in between, too.
-        """
+        """Raise GoneError if writes are lost. Called before a write and after its commit."""
         if moved := self._moved():
             # The log stays where it was: both go together.
             raise GoneError(
@@ -162,7 +159,7 @@ class OpenFiles:
             raise GoneError(self.lost)
 
     def check_end(self) -> None:
-        """Raise GoneError unless what was written is found again. Called before closing."""
+        """Raise GoneError if what was written is lost. Called before closing."""
         if moved := self._moved():
             raise GoneError(moved)
         if self.is_lost():
@@ -174,24 +171,24 @@ class OpenFiles:
         return f"{self.path} has been moved, deleted or replaced since it was opened"
 
     def is_lost(self) -> bool:
-        """Whether the log or its index is not at its name any more, or was not once."""
+        """Whether the log or its index has, or at any earlier check had, lost its name."""
         self.lost = self.lost or self._look()
         return bool(self.lost)
 
     def check_written(self) -> None:
-        """As `check`, after a commit: the log has the commit, and is as long as it was."""
+        """As `check`, after a commit: also that the log was not emptied or overwritten."""
         self.check()
         if self._log < 0:
             return
         size, header = os.fstat(self._log).st_size, os.pread(self._log, LOG_HEADER, 0)
-        # It is empty where nothing was written since it was made, or since a checkpoint.
+        # The log is empty if nothing was written since its creation or the last checkpoint.
         if size and header[:4] not in MAGIC:
             self.lost = self._sentence(LOG, "was emptied or overwritten")
             raise GoneError(self.lost)
         self._size, self._salt = size, header[SALT]
 
     def _look(self) -> str:
-        """Compare the files beside the database with those known; learn those that are new."""
+        """Compare the sidecar files with those known, note new ones, and describe a loss."""
         for end, name in self._beside.items():
             known, found = self._known.get(end), file_identity(name)
             if known is None and found is not None:
@@ -202,7 +199,7 @@ class OpenFiles:
                 return self._sentence(end, "has been deleted or replaced")
         if self._log >= 0:
             size = os.fstat(self._log).st_size
-            # One that another program emptied by a checkpoint begins anew, with another salt.
+            # A log that another program emptied by a checkpoint restarts with another salt.
             if 0 < size < self._size and os.pread(self._log, LOG_HEADER, 0)[SALT] == self._salt:
                 return self._sentence(LOG, "was cut short")
         return ""
@@ -215,7 +212,7 @@ class OpenFiles:
         )
 
     def close(self) -> None:
-        """Close what is kept open to look at. It holds no locks."""
+        """Close the log, which is open for the check only and holds no locks."""
         with _lock:
             _open.discard(self)
         if self._log >= 0:
@@ -224,20 +221,20 @@ class OpenFiles:
 
 
 def abandon(connection: object, files: OpenFiles) -> None:
-    """Let a connection whose log is lost stay open until the process ends.
+    """Keep a connection whose log is lost open until the process ends.
 
-    Closing it, SQLite would write the lost log into the database, over what other programs
-    have written meanwhile.
+    SQLite would otherwise checkpoint the lost log into the database when it closes, and
+    overwrite what other programs have written since.
     """
     _abandoned.append(files)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 
 def check_others(path: Path) -> None:
-    """Raise GoneError where this process has a database open whose files are lost.
+    """Raise GoneError if this process has this database open and its files are lost.
 
-    All connections of a process share one index of the log, so that one more would read a new
-    log by the index of the lost one.
+    The connections of a process share one log index: a further one would read the new log by
+    the index of the lost one.
     """
     with _lock:
         others = tuple(_open)
@@ -251,7 +248,7 @@ def check_others(path: Path) -> None:
 # --- connections ------------------------------------------------------------------------------
 
 APPLICATION_ID = 0x4E464844
-"""Written into the file's header ("NFHD"), so that another program's file is noticed."""
+"""The `application_id` in the file header ("NFHD"); it identifies our files."""
 
 SCHEMA_VERSION = 8
 """The number of migrations this program knows; the file's `user_version`."""
@@ -260,10 +257,11 @@ OLDEST_SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL that several processes reset."""
 
 WAIT_SECONDS = 10.0
-"""How long a write waits for another process' write."""
+"""How long a transaction waits for the writer of another process."""
 
 POLL_SECONDS = 0.0005
-"""SQLite's own waiting backs off to 100 ms and then misses the gaps a bulk import leaves."""
+"""Interval of the retries. SQLite's own busy handler backs off to 100 ms, and would miss the
+pauses between the transactions of a bulk import."""
 
 READ_TIMEOUT_SECONDS = 5.0
 
@@ -286,17 +284,17 @@ WARY_PRAGMAS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 )
-"""For files that somebody else may have made: neither reads a page of the file."""
+"""For files of unknown origin. Neither pragma reads a page of the file."""
 
 FOREIGN_NAMED = 5
-"""Foreign parts that are told by their names."""
+"""Foreign schema parts that the message names."""
 
 
 STILL = "ro&immutable=1"
-"""How a file is opened that nobody can write: without a log, and without locks."""
+"""Mode for a file that nobody can write: without a log and without locks."""
 
 STILL_WITH_LOG = "ro&vfs=unix-none"
-"""The same, and its log is read, for which SQLite makes the index in memory: not on Windows."""
+"""As STILL, but the log is read, with its index in memory. Not available on Windows."""
 
 ALONE = "PRAGMA locking_mode = EXCLUSIVE"
 COUNT_TABLES = "SELECT count(*) FROM sqlite_schema"
@@ -335,7 +333,7 @@ TROUBLES: dict[FolderProblem, tuple[type[StoreError], str]] = {
     ),
     FolderProblem.UNSHARED: (FullError, f"{{path}} cannot be used where it is. {_NO_LOG}"),
 }
-"""What is found wrong with the disk where SQLite only says that it cannot read or write."""
+"""Errors by the problem of the disk, where SQLite reports only an I/O error."""
 SENTENCES: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
@@ -363,11 +361,11 @@ SENTENCES: dict[int, tuple[type[StoreError], str]] = {
         "that is not in {path} ({error})",
     ),
 }
-"""What the errors of SQLite mean to a person, by primary code."""
+"""Errors by SQLite's primary result code."""
 
 
 def check_sqlite() -> None:
-    """Raise StoreError if the SQLite at hand is one that can damage a shared file."""
+    """Raise StoreError if this version of SQLite can damage a shared file."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         wanted = ".".join(str(part) for part in OLDEST_SQLITE)
         raise StoreError(
@@ -377,12 +375,13 @@ def check_sqlite() -> None:
 
 
 class Connection(sqlite3.Connection):
-    """A connection. files: those that it writes; None for one that only reads."""
+    """A connection to a database file."""
 
     files: OpenFiles | None = None
+    """The files that it writes; None for a read-only connection."""
 
     def close(self) -> None:
-        """Close it, unless closing would write a lost log into the database."""
+        """Close it, unless that would checkpoint a lost log into the database."""
         files, self.files = self.files, None
         if files is None:
             super().close()
@@ -394,13 +393,13 @@ class Connection(sqlite3.Connection):
 
 
 def connect(path: Path, mode: str) -> Connection:
-    """A connection in autocommit mode, usable from any one thread at a time.
+    """A connection in autocommit mode, for one thread at a time.
 
-    mode: "ro", "rw" or "rwc", as in SQLite's file addresses; further parameters may follow,
-    as in "ro&immutable=1".
+    mode: "ro", "rw" or "rwc" as in SQLite URIs; further parameters may follow, as in
+    "ro&immutable=1". Raises GoneError if this process has lost files of the database.
     """
     check_others(path)
-    # Not Path.resolve(): that one fails for a link that leads to itself.
+    # Path.resolve() fails for a link to itself; realpath does not.
     connection = sqlite3.connect(
         f"{Path(os.path.realpath(path)).as_uri()}?mode={mode}",
         uri=True,
@@ -417,13 +416,13 @@ def connect(path: Path, mode: str) -> Connection:
 
 
 def identify(connection: Connection, path: Path, *, any_parts: bool = False) -> int:
-    """The schema version of a file of ours; 0 if it holds nothing yet.
+    """The schema version of a database of ours; 0 if it is empty.
 
-    any_parts: also of one whose schema holds what nfh-tui did not make, to be looked at only.
-    Raises NotOurFileError for another program's file, NewerFileError for a newer one,
-    ForeignPartsError for such parts, StoreError where a table is missing.
+    any_parts: accept a schema with foreign or missing parts, for inspection only. Raises
+    NotOurFileError for the file of another program, NewerFileError for a newer schema,
+    ForeignPartsError for foreign schema parts, StoreError if a table is missing.
     """
-    # One statement, and so one state: another process may be making the file just now.
+    # One statement reads one state: another process may be creating the file.
     application, version, objects = connection.execute(IDENTIFY).fetchone()
     if application == version == objects == 0:
         return 0
@@ -443,7 +442,7 @@ def identify(connection: Connection, path: Path, *, any_parts: bool = False) -> 
 
 
 def _check_parts(connection: Connection, path: Path, version: int) -> None:
-    """Raise unless the schema is what the migrations build. A missing index costs time only."""
+    """Raise unless the schema is the migrations' one. Missing indexes only cost time."""
     from nfh_db import schema_parts
     from nfh_db.messages import visible
 
@@ -466,31 +465,32 @@ def _check_parts(connection: Connection, path: Path, version: int) -> None:
 
 
 def prepare_writer(connection: Connection, path: Path) -> None:
-    """Set a connection up for writing: WAL, foreign keys, and waiting done by us.
+    """Set a connection up for writing: WAL, foreign keys, no busy timeout, no auto-checkpoint.
 
-    Raises FullError where the file system cannot keep a write-ahead log.
+    Raises FullError if the file system does not support a write-ahead log.
     """
     if connection.execute(WAL).fetchone()[0] != "wal":
         raise FullError(_NO_LOG)
     for pragma in WRITER_PRAGMAS:
         connection.execute(pragma)
-    # By now the log is open: what stands at its name is what is written.
+    # This read opens the log, so that the file at its name is the one that is written.
     connection.execute(COUNT_TABLES).fetchone()
     connection.files = OpenFiles(path)
 
 
 UNREADABLE = (ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
-"""What the making of a record raises of a row that holds what cannot be."""
+"""Exceptions of a record's constructor or decoder for a row with invalid values."""
 
 UNREADABLE_IN_SQL = ("malformed JSON", "string or blob too big")
-"""What SQLite says where a statement looks into such a row."""
+"""Messages of SQLite for a statement that evaluates such a row."""
 
 
 @contextmanager
 def readable(path: Path, errors: tuple[type[Exception], ...] = UNREADABLE) -> Iterator[None]:
-    """Turn what rows that somebody edited lead to into a sentence. Raises UnreadableError.
+    """Raise UnreadableError for the errors that invalid rows of the file lead to.
 
-    errors: those of a block that reads; one that also takes what it is given raises fewer.
+    errors: the exceptions that mean invalid rows. A block that also handles values of the
+    caller names fewer, lest a caller's mistake be reported as damage.
     """
     try:
         yield
@@ -504,7 +504,7 @@ def readable(path: Path, errors: tuple[type[Exception], ...] = UNREADABLE) -> It
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors about the file into errors that say what to do."""
+    """Turn SQLite errors into the StoreErrors of `SENTENCES`; others pass through."""
     try:
         yield
     except sqlite3.Error as error:
@@ -531,11 +531,10 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
 
 @contextmanager
 def transaction(connection: Connection) -> Iterator[Connection]:
-    """One write: begun at once, committed at the end, undone on any error.
+    """A write transaction: begun immediately, committed at the end, rolled back on any error.
 
-    Waits up to WAIT_SECONDS for another writer; the error then is SQLite's own. Raises
-    GoneError where what is written would never be found again, before anything is, and where
-    that is found after the commit.
+    Waits up to WAIT_SECONDS for another writer, then raises SQLite's busy error. Raises
+    GoneError before the transaction, or after its commit, if the written data is lost.
     """
     files = connection.files
     if files is not None:
@@ -568,16 +567,16 @@ def _begin(connection: Connection) -> None:
 
 
 class Writer:
-    """The one connection that writes, for any thread, one at a time.
+    """The one connection that writes. Threads take turns.
 
-    wrote: called after each write, outside the lock. refusal: why nothing can be written, in a
-    sentence; "" where it can.
+    wrote: called after each transaction, outside the lock.
     """
 
     def __init__(
         self, connection: Connection, path: Path, wrote: Callable[[], None], refusal: str = ""
     ) -> None:
         self.refusal = refusal
+        """Why nothing can be written, in a sentence; "" if writing is possible."""
         self._connection = connection
         self._path = path
         self._wrote = wrote
@@ -586,17 +585,18 @@ class Writer:
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[Connection]:
-        """One write. durable: the disk has it when this returns, else the system has it.
+        """A write transaction.
 
-        Raises ReadOnlyError where nothing can be written, and GoneError where a file is not
-        at its name any more.
+        durable: synced to the disk when this returns. Else a power cut may lose it, and a crash
+        of the program does not. Raises ReadOnlyError if nothing can be written, GoneError if a
+        file of the database has been moved or deleted.
         """
         if self.refusal:
             raise ReadOnlyError(self.refusal)
         damaged = readable(self._path, (msgspec.MsgspecError,))
         with self._lock, translated(self._path), damaged:
             if durable != self._durable:
-                # No effect inside a transaction, so it comes before BEGIN.
+                # The pragma has no effect inside a transaction.
                 self._connection.execute(SYNCHRONOUS_FULL if durable else SYNCHRONOUS_NORMAL)
                 self._durable = durable
             with transaction(self._connection) as connection:
@@ -605,27 +605,27 @@ class Writer:
 
     @contextmanager
     def present(self) -> Iterator[Connection]:
-        """The connection, to read all that was committed over it, also into lost files."""
+        """The connection in a read transaction: also sees what was committed to lost files."""
         with self._lock, translated(self._path):
             self._connection.execute("BEGIN")
             try:
                 yield self._connection
             finally:
-                # A page that cannot be read has rolled back already.
+                # An unreadable page has already caused a rollback.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
 
     def can_write(self) -> bool:
-        """False where the file was opened to be read only, since it cannot be written."""
+        """False if SQLite fell back to read-only access, since the file is not writable."""
         try:
-            # To begin a write is not refused before there is something to be written.
+            # BEGIN succeeds on a read-only file; the first statement that writes fails.
             self._connection.execute(CHANGE_NOTHING)
         except sqlite3.OperationalError as error:
             return error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY
         return True
 
     def lost(self) -> str:
-        """Why what was written would not be found again, in a sentence; "" where it would."""
+        """Why what is written would be lost, in a sentence; "" if it would not."""
         files = self._connection.files
         if files is None:
             return ""
@@ -636,15 +636,15 @@ class Writer:
         return ""
 
     def check_end(self) -> None:
-        """Raise GoneError unless what was written is found again, before closing."""
+        """Raise GoneError if what was written is lost. Called before closing."""
         files = self._connection.files
         if files is not None:
             files.check_end()
 
     def data_version(self) -> int | None:
-        """A number that changes whenever another connection has committed; None in a write.
+        """A number that changes when another connection has committed; None during a write.
 
-        To this connection its own commits are no change, however long they took.
+        The commits of this connection do not change it.
         """
         if not self._lock.acquire(blocking=False):
             return None
@@ -656,18 +656,18 @@ class Writer:
             self._lock.release()
 
     def close(self) -> None:
-        """Close the connection, after the write that is under way."""
+        """Close the connection, after the current transaction."""
         with self._lock:
             self._connection.close()
 
 
 class Readers:
-    """Read-only connections, lent to one reader at a time and kept for the next.
+    """A pool of read-only connections.
 
-    Lending (and not one a thread) also serves results that are read on across threads.
+    A pool, and not a connection per thread, allows a cursor to be read by several threads.
 
-    way: how a file is to be read that is read without locks,
-    asked again after somebody has written it all the same; None for the usual way.
+    way: returns the mode for a file that is read without locks. It is called again after such a
+    file was written all the same; None for the mode "ro".
     """
 
     def __init__(
@@ -702,10 +702,10 @@ class Readers:
 
     @contextmanager
     def connection(self, *, one_state: bool = False) -> Iterator[Connection]:
-        """A read-only connection. one_state: all that is read is of one moment.
+        """A read-only connection. one_state: in a read transaction, so that all reads agree.
 
-        Raises StoreError where a file that is read without locks was written meanwhile, and
-        UnreadableError for a row that holds what nfh-tui does not write.
+        Raises StoreError if a file that is read without locks was written in the meantime,
+        UnreadableError for a row with values that nfh-tui does not write.
         """
         with translated(self._path), readable(self._path):
             connection = self._take()
@@ -731,7 +731,7 @@ class Readers:
         return connection or self._open()
 
     def _begin_anew(self, way: Callable[[], str]) -> None:
-        """Leave connections that know the file as it was to those who still read over them."""
+        """Drop the pool for the changed file. Connections in use go on with the old state."""
         for connection in self._free:
             connection.close()
         self._free, self._all = [], []
@@ -751,7 +751,7 @@ class Readers:
             self._free.append(connection)
 
     def close(self) -> None:
-        """Close all of them, lent ones too."""
+        """Close all connections, also those in use."""
         with self._lock:
             self._closed = True
             for connection in self._all:
@@ -760,20 +760,20 @@ class Readers:
             self._all.clear()
 
 
-# Carrying the write-ahead log over into the database, beside the writing.
+# Checkpoints of the write-ahead log, in a background thread.
 #
-# SQLite would do it inside whichever commit fills the log, and that commit, a person's
-# answer, would take ten times as long as the others.
+# SQLite's automatic checkpoint runs inside the commit that fills the log; that commit, perhaps
+# of a person's answer, would take ten times as long as the others.
 
 WRITES_BETWEEN = 64
-"""Writes of this store between two checkpoints: some 600 pages of log."""
+"""Transactions between two checkpoints: some 600 pages of log."""
 
 PASSIVE = "PRAGMA wal_checkpoint(PASSIVE)"
-"""As much as can be done without making anybody wait."""
+"""Transfers as many pages as possible without blocking readers or writers."""
 
 
 class Checkpointer:
-    """A thread with a connection of its own; it starts when there is something to do."""
+    """Runs checkpoints in a thread with its own connection. The first one starts the thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -797,7 +797,7 @@ class Checkpointer:
         self._wanted.set()
 
     def close(self) -> None:
-        """Stop, after the checkpoint that is under way."""
+        """Stop, after the current checkpoint."""
         with self._lock:
             self._stop = True
             thread = self._thread
@@ -820,8 +820,8 @@ class Checkpointer:
             finally:
                 connection.close()
         except (sqlite3.Error, GoneError):
-            # The log keeps everything: another checkpoint, or closing, carries it over, and
-            # where the disk is full, or the log lost, the next write says so to somebody.
+            # Nothing is lost: the log keeps everything until the next checkpoint or the close.
+            # If the disk is full, or the log lost, the next write reports it.
             return
 
 
@@ -877,7 +877,7 @@ def write_in_steps(
 
 
 class Connections:
-    """The connections of an open database: those that read, and the one that writes."""
+    """The connections of an open database: a pool of readers, and one writer."""
 
     def __init__(self, path: Path, readers: Readers, writer: Writer) -> None:
         self.path = path
@@ -885,20 +885,20 @@ class Connections:
         self._writer = writer
 
     def reading(self, *, one_state: bool = True) -> AbstractContextManager[Connection]:
-        """A read-only connection. one_state: all that is read is of one moment."""
+        """A read-only connection. one_state: in a read transaction, so that all reads agree."""
         return self._readers.connection(one_state=one_state)
 
     def durable_write(self) -> AbstractContextManager[Connection]:
-        """A write that somebody waits for, and that must survive a power cut."""
+        """A transaction that is synced to the disk: it survives a power cut."""
         return self._writer.transaction(durable=True)
 
     def fast_write(self) -> AbstractContextManager[Connection]:
-        """A write that may be lost in a power cut, but not in a crash of the program."""
+        """A transaction that a power cut may lose. A crash of the program does not."""
         return self._writer.transaction(durable=False)
 
 
 class Repository:
-    """What an open database does about one subject. Any thread may call any method."""
+    """The operations of an open database on one subject. All methods are thread-safe."""
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
@@ -907,12 +907,12 @@ class Repository:
 P = ParamSpec("P")
 
 
-def _lends(
+def _method_with(
     begin: Callable[[Connections], AbstractContextManager[Connection]],
 ) -> Callable[
     [Callable[Concatenate[Connection, P], T]], Callable[Concatenate[Repository, P], T]
 ]:
-    """Make methods of functions that take a connection first."""
+    """A decorator that makes methods of functions whose first parameter is a connection."""
 
     def method_of(
         function: Callable[Concatenate[Connection, P], T],
@@ -927,15 +927,15 @@ def _lends(
     return method_of
 
 
-reads = _lends(lambda connections: connections.reading())
-writes_durably = _lends(lambda connections: connections.durable_write())
-writes_fast = _lends(lambda connections: connections.fast_write())
+reads = _method_with(lambda connections: connections.reading())
+writes_durably = _method_with(lambda connections: connections.durable_write())
+writes_fast = _method_with(lambda connections: connections.fast_write())
 
 
 def streams(
     function: Callable[Concatenate[Connection, P], Iterator[T]],
 ) -> Callable[Concatenate[Repository, P], Iterator[T]]:
-    """Make a method of a function that yields what it reads; all of it is of one moment."""
+    """Make a method of a generator function. All that it yields is of one read transaction."""
 
     @wraps(function)
     def method(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
@@ -948,7 +948,7 @@ def streams(
 def with_path(
     function: Callable[Concatenate[Path, P], T],
 ) -> Callable[Concatenate[Repository, P], T]:
-    """Make a method of a function that opens connections of its own to the file."""
+    """Make a method of a function that opens its own connections to the file."""
 
     @wraps(function)
     def method(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:

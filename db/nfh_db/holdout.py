@@ -1,7 +1,8 @@
-"""Sides of training: which passages are learnt from, and which are kept out to judge by.
+"""The held-out split: which passages are for training, and which for evaluation (dev).
 
-A passage is dealt once and stays where it was dealt, so that no model is ever judged on what
-it, or the one that it is compared with, has learnt from. Those of one unit stay together.
+A passage is assigned to a side once and stays there, so that no model is evaluated on passages
+that it, or the model that it is compared with, was trained on. The passages of one unit, e.g. a
+document, are on the same side.
 """
 
 from collections import Counter
@@ -39,7 +40,7 @@ FROM side AS s JOIN anchor AS a ON a.passage_id = s.passage_id
 JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
 WHERE a.removed = 0 AND a.replaced_by IS NULL
 GROUP BY 1, 2"""
-# The split that the first row put a passage in counts, where rows put it in several.
+# If rows put a passage in several splits, the split of the first row counts.
 OF_SPLITS = """
 SELECT a.passage_id, s.split
 FROM source_row AS s JOIN anchor AS a ON a.id = s.anchor_id
@@ -55,7 +56,7 @@ AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class SplitSide:
-    """Where a passage was dealt. dev: kept out to judge by; else learnt from."""
+    """The side of a passage. dev: held out for evaluation; else for training."""
 
     passage_id: int
     dev: bool
@@ -63,9 +64,9 @@ class SplitSide:
 
 
 def labelled(connection: Connection, query: Query) -> Iterator[Ballot]:
-    """What is said of each anchor of a query that has gold, by passage and span.
+    """The ballots of the anchors of a query that have gold, by passage and span.
 
-    On a connection that is in a read transaction.
+    Needs a connection in a read transaction.
     """
     compiled = compile_query(query, 0)
     cursor = connection.execute(LABELLED.format(where=compiled.where), compiled.parameters)
@@ -74,22 +75,22 @@ def labelled(connection: Connection, query: Query) -> Iterator[Ballot]:
 
 
 def gold_kinds(connection: Connection, query: Query) -> Counter[Kind]:
-    """How many anchors of a query have gold of each kind."""
+    """The number of anchors of a query by the kind of their gold."""
     compiled = compile_query(query, 0)
     rows = connection.execute(KINDS.format(where=compiled.where), compiled.parameters)
     return Counter({Kind(kind): number for kind, number in rows})
 
 
 def dealt(connection: Connection) -> tuple[SplitSide, ...]:
-    """All that was ever dealt."""
+    """All passages with a side."""
     rows = connection.execute(DEALT)
     return tuple(SplitSide(passage_id, bool(dev), unit) for passage_id, dev, unit in rows)
 
 
 def deal(connection: Connection, sides: Sequence[SplitSide], known: int) -> bool:
-    """Deal passages; False, and nothing is dealt, unless `known` ones have been before.
+    """Store the sides of passages; False, and nothing is stored, unless `known` have one now.
 
-    So whoever planned this did not overlook what somebody else dealt meanwhile.
+    So a plan that overlooks sides that another process stored in the meantime is refused.
     """
     if connection.execute(HOW_MANY).fetchone()[0] != known:
         return False
@@ -110,7 +111,7 @@ def deal(connection: Connection, sides: Sequence[SplitSide], known: int) -> bool
 
 
 def labels(connection: Connection) -> dict[bool, Counter[str]]:
-    """How much gold of each kind there is now in what was dealt: to dev (True), to train."""
+    """The number of golds by kind now, on the dev side (True) and on the training side."""
     found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     for dev, kind, count in connection.execute(LABELS):
         found[bool(dev)][kind] = count
@@ -118,17 +119,16 @@ def labels(connection: Connection) -> dict[bool, Counter[str]]:
 
 
 def of_splits(connection: Connection, splits: Sequence[str]) -> dict[int, str]:
-    """The passages in which an imported row of one of these splits stands, with the split."""
+    """The passages with an imported row of one of these splits, with the split."""
     return dict(connection.execute(OF_SPLITS, {"splits": json_of(list(splits))}))
 
 
 def documents(connection: Connection, passage_ids: Sequence[int]) -> Mapping[int, int]:
-    """The document of each of these passages."""
     return dict(connection.execute(DOCUMENTS, {"ids": json_of(list(passage_ids))}))
 
 
 def texts(connection: Connection, passage_ids: Sequence[int]) -> Iterator[tuple[int, Passage]]:
-    """Passages by id, some at a time."""
+    """Id and passage of each of these, read AT_ONCE at a time."""
     for start in range(0, len(passage_ids), AT_ONCE):
         yield from passages.read(connection, passage_ids[start : start + AT_ONCE]).items()
 
@@ -138,7 +138,7 @@ WRITE_SIZE = WriteSize(first=50, smallest=5, largest=500, seconds=0.012, pause=0
 
 
 class Holdout(Repository):
-    """Labels to learn from, and which passages are kept out of learning."""
+    """Labels to learn from, and the held-out split."""
 
     labelled = streams(labelled)
     gold_kinds = reads(gold_kinds)
@@ -149,10 +149,10 @@ class Holdout(Repository):
     passages = streams(texts)
 
     def deal(self, new: Sequence[SplitSide], known: int) -> bool:
-        """Deal passages that have no side yet; False where somebody else has dealt meanwhile.
+        """Store the sides of new passages, in steps; False if another process stored some.
 
-        known: how many had been dealt when this was planned. Where it gives False, a part of
-        them may be dealt: plan again. In writes of some milliseconds.
+        known: how many passages had a side when this was planned. After False, or a crash, a
+        part of the sides may be stored: plan again.
         """
         done = 0
 

@@ -1,10 +1,9 @@
-"""Jobs: long work from when it is asked for until it has ended, the queue of it, what goes
-on in the background, scheduled retraining, and the marks by which a user's own jobs are told
-from those of a database that somebody sent.
+"""Jobs: the queue, progress and results, the background state for the screens, scheduled
+retraining, and the marks that authenticate a user's own jobs.
 
-A row is changed by the process that runs its job, and only while it runs: so whoever sets it
-to cancelled stops it, and nothing brings it back. A process that was taken for dead, and whose
-job another one has, changes nothing any more. The queue says which job is next.
+Only the process that runs a job updates its row, and only while the job runs. So a job that is
+set to cancelled stays cancelled, and a process that was taken for dead, and whose job another
+process has claimed, changes nothing.
 """
 
 import hashlib
@@ -25,17 +24,16 @@ from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.models import Activation, Model, NewModel
 from nfh_db.serialization import object_of
 
-# --- whose order a job is ---------------------------------------------------------------------
+# --- authentication of jobs -------------------------------------------------------------------
 #
-# A mark on its row that only this user's installation can make. A database may have been sent
-# by somebody, with jobs in its queue that write and read files. So a row counts as this user's
-# own only with a mark made of the database's own id, of the row's number and of all that is
-# asked for in it, with a secret that lies in the user's data folder. The path is no part of it:
-# a file that was moved, or restored, keeps its jobs. Whoever changes what is asked for, or puts
-# the row into another database, makes it foreign.
+# A database may come from somebody else, with queued jobs that read and write files. So a job
+# is a user's own only if its row has a valid mark: an HMAC-SHA256 of the database's id, the
+# row's id and all arguments, with a secret in the user's data folder. The path is not part of
+# it: a file that is moved or restored keeps its jobs. A job with changed arguments, or in
+# another database, is foreign.
 
 DATABASE_ID = "database id"
-"""The setting that holds it: 32 hexadecimal digits, made with the database or an upgrade."""
+"""The setting with the database's id, 32 hexadecimal digits."""
 
 ID_BYTES = 16
 KEY_NAME = "jobs.key"
@@ -44,22 +42,24 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks of one database. key: the secret; None where there is none, or no id."""
+    """Makes and verifies the marks of one database."""
 
     key: bytes | None
+    """The secret; None if it, or the id of the database, is missing."""
+
     database: str
 
     @classmethod
     def to_read(cls, connection: Connection) -> Self:
-        """To tell own marks from others; without a secret no mark is an own one."""
+        """For verification. Without a secret no mark is valid."""
         database = passages.read_setting(connection, DATABASE_ID) or ""
         return cls(_key() if database else None, database)
 
     @classmethod
     def to_make(cls, connection: Connection) -> Self:
-        """To make marks, in the transaction there is; the secret is made where it is missing.
+        """For making marks, within a transaction. Creates a missing id or secret.
 
-        Raises StoreError where it can be neither read nor made.
+        Raises StoreError if the secret can be neither read nor created.
         """
         database = passages.read_setting(connection, DATABASE_ID) or ""
         if not database:
@@ -68,14 +68,14 @@ class Marks:
         return cls(_key_made(), database)
 
     def mark(self, what: str, *asked: object) -> str:
-        """The mark of an order. what: the sort of order. asked: all that it says."""
+        """The mark of a request; "" without a secret. what: its type. asked: its content."""
         if self.key is None:
             return ""
-        told = json.dumps([what, self.database, *asked])
-        return hmac.new(self.key, told.encode("ascii"), hashlib.sha256).hexdigest()
+        message = json.dumps([what, self.database, *asked])
+        return hmac.new(self.key, message.encode("ascii"), hashlib.sha256).hexdigest()
 
     def knows(self, mark: str, what: str, *asked: object) -> bool:
-        """Whether a mark is this installation's own of exactly this order."""
+        """Whether this installation made a mark for exactly this request."""
         own = self.mark(what, *asked)
         return bool(own) and hmac.compare_digest(own.encode(), mark.encode("utf-8", "replace"))
 
@@ -111,7 +111,7 @@ def _key_made() -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Make the secret, for this user alone; of two who do so at one time one is kept."""
+    """Create the secret, readable by this user only. Of two concurrent calls one wins."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     passing = path.with_name(f".{KEY_NAME}-{os.urandom(8).hex()}")
     descriptor = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -136,8 +136,8 @@ INSERT = """
 INSERT INTO job (task, kind, version, arguments, asked_by, after_id, created_at)
 VALUES (:task, :kind, :version, :arguments, :asked_by, :after, :at) RETURNING id"""
 MARK = "UPDATE job SET mark = :mark WHERE id = :id"
-# Only the process that began a job last changes it. It was taken for dead where its job is
-# interrupted, and goes on if nobody else has begun.
+# Only the process that started a job last updates it. If its job is marked as interrupted, it
+# was taken for dead, and continues unless another process has started the job.
 NOTE = """
 UPDATE job SET phase = :phase, done = :done, total = :total, metrics = :metrics,
     heartbeat = :at, state = 'running', error = NULL, finished_at = NULL
@@ -152,15 +152,15 @@ LOG = "UPDATE job SET log = :log WHERE id = :id"
 POINT = """
 INSERT INTO job_point (job_id, number, done, metrics)
 SELECT :id, coalesce(max(number) + 1, 0), :done, :metrics FROM job_point WHERE job_id = :id"""
-# A training that goes on from a checkpoint makes some of its steps once more. After one step
-# there may be a loss and a judgement: points of the same figures replace each other.
+# A training that resumes from a checkpoint repeats some steps. One step may have several
+# points, of a loss and of an evaluation: only points with the same keys replace each other.
 FORGET_POINTS = """
 DELETE FROM job_point WHERE job_id = :id AND (done > :done OR (done = :done
     AND (SELECT group_concat(key) FROM json_each(job_point.metrics))
         IS (SELECT group_concat(key) FROM json_each(:metrics))))"""
 READ_POINTS = "SELECT done, metrics FROM job_point WHERE job_id = :id ORDER BY number"
-# What was stopped in an orderly way is no failed attempt. SQLite looks at after_id again when
-# model_id is set: a job that is missing is not to keep the one that waited for it from ending.
+# An orderly stop does not count as an attempt. after_id is rewritten since SQLite checks it
+# when model_id is set: a missing job must not keep the job that waited for it from ending.
 END = """
 UPDATE job SET state = :state, metrics = coalesce(:metrics, metrics),
     result = coalesce(:result, result), error = :error, model_id = :model, heartbeat = :at,
@@ -176,25 +176,23 @@ SELECT id, task, kind, version, state, arguments, asked_by, after_id, pid, pid_s
 READ = f"{COLUMNS} WHERE id = :id"
 READ_ALL = f"{COLUMNS} ORDER BY id DESC"
 MARKED = "j.mark, j.id, j.created_at, j.kind, j.version, j.task, j.asked_by, j.arguments"
-"""The mark of a job `j`, and what it is made of."""
+"""Columns of a job `j`: its mark, and what the mark is made of."""
 
 READ_MARKED = f"SELECT {MARKED} FROM job AS j WHERE j.id = :id"  # noqa: S608 - of this file
 
 TRAIN = "train"
 
 IN_PLACE = 1
-"""The version of a job that was never in the queue: no runner takes it up."""
+"""The version of a job that runs in the process that adds it: no runner claims it."""
 
 ORDER = "job"
-"""The sort of order that a job's mark is of."""
+"""The type of request that the mark of a job is for."""
 
 LARGEST_ID = 2**63 - 1
-"""Of a row."""
+"""The largest row id of SQLite."""
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
-
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
@@ -204,39 +202,42 @@ class JobState(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come of it by itself."""
+        """Whether no runner will continue it."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job to be queued.
-
-    kind: of work; version: of that kind's arguments. task: of models, "" for none.
-    after: a job that it waits for, however that ends.
-    """
+    """A job to be queued."""
 
     kind: str
     version: int
+    """Of the arguments of this kind."""
+
     task: str
+    """Of models; "" for none."""
+
     arguments: Mapping[str, object]
     asked_by: str = ""
     after: int | None = None
+    """The job that it waits for, whatever state that ends in."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far a job is. total: None where it is not known. metrics: figures by name."""
+    """The progress of a job, in the units of its phase. metrics: figures by name."""
 
     phase: str
     done: int = 0
     total: int | None = None
+    """None if it is unknown."""
+
     metrics: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class JobPoint:
-    """A point of a job's curves: figures by name after so many steps."""
+    """A point of a job's curves. done: steps. metrics: figures by name."""
 
     done: int
     metrics: Mapping[str, object]
@@ -244,12 +245,7 @@ class JobPoint:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as its row has it. arguments: what was asked for. result: what came of it.
-
-    attempts: how often it was begun and not stopped in an orderly way. snapshot: hash of the
-    labels that it works on. place: where its pid holds. log: its log file, as a path. own:
-    whether this user's installation asked for it, and for just that.
-    """
+    """A job as stored in its row."""
 
     id: int
     task: str
@@ -262,14 +258,22 @@ class Job:
     pid: int | None
     pid_started: str | None
     place: str | None
+    """The scope of `pid`, see `system.place`."""
+
     heartbeat: str | None
     attempts: int
+    """Starts that no orderly stop followed."""
+
     phase: str | None
     done: int
     total: int | None
     metrics: Mapping[str, object]
     log: str | None
+    """Path of its log file."""
+
     snapshot: str | None
+    """Hash of the labels that it works on."""
+
     result: Mapping[str, object]
     model_id: int | None
     error: str | None
@@ -277,22 +281,23 @@ class Job:
     started_at: str | None
     finished_at: str | None
     own: bool = True
+    """Whether its mark is valid: this user's installation queued it, with these arguments."""
 
     @property
     def foreign(self) -> bool:
-        """Whether somebody else asked for it, so that no runner of this user takes it."""
+        """Whether somebody else queued it, so that no runner of this user claims it."""
         return not self.own and self.version != IN_PLACE
 
     @property
     def held(self) -> bool:
-        """Whether it is foreign, and would wait for a runner otherwise."""
+        """Whether it waits for a runner and gets none, since it is foreign."""
         return self.foreign and self.state in (JobState.QUEUED, JobState.INTERRUPTED)
 
 
 def add(connection: Connection, new: NewJob) -> int:
-    """A new job, queued; its id. It gets a mark unless it is of those that are run in place.
+    """Queue a job, marked unless its version is IN_PLACE; its id.
 
-    Raises StoreError where no mark can be made.
+    Raises StoreError if no mark can be made.
     """
     row = {
         "task": new.task,
@@ -310,9 +315,9 @@ def add(connection: Connection, new: NewJob) -> int:
 
 
 def accept(connection: Connection, shown: Job) -> bool:
-    """Make a foreign job one's own, as it was shown; False if it asks for something else now.
+    """Mark a foreign job as this user's own; False if it differs from the one shown by now.
 
-    Raises StoreError where no mark can be made.
+    Raises StoreError if no mark can be made.
     """
     found = read(connection, shown.id)
     if found is None or _order_of(found) != _order_of(shown):
@@ -322,7 +327,7 @@ def accept(connection: Connection, shown: Job) -> bool:
 
 
 def is_own(marks: Marks, mark: str, *asked: object) -> bool:
-    """Whether a mark is this installation's; its job as MARKED reads it."""
+    """Whether this installation made a mark. asked: the rest of the columns of MARKED."""
     return marks.knows(mark, ORDER, *asked)
 
 
@@ -337,7 +342,7 @@ def _order_of(job: Job) -> tuple[object, ...]:
 
 
 def me() -> dict[str, object]:
-    """What names this process in a job's row."""
+    """The columns that identify this process in a job's row, and the time."""
     pid = os.getpid()
     return {
         "pid": pid,
@@ -348,7 +353,7 @@ def me() -> dict[str, object]:
 
 
 def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
-    """Say how far a job of this process is; False if somebody else ended it or has it."""
+    """Store the progress of this process' job; False if it was ended or claimed elsewhere."""
     row = me() | {
         "id": job_id,
         "phase": progress.phase,
@@ -360,22 +365,20 @@ def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
 
 
 def beat(connection: Connection, job_id: int) -> bool:
-    """Say that this process is at a job; False if somebody else ended it or has it."""
+    """Store a heartbeat of this process' job; False if it was ended or claimed elsewhere."""
     return bool(connection.execute(BEAT, me() | {"id": job_id}).rowcount)
 
 
 def set_snapshot(connection: Connection, job_id: int, snapshot: str) -> None:
-    """Note the hash of the labels that a job works on."""
     connection.execute(SNAPSHOT, {"id": job_id, "snapshot": snapshot})
 
 
 def set_log(connection: Connection, job_id: int, log: str) -> None:
-    """Note where a job's log is."""
     connection.execute(LOG, {"id": job_id, "log": log})
 
 
 def add_point(connection: Connection, job_id: int, point: JobPoint) -> None:
-    """A further point of a job's curves; those of later steps, made before, are forgotten."""
+    """Add a point to a job's curves, and delete those of later steps from before a resume."""
     metrics = json.dumps(point.metrics, allow_nan=False)
     row = {"id": job_id, "done": point.done, "metrics": metrics}
     connection.execute(FORGET_POINTS, row)
@@ -383,7 +386,7 @@ def add_point(connection: Connection, job_id: int, point: JobPoint) -> None:
 
 
 def points(connection: Connection, job_id: int) -> tuple[JobPoint, ...]:
-    """A job's curves, in order."""
+    """The points of a job's curves, in the order in which they were added."""
     rows = connection.execute(READ_POINTS, {"id": job_id})
     return tuple(JobPoint(done, object_of(metrics)) for done, metrics in rows)
 
@@ -399,10 +402,10 @@ def end(
     result: Mapping[str, object] | None = None,
     model_id: int | None = None,
 ) -> bool:
-    """Say how a job ended; False if it had ended already. None keeps what was noted last.
+    """Store how a job ended; False if it had ended already. None keeps the stored value.
 
-    anyone: also a job that another process runs. Without it, one that is this process', or
-    that nobody began.
+    anyone: also end a job that another process runs; else only one of this process, or one
+    that was never started.
     """
     row = me() | {
         "id": job_id,
@@ -417,7 +420,7 @@ def end(
 
 
 def read(connection: Connection, job_id: int) -> Job | None:
-    """A job by its id; None for one that there is not, or cannot be."""
+    """A job by its id; None for an unknown or impossible id."""
     if not 0 < job_id <= LARGEST_ID:
         return None
     row = connection.execute(READ, {"id": job_id}).fetchone()
@@ -465,10 +468,10 @@ def _job(row: tuple[Any, ...], marks: Marks) -> Job:
     )
 
 
-# The queue of jobs: which one is next, who runs it, and which were left by their process.
+# --- the queue --------------------------------------------------------------------------------
 #
-# Everything here happens in the transaction there is, which has locked the file for writing:
-# so of two who claim a job at one time, one gets it.
+# These functions run within a write transaction, which locks the file: of two processes that
+# claim a job at the same time, one gets it.
 
 START = """
 UPDATE job SET state = 'running', pid = :pid, pid_started = :pid_started, place = :place,
@@ -495,8 +498,8 @@ WHERE state = 'running' AND (:only IS NULL OR id = :only)"""
 INTERRUPT = """
 UPDATE job SET state = 'interrupted', finished_at = :at, error = :error
 WHERE id = :id AND state = 'running' AND pid IS :pid"""
-# The pid stays: a process that is still at the job it was cancelled in is not to end this one.
-# Its time is counted from when it is begun again: the pause before was no work.
+# The pid stays, so that a process that still runs the cancelled job cannot end the new run.
+# started_at is reset: the pause does not count as working time.
 TRY_AGAIN = """
 UPDATE job SET state = 'queued', attempts = 0, error = NULL, started_at = NULL,
     finished_at = NULL
@@ -509,28 +512,28 @@ TOO_OFTEN = (
 )
 
 MOST_ATTEMPTS = 5
-"""So often a job is begun by itself: what ends its process each time is not tried for ever."""
+"""Starts without an orderly stop after which a job fails: it may crash its process."""
 
 SILENT = timedelta(minutes=2)
-"""How long a process of another place may say nothing before it counts as gone."""
+"""How old the heartbeat of a process in another PID scope may be before it counts as dead."""
 
 Kinds = Mapping[str, tuple[int, int, bool]]
-"""By a kind's name: lowest and highest version of its arguments that are known, and whether
-it is one of the heavy ones, of which few may run at a time."""
+"""By kind: the lowest and highest supported version of its arguments, and whether it is heavy.
+The number of heavy jobs that run at a time is limited."""
 
 
 def start(connection: Connection, job_id: int) -> bool:
-    """Claim a job for this process; False if it waits no more."""
+    """Claim a job for this process; False if it no longer waits."""
     return bool(connection.execute(START, me() | {"id": job_id}).rowcount)
 
 
 def claim(
     connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
 ) -> int | None:
-    """The number of the oldest own job that can be run now, claimed; None if there is none.
+    """Claim the oldest own job that can run now; its id, None if there is none.
 
-    trainings: so many heavy jobs may run at a time, whoever runs them. only: that job alone. A
-    job that was begun too often is failed instead.
+    trainings: how many heavy jobs may run at a time in all processes. only: consider just this
+    job. A job with MOST_ATTEMPTS attempts is set to failed instead.
     """
     interrupt_lost(connection)
     while (row := waiting(connection, kinds, trainings, only)) is not None:
@@ -547,22 +550,19 @@ def claim(
 def waiting(
     connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
 ) -> tuple[int, int] | None:
-    """The oldest job that can be run now, and how often it was begun; None if none can.
-
-    Foreign jobs are passed over: this is the one place where that is done for whoever claims.
-    """
+    """Id and attempts of the oldest own job that can run now; None if there is none."""
     known = json.dumps([[name, *about[:2], int(about[2])] for name, about in kinds.items()])
     asked = {"kinds": known, "trainings": trainings, "only": only}
     marks = Marks.to_read(connection)
     for attempts, mark, job_id, *rest in connection.execute(NEXT, asked):
+        # The only place that keeps foreign jobs from being claimed.
         if is_own(marks, mark, job_id, *rest):
             return job_id, attempts
     return None
 
 
 def try_again(connection: Connection, job_id: int) -> bool:
-    """Put an ended or interrupted job back into the queue; False if it is none of those, or
-    foreign."""
+    """Queue an ended or interrupted job again; False if it is done, active or foreign."""
     found = read(connection, job_id)
     if found is None or found.foreign:
         return False
@@ -570,7 +570,7 @@ def try_again(connection: Connection, job_id: int) -> bool:
 
 
 def lost(connection: Connection, only: int | None = None) -> list[tuple[int, int | None]]:
-    """Number and pid of each running job whose process is gone. only: that job alone."""
+    """Id and pid of each running job whose process is dead. only: check just this job."""
     here = system.place()
     found = []
     for job_id, *who, heartbeat in connection.execute(RUNNING, {"only": only}).fetchall():
@@ -580,28 +580,28 @@ def lost(connection: Connection, only: int | None = None) -> list[tuple[int, int
 
 
 def _gone(who: Sequence[Any], heartbeat: str | None, here: str) -> bool:
-    """Whether the process of a running job is gone. who: pid, its start, and its place."""
+    """Whether the process of a running job is dead. who: pid, start time and PID scope."""
     pid, started, place = who
     if place not in (None, here):
         return _silent(heartbeat)
     if pid is None or not system.alive(pid, started):
         return True
-    # Numbers are used again. Where nothing tells when a process started, its silence does.
+    # Process ids are reused. Without a start time the heartbeat decides.
     return started is None and _silent(heartbeat)
 
 
 def interrupt_lost(connection: Connection, only: int | None = None) -> None:
-    """Mark the running jobs whose process is gone as interrupted. only: that job alone."""
+    """Mark running jobs whose process is dead as interrupted. only: check just this job."""
     for job_id, pid in lost(connection, only):
         row = {"id": job_id, "pid": pid, "at": system.now(), "error": GONE}
         connection.execute(INTERRUPT, row)
 
 
 def _silent(heartbeat: str | None) -> bool:
-    """Whether a process that cannot be looked up here has said nothing for long.
+    """Whether a heartbeat is missing, invalid or older than SILENT.
 
-    A heartbeat from the future is that of a clock that was set back, and says no more; nor does
-    one that is no time. Whose process is there all the same beats again, and has its job back.
+    So is one from the future: the clock was set back. A process that is alive all the same
+    gets its job back with its next heartbeat.
     """
     if heartbeat is None:
         return True
@@ -612,9 +612,9 @@ def _silent(heartbeat: str | None) -> bool:
     return abs(age) > SILENT
 
 
-# What goes on beside the people: jobs that wait or run, and models that came into use.
+# --- background state -------------------------------------------------------------------------
 #
-# Read every second by each screen that is open, so it is little.
+# Read every second by each open screen, so the queries are small.
 
 CHANGES = """
 SELECT a.id, a.task, a.model_id, m.name, a.before_id, b.name, a.who, a.reason, a.job_id, a.at
@@ -639,7 +639,7 @@ SELECT (SELECT count(*) FROM prediction),
 
 @dataclass(frozen=True, slots=True)
 class JobNow:
-    """A job as it is now. recipe: of a training, else ""; total: 0 where it is not known."""
+    """The current state of a job. recipe: of a training, else "". total: 0 if unknown."""
 
     id: int
     kind: str
@@ -653,17 +653,18 @@ class JobNow:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundState:
-    """jobs: that wait or run, the oldest first; no foreign ones that wait. changes: of which
-    model is used, those asked for. last: the number of the last change.
-    """
+    """Jobs and model activations, for the screens."""
 
     jobs: tuple[JobNow, ...] = ()
+    """Waiting and running jobs, oldest first, without foreign ones that wait."""
+
     changes: tuple[Activation, ...] = ()
     last: int = 0
+    """The id of the last activation there is."""
 
 
 def read_pulse(connection: Connection, after: int) -> BackgroundState:
-    """What goes on, with the changes of models after the one of a number."""
+    """The background state. after: the id of the last activation that is already known."""
     marks = Marks.to_read(connection)
     told = (_background_job(marks, *row) for row in connection.execute(JOBS))
     jobs = tuple(job for job in told if job is not None)
@@ -673,9 +674,9 @@ def read_pulse(connection: Connection, after: int) -> BackgroundState:
 
 
 def orders_version(connection: Connection) -> tuple[float, ...]:
-    """Numbers that change whenever an order that models make may have.
+    """Numbers that change whenever a queue order that depends on models may have changed.
 
-    The active model of resolution, how much models have said, and which doubts there are.
+    The active resolution model, the counts of predictions and identifications, and the doubts.
     """
     row = connection.execute(ACTIVE).fetchone()
     model = 0 if row is None else row[0]
@@ -699,7 +700,7 @@ def _background_job(
     done: int,
     total: int,
 ) -> JobNow | None:
-    """A job as it is now; None for a foreign one that no runner of this user will take."""
+    """The state of a job; None for a foreign job that waits."""
     asked = (id_, created_at, kind, version, task, asked_by, arguments)
     own = version == IN_PLACE or is_own(marks, mark, *asked)
     if not own and state != JobState.RUNNING:
@@ -708,21 +709,21 @@ def _background_job(
     return JobNow(id_, kind, task, JobState(state), named, phase, done, total)
 
 
-# Trainings that come round: one after every so many decisions, for each task that wants it.
+# --- scheduled retraining ---------------------------------------------------------------------
 #
-# A decision is an anchor that got gold by a person or by a settlement, and still has that act
-# in force; what files brought is not counted. Counted is from the place in the log where the
-# last training of the task began, whoever asked for that one and whenever the number was set;
-# where none has begun yet, from when it was set.
+# A training of a task is queued after every n decisions. A decision is an anchor whose gold a
+# person or a settlement wrote, in an act that was not undone; imported gold does not count.
+# Counting starts at the event at which the last training of the task began, whoever queued it;
+# before the first one, at the event at which the schedule was set.
 
 SETTING = "retrain every"
 
 RETRAINING_ORDER = "every"
-"""The sort of order that a mark is of."""
+"""The type of request that the mark of a schedule is for."""
 
 ASKED_BY = "every {number} decisions"
 
-# LIMIT: nobody needs to know how many there are beyond what makes a training due.
+# LIMIT: the number beyond what makes a training due is not needed.
 DECISIONS = """
 SELECT count(*) FROM (
     SELECT DISTINCT e.anchor_id FROM event AS e JOIN act AS c ON c.id = e.act_id
@@ -745,25 +746,29 @@ ORDER BY j.id"""  # noqa: S608 - of columns' names
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """A training that comes round.
-
-    number: of decisions from one to the next. version, arguments: of the job. since: the last
-    event of the log that is not counted. job: the last training that was seen to begin.
-    count: decisions since, at most `number` of them; not stored. held_by: the job, a training
-    of this task, that has to end before another is queued; 0 for none; not stored. mark: of
-    the installation that set it. own: whether that is this user's; not stored.
-    """
+    """The retraining schedule of a task. `count`, `held_by` and `own` are not stored."""
 
     task: str
     number: int
+    """Decisions between two trainings."""
+
     version: int
     arguments: Mapping[str, object]
     since: int = 0
+    """The id of the last event that is not counted."""
+
     job: int = 0
+    """The id of the last training that was seen to begin."""
+
     count: int = field(default=0, compare=False)
+    """Decisions since then, at most `number`."""
+
     held_by: int = field(default=0, compare=False)
+    """The training of this task that must end before another is queued; 0 for none."""
+
     mark: str = ""
     own: bool = field(default=True, compare=False)
+    """Whether its mark is valid: this user's installation set it."""
 
     @property
     def new(self) -> NewJob:
@@ -775,36 +780,31 @@ class Every:
 
     @property
     def due(self) -> bool:
-        """Whether there are decisions enough, for a training that this user's installation set.
-
-        What somebody else set, as in a database that was sent, queues nothing here.
-        """
+        """Whether a training is to be queued; never for a schedule that somebody else set."""
         return self.own and self.count >= self.number
 
 
 @dataclass(frozen=True, slots=True)
 class RetrainingSchedule:
-    """What there is to do about trainings that come round.
-
-    to_do: `queue_due` would write something: a training is due, or one has begun by itself,
-    and what is counted from is to be noted while the clock by which that is found can be
-    trusted. blocked: one is due that waits for another training of its task to end.
-    """
+    """The state of scheduled retraining."""
 
     to_do: bool = False
+    """Whether `queue_due` would write: a training is due, or one has begun, and the event from
+    which decisions are counted is to be stored while the clock can be trusted."""
+
     blocked: bool = False
+    """Whether a due training waits for another one of its task to end."""
 
 
 def read_retraining(connection: Connection) -> tuple[Every, ...]:
-    """All that is set, with how far each has come; on one moment of the database."""
+    """All schedules with their counts. Needs a connection in a transaction."""
     return tuple(_counted(connection, one) for one in _stored(connection))
 
 
 def put(connection: Connection, task: str, number: int, new: NewJob | None) -> None:
-    """Set what comes round for a task; None: nothing does.
+    """Set the schedule of a task; None removes it.
 
-    Counted is from the last training of the task, as before where something was set. Raises
-    StoreError where no mark can be made.
+    A schedule that existed keeps its count. Raises StoreError if no mark can be made.
     """
     found = read_retraining(connection)
     kept = [one for one in found if one.task != task]
@@ -818,10 +818,10 @@ def put(connection: Connection, task: str, number: int, new: NewJob | None) -> N
 
 
 def queue_due(connection: Connection, held: Container[str] = ()) -> tuple[int, ...]:
-    """Queue what is due, in the transaction there is; the numbers of the new jobs.
+    """Queue the due trainings, within a transaction; the ids of the new jobs.
 
-    A task of which a training waits or runs gets no second one. What has come round is counted
-    from now on. held: tasks of which nothing is queued, since there is nothing to learn yet.
+    A task with a waiting or running training gets no second one. The count of a queued task
+    restarts. held: tasks that are skipped, since there is nothing to learn yet.
     """
     found = read_retraining(connection)
     queued, kept = [], []
@@ -837,7 +837,7 @@ def queue_due(connection: Connection, held: Container[str] = ()) -> tuple[int, .
 
 
 def look(connection: Connection) -> RetrainingSchedule:
-    """What is to be done now, without doing it."""
+    """What `queue_due` would do, without writing."""
     found = read_retraining(connection)
     due = [one for one in found if one.due]
     blocked = any(one.held_by for one in due)
@@ -845,16 +845,13 @@ def look(connection: Connection) -> RetrainingSchedule:
     return RetrainingSchedule(free or found != _stored(connection), blocked)
 
 
-# --- helpers ----------------------------------------------------------------------------------
-
-
 def _counted(connection: Connection, one: Every) -> Every:
-    """With the decisions made since the last training of its task began."""
+    """The schedule with its count and the training that holds it up."""
     begun = _last_begun(connection, one.task, one.job)
     if begun is not None:
         job, at = begun
         row = connection.execute(EVENTS_BEFORE, {"at": at}).fetchone()
-        # Never back: a clock that was set back must not have decisions counted twice.
+        # Never backwards: decisions must not count twice after the clock was set back.
         one = replace(one, job=job, since=max(one.since, 0 if row is None else row[0]))
     asked = {"since": one.since, "most": one.number}
     count = connection.execute(DECISIONS, asked).fetchone()[0]
@@ -862,9 +859,9 @@ def _counted(connection: Connection, one: Every) -> Every:
 
 
 def _from_the_last(connection: Connection, task: str, before: Every | None) -> tuple[int, int]:
-    """The event up to which nothing is counted, and the training that began there.
+    """The last event that does not count, and the training that began there.
 
-    before: what is set now. It was noted while the clock could be trusted.
+    before: the present schedule. Its values were stored while the clock could be trusted.
     """
     if before is not None:
         return before.since, before.job
@@ -885,7 +882,7 @@ def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, str
 def _under_way(connection: Connection, task: str) -> int:
     """The oldest training of a task that has not ended; 0 for none.
 
-    A foreign one that waits is none: nobody knows when it will end.
+    A foreign job that waits does not count: it may never run.
     """
     asked = {"kind": TRAIN, "task": task}
     marks = Marks.to_read(connection)
@@ -896,7 +893,7 @@ def _under_way(connection: Connection, task: str) -> int:
 
 
 def _stored(connection: Connection) -> tuple[Every, ...]:
-    """What is set; nothing where that cannot be read, e.g. since a newer program wrote it."""
+    """The stored schedules; none if they cannot be read, e.g. from a newer program."""
     text = passages.read_setting(connection, SETTING)
     try:
         rows = json.loads(text) if text else []
@@ -912,7 +909,7 @@ def _stored(connection: Connection) -> tuple[Every, ...]:
 
 
 def _retraining_order(one: Every) -> tuple[object, ...]:
-    """What its mark is made of: all that was asked for."""
+    """The content that the mark of a schedule is made of."""
     return one.task, one.number, one.version, json.dumps(one.arguments, sort_keys=True)
 
 
@@ -955,11 +952,11 @@ CANCELLED = "the job was cancelled"
 
 
 class JobGoneError(StoreError):
-    """A job that is to go on, and has been ended by somebody else."""
+    """A running job was ended by somebody else."""
 
 
 class Jobs(Repository):
-    """Jobs from when they are queued until they have ended."""
+    """Jobs and their queue."""
 
     add = writes_durably(add)
     accept = writes_durably(accept)
@@ -971,7 +968,7 @@ class Jobs(Repository):
     orders_version = reads(orders_version)
 
     def read(self, job_id: int) -> Job | None:
-        """A job by its id, marked as interrupted where its process has ended."""
+        """A job by its id, marked as interrupted if its process is dead."""
         with self.connections.reading() as connection:
             found = read(connection, job_id)
             if found is None or not lost(connection, job_id):
@@ -984,7 +981,7 @@ class Jobs(Repository):
             return _interrupted(found)
 
     def all(self) -> tuple[Job, ...]:
-        """All jobs, the newest first; those of ended processes are marked so."""
+        """All jobs, newest first; those of dead processes are marked as interrupted."""
         with self.connections.reading() as connection:
             found = read_all(connection)
             gone = {job_id for job_id, _ in lost(connection)}
@@ -998,17 +995,17 @@ class Jobs(Repository):
             return tuple(_interrupted(job) if job.id in gone else job for job in found)
 
     def claim(self, kinds: Kinds, trainings: int = 1, only: int | None = None) -> Job | None:
-        """The oldest own job that can be run now, claimed for this process; None if none can.
+        """Claim the oldest own job that can run now; None if there is none.
 
-        kinds: those that this program knows. trainings: so many heavy ones at a time. only:
-        that job alone.
+        kinds: those that this program knows. trainings: how many heavy jobs may run at a time.
+        only: consider just this job.
         """
         with self.connections.fast_write() as connection:
             job_id = claim(connection, kinds, trainings, only)
             return None if job_id is None else read(connection, job_id)
 
     def waiting(self, kinds: Kinds, trainings: int = 1) -> int | None:
-        """The number of the job that `claim` would claim; None if there is none."""
+        """The id of the job that `claim` would claim; None if there is none."""
         with self.connections.reading() as connection:
             gone = lost(connection)
         if gone:
@@ -1019,7 +1016,7 @@ class Jobs(Repository):
             return None if found is None else found[0]
 
     def begin(self, task: str, arguments: Mapping[str, object], kind: str = TRAIN) -> int:
-        """A new job that this process runs; its id. Jobs of ended processes are marked so."""
+        """Add and start a job of this process; its id. Marks the jobs of dead processes."""
         with self.connections.fast_write() as connection:
             interrupt_lost(connection)
             job_id = add(connection, NewJob(kind, IN_PLACE, task, arguments))
@@ -1027,7 +1024,7 @@ class Jobs(Repository):
         return job_id
 
     def note(self, job_id: int, progress: JobProgress, point: JobPoint | None = None) -> None:
-        """Say how far a job is, with a point of its curves. JobGoneError if it was ended."""
+        """Store progress and a point of the curves. JobGoneError if the job was ended."""
         with self.connections.fast_write() as connection:
             if not note(connection, job_id, progress):
                 raise JobGoneError(CANCELLED)
@@ -1041,9 +1038,9 @@ class Jobs(Repository):
         error: str | None = None,
         result: Mapping[str, object] | None = None,
     ) -> bool:
-        """Say how a job ended that made no model; False if it had ended before.
+        """Store how a job without a model ended; False if it had ended before.
 
-        Anybody may cancel a job; the rest is for the process that runs it.
+        Any process may cancel a job; every other state is for the process that runs it.
         """
         anyone = state is JobState.CANCELLED
         with self.connections.durable_write() as connection:
@@ -1059,12 +1056,12 @@ class Jobs(Repository):
         promote: bool = False,
         then: NewJob | None = None,
     ) -> Model:
-        """Register what a job made, put it to use, say that the job is done: all or nothing.
+        """Register a job's model, activate it if due, and end the job, in one transaction.
 
-        verdict: of `nfh_tui.jobs.promotion`, as JSON; without one a model is active where its
-        task has no other, else a candidate. promote: whether one that is found better takes
-        over. then: a job to be queued if the model is in use. Raises JobGoneError if somebody
-        ended the job, StoreError if the name is taken.
+        verdict: of `nfh_tui.jobs.promotion`, as JSON; without one the model becomes active if
+        its task has no other, else a candidate. promote: whether a better model replaces the
+        active one. then: a job to queue if the model becomes active. Raises JobGoneError if
+        the job was ended, StoreError if the name is taken.
         """
         with self.connections.durable_write() as connection:
             judged = models.settled(connection, verdict, promote=promote)
@@ -1088,9 +1085,9 @@ class Jobs(Repository):
         return found
 
     def background_state(self, after: int) -> BackgroundState:
-        """The jobs that wait or run, and the changes of models after the one of a number.
+        """The background state. after: the id of the last activation that is already known.
 
-        One whose process is gone is told as interrupted; whoever starts a runner writes that.
+        A job whose process is dead is reported as interrupted, but not marked in the database.
         """
         with self.connections.reading() as connection:
             found = read_pulse(connection, after)
@@ -1105,12 +1102,12 @@ class Jobs(Repository):
 
 
 def _interrupted(job: Job) -> Job:
-    """A job whose process is gone, where the database cannot be written."""
+    """The job as `interrupt_lost` would leave it, if the database cannot be written."""
     return replace(job, state=JobState.INTERRUPTED, error=GONE)
 
 
 class Retraining(Repository):
-    """Trainings that are queued after every so many decisions."""
+    """Scheduled retraining."""
 
     all = reads(read_retraining)
     put = writes_durably(put)

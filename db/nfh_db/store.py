@@ -1,7 +1,7 @@
-"""The store: everything that screens and commands ask of a database, by subject.
+"""The store: every operation of screens and commands on a database, grouped by subject.
 
-Any thread may call any method. Reading never waits for writing. A method that changes
-something returns after its COMMIT; a person's decisions are on the disk by then.
+All methods are thread-safe. Readers never wait for writers. A method that writes returns after
+its COMMIT; the decisions of a person have been synced to the disk by then.
 """
 
 from functools import cached_property
@@ -36,31 +36,30 @@ if TYPE_CHECKING:
 class Store(Database):
     """One open database. Use `Store.open`; close it, or use it as a context manager.
 
-    The modules of some subjects are loaded when they are first asked for: most commands need
-    few of them, and start faster without the rest.
+    Some subjects are imported at first use: most commands need few of them and start faster.
     """
 
     def __init__(
         self, path: Path, connection: Connection, way: Way | None = None, read_only: str = ""
     ) -> None:
         super().__init__(path, connection, way, read_only)
-        lines = self.connections
-        self.people = People(lines)
-        self.settings = Settings(lines)
-        self.items = Items(lines)
-        self.edits = Edits(lines)
-        self.workspace = Workspace(lines)
-        self.answers = Answers(lines)
-        self.assignments = Assignments(lines)
-        self.audits = Audits(lines)
-        self.guidelines = Guidelines(lines)
-        self.models = Models(lines)
-        self.competences = Competences(lines)
-        self.predictions = Predictions(lines)
-        self.identifications = Identifications(lines)
-        self.holdout = Holdout(lines)
-        self.jobs = Jobs(lines)
-        self.retraining = Retraining(lines)
+        connections = self.connections
+        self.people = People(connections)
+        self.settings = Settings(connections)
+        self.items = Items(connections)
+        self.edits = Edits(connections)
+        self.workspace = Workspace(connections)
+        self.answers = Answers(connections)
+        self.assignments = Assignments(connections)
+        self.audits = Audits(connections)
+        self.guidelines = Guidelines(connections)
+        self.models = Models(connections)
+        self.competences = Competences(connections)
+        self.predictions = Predictions(connections)
+        self.identifications = Identifications(connections)
+        self.holdout = Holdout(connections)
+        self.jobs = Jobs(connections)
+        self.retraining = Retraining(connections)
 
     @cached_property
     def queue(self) -> "Queue":

@@ -27,30 +27,29 @@ def now() -> str:
 
 
 STATE_FIELD, START_FIELD = 0, 19
-"""Where /proc/PID/stat has them, counted after the command's closing bracket."""
+"""Indexes of the fields in /proc/PID/stat, counted after the closing bracket of the command."""
 
 LARGEST = 2**31 - 1
-"""Number that a process may have. 0 and those below mean groups of processes."""
+"""The largest process id. `os.kill` takes 0 and negative ids for process groups."""
 
 DEAD = ("Z", "X")
-"""States of a process that has ended. Where nobody asks how it ended, as in a container whose
-first process never does, its number stays taken for as long as that one runs."""
+"""States of a process that has ended. If its parent never waits for it, as the first process of
+some containers does not, the id stays taken until the parent ends."""
 
 
 def started(pid: int) -> str | None:
-    """When a process started, in the system's own ticks; None where that is not known.
+    """The start time of a process in clock ticks since boot; None where it is unknown.
 
-    Numbers are used again, in containers at once: the two together name a process.
+    Process ids are reused: only the id and the start time together identify a process.
     """
     fields = _stat(pid)
     return fields[START_FIELD] if len(fields) > START_FIELD else None
 
 
 def place() -> str:
-    """Where this process' number holds: the machine, while it is up, and the namespace.
+    """The scope of this process' id: the boot of the machine, and the PID namespace.
 
-    A number of elsewhere (another container, the machine before it was started anew) says
-    nothing here.
+    An id of another scope (another container, an earlier boot) means nothing here.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
@@ -61,7 +60,6 @@ def place() -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """What the system says of a process; nothing where it says nothing."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -70,7 +68,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def alive(pid: int, since: str | None) -> bool:
-    """True if process `pid` runs and, where that can be told, is the one started `since`."""
+    """True if process `pid` runs and, where start times are known, was started at `since`."""
     if not 0 < pid <= LARGEST:
         return False
     if sys.platform == "win32":
@@ -88,7 +86,7 @@ def alive(pid: int, since: str | None) -> bool:
 
 
 def _alive_on_windows(pid: int) -> bool:
-    """os.kill would send a signal there instead of asking."""
+    # On Windows os.kill would send a signal instead of testing for the process.
     import ctypes
 
     query_limited_information = 0x1000
@@ -100,17 +98,17 @@ def _alive_on_windows(pid: int) -> bool:
     return True
 
 
-# Files written beside their place: their names, and what dead processes left of them.
+# Temporary sibling files: their names, and the removal of those that dead processes left.
 #
-# A name tells the machine and the process, so that whoever writes in the folder next can
-# remove what a killed one left, and nobody removes what somebody is writing.
+# The name holds the machine and the process. So the next writer in the folder can remove the
+# files of a killed process, and never removes one that is being written.
 
 NAME = re.compile(
     r"\.nfh-tui-(?P<machine>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-(?P<started>[0-9]{1,20})"
     r"-[0-9a-f]{16}\.(tmp|partial)(-wal|-shm|-journal)?"
 )
 UNKNOWN = "0"
-"""When a process started, where the system does not say."""
+"""Stands for the start time where the system does not report it."""
 
 
 def path_beside(place: Path, ending: str) -> Path:
@@ -121,7 +119,7 @@ def path_beside(place: Path, ending: str) -> Path:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes of this machine that are gone left in a folder half written."""
+    """Remove the partial files of this machine's dead processes from a folder."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             if _left(path.name):
@@ -137,7 +135,7 @@ def _remove(path: Path) -> None:
 
 
 def _left(name: str) -> bool:
-    """True if a dead process of this machine gave a file this name, or SQLite did beside it."""
+    """True for the name of a temporary file, or of its SQLite sidecar, of a dead process."""
     found = NAME.fullmatch(name)
     if found is None or found["machine"] != _machine():
         return False
@@ -146,28 +144,23 @@ def _left(name: str) -> bool:
 
 
 def _machine() -> str:
-    """This machine, in a few characters: folders are shared, process numbers are not."""
+    """A short hash of the host name: folders may be shared between machines, ids are not."""
     return hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:8]
 
 
-# A folder's disk: a new name put on it, and what is wrong with it, found by trying.
-#
-# SQLite only says "disk I/O error".
+# The state of a folder's disk, found by writing a file: SQLite reports only "disk I/O error".
 
 TRIED = 1 << 16
-"""Bytes of the file that is written to find out: a disk with less room counts as full."""
+"""Bytes of the probe file: a disk with less room counts as full."""
 
 
 class FolderProblem(StrEnum):
-    """Why a database cannot live in a folder.
-
-    UNSHARED: no memory can be mapped from a file there for several processes, which
-    SQLite's write-ahead log needs.
-    """
+    """Why a database cannot be used in a folder."""
 
     FULL = "full"
     READ_ONLY = "read-only"
     UNSHARED = "unshared"
+    """Files there cannot be mapped into shared memory, which SQLite's write-ahead log needs."""
 
 
 REASONS = {
@@ -178,11 +171,10 @@ REASONS = {
 
 
 def trouble(folder: Path) -> FolderProblem | None:
-    """Try a small file in a folder; None where it can be written and shared, or where
-    something else is wrong.
+    """Probe a folder with a small file.
 
-    The database itself is left alone: closing any handle of it would drop the locks that
-    this process' connections hold on it.
+    None where it can be written and shared, and for every other problem. The database itself
+    is not opened: closing any handle of it would drop the locks of this process' connections.
     """
     try:
         with _passing_file(folder) as handle:
@@ -212,7 +204,7 @@ def _passing_file(folder: Path) -> Iterator[int]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a new name in a folder on the disk, where the system can (Windows cannot)."""
+    """Sync a folder, and so the names in it, to the disk. Does nothing on Windows."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -227,10 +219,10 @@ APPLICATION = "nfh-tui"
 def data_folder(
     environment: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> Path:
-    """The folder for this user's data, not made yet.
+    """The folder for this user's data. It may not exist yet.
 
-    $XDG_DATA_HOME where it is set to an absolute path, on every system; else the system's
-    own place. Raises OSError for a user who has no folder of their own.
+    $XDG_DATA_HOME where that is an absolute path, on every system; else the default of the
+    system. Raises OSError for a user without a home folder.
     """
     chosen = environment.get("XDG_DATA_HOME", "")
     if chosen and Path(chosen).is_absolute():
