@@ -1,9 +1,10 @@
-"""Batches: one imported file or one bulk operation each, seen by nobody until its rows are
-there. Also what a failed write left behind, and the record of a settlement.
+"""Batches: one imported file or one bulk operation each, invisible until all rows are written.
 
-loading: being written, invisible. settling: visible; what it changes of anchors that were
-there before is being applied from its events. ready: done. A settlement, and its undo and
-redo, are batches of the formats of `BULK_FORMATS` that hold nothing but such events.
+States: loading: rows are being written, invisible. settling: visible; its changes to existing
+anchors are being applied from its events. ready: complete. A settlement, and its undo and redo,
+are batches with a format of `BULK_FORMATS` that consist of such events only.
+
+Also here: retries for batches that a failed write left incomplete.
 """
 
 import os
@@ -21,16 +22,16 @@ from nfh_db.errors import StoreError
 from nfh_db.records import ImportReport, Rule
 from nfh_db.serialization import json_of
 
-# What a failed write left behind, tried again until it is cleared away or finished.
+# Retries of the crash recovery within this process.
 #
-# A disk that is full lets a bulk act neither be shown nor be cleared away. Nobody should have
-# to do anything about that but make room.
+# On a full disk a bulk act can be neither shown nor removed. Once there is room, no user should
+# have to do anything else.
 
 EVERY_SECONDS = 2.0
 
 
 class _Attempts:
-    """A thread that tries until it succeeds, or for a last time when it is stopped."""
+    """A thread that retries every EVERY_SECONDS until it succeeds, and once when stopped."""
 
     def __init__(self, attempt: Callable[[], bool], over: Callable[[], None]) -> None:
         self._attempt = attempt
@@ -40,7 +41,7 @@ class _Attempts:
         self._thread.start()
 
     def stop(self) -> None:
-        """Try once more, and wait for that."""
+        """Try a last time, and wait for the thread."""
         self._stopped.set()
         self._thread.join()
 
@@ -60,7 +61,7 @@ _lock = threading.Lock()
 
 
 def later(path: Path, attempt: Callable[[], bool]) -> None:
-    """Call `attempt` in a thread, again and again, until it says that nothing is left."""
+    """Call `attempt` in a thread, repeatedly, until it returns True."""
     key = os.path.realpath(path)
     with _lock:
         if key not in _under_way:
@@ -68,7 +69,7 @@ def later(path: Path, attempt: Callable[[], bool]) -> None:
 
 
 def stop(path: Path) -> None:
-    """Try a last time what waits for a database, which is being closed."""
+    """Run a last attempt for a database that is being closed, and wait for it."""
     with _lock:
         attempts = _under_way.get(os.path.realpath(path))
     if attempts is not None:
@@ -82,28 +83,39 @@ def _forget(key: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SettleReport:
-    """What a settlement did, or would do, to the anchors that it looked at.
-
-    new, same, replaced, taken_back: golds made, found as they would be made, made otherwise,
-    and removed since the votes settle nothing any more. changed: those of which somebody
-    changed gold, votes or span meanwhile, and which so were left. skipped: by reason, in
-    words. classes, patterns: of new, same and replaced golds, by kind and by the pattern of
-    the votes. act_id: None where nothing was written.
-    """
+    """The counts of a settlement, or of a dry run of one."""
 
     rule: Rule
     least: int
+    """Votes that an anchor needs."""
+
     at: str
     anchors: int = 0
+    """All that the query found."""
+
     new: int = 0
     same: int = 0
+    """Golds that the run would make just as they are."""
+
     replaced: int = 0
     taken_back: int = 0
+    """Golds removed since the votes settle nothing any more."""
+
     changed: int = 0
+    """Anchors left as they are, since their gold, votes or span changed during the run."""
+
     skipped: Mapping[str, int] = field(default_factory=dict)
+    """By reason, in words."""
+
     classes: Mapping[str, int] = field(default_factory=dict)
+    """New, same and replaced golds by kind."""
+
     patterns: Mapping[str, int] = field(default_factory=dict)
+    """New, same and replaced golds by the pattern of the votes."""
+
     act_id: int | None = None
+    """None if nothing was written."""
+
     dry_run: bool = False
 
 
@@ -142,7 +154,7 @@ WHERE id = :id"""
 
 
 MERGE = "merge"
-"""Format of the batch of a merge, whose note `nfh_db.merge.apply` writes."""
+"""Format of the batch of a merge. `nfh_db.merge.apply` writes its note."""
 
 BULK_FORMATS = {
     "settle": "A settlement is being written by",
@@ -151,37 +163,44 @@ BULK_FORMATS = {
     "redo": "A settlement is being made again by",
     MERGE: "Another copy is being merged by",
 }
-"""Formats of batches that are no files, and how one under way is told of."""
+"""Formats of batches that are no files, each with the start of the message that it is active."""
 
 FOUND = "identify"
-"""Format of a batch of numbers that no file named, found in passages that are there."""
+"""Format of a batch of anchors that identification found in stored passages."""
 
 UNDER_WAY = BULK_FORMATS | {FOUND: "Numbers that were found are being added by"}
 
 
 class Work(msgspec.Struct):
-    """What the report column holds until a batch is ready.
-
-    started: when its process started. annotators: those that this batch made. deferred: first
-    and last id of events that settling has still to apply. bulk: they are all of golds.
-    by_votes: those hold only while the votes are the ones they name. items: they change
-    items, each wholly or not at all. changed: how many were left out, since somebody was
-    faster. report, settled: the final one.
-    """
+    """The content of a batch's report column until the batch is ready."""
 
     started: str | None = None
+    """Start time of its process, see `system.started`."""
+
     act: int = 0
     annotators: list[int] = msgspec.field(default_factory=list)
+    """Annotators that this batch created."""
+
     deferred: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    """First and last ids of the events that are still to be applied, in order."""
+
     bulk: bool = False
+    """Whether all of these events are of golds."""
+
     by_votes: bool = False
+    """Whether a gold is applied only if the votes that it names are unchanged."""
+
     items: bool = False
+    """Whether the events of an anchor are applied together or not at all."""
+
     changed: int = 0
+    """Anchors left out, since somebody else changed them first."""
+
     report: ImportReport | None = None
     settled: SettleReport | None = None
 
     def defer(self, first: int, last: int) -> None:
-        """Add events that are to be applied, behind those that are there."""
+        """Append a range of events to `deferred`."""
         if self.deferred and self.deferred[-1][1] + 1 == first:
             first = self.deferred.pop()[0]
         self.deferred.append((first, last))
@@ -189,7 +208,7 @@ class Work(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A batch that is not ready: somebody works on it, or its process is gone."""
+    """A batch that is not ready: a process works on it, or its process is dead."""
 
     id: int
     name: str
@@ -201,7 +220,7 @@ class Unfinished:
 
     @property
     def is_loading(self) -> bool:
-        """True if nobody sees it yet."""
+        """True if it is still invisible."""
         return self.state == "loading"
 
 
@@ -213,7 +232,7 @@ _work = msgspec.json.Decoder(Work)
 
 @contextmanager
 def running(batch_id: int) -> Iterator[None]:
-    """Say that this process is at work on a batch."""
+    """Mark a batch as in progress in this process, for `is_alive`."""
     with _running_lock:
         _running.add(batch_id)
     try:
@@ -225,7 +244,7 @@ def running(batch_id: int) -> Iterator[None]:
 
 @contextmanager
 def finishing(batch_id: int) -> Iterator[bool]:
-    """Take what was left behind, to finish it; False if another thread has taken it."""
+    """Reserve a batch for crash recovery; False if another thread has reserved it."""
     with _running_lock:
         mine = batch_id not in _finishing
         _finishing.add(batch_id)
@@ -242,7 +261,7 @@ def finishing(batch_id: int) -> Iterator[bool]:
 
 
 def is_alive(batch: Unfinished) -> bool:
-    """True if somebody is at work on a batch."""
+    """True if a process works on a batch."""
     if batch.pid is None:
         return False
     if batch.pid == os.getpid():
@@ -254,7 +273,7 @@ def is_alive(batch: Unfinished) -> bool:
 def find_shown(
     connection: Connection, sha256: str, format_: str, annotator: str | None
 ) -> tuple[int, int] | None:
-    """Id and number of rows of an import of just this content that is there to be seen."""
+    """Id and number of rows of a visible import of exactly this content."""
     row: tuple[int, int] | None = connection.execute(
         FIND_SHOWN, {"sha256": sha256, "format": format_, "annotator": annotator}
     ).fetchone()
@@ -262,15 +281,15 @@ def find_shown(
 
 
 def came_otherwise(connection: Connection, sha256: str) -> bool:
-    """True if the same file came in, read with other settings; see `IncomingFile.sha256`."""
+    """True if the same file was imported with other settings; see `IncomingFile.sha256`."""
     key = {"sha256": sha256, "file": sha256.partition(" ")[0]}
     return connection.execute(CAME_OTHERWISE, key).fetchone() is not None
 
 
 def name_of_next_run(connection: Connection, sha256: str) -> str:
-    """What stands for a file's hash when the file is gone through once more.
+    """The value of `sha256` for a further run over the same file.
 
-    The hash itself names the one import that brought the file's rows.
+    The hash itself is that of the import that brought the rows.
     """
     key = {"sha256": sha256, "later": f"{sha256} run *"}
     return f"{sha256} run {connection.execute(COUNT_RUNS, key).fetchone()[0] + 1}"
@@ -285,7 +304,7 @@ def unfinished(connection: Connection) -> Sequence[Unfinished]:
 
 
 def refuse_beside_another(connection: Connection, wanted: str) -> None:
-    """Raise StoreError if a batch is under way. wanted: what to do when that is done."""
+    """Raise StoreError if a batch is unfinished. wanted: what to do later, for the message."""
     for other in unfinished(connection):
         what = UNDER_WAY.get(other.format, f"{other.name} is being imported by")
         doer = who_works(connection, other)
@@ -293,7 +312,7 @@ def refuse_beside_another(connection: Connection, wanted: str) -> None:
 
 
 def who_works(connection: Connection, batch: Unfinished) -> str:
-    """The person and the process that a batch is of, as far as they are known."""
+    """The person and the process of a batch, as far as they are known, in words."""
     row = connection.execute(WHO, {"batch": batch.id}).fetchone()
     process = "a process that gave it up" if batch.pid is None else f"process {batch.pid}"
     return process if row is None else f"{row[0]} ({process})"
@@ -308,7 +327,7 @@ def add(
     annotator: str | None,
     work: Work,
 ) -> int:
-    """A new batch's id, of this process."""
+    """Insert a batch of this process, in the state loading; its id."""
     batch_id: int = connection.execute(
         INSERT,
         {
@@ -326,12 +345,12 @@ def add(
 
 
 def left_behind(connection: Connection) -> bool:
-    """True if there is a batch at which nobody is at work any more."""
+    """True if there is an unfinished batch on which no process works."""
     return not all(is_alive(batch) for batch in unfinished(connection))
 
 
 def claim(connection: Connection, batch: Unfinished) -> Work | None:
-    """Make a dead process' batch this one's; its work, None if another process was faster."""
+    """Take over the batch of a dead process; its work, None if another process did first."""
     mine = msgspec.structs.replace(batch.work, started=system.started(os.getpid()))
     changed = connection.execute(
         CLAIM,
@@ -348,38 +367,36 @@ def claim(connection: Connection, batch: Unfinished) -> Work | None:
 
 
 def give_up(connection: Connection, batch_id: int) -> None:
-    """Say that this process works no more on a batch: whoever comes next may take it."""
+    """Release a batch of this process, so that any process may claim it."""
     connection.execute(GIVE_UP, {"id": batch_id, "pid": os.getpid()})
 
 
 def set_work(connection: Connection, batch_id: int, work: Work) -> str:
-    """Note what sweeping a batch needs to know; the text of the note."""
+    """Store what the recovery of a batch needs; the stored text."""
     note = json_of(work)
     connection.execute(SET_REPORT, {"id": batch_id, "report": note})
     return note
 
 
 def still_mine(connection: Connection, batch_id: int, note: str) -> bool:
-    """True unless another process took this one for dead and claimed its batch."""
+    """False if another process took this one for dead and claimed its batch."""
     key = {"id": batch_id, "pid": os.getpid(), "report": note}
     return connection.execute(STILL_MINE, key).fetchone() is not None
 
 
 def settles(connection: Connection, batch_id: int) -> bool:
-    """True if this process is to apply what waits of a batch."""
+    """True if this process is to apply the deferred events of a batch."""
     key = {"id": batch_id, "pid": os.getpid()}
     return connection.execute(SETTLES, key).fetchone() is not None
 
 
 def set_report(connection: Connection, batch_id: int, report: object) -> None:
-    """Write the report of a batch that is ready anew."""
     connection.execute(SET_REPORT, {"id": batch_id, "report": json_of(report)})
 
 
 def set_state(
     connection: Connection, batch_id: int, state: str, rows: int, report: object
 ) -> None:
-    """Move a batch on."""
     connection.execute(
         SET_STATE,
         {

@@ -1,5 +1,5 @@
-"""Bulk operations applied, undone and redone in short writes; the settlement of a batch, and
-the removal of a batch that failed.
+"""Bulk operations in short transactions: apply, undo, redo; applying the deferred events of a
+batch, removing a batch that failed, and crash recovery.
 """
 
 import os
@@ -33,10 +33,10 @@ from nfh_db.records import BY_RULE, Annotator, Undone
 from nfh_db.serialization import GoldValue, decode_gold, decode_lemmas, encode, json_of
 from nfh_models.domain import Answer, Kind
 
-# Applying many changes of golds at once: what `event_log` and `answers` do for one anchor.
+# Gold events applied to many anchors at once; `event_log` and `answers` do this for one anchor.
 #
-# A gold changes nothing of how the votes of its anchor differ, so that the summary follows
-# from the columns that are there; only how each vote compares with it is looked at anew.
+# Gold does not affect how the votes of its anchor differ. So the summary follows from the
+# stored columns, and only the comparison of each vote with the gold is computed again.
 
 LINKS = """
 SELECT id, replaces IS NOT NULL, removed = 0 AND replaced_by IS NULL
@@ -59,11 +59,11 @@ WHERE id = :id"""
 
 
 def apply_gold(connection: Connection, events: Sequence[Event], *, by_votes: bool) -> list[int]:
-    """Apply events of golds, one an anchor, within a transaction; the anchors left as they are.
+    """Apply gold events, one per anchor, within a transaction; the anchors left unchanged.
 
-    Left are those of which somebody changed the gold since the event was planned; with
-    by_votes also those that were replaced, and those whose votes are not, or no longer,
-    the ones that the new gold names. Their events never happened, and leave the log.
+    An anchor is left unchanged if its gold is not the one that the event was planned for; with
+    by_votes also if it was replaced, or its votes are not those that the new gold names. The
+    events of these anchors are deleted from the log.
     """
     ids = [event.anchor_id for event in events]
     golds = answers.read_all_gold(connection, ids)
@@ -126,7 +126,7 @@ def _summarise(
                 }
             )
         else:
-            # What an anchor replaced decides whether it, or its successor, is stale.
+            # Whether it, or its successor, is stale depends on the replaced anchor.
             answers.recompute_with_successors(connection, [id_])
     connection.executemany(SET_SUMMARY, rows)
     plain = {row["id"] for row in rows}
@@ -134,7 +134,7 @@ def _summarise(
 
 
 def _compare(connection: Connection, golds: dict[int, GoldValue | None]) -> None:
-    """How the votes of these anchors compare with their gold, written anew."""
+    """Rewrite the comparison of these anchors' votes with their gold."""
     given: dict[int, list[tuple[int, Answer]]] = {}
     people: dict[str, int] = dict(connection.execute(PEOPLE))
     for id_, votes in answers.votes(connection, list(golds)).items():
@@ -172,7 +172,7 @@ def is_of_items(connection: Connection, act_id: int) -> bool:
 
 
 def whole(events: Sequence[Event], limit: int) -> Sequence[Event]:
-    """Events without those of the last anchor, if there may be more of it behind them."""
+    """The events without those of the last anchor, if the limit may have cut these."""
     if len(events) < limit or events[0].anchor_id == events[-1].anchor_id:
         return events
     last = events[-1].anchor_id
@@ -180,13 +180,13 @@ def whole(events: Sequence[Event], limit: int) -> Sequence[Event]:
 
 
 def by_anchor(events: Sequence[Event]) -> Iterator[tuple[int, list[Event]]]:
-    """The events of each anchor, which stand together."""
+    """The events grouped by anchor. The events of an anchor must be adjacent."""
     for anchor_id, group in groupby(events, key=lambda event: event.anchor_id):
         yield anchor_id, list(group)
 
 
 def state_now(connection: Connection, events: Sequence[Event]) -> list[str | None]:
-    """What each thing that the events are about is now, as the log spells it."""
+    """The present value of the subject of each event, encoded as in the log."""
     return [
         event_log.present_value(connection, e.entity, e.anchor_id, e.annotator_id, e.name)
         for e in events
@@ -194,10 +194,10 @@ def state_now(connection: Connection, events: Sequence[Event]) -> list[str | Non
 
 
 def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
-    """Apply events within a transaction; the anchors that were left as they are.
+    """Apply events within a transaction, by whole anchors; the anchors left unchanged.
 
-    Left are those that were replaced, and those of which anything that was to change is not
-    as it was planned. Their events never happened, and leave the log.
+    An anchor is left unchanged if it was replaced, or if any value to be changed is not the one
+    that its event was planned for. The events of these anchors are deleted from the log.
     """
     ids = {"ids": json_of(sorted({event.anchor_id for event in events}))}
     live = {row[0] for row in connection.execute(LIVE, ids)}
@@ -223,12 +223,12 @@ def _make(connection: Connection, group: Sequence[Event]) -> None:
         event_log.make(connection, *key, event.after)
 
 
-# Settling a batch: applying what it changes of anchors that were there before.
+# The settlement of a batch: applying its changes to anchors that existed before.
 #
-# Those changes wait as events until the batch is visible. Each is applied only if the thing
-# still is as the batch found it; where a person was faster, the person's change stands and
-# the event, which never happened, is taken out of the log. May be broken off at any point and
-# run again: each write notes, with what it applied, what is left.
+# The changes are deferred as events until the batch is visible. An event is applied only if its
+# subject still has the value that the batch found. Otherwise a person's change stands, and the
+# event is deleted from the log. The settlement can be interrupted at any point and run again:
+# each transaction stores, with what it applied, what is left.
 
 SETTLE_SIZE = WriteSize(first=50, smallest=5, largest=1_000, seconds=0.012)
 """Events."""
@@ -240,7 +240,7 @@ def run_settlement(
     work: Work,
     tell: Callable[[int], None] = lambda _: None,
 ) -> list[int]:
-    """Apply what waits and make the batch ready; the anchors that were left as they are.
+    """Apply the deferred events and set the batch to ready; the anchors left unchanged.
 
     tell: called with the number of events done.
     """
@@ -250,7 +250,7 @@ def run_settlement(
         with transaction(connection):
             begun = time.perf_counter()
             if not batches.settles(connection, batch_id):
-                # Another process took this one for dead, and finishes what is left.
+                # Another process took this one for dead and claimed the batch.
                 return left
             count = _apply_some(connection, batch_id, work, size, left)
         size = SETTLE_SIZE.next(size, time.perf_counter() - begun)
@@ -267,7 +267,7 @@ def run_settlement(
 def _apply_some(
     connection: Connection, batch_id: int, work: Work, size: int, left: list[int]
 ) -> int:
-    """Apply the next events and note what is left; their number."""
+    """Apply the next events and store what is left; the number applied."""
     first, last = work.deferred[0]
     events = event_log.some_events(connection, work.act, first, last, size)
     if work.items and events:
@@ -360,10 +360,10 @@ DELETE_AT_ONCE = 200
 
 
 def run_sweep(connection: Connection, batch_id: int, work: Work) -> None:
-    """Delete all rows of a batch, then the batch, in short writes.
+    """Delete all rows of a batch, then the batch, in short transactions.
 
-    The connection must not check foreign keys: nothing can refer to rows that nobody saw,
-    and looking for each would read the whole table of anchors each time.
+    The connection must not check foreign keys: nothing refers to invisible rows, and each check
+    would scan the table of anchors.
     """
     key = {"batch": batch_id, "act": work.act}
     for find, statements in (
@@ -392,16 +392,17 @@ def _delete_some(
     return bool(found)
 
 
-# Bulk work: a connection of its own, what broken-off work left behind, and bulk acts.
+# Bulk acts, their connections, and crash recovery.
 #
-# A bulk act changes the gold of many anchors and is one act all the same. Its events are
-# written in short writes that nobody sees, one flip shows the act, and then they are applied.
-# Killed before the flip it leaves nothing; killed after it, the next start finishes it.
+# A bulk act changes many anchors and is one act in the log. Its events are written in short
+# transactions, invisibly; one transaction makes the act visible; then the events are applied.
+# After a crash before that transaction nothing of the act remains; after a later crash, the
+# next start applies the rest.
 
 PRAGMAS = (
     SYNCHRONOUS_NORMAL,
-    # Whoever writes in bulk gives the rows their ids itself, and what is known is never
-    # deleted: ten look-ups a row would find nothing.
+    # Bulk writers assign the ids themselves, and referenced rows are never deleted: the ten
+    # look-ups per row would find nothing.
     "PRAGMA foreign_keys = OFF",
     "PRAGMA wal_autocheckpoint = 8000",
 )
@@ -414,7 +415,7 @@ BULK_SIZE = WriteSize(first=200, smallest=20, largest=2_000, seconds=0.012)
 
 @contextmanager
 def bulk_connection(path: Path, *, read_only: bool = False) -> Iterator[Connection]:
-    """A connection of the work's own: it commits often and need not wait for the disk."""
+    """A separate connection for bulk work: it commits often and does not wait for the disk."""
     with (
         translated(path),
         closing(connect_to_read(path) if read_only else connect(path, "rw")) as connection,
@@ -427,17 +428,17 @@ def bulk_connection(path: Path, *, read_only: bool = False) -> Iterator[Connecti
 
 
 def recover(path: Path) -> None:
-    """Sweep away, or finish, what imports and bulk acts of processes that are gone left.
+    """Remove or finish the unfinished imports and bulk acts of dead processes.
 
-    That is seen by nobody. A full disk, or somebody's long write, must not keep anybody
-    from reading: the next start tries again.
+    A full disk, or a long write of another process, is ignored, so that the database can be
+    read: the next start tries again.
     """
     with suppress(FullError, BusyError), bulk_connection(path) as connection:
         finish_leftovers(connection)
 
 
 def finish_leftovers(connection: Connection) -> None:
-    """Sweep away, or finish, every batch at which nobody is at work any more."""
+    """Remove or finish each batch on which no process works."""
     for batch in batches.unfinished(connection):
         if batches.is_alive(batch):
             continue
@@ -464,14 +465,14 @@ def finish_leftovers(connection: Connection) -> None:
 
 
 def _let_go(connection: Connection, batch_id: int) -> None:
-    """Leave what cannot be finished now to whoever can first, to this process as well."""
+    """Release a batch for any process to finish, and retry in this one."""
     with suppress(sqlite3.Error), transaction(connection):
         batches.give_up(connection, batch_id)
     _finish_later(connection)
 
 
 def _finish_later(connection: Connection) -> None:
-    """Finish what a failure of this process left behind, as soon as the disk lets one."""
+    """Retry the recovery in the background until it succeeds."""
     path = Path(connection.execute(WHERE_IT_LIES).fetchone()[0])
 
     def attempt() -> bool:
@@ -482,18 +483,18 @@ def _finish_later(connection: Connection) -> None:
         except (FullError, BusyError, sqlite3.Error):
             return False
         except StoreError:
-            return True  # The file is gone, or no database any more: nothing can be done.
+            return True  # The file is gone, or no database any more: retrying is pointless.
 
     batches.later(path, attempt)
 
 
 class BulkAct:
-    """One bulk act under way; as a context manager it leaves nothing if it is not shown.
+    """A bulk act, as a context manager that removes all it wrote unless `show` was called.
 
-    format: of its batch, one of `batches.BULK_FORMATS`. wanted: what to do later, where
-    other work is under way now. target: the act that an undo or a redo is about. by_votes:
-    what is applied depends on the votes, too. items: it changes more than golds. check:
-    called in the first write; what it raises stops the act.
+    format_: of its batch, one of `batches.BULK_FORMATS`. wanted: what to do later, for the
+    message if another batch is unfinished. target: the act that is undone or redone. by_votes:
+    applying depends on the votes, too. items: it changes more than golds. check: called in the
+    first transaction; an exception of it stops the act.
     """
 
     def __init__(
@@ -527,7 +528,6 @@ class BulkAct:
 
     @property
     def act_id(self) -> int:
-        """The act."""
         return self._work.act
 
     def __enter__(self) -> Self:
@@ -541,7 +541,7 @@ class BulkAct:
         with transaction(connection):
             batches.refuse_beside_another(connection, self._wanted)
             self._check(connection)
-            # A hash names the content of a file; here it only must be no other's.
+            # Random: the column is unique, and there is no file to hash.
             name, sha256 = self._summary, secrets.token_hex(32)
             self._batch = batches.add(
                 connection, name, sha256, self._format, None, None, self._work
@@ -550,7 +550,7 @@ class BulkAct:
             self._work.act = event_log.add(
                 connection,
                 self._me_id,
-                # In the log every run over many items is of one kind.
+                # The log has one kind of act for all bulk operations.
                 "settle" if self._format == "bulk" else self._format,
                 self._summary,
                 self.at,
@@ -573,15 +573,15 @@ class BulkAct:
             _let_go(self._connection, self._batch)
 
     def _is_left(self) -> bool:
-        """True if it could be neither taken back nor applied to the end."""
+        """True if it could be neither removed nor applied completely."""
         return any(one.id == self._batch for one in batches.unfinished(self._connection))
 
     def change(self, anchor_id: int, before: str | None, after: str | None) -> None:
-        """Plan a change of an anchor's gold. Each anchor is changed once."""
+        """Add a change of an anchor's gold. Each anchor may be changed once."""
         self.add([("gold", anchor_id, None, "", before, after)])
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Plan all that is to change of an anchor. Each anchor is changed once."""
+        """Add all changes of an anchor. Each anchor may be changed once."""
         self._waiting += rows
         if len(self._waiting) >= self._size:
             self._write()
@@ -599,7 +599,7 @@ class BulkAct:
         self._waiting = []
 
     def _check_mine(self) -> None:
-        """Events of an act that is gone would have no act."""
+        # Another process may have removed the act: its events would be orphans.
         if not batches.still_mine(self._connection, self._batch, self._note):
             raise StoreError(
                 "What was being written was cleared away by a program that could not see this "
@@ -612,9 +612,9 @@ class BulkAct:
         settled: SettleReport | None = None,
         also: Callable[[Connection], None] = lambda _: None,
     ) -> None:
-        """The flip: the act is there, on the disk; what it changes is still to be applied.
+        """Make the act visible, synced to the disk. Its events are still to be applied.
 
-        also: called in the same write.
+        also: called in the same transaction.
         """
         self._write()
         self._work.settled = settled
@@ -627,7 +627,10 @@ class BulkAct:
         self._connection.execute(SYNCHRONOUS_NORMAL)
 
     def apply(self, tell: Callable[[int], None] = lambda _: None) -> Sequence[int]:
-        """Apply it; the anchors that were left, since somebody changed them meanwhile."""
+        """Apply the events; the anchors left unchanged, since somebody else changed them.
+
+        Raises StoreError if the rest cannot be written now; recovery applies it later.
+        """
         try:
             return run_settlement(self._connection, self._batch, self._work, tell)
         except KeyboardInterrupt as error:
@@ -641,7 +644,7 @@ class BulkAct:
             ) from error
 
     def report(self, report: SettleReport) -> None:
-        """Keep the final report with the batch."""
+        """Store the final report of the batch."""
         with transaction(self._connection) as connection:
             batches.set_report(connection, self._batch, report)
 
@@ -663,11 +666,10 @@ UNDO_AT_ONCE = 1_000
 
 
 def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
-    """Take a bulk act back (kind undo), or do it again (redo), as an act of that kind.
+    """Undo or redo a bulk act, as a bulk act of that kind ("undo" or "redo").
 
-    Anchors whose gold is not as the act left it, or found it, are left as they are, and
-    counted. Raises StoreError beside other bulk work, ChangedSinceError if the person was
-    faster elsewhere.
+    Anchors that were changed since are left unchanged and counted. Raises StoreError if another
+    batch is unfinished, ChangedSinceError if `done` is not the next act to undo or redo.
     """
 
     def check(inside: Connection) -> None:
@@ -712,11 +714,11 @@ def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
 
 
 _Group = tuple[list[Event], list[str | None]]
-"""The events of an anchor, and what each thing is now, as the log spells it."""
+"""The events of an anchor, and the present value of each subject, encoded as in the log."""
 
 
 def _turned(group: list[Event], kind: str) -> tuple[list[str | None], list[Row]]:
-    """What has to be there for an act to be taken back, or done again, and how it changes."""
+    """The values that an undo or redo requires, and its changes."""
     rows: list[Row] = []
     for event in group:
         was, will = (event.before, event.after)[:: 1 if kind == "redo" else -1]
@@ -725,7 +727,6 @@ def _turned(group: list[Event], kind: str) -> tuple[list[str | None], list[Row]]
 
 
 def _with_items(connection: Connection, act_id: int) -> Iterator[_Group]:
-    """All that an act changed, anchor by anchor."""
     place = 0
     while events := event_log.some_events(
         connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
@@ -737,7 +738,6 @@ def _with_items(connection: Connection, act_id: int) -> Iterator[_Group]:
 
 
 def _with_gold(connection: Connection, act_id: int) -> Iterator[_Group]:
-    """The events of an act, each with the present gold of its anchor."""
     place = 0
     while events := event_log.some_events(
         connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
