@@ -163,7 +163,7 @@ BULK_FORMATS = {
     "redo": "A settlement is being made again by",
     MERGE: "Another copy is being merged by",
 }
-"""Formats of batches that are no files, each with the start of the message that it is active."""
+"""Formats of batches that are no files, each with the start of the message about one."""
 
 FOUND = "identify"
 """Format of a batch of anchors that identification found in stored passages."""

@@ -1,5 +1,5 @@
-"""The event log: acts and their events, written, read, replayed against the tables, undone
-and redone.
+"""The event log: writing and reading acts and their events, replaying them against the tables,
+undo and redo.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,14 +44,14 @@ WHERE e.id IN (SELECT value FROM json_each(:ids)) AND EXISTS
      WHERE n.anchor_id = e.anchor_id AND n.id > e.id AND n.act_id <> e.act_id)
 ORDER BY e.id"""
 MOVE_TO_END = "UPDATE event SET id = (SELECT max(id) FROM event) + 1 WHERE id = :id"
-# A settlement that is being written is seen by nobody, and so undone by nobody.
+# A settlement that is being written is invisible, and so cannot be undone.
 DONE = """
     annotator_id = :me AND undone = :undone AND (kind = 'do' OR kind = 'settle' AND NOT EXISTS
         (SELECT 1 FROM batch AS b WHERE b.id = batch_id AND b.state = 'loading'))"""
 LAST_DONE = f"""
 SELECT id, summary, kind FROM act WHERE {DONE}
 ORDER BY id DESC LIMIT 1"""  # noqa: S608 - made of constants
-# What was undone before the person's last act is cut off, for good.
+# Acts undone before the person's last act cannot be redone any more.
 OLDEST_UNDONE = """
 SELECT c.id, c.summary, c.kind FROM act AS u JOIN act AS c ON c.id = u.target
 WHERE u.annotator_id = :me AND u.undone = 0 AND u.kind = 'undo' AND u.id > :last
@@ -81,10 +81,10 @@ ORDER BY e.id DESC"""
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One change: of whose what, from and to. before, after: JSON, None for absent.
+    """One change of one value. before, after: JSON, None for absent.
 
-    annotator_id: whose answer or flag; None for a gold or an anchor.
-    name: the role of an answer, the name of a flag, else "".
+    annotator_id: of an answer or a flag; None for a gold or an anchor. name: the role of an
+    answer, the name of a flag, else "".
     """
 
     id: int
@@ -98,7 +98,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ReversibleAct:
-    """An act that can be taken back, or done again. bulk: it is done in many writes."""
+    """An act that can be undone or redone. bulk: in many transactions."""
 
     id: int
     summary: str
@@ -120,7 +120,7 @@ def add(
     target: int | None = None,
     batch: int | None = None,
 ) -> int:
-    """A new act's id. target: the act that an undo or redo is about."""
+    """Insert an act; its id. target: the act that is undone or redone."""
     act_id: int = connection.execute(
         INSERT,
         {
@@ -154,7 +154,7 @@ def record(
 def record_all(
     connection: Connection, rows: Sequence[tuple[object, ...]]
 ) -> tuple[int, int] | None:
-    """Add events, columns in the table's order; the first and the last id, None for none."""
+    """Add events, given as rows of INSERT_EVENT; the first and last id, None for no rows."""
     if not rows:
         return None
     first = connection.execute(LAST_EVENT).fetchone()[0] + 1
@@ -183,15 +183,15 @@ def some_events(
 
 
 def forget(connection: Connection, ids: Sequence[int]) -> None:
-    """Take events out of the log that were planned and never happened."""
+    """Delete planned events that were not applied."""
     connection.execute(FORGET, {"ids": json_of(list(ids))})
 
 
 def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
-    """Put events that happened just now behind those that happened to their anchors before.
+    """Move events that were just applied behind later-numbered events of their anchors.
 
-    Somebody may have changed a thing and changed it back since they were planned: the log's
-    order is the order in which things happened.
+    The order of the log is the order of the changes: a value may have been changed, and changed
+    back, between planning and applying.
     """
     found = connection.execute(OVERTAKEN, {"ids": json_of(list(ids))}).fetchall()
     for (id_,) in found:
@@ -199,7 +199,7 @@ def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
 
 
 def newest_done(connection: Connection, annotator_id: int) -> ReversibleAct | None:
-    """The act that this person's next undo takes back."""
+    """The act that this person's next undo reverts."""
     return _last(connection, annotator_id, undone=False)
 
 
@@ -209,7 +209,7 @@ def _last(connection: Connection, annotator_id: int, *, undone: bool) -> Reversi
 
 
 def oldest_undone(connection: Connection, annotator_id: int) -> ReversibleAct | None:
-    """The act that this person's next redo does again."""
+    """The act that this person's next redo repeats."""
     done = (_last(connection, annotator_id, undone=undone) for undone in (False, True))
     last = max((act.id for act in done if act is not None), default=0)
     row = connection.execute(OLDEST_UNDONE, {"me": annotator_id, "last": last}).fetchone()
@@ -217,12 +217,11 @@ def oldest_undone(connection: Connection, annotator_id: int) -> ReversibleAct | 
 
 
 def set_undone(connection: Connection, act_id: int, *, undone: bool) -> None:
-    """Mark an act as taken back, or as done again."""
     connection.execute(SET_UNDONE, {"id": act_id, "undone": int(undone)})
 
 
 def changed_by(connection: Connection, event: Event) -> tuple[str | None, str] | None:
-    """Who changed the thing of an event last after it, and when; None if the log has nobody."""
+    """Who last changed the subject of an event after it, and when; None if nobody did."""
     row: tuple[str | None, str] | None = connection.execute(
         CHANGED_BY,
         {
@@ -247,7 +246,7 @@ def decided_after(
 def present_value(
     connection: Connection, entity: str, anchor_id: int, annotator_id: int | None, name: str
 ) -> str | None:
-    """The present state of a thing as the log would write it."""
+    """The present value of a subject, encoded as in the log."""
     found: Value | None
     if entity == "answer":
         found = answers.read(connection, anchor_id, annotator_id or 0, name)
@@ -276,7 +275,7 @@ def make(
     name: str,
     state: str | None,
 ) -> None:
-    """Give a thing the state that the log wrote down."""
+    """Write a value, encoded as in the log, to the table of its entity."""
     _write(connection, entity, anchor_id, annotator_id, name, DECODERS[entity](state))
 
 
@@ -288,7 +287,7 @@ def _write(
     name: str,
     value: Value | None,
 ) -> None:
-    """Write a value into the table of its entity; None removes what is there."""
+    """Write a value to the table of its entity; None removes it."""
     match entity, value:
         case "answer", AnswerValue() | None:
             answers.write(connection, anchor_id, annotator_id or 0, name, value)
@@ -313,9 +312,9 @@ def change(
     *,
     confirm: bool = False,
 ) -> bool:
-    """Give a thing a new value within an act, and log it; False if it had that value.
+    """Write a value and log it within an act; False, and no event, if it is unchanged.
 
-    confirm: log it even so.
+    confirm: log an unchanged value, too.
     """
     before = present_value(connection, entity, anchor_id, annotator_id, name)
     after = encode(value)
@@ -326,12 +325,12 @@ def change(
     return True
 
 
-# The log against the tables: replayed from its beginning, it must give what is there.
+# The replay: all events from the beginning must give the values in the tables.
 #
-# Everything that the log is about belongs to one anchor, so that it is replayed a thousand
-# anchors at a time, in as much memory as those need.
+# Each event belongs to one anchor. So AT_ONCE anchors are replayed at a time, which bounds the
+# memory.
 
-# What an import defers is seen in the tables only once that import is ready.
+# The deferred events of an import are in the tables only when the import is ready.
 EVENTS = """
 SELECT e.id, e.entity, e.anchor_id, e.annotator_id, e.name, e.before, e.after,
     coalesce(b.state, 'ready')
@@ -359,9 +358,10 @@ Key = tuple[str, int, int | None, str]
 
 @dataclass(slots=True)
 class Replayed:
-    """What the log makes of it. broken: events whose `before` was not the state then.
+    """The result of a replay.
 
-    unsettled: anchors about which an import, or a settlement, is just changing something.
+    broken: events whose `before` was not the value then. unsettled: anchors with deferred
+    events of an import or a settlement.
     """
 
     state: dict[Key, str] = field(default_factory=dict)
@@ -371,11 +371,11 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A thing of which the log and the table say different things.
+    """A difference between the log and a table, or within the log.
 
-    event: the event before which the log had left the thing as `logged`, while the event
-    says `present`; None where `logged` is what the whole log makes of it and `present` what
-    the table holds. Both are JSON as the log keeps it, None for nothing.
+    event: None if `logged` is the value after the whole log and `present` that of the table;
+    else the event whose `before` is `present`, while the events before it give `logged`. Both
+    are JSON as in the log, None for absent.
     """
 
     key: Key
@@ -387,10 +387,10 @@ class Mismatch:
 def mismatches(
     connection: Connection, tell: Callable[[int], None] | None = None
 ) -> Iterator[Mismatch]:
-    """Where replaying the log does not give the tables, by anchor.
+    """The differences between the replayed log and the tables, by anchor.
 
-    On a connection that is in a read transaction. tell: called with the anchors done. An
-    anchor that is just being changed in the background is left out.
+    Needs a connection in a read transaction. tell: called with the number of anchors done.
+    Anchors with deferred events are left out.
     """
     people: dict[str, int] = dict(connection.execute(PEOPLE))
     done = 0
@@ -410,9 +410,9 @@ def mismatches(
 
 
 def replay(connection: Connection) -> Replayed:
-    """The state that all events make, one after the other; all of it in memory.
+    """The values after all events, all of them in memory.
 
-    Anchors that an import brought have no event of their own: they begin as it gave them.
+    Imported anchors have no event of their own: the replay starts with their imported value.
     """
     found = Replayed()
     for rows in _anchors(connection):
@@ -421,7 +421,7 @@ def replay(connection: Connection) -> Replayed:
 
 
 def present_state(connection: Connection) -> dict[Key, str]:
-    """The state that the tables hold; all of it in memory."""
+    """The values in the tables, all of them in memory."""
     people: dict[str, int] = dict(connection.execute(PEOPLE))
     state: dict[Key, str] = {}
     for rows in _anchors(connection):
@@ -444,7 +444,7 @@ def _order(key: Key) -> tuple[int, str, int, str]:
 
 
 def _replay(connection: Connection, rows: _Rows, found: Replayed) -> Iterator[Mismatch]:
-    """Add what the log makes of some anchors to `found`, and give what does not fit."""
+    """Replay the events of some anchors into `found`; yield the events that do not fit."""
     state = found.state
     for id_, passage, start, stop, *_, batch in rows:
         if batch is not None:
@@ -488,11 +488,11 @@ def _present_states(
 def undo(
     connection: Connection, me: Annotator, role: Role | None = None
 ) -> Undone | ReversibleAct | None:
-    """Take back this person's newest act; None if there is none.
+    """Undo this person's newest act; None if there is none.
 
-    role: of somebody who may change nothing but their own flags, and answers in this role.
-    A bulk act is only named: it is taken back in many writes. Raises ChangedSinceError if
-    anything that the act made has been changed since, NotAllowedError for an act beyond `role`.
+    role: of a person who may change only their own flags, and answers in this role. A bulk act
+    is returned and not undone: that takes many transactions. Raises ChangedSinceError if a
+    value of the act was changed since, NotAllowedError for an act beyond `role`.
     """
     found = newest_done(connection, me.id)
     _check_own(connection, me, role, found)
@@ -506,10 +506,10 @@ def undo(
 def redo(
     connection: Connection, me: Annotator, role: Role | None = None
 ) -> Undone | ReversibleAct | None:
-    """Do again what this person undid last; None if there is nothing, or an act came since.
+    """Redo the act that this person undid last; None if there is none, or a newer act.
 
-    role: as for `undo`. A bulk act is only named. Raises ChangedSinceError if what the act
-    found then is not what is there now, NotAllowedError for an act beyond `role`.
+    role: as for `undo`. A bulk act is returned and not redone. Raises ChangedSinceError if a
+    value is not the one before the act, NotAllowedError for an act beyond `role`.
     """
     found = oldest_undone(connection, me.id)
     _check_own(connection, me, role, found)
@@ -565,7 +565,7 @@ def _check_unchanged(
     if _present_value(connection, event) == wanted:
         return
     found = changed_by(connection, event)
-    # The log knows of every change but those that another program made in the file.
+    # Only changes that another program made directly in the file are not in the log.
     who = "another program" if found is None else _who(*found)
     raise ChangedSinceError(
         f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
@@ -576,7 +576,7 @@ def _check_unchanged(
 def _check_loses_nothing(
     connection: Connection, kind: str, words: str, event: Event, after: str | None
 ) -> None:
-    """An anchor that somebody answered meanwhile may not vanish with the answers."""
+    """Raise if the anchor would be removed and somebody has answered it since."""
     if event.entity != "anchor" or _live(after):
         return
     for later, name, at in decided_after(connection, event):
@@ -590,7 +590,7 @@ def _check_loses_nothing(
 def _check_still_decided(
     connection: Connection, kind: str, words: str, event: Event, after: str | None
 ) -> None:
-    """An expert's gold does not come back without the decision that it points to."""
+    """Raise if the gold of an expert would return without the answer that it points to."""
     value = decode_gold(after) if event.entity == "gold" else None
     if value is None or value.rule != Rule.EXPERT or value.batch is not None:
         return
@@ -620,7 +620,7 @@ def _live(state: str | None) -> bool:
 
 
 def _with_linked(touched: Iterable[int], steps: Sequence[_Step]) -> list[int]:
-    """Also the anchors that replaced, before or now, what was touched."""
+    """The touched anchors and those that replaced them, before or now."""
     found = set(touched)
     for event, *states in steps:
         if event.entity == "anchor":
@@ -630,6 +630,6 @@ def _with_linked(touched: Iterable[int], steps: Sequence[_Step]) -> list[int]:
 
 
 def _where_to_go(connection: Connection, touched: Sequence[int]) -> int | None:
-    """The first anchor touched that is there to be looked at."""
+    """The first touched anchor that is visible, else the first."""
     visible = (anchor_id for anchor_id in touched if anchors.live(connection, anchor_id))
     return next(visible, touched[0] if touched else None)

@@ -1,7 +1,6 @@
-"""What the store gives and takes: frozen records, no rows, no SQL; the weights of votes
-among them.
+"""The types that the store accepts and returns: frozen records, without rows or SQL.
 
-Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and "Z".
+Ids are integers of the database. Times are UTC, ISO 8601 with milliseconds and "Z".
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompetenceWeight:
-    """How often somebody was found to be right. accuracy: 0 to 1. answers: that it rests on."""
+    """The measured accuracy of an annotator, 0 to 1. answers: the sample that it rests on."""
 
     annotator: str
     accuracy: float
@@ -25,10 +24,7 @@ class CompetenceWeight:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The figures that votes are weighed by. source: what they were measured by, in words.
-
-    at: when. people: by name.
-    """
+    """The stored competence weights. source: the measure, in words. people: sorted by name."""
 
     source: str
     at: str
@@ -36,14 +32,14 @@ class Remembered:
 
 
 class Role(StrEnum):
-    """In which capacity somebody answers; an adjudicator's answer makes gold."""
+    """The capacity in which somebody answers. An adjudicator's answer makes gold."""
 
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
 
 
 class AnchorState(StrEnum):
-    """Where an anchor stands. Being skipped is a person's own flag, not a state."""
+    """The state of an anchor. Being skipped is a flag of a person, not a state."""
 
     OPEN = "open"
     ANSWERED = "answered"
@@ -53,7 +49,7 @@ class AnchorState(StrEnum):
 
 
 class FlagName(StrEnum):
-    """What a person may mark an anchor with. REJECT: refused as another tool showed it."""
+    """The flags of an anchor. REJECT: refused in another tool."""
 
     ANCHOR = "anchor"
     AMBIGUOUS = "ambiguous"
@@ -63,7 +59,7 @@ class FlagName(StrEnum):
 
 
 class Rule(StrEnum):
-    """How a gold came to count."""
+    """How a gold was decided."""
 
     IMPORTED = "imported"
     UNANIMOUS = "unanimous"
@@ -72,7 +68,7 @@ class Rule(StrEnum):
 
 
 BY_RULE = (Rule.UNANIMOUS, Rule.MAJORITY)
-"""Rules that make gold of votes, the stricter one first."""
+"""Rules that derive gold from votes, the stricter one first."""
 
 
 PERSON, MODEL, RULE = "person", "model", "rule"
@@ -91,8 +87,7 @@ class Annotator:
 class Vote:
     """One annotator's answer to one anchor, with what was in view before it was given.
 
-    No part of what was said: imported: it came with a file. timed: that tells when it was
-    given. after: the answer that the file kept along, which this one was made of.
+    `imported`, `timed` and `after` are not compared: they are no part of the answer.
     """
 
     annotator: str
@@ -107,49 +102,48 @@ class Vote:
     type: str = PERSON
     imported: bool = field(default=False, compare=False)
     timed: bool = field(default=True, compare=False)
+    """Whether the imported file holds the time of the answer."""
+
     after: "Vote | None" = field(default=None, compare=False)
+    """The earlier answer, kept in the file, from which this one was made."""
 
     @property
     def counts(self) -> bool:
-        """It is compared, and gold is made of it: a person gave it, and as an annotator."""
+        """Whether it is compared and settled: a person gave it as an annotator."""
         return self.role is Role.ANNOTATOR and self.type == PERSON
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The answer that counts, with the rule and the adjudicator by whom it came to count.
-
-    votes: name and time of each answer that it was made of, where rule is unanimous or
-    majority.
-    """
+    """The decided answer of an anchor, with the rule and the adjudicator that decided it."""
 
     answer: Answer
     rule: Rule
     adjudicator: str | None = None
     decided_at: str | None = None
     votes: tuple[tuple[str, str], ...] = ()
+    """Name and time of each answer that it was derived from, if `rule` is of BY_RULE."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlagMark:
-    """A flag that somebody set. span: what an ANCHOR proposes in place of the number's span;
-    None where it only says that this is wrong.
-    """
+    """A flag that is set."""
 
     name: FlagName
     annotator: str
     flagged_at: str
     span: Anchor | None = None
+    """The span that an ANCHOR flag proposes; None if it only says that the span is wrong."""
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """Start and end of the span, as files and the log have it."""
+        """Start and end of the span, as files and the log store it."""
         return None if self.span is None else (self.span.start, self.span.end)
 
     def trouble(self, anchor: Anchor, tokens: int) -> str:
-        """Why it cannot propose its span for an anchor; "" if it can, or proposes none.
+        """Why its span is invalid for an anchor; "" if it is valid or absent.
 
-        tokens: how many the passage has.
+        tokens: their number in the passage.
         """
         if self.span is None:
             return ""
@@ -165,71 +159,72 @@ class FlagMark:
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """An anchor of the passage, the current one included.
-
-    nouns: what its gold says is missing: a token of the passage for each head, or the noun
-    that was written for a class.
-    """
+    """An anchor of the passage, the current one included."""
 
     anchor_id: int
     anchor: Anchor
     state: AnchorState
     kind: Kind | None
     nouns: tuple[int | str, ...] = ()
+    """The missing nouns by its gold: a token of the passage per head, or a class's noun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says of an anchor.
+    """A model's prediction of the missing noun of an anchor.
 
-    scores: the six implicit classes in the order of IMPLICIT_KINDS, then one a token;
-    None where the candidate was not scored. choice and second: a class name, or a token
-    index written in digits. margin: score of the choice less that of the second.
+    A candidate is a class name, or a token index in digits.
     """
 
     model: str
     choice: str
     second: str | None
     margin: float | None
+    """Score of the choice minus that of the second."""
+
     scores: tuple[float | None, ...]
+    """Of the six implicit classes in the order of IMPLICIT_KINDS, then of each token; None for
+    a candidate that was not scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """What a model, or the rules, say of whether an anchor's noun is missing.
-
-    rule: the name of the rule that decided, of a learned model its recipe. score: above 0 for
-    an NFH, the further from 0 the surer; None where a rule decided. weights: what weighed most,
-    strongest first, as feature and weight.
-    """
+    """The decision of a model, or of the rules, whether the noun of an anchor is missing."""
 
     model: str
     nfh: bool
     rule: str
+    """The rule that decided; for a learned model its recipe."""
+
     score: float | None = None
+    """Signed distance from the decision boundary, positive for NFH; None if a rule decided."""
+
     weights: tuple[tuple[str, float], ...] = ()
+    """The features with the largest weights, largest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identifying:
-    """The active model of identification. version: as it is registered.
-
-    spec: the parser asked for when it decided last, None for the one that is there. parser:
-    name of the parser with which it decided, "" for none, None where it has not decided yet.
-    own: whether this user's installation asked for it by that spec, or for none.
-    """
+    """The active identification model."""
 
     model_id: int
     name: str
     version: str
+    """As registered."""
+
     spec: str | None = None
+    """The parser requested for its last decisions; None for the default parser."""
+
     parser: str | None = None
+    """Name of the parser of its decisions; "" for none, None if it has not decided yet."""
+
     own: bool = True
+    """Whether this user's installation requested `spec`, or there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer begun and not committed. body: JSON that only the editor reads."""
+    """An uncommitted answer. body: JSON of the answer editor, opaque to the store."""
 
     body: str
     drafted_at: str
@@ -237,7 +232,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Where a person stood: the query, the anchor, and the cursor's token in the passage."""
+    """A person's last position: query, anchor, and token of the cursor in the passage."""
 
     query: str = ""
     anchor_id: int | None = None
@@ -246,7 +241,7 @@ class QueuePosition:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One line of the queue. before and after: text around the anchor's own words."""
+    """A row of the queue. before, after: text around the anchor's words."""
 
     anchor_id: int
     before: str
@@ -261,17 +256,7 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class AnchorItem:
-    """All that the screen needs of one anchor.
-
-    votes: annotators' answers and adjudicators', by name; stale_votes: answers to the
-    anchor that this one replaced, which do not count until confirmed. withheld: others'
-    decisions (in an audit their answers, too) are kept back until this person has decided.
-    competences: of those who answered, as far as they are remembered. model_hidden: what
-    models say was taken out until this person has answered; the store never does that.
-    others: what further models of heads say, the newest model first. blind: letters stand for
-    annotators' names, and their order is mixed. doubted: what a model that had not seen the
-    gold said of it; None where none was asked, or this person is shown no gold.
-    """
+    """An anchor with all that the screen shows of it."""
 
     anchor_id: int
     public_id: str
@@ -283,7 +268,11 @@ class AnchorItem:
     state: AnchorState
     siblings: tuple[Sibling, ...]
     votes: tuple[Vote, ...]
+    """Answers in both roles, by name."""
+
     stale_votes: tuple[Vote, ...]
+    """Answers to the anchor that this one replaced. They do not count until confirmed."""
+
     gold: Gold | None
     flags: tuple[FlagMark, ...]
     blocking: tuple[Blocking, ...]
@@ -292,12 +281,25 @@ class AnchorItem:
     draft: Draft | None
     prediction: Prediction | None
     withheld: bool = False
+    """Whether others' decisions, in an audit also their answers, are left out until this person
+    has decided."""
+
     identification: Identified | None = None
     competences: tuple[CompetenceWeight, ...] = ()
+    """Of the annotators who answered, as far as they are stored."""
+
     model_hidden: bool = False
+    """Whether predictions are left out until this person has answered. Not set by the store."""
+
     others: tuple[Prediction, ...] = ()
+    """Predictions of further resolution models, the newest model first."""
+
     blind: bool = False
+    """Whether letters replace the annotators' names, in shuffled order."""
+
     doubted: "Doubted | None" = None
+    """The doubt of a model that had not seen the gold; None if there is none, or no gold is
+    shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,15 +314,14 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True)
 class StaleLabels:
-    """What becomes stale where an anchor is replaced: its gold, and who else answered it.
-
-    rule: of the gold, None where there is none; adjudicator: who decided it. annotators: names
-    of the persons who answered, in either role, but for whoever replaces.
-    """
+    """What becomes stale when an anchor is replaced: its gold, and others' answers."""
 
     rule: Rule | None = None
+    """Of the gold; None if there is none."""
+
     adjudicator: str | None = None
     annotators: tuple[str, ...] = ()
+    """Persons who answered in either role, without the one who replaces the anchor."""
 
     def __bool__(self) -> bool:
         """True if there is anything."""
@@ -350,12 +351,12 @@ class StaleLabels:
 
 
 NO_LABELS = StaleLabels()
-"""Nothing becomes stale, or nobody was told that anything does."""
+"""Nothing becomes stale, or nothing was confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A committed act. state: of the anchor afterwards."""
+    """A committed act. state: of the anchor after it."""
 
     act_id: int
     anchor_id: int
@@ -365,26 +366,23 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An act taken back, or done again. anchor_id: the first anchor it touched.
-
-    anchors: how many it touched. skipped: how many it left, of a bulk act, since somebody
-    changed them after it.
-    """
+    """An act that was undone or redone."""
 
     summary: str
     anchor_id: int | None
+    """The first changed anchor."""
+
     anchors: int
+    """The number of changed anchors."""
+
     at: str
     skipped: int = 0
+    """Anchors of a bulk act left unchanged, since they were changed after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One change of one anchor, in words' reach: values are JSON as the log keeps them.
-
-    kind: of the act: do, undo, redo, import, settle or merge. whose: annotator of the answer
-    or flag. role: of the answer. merged: summary of the merge that brought the act here.
-    """
+    """One change of one anchor. before, after: JSON as in the log."""
 
     at: str
     annotator: str | None
@@ -394,18 +392,23 @@ class HistoryLine:
     before: str | None
     after: str | None
     kind: str = "do"
+    """Of the act: do, undo, redo, import, settle or merge."""
+
     whose: str | None = None
+    """The annotator of the answer or flag."""
+
     role: str = ""
+    """Of the answer."""
+
     merged: str | None = None
+    """Summary of the merge that added the act to this database."""
+
     anchor_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """An anchor with everything that people say of it.
-
-    votes: annotators' answers and adjudicators', by name and role.
-    """
+    """An anchor with all its answers, gold and flags. votes: by name and role."""
 
     anchor_id: int
     passage_id: int
@@ -419,31 +422,29 @@ class Ballot:
     flags: tuple[FlagMark, ...]
 
 
-# --- in and out -------------------------------------------------------------------------
+# --- import and export ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingAnchor:
-    """An anchor as a file gives it, complete with lemmas by the time the store sees it.
-
-    labels: JSON of what the row itself said, for the `nfh` export; None where it said nothing.
-    gold, votes, flags: only what the file holds. earlier: answers that those in `votes`
-    took the place of, oldest first; they go into the log.
-    """
+    """An anchor of an imported file, with what the file holds of it."""
 
     line: int
     anchor: Anchor
     labels: str | None = None
+    """JSON of the row's labels, for the `nfh` export; None if it has none."""
+
     split: str | None = None
     gold: Gold | None = None
     votes: tuple[Vote, ...] = ()
     flags: tuple[FlagMark, ...] = ()
     earlier: tuple[Vote, ...] = ()
+    """Answers that those in `votes` replaced, oldest first, for the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingPassage:
-    """A passage with the anchors that one stretch of a file gives of it."""
+    """A passage, with its anchors in one part of a file. Its tokens have lemmas by then."""
 
     passage: Passage
     tokenizer: str
@@ -452,7 +453,7 @@ class IncomingPassage:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did, or would do. conflicts: rows whose label is not the gold kept."""
+    """The counts of an import or dry run. conflicts: rows whose label is not the gold kept."""
 
     name: str
     format: str
@@ -474,9 +475,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ExportRecord:
-    """One row on its way out. labels: set where an imported row leaves as it came.
-    carried: JSON of what the file that the anchor first came from held besides.
-    """
+    """A row of an export."""
 
     public_id: str
     passage: Passage
@@ -486,4 +485,7 @@ class ExportRecord:
     votes: tuple[Vote, ...]
     flags: tuple[FlagMark, ...]
     labels: str | None = None
+    """The labels of an imported row that is exported unchanged; else None."""
+
     carried: str | None = None
+    """JSON of the further content of the file from which the anchor was first imported."""
