@@ -3,7 +3,7 @@ event log. Each yields a fault for every row that breaks its promise.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from nfh_db import answers as db_answers
@@ -46,31 +46,39 @@ def answers(chunk: PassageChunk) -> Iterator[Fault]:
                 yield Fault(what, Where("answer", row.id, anchor.id))
 
 
+def _anchor_faults(
+    chunk: PassageChunk, table: str, trouble: Callable[[CheckedAnchor], str]
+) -> Iterator[Fault]:
+    for anchor in chunk.anchors:
+        what = trouble(anchor)
+        if what:
+            yield Fault(what, Where(table, anchor.id, anchor.id))
+
+
 def golds(chunk: PassageChunk) -> Iterator[Fault]:
     """Each gold is a valid answer for its passage."""
-    for anchor in chunk.anchors:
+
+    def trouble(anchor: CheckedAnchor) -> str:
         row = chunk.golds.get(anchor.id)
-        what = chunk.trouble_of(row.checked, anchor) if row is not None else ""
-        if what:
-            yield Fault(what, Where("gold", anchor.id, anchor.id))
+        return chunk.trouble_of(row.checked, anchor) if row is not None else ""
+
+    return _anchor_faults(chunk, "gold", trouble)
 
 
 def rules(chunk: PassageChunk) -> Iterator[Fault]:
     """Each gold has the import, adjudicator's answer or votes that its rule requires."""
-    for anchor in chunk.anchors:
+
+    def trouble(anchor: CheckedAnchor) -> str:
         row = chunk.golds.get(anchor.id)
         if row is None or row.removed:
-            continue
-        where = Where("gold", anchor.id, anchor.id)
-        rule = row.value.rule
-        if rule == Rule.EXPERT:
-            what = _expert_trouble(anchor, chunk)
-        elif rule == Rule.IMPORTED:
-            what = "" if row.value.batch is not None else "it is imported, but names no import"
-        else:
-            what = _settled_trouble(anchor, chunk)
-        if what:
-            yield Fault(what, where)
+            return ""
+        if row.value.rule == Rule.EXPERT:
+            return _expert_trouble(anchor, chunk)
+        if row.value.rule == Rule.IMPORTED:
+            return "" if row.value.batch is not None else "it is imported, but names no import"
+        return _settled_trouble(anchor, chunk)
+
+    return _anchor_faults(chunk, "gold", trouble)
 
 
 def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
@@ -359,10 +367,7 @@ def _key_words(key: Key, names: dict[int, str]) -> str:
 
 
 def _value_words(text: str | None) -> str:
-    if text is None:
-        return "nothing"
-    value = _event_content(text)
-    return str(value.get("kind", "there"))
+    return "nothing" if text is None else str(_event_content(text).get("kind", "there"))
 
 
 def _differing_keys(*texts: str | None) -> str:
@@ -418,14 +423,14 @@ def digests(chunk: PassageChunk) -> Iterator[Fault]:
 
 def spans(chunk: PassageChunk) -> Iterator[Fault]:
     """Each anchor lies in its passage, with the right characters and word."""
-    for anchor in chunk.anchors:
-        passage = chunk.passage_of(anchor)
-        what = _span_trouble(anchor, passage) if passage is not None else ""
-        if what:
-            yield Fault(what, Where("anchor", anchor.id, anchor.id))
+    return _anchor_faults(
+        chunk, "anchor", lambda anchor: _span_trouble(anchor, chunk.passage_of(anchor))
+    )
 
 
-def _span_trouble(anchor: CheckedAnchor, passage: Passage) -> str:
+def _span_trouble(anchor: CheckedAnchor, passage: Passage | None) -> str:
+    if passage is None:
+        return ""
     words = len(passage.tokens)
     if not 0 <= anchor.start < anchor.stop <= words:
         return f"its span [{anchor.start}, {anchor.stop}) is outside a passage of {words} words"
@@ -458,10 +463,7 @@ def proposals(chunk: PassageChunk) -> Iterator[Fault]:
 def links(chunk: PassageChunk) -> Iterator[Fault]:
     """Replacements stay within a passage and form no circle."""
     by_id = {anchor.id: anchor for anchor in chunk.anchors}
-    for anchor in chunk.anchors:
-        what = _link_trouble(anchor, by_id)
-        if what:
-            yield Fault(what, Where("anchor", anchor.id, anchor.id))
+    return _anchor_faults(chunk, "anchor", lambda anchor: _link_trouble(anchor, by_id))
 
 
 def _link_trouble(anchor: CheckedAnchor, by_id: dict[int, CheckedAnchor]) -> str:

@@ -197,25 +197,31 @@ def _identification_trouble(
 
 
 READABLE = "CASE WHEN json_valid({column}) THEN json_type({column}) ELSE '' END = 'object'"
-RUNNING_WITHOUT_PROCESS = """
-SELECT id FROM job WHERE state = 'running' AND pid IS NULL ORDER BY id"""
-WAITS_FOR_LATER_JOB = "SELECT id, after_id FROM job WHERE after_id >= id ORDER BY id"
-DONE_WITHOUT_TIME = (
-    "SELECT id FROM job WHERE state = 'done' AND finished_at IS NULL ORDER BY id"
-)
-MODEL_BEFORE_DONE = """
-SELECT id, state, model_id FROM job WHERE model_id IS NOT NULL AND state <> 'done'
-ORDER BY id"""
-NEGATIVE_COUNTS = "SELECT id FROM job WHERE attempts < 0 OR done < 0 OR total < 0 ORDER BY id"
-UNREADABLE_COLUMNS = {
-    column: f"SELECT id FROM job WHERE NOT {READABLE.format(column=column)} ORDER BY id"  # noqa: S608
-    for column in ("arguments", "metrics", "result")
+JOB_FAULTS = {
+    "SELECT id FROM job WHERE state = 'running' AND pid IS NULL ORDER BY id": (
+        "it is running, and names no process"
+    ),
+    "SELECT id, after_id FROM job WHERE after_id >= id ORDER BY id": (
+        "it waits for job {}, which was not asked for before it"
+    ),
+    "SELECT id FROM job WHERE state = 'done' AND finished_at IS NULL ORDER BY id": (
+        "it is done, and does not say when"
+    ),
+    """SELECT id, state, model_id FROM job WHERE model_id IS NOT NULL AND state <> 'done'
+    ORDER BY id""": "it is {}, and names model {} as made",
+    "SELECT id FROM job WHERE attempts < 0 OR done < 0 OR total < 0 ORDER BY id": (
+        "one of its numbers is below nothing"
+    ),
+} | {
+    f"SELECT id FROM job WHERE NOT {READABLE.format(column=column)} ORDER BY id": words  # noqa: S608
+    for column, words in (
+        ("arguments", "what it was asked for cannot be read"),
+        ("metrics", "its figures cannot be read"),
+        ("result", "what came of it cannot be read"),
+    )
 }
-UNREADABLE_WORDS = {
-    "arguments": "what it was asked for cannot be read",
-    "metrics": "its figures cannot be read",
-    "result": "what came of it cannot be read",
-}
+"""Queries for faulty jobs, and words for the columns after the id."""
+
 LOST = "its arguments could not be read, and were emptied by a repair"
 REPAIR_JOB = (
     f"""UPDATE job SET arguments = '{{}}', state = CASE
@@ -250,32 +256,18 @@ ORDER BY job_id, number"""
 def jobs(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     """The rows of jobs and their curves are consistent. Notes jobs whose process is gone."""
     run = snapshot.connection.execute
-    for (id_,) in run(RUNNING_WITHOUT_PROCESS):
-        yield _job_fault("it is running, and names no process", id_)
-    for id_, after in run(WAITS_FOR_LATER_JOB):
-        yield _job_fault(f"it waits for job {after}, which was not asked for before it", id_)
-    for (id_,) in run(DONE_WITHOUT_TIME):
-        yield _job_fault("it is done, and does not say when", id_)
-    for id_, state, model in run(MODEL_BEFORE_DONE):
-        yield _job_fault(f"it is {state}, and names model {model} as made", id_)
-    for (id_,) in run(NEGATIVE_COUNTS):
-        yield _job_fault("one of its numbers is below nothing", id_)
-    for column, statement in UNREADABLE_COLUMNS.items():
-        for (id_,) in run(statement):
-            yield _job_fault(UNREADABLE_WORDS[column], id_)
-    yield from _points(snapshot)
+    for statement, words in JOB_FAULTS.items():
+        for id_, *values in run(statement):
+            yield _job_fault(words.format(*values), id_)
+    for id_, number in run(POINTS):
+        where = Where("job_point", f"{id_}, {number}")
+        yield Fault("a point of a curve cannot be read", where, Repair.JOBS, str(id_))
     for id_, pid in db_jobs.lost(snapshot.connection):
         if pid is not None:
             snapshot.notes.append(
                 f"job {id_} was left by its process {pid}; the next runner goes on with it, as "
                 f"by `nfh-tui jobs wait {id_}`"
             )
-
-
-def _points(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
-    for id_, number in snapshot.connection.execute(POINTS):
-        where = Where("job_point", f"{id_}, {number}")
-        yield Fault("a point of a curve cannot be read", where, Repair.JOBS, str(id_))
 
 
 def _job_fault(what: str, job_id: int) -> Fault:

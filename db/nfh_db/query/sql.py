@@ -130,21 +130,10 @@ BY_CONFLICT = f"""CASE WHEN a.kind IS NOT NULL THEN (
     ) END {{direction}} NULLS LAST"""  # noqa: S608 - made of constants
 
 
-def _predicted(values: Sequence[PeopleValue], binder: Binder) -> str:
-    return " OR ".join(_chosen(value, binder) for value in values)
-
-
-def _judged(verdict: str) -> Callable[[Sequence[PeopleValue], Binder], str]:
-    """Whether any of the named models is right. verdict: TRUE, or FALSE for wrong."""
-
-    def conditions(values: Sequence[PeopleValue], binder: Binder) -> str:
-        names = [fill(BY_NAME, value=binder.one(value.names[0])) for value in values]
-        return " OR ".join(
-            f"({fill(MODEL_IS_RIGHT, model=model, implicit=IMPLICIT, verdict=verdict)})"
-            for model in names
-        )
-
-    return conditions
+def _judged(value: PeopleValue, binder: Binder, verdict: str) -> str:
+    """Whether the named model is right. verdict: TRUE, or FALSE for wrong."""
+    model = fill(BY_NAME, value=binder.one(value.names[0]))
+    return f"({fill(MODEL_IS_RIGHT, model=model, implicit=IMPLICIT, verdict=verdict)})"
 
 
 def _chosen(value: PeopleValue, binder: Binder) -> str:
@@ -299,10 +288,6 @@ def _who(name: str, binder: Binder) -> str:
     return ME_ID if name == ME else fill(WHO, value=binder.one(name))
 
 
-def _differs(values: Values, binder: Binder) -> str:
-    return " OR ".join(_differ(value, binder) for value in values)
-
-
 def _differ(value: PeopleValue, binder: Binder) -> str:
     left, *others = (_who(name, binder) for name in value.names)
     what = _difference(value.what, binder)
@@ -335,48 +320,41 @@ def _said(values: Values, binder: Binder) -> str:
     )
 
 
-def _assigned(key: str) -> Callable[[Values, Binder], str]:
-    def conditions(values: Values, binder: Binder) -> str:
-        return " OR ".join(
-            _assigned_to(value, visibility.ASSIGNMENT_STATES[key], binder) for value in values
-        )
-
-    return conditions
-
-
-def _assigned_to(value: PeopleValue, states: str, binder: Binder) -> str:
+def _assigned(value: PeopleValue, binder: Binder, states: str) -> str:
     if not value.names:
         return ASSIGNED_TO_NOBODY
     role = fill(ASSIGNED_IN_ROLE, value=binder.one(value.what)) if value.what else ""
     return fill(ASSIGNED, who=_who(value.names[0], binder), states=states, role=role)
 
 
-def _right(values: Values, binder: Binder) -> str:
-    return " OR ".join(
-        fill(ANNOTATOR_RIGHT, who=_who(value.names[0], binder))
-        if value.names
-        else f"({NOBODY_RIGHT})"
-        for value in values
-    )
+def _right(value: PeopleValue, binder: Binder) -> str:
+    if not value.names:
+        return f"({NOBODY_RIGHT})"
+    return fill(ANNOTATOR_RIGHT, who=_who(value.names[0], binder))
 
 
-def _wrong(values: Values, binder: Binder) -> str:
-    return " OR ".join(
-        fill(WRONG, who=_who(value.names[0], binder), what=_difference(value.what, binder))
-        for value in values
+def _wrong(value: PeopleValue, binder: Binder) -> str:
+    who = _who(value.names[0], binder)
+    return fill(WRONG, who=who, what=_difference(value.what, binder))
+
+
+def _any(condition: Callable[..., str], **parts: str) -> Callable[[Values, Binder], str]:
+    """Any of the values, each of which has its own condition."""
+    return lambda values, binder: " OR ".join(
+        condition(value, binder, **parts) for value in values
     )
 
 
 PEOPLE: dict[str, Callable[[Values, Binder], str]] = {
-    "differs": _differs,
+    "differs": _any(_differ),
     "said": _said,
-    "right": _right,
-    "wrong": _wrong,
-    "predicted": _predicted,
-    "hit": _judged("TRUE"),
-    "miss": _judged("FALSE"),
-    "assigned": _assigned("assigned"),
-    "todo": _assigned("todo"),
+    "right": _any(_right),
+    "wrong": _any(_wrong),
+    "predicted": _any(_chosen),
+    "hit": _any(_judged, verdict="TRUE"),
+    "miss": _any(_judged, verdict="FALSE"),
+} | {
+    key: _any(_assigned, states=states) for key, states in visibility.ASSIGNMENT_STATES.items()
 }
 """The condition of each key about people."""
 
