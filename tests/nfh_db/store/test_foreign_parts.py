@@ -58,7 +58,7 @@ OPENERS: dict[str, Callable[[Path, Path], object]] = {
     "open to read": lambda path, _: Store.open_to_read(path),
     "a file that nobody can write": lambda path, _: way_to_read(path),
     "backup": lambda path, beside: back_up(path, beside / "copy.db"),
-    "merge": lambda path, beside: source.opened(path, beside / "here.db").__enter__(),
+    "merge": lambda path, beside: source.open_copy(path, beside / "here.db").__enter__(),
 }
 
 
@@ -172,7 +172,7 @@ def test_where_a_table_is_a_view_nothing_is_read_from_it(made: Path) -> None:
 
 
 def test_a_check_without_end_is_ended(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "LIMIT", 0.05)
+    monkeypatch.setattr(rows, "TIME_LIMIT", 0.05)
     # What a foreign index is made of is computed again by SQLite's own check, row by row.
     change(
         made,
