@@ -80,14 +80,14 @@ def annotators(
 
     Against what experts decided, by the models of Dawid and Skene and MACE, and over time.
     """
-    from nfh_tui.services.annotators import look_at_people, remember_people
+    from nfh_tui.services.annotators import measure_competence, store_competence
 
     if forget:
         _forget(config.database(db), remember=remember, as_json=as_json)
         return
     parsed = parse_query(query)
     with open_database(db, writes=remember) as store, RowCounter("reading answers") as progress:
-        result = look_at_people(
+        result = measure_competence(
             store,
             parsed,
             known(store, me or user()),
@@ -96,7 +96,7 @@ def annotators(
             with_nouns=not no_nouns,
         )
         if remember:
-            result = remember_people(store, result)
+            result = store_competence(store, result)
     missing = [name for name in only if name not in {p.name for p in result.competence.people}]
     if missing:
         raise Failure(f"{missing[0]} answered none of these items as an annotator")

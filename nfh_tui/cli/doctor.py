@@ -325,9 +325,9 @@ def doctor(
 
 def _examine(path: Path, *, mend: bool) -> "tuple[Report, Repaired | None]":
     from nfh_db.doctor import examine, repair
-    from nfh_tui.services.imports import collecting_rarely
+    from nfh_tui.services.imports import rare_garbage_collection
 
-    with Steps(path.name) as steps, collecting_rarely():
+    with Steps(path.name) as steps, rare_garbage_collection():
 
         def again() -> "Report":
             return examine(path, progress=steps.step, read_draft=_read_draft)

@@ -205,10 +205,10 @@ def _look(
     path: Path, format_name: str | None, options: "ImportOptions"
 ) -> "RecognizedFile | FormatError":
     """The file with its format. Raises Failure at once for one that is refused."""
-    from nfh_tui.services.imports import look
+    from nfh_tui.services.imports import recognise_file
 
     try:
-        ready = look(path, format_name, options)
+        ready = recognise_file(path, format_name, options)
     except FormatError as error:
         say(f"nfh-tui: {sentence(error)}")
         return error
@@ -224,10 +224,10 @@ def _import_all(
     *,
     quiet: bool,
 ) -> list[dict[str, object]]:
-    from nfh_tui.services.imports import collecting_rarely
+    from nfh_tui.services.imports import rare_garbage_collection
 
     outcomes = []
-    with collecting_rarely(), _store(database, dry_run=options.dry_run) as store:
+    with rare_garbage_collection(), _store(database, dry_run=options.dry_run) as store:
         for result in results:
             if isinstance(result, FormatError):
                 outcomes.append(_refused(result.name, result))

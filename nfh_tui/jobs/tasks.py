@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nfh_db.jobs import Job
     from nfh_db.store import Store
     from nfh_tui.jobs.reporting import JobReporter
-    from nfh_tui.services.imports import Files, ImportOptions
+    from nfh_tui.services.imports import ImportFiles, ImportOptions
 
 
 # The job "evaluate": how good models are on what is labelled.
@@ -115,10 +115,10 @@ def run_import(
     return None
 
 
-def _files(given: Mapping[str, object]) -> "Files":
-    from nfh_tui.services.imports import Files
+def _files(given: Mapping[str, object]) -> "ImportFiles":
+    from nfh_tui.services.imports import ImportFiles
 
-    return Files(
+    return ImportFiles(
         tuple(map(Path, texts_of(given, "files"))), text_of(given, "format"), _options(given)
     )
 

@@ -1,8 +1,9 @@
-"""Rows of a Mechanical Turk batch made into passages with answers, and what a person should
-know about the batch.
+"""Import of a Mechanical Turk batch: its rows become passages with answers, and a report lists
+rows that were left out or changed.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -34,17 +35,17 @@ from nfh_models.parsing.span_heads import (
     may_be_head,
 )
 from nfh_models.text.tokens import spans, tokenizer_name
-from nfh_tui.services.imports import passage_of_turns, spoken
+from nfh_tui.services.imports import passage_of_turns, tokenized_turns
 
 LISTED_LINES = 1_000
 LISTED_NOTES = 100
-"""Lines that are listed of rows that were taken."""
+"""Line numbers listed in a warning: of rows left out, and of imported rows."""
 
 SHOWN_VALUES = 3
 
 
 class RowNote(StrEnum):
-    """What is worth a word about a row that was taken. The value stands behind the count."""
+    """What a warning says of imported rows. The value contains their count."""
 
     SUPERSEDED = (
         "{rows} whose worker answered the same number once more: the later answer counts, "
@@ -66,23 +67,22 @@ class RowNote(StrEnum):
 
 @dataclass(slots=True)
 class RowLines:
-    """Lines of rows, and what the first of them hold in the field in question."""
+    """Line numbers of rows."""
 
     lines: list[int] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
+    """The first different values of the field in question, SHOWN_VALUES at most."""
 
     def add(self, line: int, found: str = "") -> None:
-        """Count one."""
         self.lines.append(line)
         if found and len(self.found) < SHOWN_VALUES and found not in self.found:
             self.found.append(found)
 
     def counted(self) -> str:
-        """How many rows these are."""
         return counted(len(self.lines), "row")
 
     def listed(self, limit: int = LISTED_LINES) -> str:
-        """Their lines, ascending, at most `limit` of them, and what was found."""
+        """At most `limit` line numbers, ascending, and the values found."""
         lines = sorted(self.lines)
         words = "line " if len(lines) == 1 else "lines "
         words += ", ".join(map(str, lines[:limit]))
@@ -94,27 +94,27 @@ class RowLines:
 
 
 class BatchReport:
-    """Collects what there is to say of a batch. warnings: where the sentences go."""
+    """Counts the problems of a batch; `finish` adds sentences about them to `warnings`."""
 
     def __init__(self, warnings: list[str]) -> None:
         self.warnings = warnings
         self.one_word = 0
-        self._unused: dict[RowProblem, RowLines] = {}
-        self._notes: dict[RowNote, RowLines] = {}
+        self._unused: defaultdict[RowProblem, RowLines] = defaultdict(RowLines)
+        self._notes: defaultdict[RowNote, RowLines] = defaultdict(RowLines)
         self._parsed = 0
         self._ruled = RowLines()
         self._finder = ""
 
-    def left_out(self, row: AssignmentRow, verdict: UnusableRow) -> None:
-        """A row that is not stored."""
-        self._unused.setdefault(verdict.trouble, RowLines()).add(row.line, verdict.found)
+    def left_out(self, row: AssignmentRow, error: UnusableRow) -> None:
+        """Count a row that is not stored."""
+        self._unused[error.trouble].add(row.line, error.found)
 
     def note(self, note: RowNote, row: AssignmentRow) -> None:
-        """A row that is stored in a way one should know of."""
-        self._notes.setdefault(note, RowLines()).add(row.line)
+        """Count a row that is stored with a change."""
+        self._notes[note].add(row.line)
 
     def head(self, row: AssignmentRow, finder: str, found: SpanHead) -> None:
-        """A phrase of several words whose head was found."""
+        """Count a marked phrase of several words with its head."""
         self._finder = finder
         if found.parsed:
             self._parsed += 1
@@ -122,12 +122,12 @@ class BatchReport:
             self._ruled.add(row.line)
 
     def finish(self) -> None:
-        """Say all of it."""
-        for trouble in RowProblem:
-            if trouble in self._unused:
-                rows = self._unused[trouble]
+        """Add the warnings, in the order of the enumerations."""
+        for problem in RowProblem:
+            if problem in self._unused:
+                rows = self._unused[problem]
                 self.warnings.append(
-                    f"{rows.counted()} left out, {trouble.value}: {rows.listed()}"
+                    f"{rows.counted()} left out, {problem.value}: {rows.listed()}"
                 )
         for note in RowNote:
             if note in self._notes:
@@ -135,12 +135,8 @@ class BatchReport:
                 self.warnings.append(
                     f"{note.value.format(rows=rows.counted())}: {rows.listed(LISTED_NOTES)}"
                 )
-        self.warnings.extend(self._about_heads())
-
-    def _about_heads(self) -> list[str]:
-        sentences = []
         if self._parsed:
-            sentences.append(
+            self.warnings.append(
                 f"of {counted(self._parsed, 'mark')} of several words the head was found by "
                 f"the parser of {self._finder}; {self.one_word:,} more of one word"
             )
@@ -151,49 +147,49 @@ class BatchReport:
                 else "as the parse gave no single one"
             )
             marks = counted(len(self._ruled.lines), "mark")
-            sentences.append(
+            self.warnings.append(
                 f"of {marks} the head was found by a rule, {why}: the last word before a "
                 "preposition, a relative word or a stop; "
                 f"{self._ruled.listed(LISTED_NOTES)}"
             )
-        return sentences
 
 
-# Rows of a Mechanical Turk batch made into passages with answers.
-#
 # One context is one passage, one task an anchor in it, one row an answer of its worker. A row
 # that cannot be used is reported with its line and left out; nothing is guessed.
 
-AT_ONCE = 500
+CONTEXT_BATCH = 500
 """Contexts whose marked phrases are parsed together."""
 
 TargetKey = tuple[str, str, str, str, str, str]
-"""Context and page, and what `amt.Target` holds."""
+"""Context and page, then the fields of `amt.AmtTarget`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AmtAnswer:
-    """A row on its way to an answer. span: tokens of what was marked; head: if it is known."""
+    """The kind and span of a row's answer, before the head of a longer span is found."""
 
     row: AssignmentRow
     anchor: Anchor
     kind: Kind
     span: tuple[int, int] | None = None
+    """Marked tokens [start, end)."""
+
     head: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """An answer of a row. at: when it was submitted; None where the row does not say."""
+class SubmittedAnswer:
+    """A row's complete answer."""
 
     row: AssignmentRow
     anchor: Anchor
     answer: Answer
     at: str | None
+    """Time of submission; None where the row has none."""
 
 
 class AmtContext:
-    """One context, by its text, with what its rows say of it."""
+    """A context with the answers of its rows."""
 
     def __init__(self, text: str, rows: Sequence[AssignmentRow], report: BatchReport) -> None:
         self.drafts: list[AmtAnswer] = []
@@ -202,58 +198,55 @@ class AmtContext:
         self._shown: dict[tuple[str, str], amt.ContextText] = {}
         self._anchors: dict[TargetKey, tuple[Anchor, bool] | UnusableRow] = {}
         self._layouts: dict[tuple[str, str, Anchor], list[amt.NodeLayout]] = {}
-        turns = spoken(_block(text))
+        turns = tokenized_turns(_block(text))
         if turns:
             self.passage = passage_of_turns(text, turns)
         self._tokens = [token for turn in turns for token in turn.tokens]
         for row in rows:
             try:
                 self.drafts.append(self._draft(row))
-            except UnusableRow as verdict:
-                report.left_out(row, verdict)
+            except UnusableRow as error:
+                report.left_out(row, error)
 
     def _draft(self, row: AssignmentRow) -> AmtAnswer:
         """Raises UnusableRow."""
-        kind = _usable(row)
+        kind = _usable_kind(row)
         if self.passage is None:
             raise UnusableRow(RowProblem.NO_WORDS, row.context)
-        context = self._context(row)
-        anchor, told = self._anchor(row, context, self.passage)
+        page = (row.context, row.html)
+        if page not in self._shown:
+            self._shown[page] = amt.shown(*page)
+        context = self._shown[page]
+        anchor, has_position = self._anchor(row, context, self.passage)
         draft = AmtAnswer(row, anchor, kind)
         if kind is Kind.REFERENCE:
             draft = self._marked(draft, context)
-        if not told and (row.start.strip() or row.sentence.strip()):
+        if not has_position and (row.start.strip() or row.sentence.strip()):
             self._report.note(RowNote.INDEX_UNFIT, row)
         return draft
-
-    def _context(self, row: AssignmentRow) -> amt.ContextText:
-        key = (row.context, row.html)
-        if key not in self._shown:
-            self._shown[key] = amt.shown(*key)
-        return self._shown[key]
 
     def _anchor(
         self, row: AssignmentRow, context: amt.ContextText, passage: Passage
     ) -> tuple[Anchor, bool]:
-        """The number's tokens, and whether the row told its place. Raises UnusableRow."""
+        """The number's tokens, and whether the row gives its position. Raises UnusableRow."""
         key = (row.context, row.html, row.target, row.start, row.end, row.sentence)
         found = self._anchors.get(key)
         if found is None:
             worded = amt.Worded(context, self._tokens, passage.turns)
             try:
                 found = amt.find_anchor(worded, amt.AmtTarget(*key[2:]), spans)
-            except UnusableRow as verdict:
-                found = verdict
+            except UnusableRow as error:
+                found = error
             self._anchors[key] = found
         if isinstance(found, UnusableRow):
             raise found
         return found
 
     def _marked(self, draft: AmtAnswer, context: amt.ContextText) -> AmtAnswer:
-        """The draft with the tokens that were marked. Raises UnusableRow."""
+        """The draft with the marked tokens. Raises UnusableRow."""
         row = draft.row
         pair = amt.offsets(row.offset)
-        layouts = self._ways(draft, context)
+        layouts = self._possible_layouts(draft, context)
         (start, end), by_offset = amt.find_span(context, layouts, row.marked, pair)
         first = bisect_right(self._tokens, start, key=lambda token: token[1])
         last = bisect_left(self._tokens, end, key=lambda token: token[0]) - 1
@@ -269,19 +262,21 @@ class AmtContext:
         head = first if first == last else None
         return replace(draft, span=(first, last + 1), head=head)
 
-    def _ways(self, draft: AmtAnswer, context: amt.ContextText) -> list[amt.NodeLayout]:
-        """The ways in which the context of a draft may have been cut."""
+    def _possible_layouts(
+        self, draft: AmtAnswer, context: amt.ContextText
+    ) -> list[amt.NodeLayout]:
+        """The ways in which the page may have split the context into text nodes."""
         anchor = draft.anchor
         key = (draft.row.context, draft.row.html, anchor)
         if key not in self._layouts:
-            place = (self._tokens[anchor.start][0], self._tokens[anchor.end - 1][1])
-            letters = context.letters.of(*place)
+            start, end = self._tokens[anchor.start][0], self._tokens[anchor.end - 1][1]
+            letters = context.letters.of(start, end)
             self._layouts[key] = amt.layouts(context, letters)
         return self._layouts[key]
 
 
 class BatchMaker:
-    """Makes passages of one batch. at: the import's time, for rows that name no time."""
+    """Converts one batch. at: the time of the import, used for rows without a time."""
 
     def __init__(self, source: FileOrigin, split: str | None, at: str) -> None:
         self.report = BatchReport(source.warnings)
@@ -290,28 +285,27 @@ class BatchMaker:
         self._finder: HeadFinder | None = None
 
     def passages(self, rows: Sequence[AssignmentRow]) -> Iterator[IncomingPassage]:
-        """One passage for each context, in the order of their first rows, with its answers.
+        """One passage with answers for each context, in the order of their first rows.
 
-        What a person should know about the rows is added to the source's warnings when the
-        last passage is through.
+        Warnings are added to the source's after the last passage.
         """
         contexts: dict[str, list[AssignmentRow]] = {}
         for row in rows:
             contexts.setdefault(amt.stored(row.context), []).append(row)
         doubtful = Doubtful()
         groups = iter(contexts.items())
-        while some := list(islice(groups, AT_ONCE)):
-            for text, group in some:
+        while batch := list(islice(groups, CONTEXT_BATCH)):
+            for text, group in batch:
                 for line in text.split("\n"):
                     doubtful.look_at(group[0].line, line)
-            pages = [AmtContext(text, group, self.report) for text, group in some]
+            pages = [AmtContext(text, group, self.report) for text, group in batch]
             self._find_heads(pages)
             yield from (made for page in pages if (made := self._passage(page)) is not None)
         self.report.finish()
         self.report.warnings.extend(doubtful.warnings())
 
     def _find_heads(self, pages: Iterable[AmtContext]) -> None:
-        """Give each draft with several marked tokens its head."""
+        """Set the head of each draft with several marked tokens."""
         places: list[tuple[AmtContext, int]] = []
         phrases: list[Phrase] = []
         for page in pages:
@@ -330,42 +324,42 @@ class BatchMaker:
             self.report.head(page.drafts[place].row, self._finder.name, found)
 
     def _passage(self, page: AmtContext) -> IncomingPassage | None:
-        """The passage with a row's answer each; None if no row of it can be used."""
+        """The passage with its answers; None if none of its rows can be used."""
         if page.passage is None:
             return None
-        answers: dict[tuple[Anchor, str], list[Given]] = {}
+        answers: dict[tuple[Anchor, str], list[SubmittedAnswer]] = {}
         for draft in page.drafts:
             try:
-                given = self._given(draft)
-            except UnusableRow as verdict:
-                self.report.left_out(draft.row, verdict)
+                answer = self._answer(draft)
+            except UnusableRow as error:
+                self.report.left_out(draft.row, error)
                 continue
             key = (draft.anchor, draft.row.worker.strip())
-            answers.setdefault(key, []).append(given)
+            answers.setdefault(key, []).append(answer)
         anchors = [self._incoming(worker, given) for (_, worker), given in answers.items()]
         if not anchors:
             return None
         anchors.sort(key=lambda anchor: anchor.line)
         return IncomingPassage(page.passage, tokenizer_name(), tuple(anchors))
 
-    def _given(self, draft: AmtAnswer) -> Given:
-        """Raises UnusableRow if the head of what was marked is the number itself."""
+    def _answer(self, draft: AmtAnswer) -> SubmittedAnswer:
+        """Raises UnusableRow if the head of the marked span is the number itself."""
         row = draft.row
-        said = amt.typed(draft.kind, row.other, row.comment)
+        typed = amt.typed(draft.kind, row.other, row.comment)
         if draft.span is None or draft.head is None:
-            answer = class_answer(draft.kind, noun=said.noun, comment=said.comment)
+            answer = class_answer(draft.kind, noun=typed.noun, comment=typed.comment)
         else:
             if draft.anchor.start <= draft.head < draft.anchor.end:
                 raise UnusableRow(RowProblem.MARK_IS_ANCHOR, row.marked)
             mention = Mention(*draft.span, draft.head)
-            answer = reference_answer([[mention]], comment=said.comment)
+            answer = reference_answer([[mention]], comment=typed.comment)
         at = amt.time(row.submitted)
         if at is None and row.submitted.strip():
             self.report.note(RowNote.TIME_UNREAD, row)
-        return Given(row, draft.anchor, answer, at)
+        return SubmittedAnswer(row, draft.anchor, answer, at)
 
-    def _incoming(self, worker: str, given: list[Given]) -> IncomingAnchor:
-        """A worker's answer to an anchor; of several the one submitted last."""
+    def _incoming(self, worker: str, given: list[SubmittedAnswer]) -> IncomingAnchor:
+        """A worker's answer to an anchor: the one submitted last, earlier ones as history."""
         times = [one.at for one in given if one.at is not None]
         if len(times) == len(given):
             given = sorted(given, key=lambda one: one.at or "")
@@ -380,7 +374,7 @@ class BatchMaker:
             earlier=tuple(self._vote(worker, one) for one in earlier),
         )
 
-    def _vote(self, worker: str, given: Given) -> Vote:
+    def _vote(self, worker: str, given: SubmittedAnswer) -> Vote:
         seconds = amt.seconds(given.row.seconds)
         if seconds is None and given.row.seconds.strip():
             self.report.note(RowNote.SECONDS_UNREAD, given.row)
@@ -388,8 +382,8 @@ class BatchMaker:
         return Vote(worker, Role.ANNOTATOR, given.answer, at, seconds)
 
 
-def _usable(row: AssignmentRow) -> Kind:
-    """The kind of a row's answer. Raises UnusableRow if the row is not to be counted."""
+def _usable_kind(row: AssignmentRow) -> Kind:
+    """The kind of a row's answer. Raises UnusableRow for a row that must not be imported."""
     worker = row.worker.strip()
     if not worker:
         raise UnusableRow(RowProblem.NO_WORKER)
@@ -404,13 +398,13 @@ def _usable(row: AssignmentRow) -> Kind:
 
 
 def _block(text: str) -> DialogBlock:
-    """The turns of a context, one a line, as `dialog` reads them."""
+    """The turns of a context, one for each line, as the format `dialog` reads them."""
     turns = []
-    place = rank = 0
+    offset = rank = 0
     for line in text.split("\n"):
         if line.strip():
             speaker, start = split_speaker(line)
-            turns.append(DialogTurn(rank, rank, speaker, place + start, place + len(line)))
+            turns.append(DialogTurn(rank, rank, speaker, offset + start, offset + len(line)))
             rank += 1
-        place += len(line) + 1
+        offset += len(line) + 1
     return DialogBlock(text, tuple(turns))

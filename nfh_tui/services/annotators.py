@@ -1,12 +1,12 @@
-"""Competence of annotators, computed from the store's ballots."""
+"""Competence of annotators, computed from the answers in the store."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
-from nfh_db.records import Annotator, Ballot, CompetenceWeight
+from nfh_db.records import Annotator, CompetenceWeight
 from nfh_models.agreement.competence import PersonVotes, collect
 from nfh_models.agreement.drift import LEAST, Cut, closest_nouns
 from nfh_models.agreement.measure import AnsweredAnchor
@@ -17,8 +17,8 @@ from nfh_tui.services.agreement import SampleCorpus, judged, with_nearest
 if TYPE_CHECKING:
     from nfh_db.store import Store
 
-SAMPLED_PEOPLE = 1_000
-"""Items whose closest nouns are looked for: enough to see a habit, and tagged in seconds."""
+SAMPLED_ITEMS = 1_000
+"""Items that are tagged to find closest nouns: enough for a habit, in seconds."""
 
 SEED = 0
 
@@ -27,17 +27,20 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class CompetenceResult:
-    """The report, and on what it was measured. sample_corpus: true if any item is of the
-    corpus that is written for showing. tagger: that found closest nouns; None if none did.
-    remembered: the figures kept for proposals; None where that was not asked for."""
+    """The report, and what it was measured on."""
 
     competence: CompetenceReport
     sample_corpus: bool
+    """Whether any item belongs to the bundled sample corpus."""
+
     tagger: str | None
+    """The tagger that found closest nouns; None where none was used."""
+
     remembered: ChosenFigures | None = None
+    """The figures stored for proposals; None where that was not requested."""
 
 
-def look_at_people(
+def measure_competence(
     store: "Store",
     query: Query,
     me: Annotator | None,
@@ -46,17 +49,24 @@ def look_at_people(
     *,
     with_nouns: bool = True,
 ) -> CompetenceResult:
-    """What is told of those who answered what a query finds, as it is at one moment."""
+    """The competence of everybody who answered an item that a query finds."""
     corpus = SampleCorpus()
+
+    def answered() -> Iterator[AnsweredAnchor]:
+        for number, ballot in enumerate(store.items.ballots(query, me), 1):
+            corpus.look(ballot)
+            progress(number)
+            yield judged(ballot)
+
     checks = store.items.check_answers()
-    marks = collect(_passing_people(store.items.ballots(query, me), corpus, progress), checks)
+    marks = collect(answered(), checks)
     closest, tagger = _closest(store, marks) if with_nouns else ({}, None)
     return CompetenceResult(competence(marks, cut, closest), corpus.found, tagger)
 
 
-def remember_people(store: "Store", told: CompetenceResult) -> CompetenceResult:
-    """Keep one figure a person in the database; where nobody has one, what is there stays."""
-    kept = chosen(told.competence)
+def store_competence(store: "Store", result: CompetenceResult) -> CompetenceResult:
+    """Store one figure for each person; without any figure, the stored ones are kept."""
+    kept = chosen(result.competence)
     if kept.people:
         store.competences.remember(
             kept.source,
@@ -65,37 +75,28 @@ def remember_people(store: "Store", told: CompetenceResult) -> CompetenceResult:
                 for name, one in kept.people.items()
             ],
         )
-    return replace(told, remembered=kept)
-
-
-def _passing_people(
-    ballots: Iterable[Ballot], corpus: SampleCorpus, progress: Progress
-) -> Iterator[AnsweredAnchor]:
-    for number, ballot in enumerate(ballots, 1):
-        corpus.look(ballot)
-        progress(number)
-        yield judged(ballot)
+    return replace(result, remembered=kept)
 
 
 def _closest(
     store: "Store", marks: PersonVotes
 ) -> tuple[dict[str, tuple[int, int]], str | None]:
-    """How often each person names the closest noun, on a sample of items."""
+    """By person, how often they name the closest noun, on a sample of items; the tagger."""
     from nfh_models.parsing.spacy_parser import NoPipelineError, load_tagger
 
-    said = {
+    with_noun = {
         mark.item
         for given in marks.people.values()
         for mark in given
         if mark.kind is Kind.REFERENCE
     }
-    if len(said) < LEAST:
+    if len(with_noun) < LEAST:
         return {}, None
     source = random.Random(SEED)  # noqa: S311 - a sample, no secret
-    some = source.sample(sorted(said), min(SAMPLED_PEOPLE, len(said)))
+    sample = source.sample(sorted(with_noun), min(SAMPLED_ITEMS, len(with_noun)))
     try:
         tagger = load_tagger()
     except NoPipelineError:
         return {}, None
-    items = [(judged(ballot), ballot.passage) for ballot in store.items.ballots_of(some)]
+    items = [(judged(ballot), ballot.passage) for ballot in store.items.ballots_of(sample)]
     return closest_nouns(with_nearest(items, tagger)), tagger.name

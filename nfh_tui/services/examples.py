@@ -146,9 +146,9 @@ def labels_of_file(
 
 def _set(path: Path, format_name: str | None, options: "ImportOptions") -> RecognizedFile:
     """A file that is read with settings. Raises FormatError for one its format knows not."""
-    from nfh_tui.services.imports import look
+    from nfh_tui.services.imports import recognise_file
 
-    return look(path, format_name, options)
+    return recognise_file(path, format_name, options)
 
 
 def _scattered(

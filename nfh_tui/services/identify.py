@@ -1,14 +1,14 @@
-"""Numbers found and decided, in stored passages or in a text that no database holds: is the
-noun of each missing?
+"""Identification of numeric fused heads: finds numbers and decides for each whether its noun
+is missing, in stored passages or in a text outside the database.
 """
 
 import hashlib
 import sys
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,47 +43,51 @@ if TYPE_CHECKING:
     from nfh_db.store import Store
 
 
-# Numbers found in stored passages, and decided: is the noun of each missing?
-#
-# First the numbers that the grammar finds and nobody has named come in, all of them in one act
-# or none. Then each number of the passages is decided, and what is decided is stored as it
-# comes: broken off and run again, what is stored is not decided anew.
+# Stored passages are processed in two phases. First, numbers that the grammar finds and that
+# are no anchors yet are added in one transaction. Then each number of the passages is decided;
+# decisions are stored in batches, so an interrupted run continues where it stopped.
 
-AT_ONCE = 200
+PASSAGE_BATCH = 200
 """Passages read together."""
 
-SAVED_TOGETHER = 512
-"""Decisions that are stored together."""
+DECISION_BATCH = 512
+"""Decisions stored together."""
 
 NAME = "numbers found by identify"
 LONGEST_QUERY = 200
-"""Code points of the query that the log repeats."""
+"""Code points of the query kept in the log."""
 
 GOES_ON = "What was decided is stored: run the command again, and it goes on from there."
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with a label, the amount done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class IdentifyRequest:
-    """What is to be done. new: add numbers that are no anchors yet. again: decide also what
-    this model has decided already. dry_run: store nothing."""
+    """The options of a run over stored passages."""
 
     query: Query
     new: bool = True
+    """Add numbers that are no anchors yet."""
+
     again: bool = False
+    """Decide numbers again that this model has decided before."""
+
     dry_run: bool = False
+    """Store nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class IdentificationTools:
-    """What decides. parser: None where the identifier needs none. spec: of the parser, as
-    it was asked for."""
+    """The model and its parser."""
 
     chosen: SelectedModel[Identifier]
     parser: Parser | None
+    """None where the identifier needs none."""
+
     spec: str | None = None
+    """The value of --parser."""
 
     @property
     def parser_name(self) -> str:
@@ -93,38 +97,42 @@ class IdentificationTools:
 
 @dataclass(slots=True)
 class Identification:
-    """What came of it.
-
-    numbers: all that the passages have now (on a trial run: would have). new: of these, how
-    many were no anchors before. decided: in this run; the others had been decided before.
-    rules: by rule, for how many it said yes and for how many no. compared: how many of what
-    the query itself finds have gold that says yes or no; differ: of these, where gold says
-    otherwise.
-    """
+    """The counts of a run."""
 
     passages: int = 0
     numbers: int = 0
+    """All numbers of the passages afterwards (in a dry run: as they would be)."""
+
     new: int = 0
+    """Numbers that were no anchors before."""
+
     decided: int = 0
+    """Numbers decided in this run; the others were decided before."""
+
     rules: dict[str, list[int]] = field(default_factory=dict)
+    """By rule: how many numbers are fused heads by it, and how many are not."""
+
     compared: int = 0
+    """Numbers matched by the query whose gold is yes or no."""
+
     differ: int = 0
+    """Compared numbers where the decision differs from gold."""
 
     @property
     def yes(self) -> int:
-        """Numbers whose noun is missing."""
         return sum(counts[0] for counts in self.rules.values())
 
     @property
     def no(self) -> int:
-        """Numbers whose noun is not missing."""
         return sum(counts[1] for counts in self.rules.values())
 
-    def count(self, nfh: bool, rule: str, number: IdentifiedNumber | None, asked: bool) -> None:
-        """Add one decision. asked: the query itself finds the number."""
+    def count(
+        self, nfh: bool, rule: str, number: IdentifiedNumber | None, matched: bool
+    ) -> None:
+        """Add one decision. matched: the query finds the number itself."""
         self.rules.setdefault(rule, [0, 0])[0 if nfh else 1] += 1
         gold = None if number is None or number.kind is None else number.kind.identification
-        if gold is not None and asked:
+        if gold is not None and matched:
             self.compared += 1
             self.differ += gold is not nfh
 
@@ -136,10 +144,10 @@ def identify(
     me: Annotator,
     progress: Progress,
 ) -> Identification:
-    """Find and decide the numbers of the passages that a query finds something in.
+    """Find and decide the numbers of the passages in which a query finds an item.
 
-    Raises StoreError beside an import or another bulk act, ParserError for a parser that
-    gives too little. A KeyboardInterrupt leaves what is decided by then.
+    Raises StoreError while an import or another bulk operation runs, ParserError for a parser
+    that lacks a required layer. After a KeyboardInterrupt, earlier decisions are stored.
     """
     run = _Run(store, wanted, tools, me, progress)
     try:
@@ -151,8 +159,6 @@ def identify(
 
 
 class _Run:
-    """One run. saved: decisions that are stored by now."""
-
     def __init__(
         self,
         store: "Store",
@@ -161,7 +167,7 @@ class _Run:
         me: Annotator,
         progress: Progress,
     ) -> None:
-        self.saved = 0
+        self.saved = 0  # decisions stored so far
         self._store = store
         self._wanted = wanted
         self._tools = tools
@@ -169,33 +175,33 @@ class _Run:
         self._progress = progress
         self._version = ""
         self._counts: int | None = None  # the model whose earlier decisions count
-        self._asked: set[int] = set()
-        self._fresh: dict[int, tuple[Anchor, ...]] = {}
+        self._matched: set[int] = set()  # ids of the numbers that the query finds
+        self._new: dict[int, tuple[Anchor, ...]] = {}  # by passage
 
     def run(self) -> Identification:
         store, wanted, chosen = self._store, self._wanted, self._tools.chosen
         check_layers(chosen.model, self._tools.parser)
         for ids in store.queue.ids(wanted.query, self._me):
-            self._asked.update(ids)
+            self._matched.update(ids)
         passages = store.identifications.passage_ids(wanted.query, self._me)
         report = Identification(passages=len(passages))
         if wanted.new:
             self._find(passages)
-            report.new = sum(map(len, self._fresh.values()))
+            report.new = sum(map(len, self._new.values()))
             if report.new and not wanted.dry_run:
-                report.new = self._add()
+                report.new = self._add(report.new)
         if chosen.model_id is not None and not wanted.dry_run:
             tools = self._tools
             self._version = store.identifications.decide_with(
                 chosen.model_id, tools.parser_name, tools.spec
             )
-        if not (wanted.dry_run and self._forgets()):
+        if not (wanted.dry_run and self._is_outdated()):
             self._counts = chosen.model_id
         self._decide(passages, report)
         return report
 
-    def _forgets(self) -> bool:
-        """Whether what the model has decided would be forgotten by a run that stores."""
+    def _is_outdated(self) -> bool:
+        """Whether a run that stores would discard the model's earlier decisions."""
         chosen = self._tools.chosen
         if chosen.model_id is None:
             return False
@@ -210,42 +216,38 @@ class _Run:
     # --- numbers that are no anchors yet --------------------------------------------------
 
     def _find(self, passages: "array[int]") -> None:
-        """Note, by passage, the numbers that overlap none that is or was there."""
         for done, one in enumerate(_numbered(self._store, passages, None), 1):
-            fresh = tuple(_unnamed(one))
-            if fresh:
-                self._fresh[one.id] = fresh
+            new = tuple(_new_anchors(one))
+            if new:
+                self._new[one.id] = new
             self._progress("passages searched for numbers:", done, len(passages))
 
-    def _add(self) -> int:
-        """Bring them in as an import does, all or none; how many another run had not yet."""
+    def _add(self, total: int) -> int:
+        """Import the new numbers in one transaction; how many no other run had added."""
         words = self._wanted.query.text[:LONGEST_QUERY]
         act = f"{NAME} in: {words}" if words else f"{NAME} in all passages"
-        total = sum(map(len, self._fresh.values()))
+        # In place of a file's hash: that of all new numbers.
+        digest = hashlib.sha256()
+        for one in _numbered(self._store, array("q", self._new), None):
+            for anchor in self._new[one.id]:
+                digest.update(f"{one.passage.digest}:{anchor.start}:{anchor.end}\n".encode())
 
-        def told(rows: int) -> None:
+        def progress(rows: int) -> None:
             self._progress("new numbers stored:", rows, total)
 
-        file = IncomingFile(NAME, self._content(), FOUND, act=act)
-        return self._store.imports.load(file, self._incoming(), progress=told).anchors_new
-
-    def _content(self) -> str:
-        """What stands for a file's hash: all new numbers, and nothing else."""
-        hashed = hashlib.sha256()
-        for one in _numbered(self._store, array("q", self._fresh), None):
-            for anchor in self._fresh[one.id]:
-                hashed.update(f"{one.passage.digest}:{anchor.start}:{anchor.end}\n".encode())
-        return hashed.hexdigest()
+        file = IncomingFile(NAME, digest.hexdigest(), FOUND, act=act)
+        return self._store.imports.load(file, self._incoming(), progress=progress).anchors_new
 
     def _incoming(self) -> Iterator[IncomingPassage]:
-        line = 0
-        for one in _numbered(self._store, array("q", self._fresh), None):
-            split = _one_split(one.numbers)
-            rows = []
-            # Looked at once more: somebody may have marked a number meanwhile.
-            for anchor in _unnamed(one):
-                line += 1
-                rows.append(IncomingAnchor(line, anchor, split=split))
+        lines = count(1)
+        for one in _numbered(self._store, array("q", self._new), None):
+            # The passage's own split, where all of its visible numbers have the same.
+            splits = {number.split for number in one.numbers if number.seen}
+            split = splits.pop() if len(splits) == 1 else None
+            # Searched again, because an annotator may have marked a number meanwhile.
+            rows = [
+                IncomingAnchor(next(lines), anchor, split=split) for anchor in _new_anchors(one)
+            ]
             yield IncomingPassage(one.passage, one.tokenizer, tuple(rows))
 
     # --- deciding -------------------------------------------------------------------------
@@ -256,11 +258,11 @@ class _Run:
         decided = decide(
             self._cases(passages, report, waiting), tools.chosen.model, tools.parser
         )
-        while some := list(islice(decided, SAVED_TOGETHER)):
-            made = [(waiting.popleft(), decision) for _, decision in some]
+        while batch := list(islice(decided, DECISION_BATCH)):
+            made = [(waiting.popleft(), decision) for _, decision in batch]
             for number, decision in made:
-                asked = number is not None and number.id in self._asked
-                report.count(decision.nfh, decision.rule, number, asked)
+                matched = number is not None and number.id in self._matched
+                report.count(decision.nfh, decision.rule, number, matched)
             report.decided += len(made)
             self._save(made)
 
@@ -270,9 +272,9 @@ class _Run:
         report: Identification,
         waiting: "deque[IdentifiedNumber | None]",
     ) -> Iterator[SentenceNumber]:
-        """A case for each number to be decided, and beside it, in `waiting`, the number.
+        """A case for each number to decide; the number itself is appended to `waiting`.
 
-        None stands for one that a trial run found and did not store.
+        `waiting` gets None for a new number of a dry run, which is not stored.
         """
         for done, one in enumerate(_numbered(self._store, passages, self._counts), 1):
             open_: list[tuple[Anchor, IdentifiedNumber | None]] = []
@@ -283,11 +285,11 @@ class _Run:
                 if number.said is None or self._wanted.again:
                     open_.append((number.anchor, number))
                 else:
-                    report.count(*number.said, number, number.id in self._asked)
+                    report.count(*number.said, number, number.id in self._matched)
             if self._wanted.dry_run:
-                fresh = self._fresh.get(one.id, ())
-                report.numbers += len(fresh)
-                open_ += [(anchor, None) for anchor in fresh]
+                new = self._new.get(one.id, ())
+                report.numbers += len(new)
+                open_ += [(anchor, None) for anchor in new]
             open_.sort(key=lambda pair: pair[0].start)
             waiting.extend(number for _, number in open_)
             yield from cases_of(one.passage, [anchor for anchor, _ in open_])
@@ -298,8 +300,8 @@ class _Run:
         if self._wanted.dry_run or chosen.model_id is None:
             return
         found = [
-            (number.id, as_stored(chosen.name, decision))
-            for number, decision in made
+            (number.id, Identified(chosen.name, one.nfh, one.rule, one.score, one.weights))
+            for number, one in made
             if number is not None
         ]
         self._store.identifications.save(
@@ -308,15 +310,10 @@ class _Run:
         self.saved += len(found)
 
 
-def as_stored(model: str, decision: Decision) -> Identified:
-    """A decision as the store keeps it."""
-    return Identified(model, decision.nfh, decision.rule, decision.score, decision.weights)
-
-
 def differing(query: Query) -> str:
-    """The query that finds, of what a query found, what gold says otherwise of.
+    """The query for items of `query` whose gold differs from the decision.
 
-    One that asks what is decided, or not, finds others once it is: it is left out.
+    A query about decisions finds other items afterwards, so its own text is left out.
     """
     about = any(isinstance(term, Match) and term.key.startswith("nfh") for term in query.terms)
     return f"{'' if about else query.text} nfh!=gold".strip()
@@ -325,12 +322,13 @@ def differing(query: Query) -> str:
 def _numbered(
     store: "Store", passages: "array[int]", model_id: int | None
 ) -> Iterator[Numbered]:
-    for start in range(0, len(passages), AT_ONCE):
-        yield from store.identifications.numbered(passages[start : start + AT_ONCE], model_id)
+    for start in range(0, len(passages), PASSAGE_BATCH):
+        batch = passages[start : start + PASSAGE_BATCH]
+        yield from store.identifications.numbered(batch, model_id)
 
 
-def _unnamed(one: Numbered) -> Iterator[Anchor]:
-    """Numbers of a passage that overlap none that it has or had."""
+def _new_anchors(one: Numbered) -> Iterator[Anchor]:
+    """Numbers of a passage that overlap no present or former anchor."""
     for anchor in numbers_of(one.passage, spaced_out=one.tokenizer == AS_GIVEN):
         if not any(
             known.anchor.start < anchor.end and anchor.start < known.anchor.end
@@ -339,17 +337,11 @@ def _unnamed(one: Numbered) -> Iterator[Anchor]:
             yield anchor
 
 
-def _one_split(numbers: Iterable[IdentifiedNumber]) -> str | None:
-    """The split of all numbers that are seen; None if they have not all one and the same."""
-    splits = {number.split for number in numbers if number.seen}
-    return splits.pop() if len(splits) == 1 else None
-
-
 @dataclass(frozen=True, slots=True)
 class FoundNumber:
-    """A number in a text. start, end: code points of the text, end-exclusive.
+    """A number in a text: code points [start, end).
 
-    before, text, after: together the sentence that it stands in, as it stands.
+    before, text and after together are its sentence, unchanged.
     """
 
     start: int
@@ -361,15 +353,14 @@ class FoundNumber:
 
     @property
     def sentence(self) -> str:
-        """The whole sentence."""
         return f"{self.before}{self.text}{self.after}"
 
 
 def read_text(place: str) -> tuple[str, str]:
     """A name for messages, and the text of a file, or of standard input for "-".
 
-    A byte-order mark is left out; line ends stay as they are. Raises FormatError for what is
-    no UTF-8 text or has no word in it, OSError for what cannot be read.
+    A byte-order mark is removed; line ends are kept. Raises FormatError for text that is not
+    UTF-8 or has no word, OSError for a file that cannot be read.
     """
     name = STANDARD_NAME if place == STANDARD_INPUT else visible(place, limit=200)
     content = _standard_input() if place == STANDARD_INPUT else Path(place).read_bytes()
@@ -392,11 +383,11 @@ def read_text(place: str) -> tuple[str, str]:
 
 
 def check_running(place: str) -> None:
-    """Raise FormatError for a file whose content shows a format that is no running text.
+    """Raise FormatError for a file that is recognised as a format other than running text.
 
-    Its numbers would be found in keys, times and offsets, too. What no format is sure of, raw
-    dialog, and standard input are read as they stand, and so is what no import could read:
-    with NUL characters in it, say.
+    Numbers would be found in its keys, times and offsets, too. Raw dialog, standard input,
+    content that no format is sure of, and files that cannot be imported (for example with NUL
+    characters) pass.
     """
     if place == STANDARD_INPUT:
         return
@@ -429,7 +420,7 @@ def _standard_input() -> bytes:
 def numbers_in_text(
     text: str, tools: IdentificationTools, *, per_line: bool
 ) -> Iterator[FoundNumber]:
-    """Every number of a text with its decision, in order. Raises ParserError."""
+    """Every number of a text with its decision, in text order. Raises ParserError."""
     waiting: deque[tuple[TextCase, Span]] = deque()
 
     def cases() -> Iterator[SentenceNumber]:
@@ -440,9 +431,5 @@ def numbers_in_text(
 
     for _, decision in decide(cases(), tools.chosen.model, tools.parser):
         one, (start, end) = waiting.popleft()
-        before, words, after = (
-            text[start : one.start],
-            text[one.start : one.end],
-            text[one.end : end],
-        )
-        yield FoundNumber(one.start, one.end, decision, before, words, after)
+        bounds = pairwise((start, one.start, one.end, end))
+        yield FoundNumber(one.start, one.end, decision, *(text[a:b] for a, b in bounds))

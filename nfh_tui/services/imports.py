@@ -1,5 +1,5 @@
-"""Files in and out, where formats, tokens, lemmas and the store meet: rows made into
-passages, scenes cut to a window, several files in turn.
+"""Import and export of files: rows become passages with tokens and lemmas, scenes are cut to
+windows of turns, and records are written in a format.
 """
 
 import gc
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -26,7 +26,6 @@ from nfh_db.formats.rows import (
     GoldRow,
     LabelledRow,
     LabelMap,
-    LineWriter,
     Offsets,
     RawPassage,
     ReadOptions,
@@ -68,18 +67,18 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TokenizedTurn:
-    """A turn that holds words: its line, and its tokens as code points of the block's text.
-
-    start: the rank of its first token in the block.
-    """
+    """A turn that holds words, with its tokens."""
 
     turn: DialogTurn
     start: int
+    """Index of its first token in the block."""
+
     tokens: list[Span]
+    """Code points [start, end) of the block's text."""
 
 
-def spoken(block: DialogBlock) -> list[TokenizedTurn]:
-    """The turns of a block that hold words, each tokenized by itself."""
+def tokenized_turns(block: DialogBlock) -> list[TokenizedTurn]:
+    """The turns of a block that hold words, each tokenized on its own."""
     from nfh_models.text.tokens import spans
 
     found: list[TokenizedTurn] = []
@@ -94,7 +93,7 @@ def spoken(block: DialogBlock) -> list[TokenizedTurn]:
 
 
 def passage_of_turns(text: str, turns: list[TokenizedTurn]) -> Passage:
-    """The passage of a block's turns, of which there is at least one."""
+    """The passage of one or more turns of a block. Raises PassageError if it is not valid."""
     tokens = [token for one in turns for token in one.tokens]
     starts, ends = zip(*tokens, strict=True)
     words = [text[start:end] for start, end in tokens]
@@ -113,20 +112,20 @@ def passage_of_turns(text: str, turns: list[TokenizedTurn]) -> Passage:
 
 
 def passage_of(raw: RawPassage) -> Passage:
-    """The passage with a lemma for each token. Raises PassageError if it does not hold."""
+    """The passage with a lemma for each token. Raises PassageError if it is not valid."""
     tokens = tuple(map(Token, raw.starts, raw.ends, lemmas(raw.words)))
     return Passage(raw.text, tokens, raw.turns)
 
 
-# Scenes cut to a window: of each number only the turns around its own.
+# Raw dialog cut to windows: for each number only the turns around its own.
 #
-# The paper's annotators saw two turns before a number's and one after it. Turns that hold no
-# words do not count.
+# The paper's annotators saw two turns before the number's turn and one after it. Turns
+# without words are not counted.
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """A part of a block that makes a passage of its own, with the numbers that it is for."""
+class Excerpt:
+    """Turns of a block that become a passage, with the numbers to annotate in it."""
 
     text: str
     turns: list[TokenizedTurn]
@@ -138,11 +137,12 @@ def windows(
     turns: Sequence[TokenizedTurn],
     anchors: Sequence[Sequence[IncomingAnchor]],
     window: tuple[int, int],
-) -> Iterator[Cut]:
-    """A cut for each turn with numbers, of so many turns before and after it.
+) -> Iterator[Excerpt]:
+    """One excerpt for each turn with numbers.
 
-    turns: those of the block that hold words; anchors: the numbers of each. Turns whose
-    windows are the same, as in a short scene, have one cut together.
+    turns: those of the block that hold words. anchors: the numbers of each turn. window: turns
+    before and after the number's own. Turns with the same window share one excerpt, as in a
+    short scene.
     """
     before, after = window
     ranges = [
@@ -151,66 +151,52 @@ def windows(
         if numbers
     ]
     lines = _line_starts(block)
-    for (first, last), some in groupby(ranges, key=lambda one: one[:2]):
-        numbers = [number for *_, rank in some for number in anchors[rank]]
-        place = lines[turns[first].turn.end]
-        yield _cut(block, place, turns[first:last], numbers)
-
-
-def _cut(
-    block: DialogBlock,
-    place: int,
-    turns: Sequence[TokenizedTurn],
-    numbers: Sequence[IncomingAnchor],
-) -> Cut:
-    """The text of the turns from code point `place`, where the line of the first begins."""
-    tokens = turns[0].start
-    return Cut(
-        block.text[place : turns[-1].turn.end],
-        [_moved(one, place, tokens) for one in turns],
-        tuple(
-            replace(one, anchor=Anchor(one.anchor.start - tokens, one.anchor.end - tokens))
-            for one in numbers
-        ),
-    )
+    for (first, last), group in groupby(ranges, key=lambda one: one[:2]):
+        numbers = [number for *_, rank in group for number in anchors[rank]]
+        text_start = lines[turns[first].turn.end]
+        token_start = turns[first].start
+        yield Excerpt(
+            block.text[text_start : turns[last - 1].turn.end],
+            [_shifted(one, text_start, token_start) for one in turns[first:last]],
+            tuple(
+                replace(one, anchor=Anchor(start - token_start, end - token_start))
+                for one in numbers
+                for start, end in [(one.anchor.start, one.anchor.end)]
+            ),
+        )
 
 
 def _line_starts(block: DialogBlock) -> dict[int, int]:
-    """Where the line of each turn begins, the speaker's name in it and all, by its end.
+    """By each turn's end: the code point at which its line begins, with the speaker's name.
 
-    That is behind the turn before it and the line feeds between them.
+    The line begins behind the turn before it and the line feeds between them.
     """
     starts: dict[int, int] = {}
     last = 0
     for turn in block.turns:
-        place = last
-        while place < turn.start and block.text[place] == "\n":
-            place += 1
-        starts.setdefault(turn.end, place)
+        start = last
+        while start < turn.start and block.text[start] == "\n":
+            start += 1
+        starts.setdefault(turn.end, start)
         last = turn.end
     return starts
 
 
-def _moved(one: TokenizedTurn, place: int, tokens: int) -> TokenizedTurn:
-    """A turn as it stands in a text that begins at code point `place`, token `tokens`."""
-    turn = replace(one.turn, start=one.turn.start - place, end=one.turn.end - place)
-    spans = [(start - place, end - place) for start, end in one.tokens]
-    return TokenizedTurn(turn, one.start - tokens, spans)
+def _shifted(one: TokenizedTurn, text_start: int, token_start: int) -> TokenizedTurn:
+    """The turn in a text that begins at this code point and token of its block."""
+    turn = replace(one.turn, start=one.turn.start - text_start, end=one.turn.end - text_start)
+    spans = [(start - text_start, end - text_start) for start, end in one.tokens]
+    return TokenizedTurn(turn, one.start - token_start, spans)
 
 
 AS_GIVEN = "as given"
-"""The tokenizer of passages whose file came with tokens."""
+"""The tokenizer's name for passages whose file contains tokens."""
 
 
 class PassageMaker:
-    """Makes the store's passages of one file's rows.
+    """Converts one file's rows into passages of the store.
 
-    split: of every anchor; None leaves it to the row. annotator: None makes the file's
-    labels gold; a name makes them that person's answers. window: turns before and after a
-    number's own that make its passage, of raw dialog; None for whole scenes. named: the split
-    that the file's name says, of raw dialog and of foreign rows in files whose rows can say
-    one. What a person should know about the file is added to the source's warnings when the
-    last row is through.
+    Warnings about the file as a whole are added to the source's after the last row.
     """
 
     def __init__(
@@ -219,23 +205,29 @@ class PassageMaker:
         split: str | None,
         annotator: str | None,
         window: tuple[int, int] | None = None,
-        named: str | None = None,
+        name_split: str | None = None,
     ) -> None:
+        """split: of every anchor; None takes the row's. annotator: whose answers the file's
+        labels are; None makes them gold. window: turns before and after a number's own in its
+        passage, for raw dialog; None for whole scenes. name_split: the split in the file's
+        name, used for raw dialog and for foreign rows without a split.
+        """
         self.source = source
         self.window = window
         self.split = split
-        self.named = named
+        self.name_split = name_split
         self.annotator = annotator
         self.at = now()
-        self.votes_left = 0
-        self.blocks_left = 0
+        self.skipped_votes = 0
+        self.skipped_blocks = 0
         self._latest: tuple[RawPassage, Passage] | None = None
 
     def passages(self, rows: Iterable[Row]) -> Iterator[IncomingPassage]:
-        """One passage a row, in the file's order; dialogs without a number are left out, and
-        with a window those with one are a passage for each turn that holds one.
+        """The passages in the file's order: one for each row.
 
-        The rows of a batch become one passage for each context, once all are read.
+        Dialog without a number is left out; with a window, dialog gives one passage for each
+        turn with a number. The rows of a batch become one passage for each context, after all
+        rows are read.
         """
         assignments: list[AssignmentRow] = []
         for row in rows:
@@ -251,17 +243,15 @@ class PassageMaker:
             from nfh_tui.services.amt_import import BatchMaker
 
             yield from BatchMaker(self.source, self.split, self.at).passages(assignments)
-        self._warn()
-
-    def _warn(self) -> None:
-        if self.votes_left:
+        if self.skipped_votes:
             self.source.warnings.append(
-                f"{counted(self.votes_left, 'answer')} of the file left out: with an annotator "
-                "named, the file's gold comes in as that person's answers and nothing else"
+                f"{counted(self.skipped_votes, 'answer')} of the file left out: with an "
+                "annotator named, the file's gold comes in as that person's answers and "
+                "nothing else"
             )
-        if self.blocks_left:
+        if self.skipped_blocks:
             self.source.warnings.append(
-                f"{counted(self.blocks_left, 'passage')} without a number left out"
+                f"{counted(self.skipped_blocks, 'passage')} without a number left out"
             )
 
     # --- rows with tokens -----------------------------------------------------------------
@@ -269,7 +259,7 @@ class PassageMaker:
     def _labelled(self, row: LabelledRow) -> IncomingPassage:
         passage = passage_of(row.passage)
         if row.kind is Kind.REFERENCE:
-            gold = Gold(_by_noun(row.head_tokens, passage), Rule.IMPORTED)
+            gold = Gold(_grouped_by_lemma(row.head_tokens, passage), Rule.IMPORTED)
         else:
             gold = _imported_class(row.kind)
         anchor = IncomingAnchor(
@@ -286,28 +276,33 @@ class PassageMaker:
         if self.annotator is None:
             gold, votes = row.gold, row.votes
         else:
-            self.votes_left += len(row.votes)
+            self.skipped_votes += len(row.votes)
             gold, votes = None, self._votes(row.gold)
         split = self.split or row.split
         if split is None and row.foreign:
-            split = self.named
+            split = self.name_split
+        # Annotators' answers that were changed elsewhere after this file's ancestor was
+        # written: where one still stands here, the change continues it. An adjudicator's
+        # answer stays, because gold refers to it.
+        replaced = tuple(
+            vote.after
+            for vote in votes
+            if vote.after is not None and vote.role is Role.ANNOTATOR
+        )
         anchor = IncomingAnchor(
-            row.line, row.anchor, row.labels, split, gold, votes, row.flags, _before(votes)
+            row.line, row.anchor, row.labels, split, gold, votes, row.flags, replaced
         )
         tokenizer = row.tokenizer or AS_GIVEN
         return IncomingPassage(self._passage(row.passage), tokenizer, (anchor,))
 
     def _passage(self, raw: RawPassage) -> Passage:
-        """The passage of a row: the one of the row before if both are of the same.
-
-        A text may hold thousands of numbers: it is then checked and hashed once, not at each.
-        """
+        # A text may contain thousands of numbers: it is checked and hashed once.
         if self._latest is None or self._latest[0] is not raw:
             self._latest = (raw, passage_of(raw))
         return self._latest[1]
 
     def _votes(self, gold: Gold | None) -> tuple[Vote, ...]:
-        """What the file says as the answer of the annotator named; none if nobody is."""
+        """The file's gold as the answer of the annotator; () where none is given."""
         if self.annotator is None or gold is None:
             return ()
         at = gold.decided_at or self.at
@@ -316,24 +311,23 @@ class PassageMaker:
     # --- plain text -----------------------------------------------------------------------
 
     def _dialog(self, block: DialogBlock) -> Iterator[IncomingPassage]:
-        """The passages of a block; none, and counted, if no number stands in it."""
         from nfh_models.text.tokens import tokenizer_name
 
-        turns = spoken(block)
+        turns = tokenized_turns(block)
         anchors = [self._anchors(block, turn) for turn in turns]
         if not any(anchors):
-            self.blocks_left += 1
+            self.skipped_blocks += 1
             return
+        excerpts: Iterable[Excerpt]
         if self.window is None:
-            cuts = iter([Cut(block.text, turns, tuple(chain.from_iterable(anchors)))])
+            excerpts = [Excerpt(block.text, turns, tuple(chain.from_iterable(anchors)))]
         else:
-            cuts = windows(block, turns, anchors, self.window)
-        for cut in cuts:
-            passage = passage_of_turns(cut.text, cut.turns)
-            yield IncomingPassage(passage, tokenizer_name(), cut.anchors)
+            excerpts = windows(block, turns, anchors, self.window)
+        for one in excerpts:
+            passage = passage_of_turns(one.text, one.turns)
+            yield IncomingPassage(passage, tokenizer_name(), one.anchors)
 
     def _anchors(self, block: DialogBlock, turn: TokenizedTurn) -> list[IncomingAnchor]:
-        """The numbers of one turn."""
         words = [block.text[start:end] for start, end in turn.tokens]
         glued = [False, *(one[1] == two[0] for one, two in pairwise(turn.tokens))]
         return [
@@ -341,21 +335,10 @@ class PassageMaker:
                 turn.turn.line,
                 Anchor(start + turn.start, end + turn.start),
                 labels=block.labels,
-                split=self.split or block.split or self.named,
+                split=self.split or block.split or self.name_split,
             )
             for start, end in find_numbers(words, glued)
         ]
-
-
-def _before(votes: Sequence[Vote]) -> tuple[Vote, ...]:
-    """Annotators' answers that a file kept along, and that were changed elsewhere since.
-
-    Where one of them still stands here, the change goes on from it. An adjudicator's answer
-    stays: gold points to it.
-    """
-    return tuple(
-        vote.after for vote in votes if vote.after is not None and vote.role is Role.ANNOTATOR
-    )
 
 
 @lru_cache(maxsize=16)
@@ -363,11 +346,8 @@ def _imported_class(kind: Kind) -> Gold:
     return Gold(class_answer(kind), Rule.IMPORTED)
 
 
-def _by_noun(head_tokens: Sequence[int], passage: Passage) -> Answer:
-    """A Reference to tokens that a file lists without saying which name the same noun.
-
-    Tokens of one lemma are mentions of one head. Several heads: relation UNSTATED.
-    """
+def _grouped_by_lemma(head_tokens: Sequence[int], passage: Passage) -> Answer:
+    """A Reference whose heads are the lemmas of the tokens; several heads: UNSTATED."""
     heads: dict[str, list[Mention]] = {}
     for token in head_tokens:
         mention = Mention(token, token + 1, token)
@@ -375,21 +355,22 @@ def _by_noun(head_tokens: Sequence[int], passage: Passage) -> Answer:
     return reference_answer(heads.values())
 
 
-FIELDS = {"map": "labels"}
-"""What holds a setting that the command line has another name for."""
+FORMAT_SETTINGS = {"map": "labels"} | {
+    name: name for name in ("offsets", "columns", "pause", "encoding", "window")
+}
+"""Attributes of `ImportOptions` that are settings of a format, by their option's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How a file comes in. split: wins over what rows and file names say.
+    """How a file is imported.
 
-    labels, offsets, columns, pause, encoding: as `nfh_db.formats.rows.ReadOptions` has them.
-    window: turns before and after the one a number stands in that make a passage of its own;
-    None for whole scenes. newer_answers: an annotator's answer in the file takes the place of
-    an older one of theirs.
+    labels, offsets, columns, pause, encoding: as in `nfh_db.formats.rows.ReadOptions`.
     """
 
     split: str | None = None
+    """Takes precedence over the split of rows and of the file's name."""
+
     annotator: str | None = None
     replace_gold: bool = False
     dry_run: bool = False
@@ -399,35 +380,36 @@ class ImportOptions:
     pause: float | None = None
     encoding: str | None = None
     window: tuple[int, int] | None = None
+    """Turns before and after a number's own in its passage; None for whole scenes."""
+
     newer_answers: bool = False
+    """An annotator's answer in the file replaces an older one by the same annotator."""
 
-    def named(self) -> list[str]:
-        """The settings of a format that were said, by the names of their options."""
-        said = {
-            "map": self.labels != LabelMap(),
-            "offsets": self.offsets is not None,
-            "columns": bool(self.columns),
-            "pause": self.pause is not None,
-            "encoding": self.encoding is not None,
-            "window": self.window is not None,
+    def format_settings(self) -> dict[str, object]:
+        """The settings of a format that differ from the default, by option name."""
+        default = ImportOptions()
+        values = {name: getattr(self, at) for name, at in FORMAT_SETTINGS.items()}
+        return {
+            name: value
+            for name, value in values.items()
+            if value != getattr(default, FORMAT_SETTINGS[name])
         }
-        return [name for name, is_said in said.items() if is_said]
 
-    def known_by(self, sha256: str) -> str:
-        """By what an import is known again: the file's hash, hex, and behind it that of the
-        settings, if any were said: read with another window or other columns, a file is
-        another one.
+    def import_key(self, sha256: str) -> str:
+        """Identifies an import: the file's hash in hex, then a hash of the settings, if any.
+
+        A file read with another window or other columns counts as another file.
         """
-        said = {name: getattr(self, FIELDS.get(name, name)) for name in self.named()}
+        settings = self.format_settings()
         if self.newer_answers:
-            said["newer_answers"] = True
-        if not said:
+            settings["newer_answers"] = True
+        if not settings:
             return sha256
-        written = json.dumps(said, default=asdict, sort_keys=True)
-        return f"{sha256} as {hashlib.sha256(written.encode()).hexdigest()[:16]}"
+        text = json.dumps(settings, default=asdict, sort_keys=True)
+        return f"{sha256} as {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
-    def reading(self) -> ReadOptions:
-        """How the file's format is read."""
+    def read_options(self) -> ReadOptions:
+        """The options for the format's reader."""
         return reading(
             labels=self.labels,
             offsets=self.offsets,
@@ -440,21 +422,23 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export wrote.
-
-    left_out: anchors without a form in the format, by reason. undecided: rows among those
-    written whose anchor has no gold yet. lost: anchors that had something which the format
-    cannot hold, by what. stale_gold: anchors of the database whose gold was given to a span
-    that was replaced since, and that nobody has decided anew: no file has it.
-    """
+    """What an export wrote."""
 
     format: str
     out: str | None
     rows: int
     left_out: Mapping[str, int]
+    """Anchors that the format cannot express, by reason."""
+
     undecided: int
+    """Written rows whose anchor has no gold yet."""
+
     lost: Mapping[str, int] = field(default_factory=dict)
+    """Anchors with information that the format cannot hold, by its kind."""
+
     stale_gold: int = 0
+    """Anchors of the database whose gold belongs to a replaced span and has not been decided
+    again. No file contains it."""
 
 
 def import_file(
@@ -464,14 +448,13 @@ def import_file(
     options: ImportOptions,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Bring one file in, all of it or nothing; `progress` is told the rows so far.
+    """Import one file in one transaction. progress: called with the number of rows so far.
 
-    Raises FormatError for a file that does not hold, StoreError where it cannot be stored.
+    Raises FormatError for an invalid file, StoreError where it cannot be stored.
     """
-
-    split, named = options.split, split_of_name(source.path.stem)
+    split, name_split = options.split, split_of_name(source.path.stem)
     if split is None and format_.carries_split is False:
-        split = named
+        split = name_split
     annotator = options.annotator
     if annotator is not None and format_.names_people:
         raise source.error(
@@ -484,10 +467,11 @@ def import_file(
             f"{format_.name} files hold no answers: no answer of {annotator}"
         )
         annotator = None
-    maker = PassageMaker(source, split, annotator, options.window, named)
+    maker = PassageMaker(source, split, annotator, options.window, name_split)
     file = IncomingFile(
-        name=_storable(source.path.name),
-        sha256=options.known_by(source.sha256),
+        # Bytes of a file's name that are not UTF-8 become question marks.
+        name=source.path.name.encode("utf-8", "replace").decode("utf-8"),
+        sha256=options.import_key(source.sha256),
         format=format_.name,
         split=split,
         annotator=annotator,
@@ -497,16 +481,11 @@ def import_file(
     )
     return store.imports.load(
         file,
-        maker.passages(format_.read(source, options.reading())),
+        maker.passages(format_.read(source, options.read_options())),
         replace_gold=options.replace_gold,
         dry_run=options.dry_run,
         progress=progress,
     )
-
-
-def _storable(name: str) -> str:
-    """A file's name as text: bytes of it that are no UTF-8 become question marks."""
-    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def export_file(
@@ -516,54 +495,45 @@ def export_file(
     out: Path | None,
     how: Writing | None = None,
 ) -> ExportReport:
-    """Write what `query` finds, in one read transaction, streaming; None is standard output.
+    """Stream the records that `query` finds to a file, in one read transaction.
 
-    Raises ExportError if it cannot be written (what stood there is untouched), StoreError if
-    it cannot be read. A broken pipe is left to the caller.
+    out: None for standard output. Raises ExportError if they cannot be written (an existing
+    file is left unchanged), StoreError if they cannot be read. A broken pipe is left to the
+    caller.
     """
     layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
-    counted = _Counted(store.items.records(query, None, layout), format_, layout == "gold")
-    left_out = _write(format_, how or Writing(), counted.records(), out)
-    name = None if out is None else str(out)
-    rows = counted.rows - sum(left_out.values())
-    lost = {str(what): number for what, number in counted.losses.counted.items()}
+    records = store.items.records(query, None, layout)
+    losses = Losses(format_)
+    rows = undecided = 0
+
+    def counted_records() -> Iterator[ExportRecord]:
+        nonlocal rows, undecided
+        for record in records:
+            rows += 1
+            undecided += record.gold is None and layout == "gold"
+            losses.look(record)
+            yield record
+
+    left_out = _write(format_, how or Writing(), counted_records(), out)
     return ExportReport(
         format_.name,
-        name,
-        rows,
+        None if out is None else str(out),
+        rows - sum(left_out.values()),
         dict(sorted(left_out.items())),
-        counted.undecided,
-        lost,
+        undecided,
+        {str(what): number for what, number in losses.counted.items()},
         store.items.count_stale_gold() if format_.labelled else 0,
     )
-
-
-class _Counted:
-    """Records as they go by, with their number, that of the undecided ones, and losses."""
-
-    def __init__(
-        self, given: Iterator[ExportRecord], format_: Format, tells_undecided: bool
-    ) -> None:
-        self._given = given
-        self._tells = tells_undecided
-        self.losses = Losses(format_)
-        self.rows = 0
-        self.undecided = 0
-
-    def records(self) -> Iterator[ExportRecord]:
-        """Each record once."""
-        for record in self._given:
-            self.rows += 1
-            self.undecided += record.gold is None and self._tells
-            self.losses.look(record)
-            yield record
 
 
 def _write(
     format_: Format, how: Writing, records: Iterator[ExportRecord], out: Path | None
 ) -> Counter[str]:
-    """Write records; return what the format has no form for, by reason. Raises ExportError."""
-    if format_.members is not None and not _one_file(format_, out):
+    """Write records; return how many the format cannot express, by reason."""
+    one_file = (format_.chunks is not None or format_.writer is not None) and (
+        out is None or out.suffix.lower() in format_.extensions
+    )
+    if format_.members is not None and not one_file:
         if out is None:
             raise ExportError(
                 f"{format_.name} is written as a folder or a zip file: name one with --out"
@@ -573,24 +543,17 @@ def _write(
         return folder_writer.left_out
     if format_.chunks is not None:
         chunk_writer = format_.chunks(how)
-        _pour(out, chunk_writer.chunks(records))
+        _write_chunks(out, chunk_writer.chunks(records))
         return chunk_writer.left_out
     if format_.writer is None:
         raise ExportError(f"{format_.name} is import only")
     writer = format_.writer(how)
-    _pour(out, (line.encode("utf-8") for line in _lines(records, writer)))
+    lines = (line for record in records if (line := writer.line(record)) is not None)
+    _write_chunks(out, (line.encode("utf-8") for line in lines))
     return writer.left_out
 
 
-def _one_file(format_: Format, out: Path | None) -> bool:
-    """True where a format that can be either is asked for as one file, by the name's end, or
-    for standard output.
-    """
-    single = format_.chunks is not None or format_.writer is not None
-    return single and (out is None or out.suffix.lower() in format_.extensions)
-
-
-def _pour(out: Path | None, chunks: Iterator[bytes]) -> None:
+def _write_chunks(out: Path | None, chunks: Iterator[bytes]) -> None:
     with ExitStack() as stack:
         file: BinaryIO = (
             standard_output() if out is None else stack.enter_context(replacing(out))
@@ -600,107 +563,85 @@ def _pour(out: Path | None, chunks: Iterator[bytes]) -> None:
 
 
 def standard_output() -> BinaryIO:
-    """Where bytes for standard output go. Raises ExportError where the caller closed it."""
+    """Standard output for bytes. Raises ExportError where it is closed."""
     if sys.stdout is None:
         raise ExportError("Standard output is closed: name a file with --out")
     return sys.stdout.buffer
 
 
-def _lines(records: Iterator[ExportRecord], writer: LineWriter) -> Iterator[str]:
-    for record in records:
-        line = writer.line(record)
-        if line is not None:
-            yield line
-
-
-COLLECT_AFTER = (1_000_000, 20, 100)
-"""Records alive beyond those before the import; a stretch of a file has far fewer."""
+COLLECTION_THRESHOLDS = (1_000_000, 20, 100)
+"""For `gc.set_threshold`; the part of a file in memory is far fewer objects."""
 
 MESSAGE_LIMIT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    """What is to be imported. format: of all of them; None to tell by what stands in each."""
+class ImportFiles:
+    """ImportFiles to import."""
 
     paths: Sequence[Path]
     format: str | None = None
+    """Of all files; None recognises each by its content."""
+
     options: ImportOptions = field(default_factory=ImportOptions)
 
 
-def look(
+def recognise_file(
     path: Path, format_name: str | None, options: ImportOptions | None = None
 ) -> RecognizedFile:
-    """A file with its format. Raises FormatError where it cannot be read, or has none, or
-    where a setting was named that its format knows nothing of. Columns are a table's.
+    """A file with its format; column names imply a table.
+
+    Raises FormatError for a file that cannot be read or has no known format, and for a
+    setting that the format does not have.
     """
     options = options or ImportOptions()
     tabular = format_name is None and options.columns
     found = opened(path, TABLE.name if tabular else format_name, options.encoding)
     if tabular:
         found = replace(found, reason="its columns are named")
-    unheeded = [name for name in options.named() if name not in found.format.settings]
-    if unheeded:
-        raise found.source.error(
-            None,
-            f"is read as {found.format.name}, which knows no --{unheeded[0]}; leave it out",
-        )
+    for name in options.format_settings():
+        if name not in found.format.settings:
+            raise found.source.error(
+                None, f"is read as {found.format.name}, which knows no --{name}; leave it out"
+            )
     return found
 
 
 def import_files(
-    store: "Store", files: Files, progress: Callable[[str, int], None]
+    store: Store, files: ImportFiles, progress: Callable[[str, int], None]
 ) -> list[dict[str, object]]:
-    """Bring files in, each whole or not at all; of each what came of it, as JSON has it.
+    """Import files, each in a transaction of its own; the reports as JSON objects.
 
-    progress: told a file's name and its rows so far. A file that was refused has "name" and
-    "error", and the others come in all the same. What `progress` raises ends it all.
+    progress: called with a file's name and its number of rows so far; what it raises ends the
+    import. A file that fails has a report with "name" and "error", and the next one follows.
     """
-    outcomes = []
-    with collecting_rarely():
+    reports = []
+    with rare_garbage_collection():
         for path in files.paths:
             try:
-                ready = look(path, files.format, files.options)
-                report = _import(store, ready, files.options, progress)
+                found = recognise_file(path, files.format, files.options)
+                source = found.source
+                rows_so_far = partial(progress, source.name)
+                report = import_file(store, source, found.format, files.options, rows_so_far)
             except (FormatError, StoreError) as error:
-                outcomes.append(refused(_name(path, error), error))
+                name = visible(path.name, 200)
+                if isinstance(error, FormatError):
+                    name = error.name
+                reports.append({"name": name, "error": visible(str(error), MESSAGE_LIMIT)})
             else:
-                outcomes.append(asdict(report))
-    return outcomes
-
-
-def _import(
-    store: "Store",
-    ready: RecognizedFile,
-    options: ImportOptions,
-    progress: Callable[[str, int], None],
-) -> "ImportReport":
-    name = ready.source.name
-
-    def tell(rows: int) -> None:
-        progress(name, rows)
-
-    return import_file(store, ready.source, ready.format, options, tell)
-
-
-def _name(path: Path, error: Exception) -> str:
-    return error.name if isinstance(error, FormatError) else visible(path.name, 200)
-
-
-def refused(name: str, error: Exception) -> dict[str, object]:
-    """What is reported of a file that did not come in."""
-    return {"name": name, "error": visible(str(error), MESSAGE_LIMIT)}
+                reports.append(asdict(report))
+    return reports
 
 
 @contextmanager
-def collecting_rarely() -> Iterator[None]:
-    """Let the cycle collector run seldom: an import makes millions of records and no cycle.
+def rare_garbage_collection() -> Iterator[None]:
+    """Collect cycles seldom: an import makes millions of records and no cycle.
 
-    Looking through them costs a fifth of its time.
+    Collections would take a fifth of its time.
     """
     before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     try:
         yield
     finally:

@@ -388,9 +388,9 @@ def other_format(
 
 def _set(place: str, format_name: str | None, options: "ImportOptions") -> RecognizedFile:
     """A file that is read with settings."""
-    from nfh_tui.services.imports import look
+    from nfh_tui.services.imports import recognise_file
 
-    first = options.named()[0]
+    first = next(iter(options.format_settings()))
     if place == STANDARD_INPUT:
         raise FormatError(
             STANDARD_NAME, None, f"is read without --{first}; save it to a file first"
@@ -401,7 +401,7 @@ def _set(place: str, format_name: str | None, options: "ImportOptions") -> Recog
             None,
             f"is read as {TEXT}, which knows no --{first}; leave it out",
         )
-    return look(Path(place), format_name, options)
+    return recognise_file(Path(place), format_name, options)
 
 
 def passages_of(
@@ -412,7 +412,7 @@ def passages_of(
     anchors: as `passages` has them; raw dialogs have only found ones.
     """
     maker = PassageMaker(found.source, None, None, options.window if options else None)
-    how = options.reading() if options else reading()
+    how = options.read_options() if options else reading()
     rows = (
         PassageNumbers(
             one.passage,

@@ -1,6 +1,6 @@
-"""The screen's side of the predictor child: starts it, asks it, starts it again.
+"""Client of the predictor child process: starts it, sends requests, and restarts it.
 
-asyncio and no textual: callbacks are called on the event loop that called `start`.
+Uses asyncio and not Textual: callbacks run on the event loop that called `start`.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from nfh_tui.jobs.protocol import (
 MODULE = "nfh_tui.jobs.predictor"
 LOG_NAME = "predictor.log"
 FIRST_DELAY = 1.0
-"""Seconds before the first restart in a row; each further one waits twice as long."""
+"""Seconds before the first restart; each further one in a row waits twice as long."""
 
 RESTARTS = 5
 STOP_SECONDS = 3.0
@@ -41,22 +41,23 @@ Status = Literal["starting", "ready", "restarting", "off"]
 
 @dataclass(frozen=True, slots=True)
 class PredictorState:
-    """How the predictor is. sentence: for the person. model: its name, once it is ready, with
-    that of the one which tells whether a number is one, where that is another.
-
-    aside: the sentence is about a part of the work that it cannot do; the rest goes on.
-    """
+    """The state of the predictor."""
 
     status: Status
     sentence: str
+    """For the user."""
+
     model: str | None = None
+    """The model's name once it is ready, with the identification model's if it is another."""
+
     aside: bool = False
+    """The sentence is about one task that is not available; the predictor itself works."""
 
 
 class PredictorClient:
-    """Keeps a predictor child running on one database, and asks it.
+    """Keeps a predictor child process running for one database.
 
-    on_done: called with the id of an anchor whose prediction is in the database now.
+    on_done: called with the id of an anchor whose prediction has been stored.
     on_state: called whenever the predictor's state changes.
     """
 
@@ -77,38 +78,38 @@ class PredictorClient:
         self._process: Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._model: str | None = None
-        self._said = ""
+        self._last_error = ""
         self._failures = 0
         self._stopping = False
-        self._asked = 0
+        self._request_number = 0
         self._wanted: list[int] = []
 
     @property
     def pid(self) -> int | None:
-        """The child's process id; None while there is none."""
+        """The child's process id; None while none runs."""
         return self._process.pid if self._process is not None else None
 
     async def start(self) -> None:
-        """Start the child, or do nothing if it is there. Does not wait until it is ready."""
+        """Start the child unless it runs. Does not wait until it is ready."""
         if self._keeper is not None and not self._keeper.done():
             return
         self._failures = 0
         self._stopping = False
-        self._tell("starting", "The predictor is starting.")
+        self._report("starting", "The predictor is starting.")
         self._keeper = asyncio.create_task(self._keep(), name="predictor")
 
     def ask(self, anchor_ids: Sequence[int]) -> None:
-        """Want predictions of these anchors, first one first. Never blocks.
+        """Request predictions of these anchors, in this order. Never blocks.
 
-        The child does them before anything asked earlier. While it is not ready only the
-        latest ask is kept, and asked when it is.
+        They take precedence over earlier requests. While the child is not ready only the
+        latest request is kept, and sent when it is.
         """
         self._wanted = list(anchor_ids)
         if self._model is not None:
             self._send()
 
     async def stop(self) -> None:
-        """End the child, by force if it takes more than 3 seconds."""
+        """End the child; it is killed after STOP_SECONDS."""
         keeper, self._keeper = self._keeper, None
         if keeper is None:
             return
@@ -125,32 +126,32 @@ class PredictorClient:
     # --- the child ----------------------------------------------------------------------
 
     async def _keep(self) -> None:
-        """Run the child, again and again until it is of no use."""
+        """Run the child, and restart it until it fails for good."""
         while True:
-            self._said = ""
+            self._last_error = ""
             try:
                 code = await self._run()
             except OSError as error:
-                return self._tell("off", f"The predictor cannot be started: {error}.")
+                return self._report("off", f"The predictor cannot be started: {error}.")
             if self._stopping:
                 return None
             if code == NO_PIPELINE:
-                return self._tell("off", self._said)
+                return self._report("off", self._last_error)
             self._failures += 1
-            reason = self._said or f"The predictor ended {_how(code)}."
+            reason = self._last_error or f"The predictor ended {_exit_words(code)}."
             if self._failures > RESTARTS:
-                return self._tell(
+                return self._report(
                     "off",
                     f"{reason} It was started {RESTARTS + 1} times in vain and stays off: "
                     f"leave the workbench and open it again to try once more. "
                     f"Its log: {self._log}",
                 )
             delay = self._first_delay * 2 ** (self._failures - 1)
-            self._tell("restarting", f"{reason} It starts again in {delay:g} s.")
+            self._report("restarting", f"{reason} It starts again in {delay:g} s.")
             await asyncio.sleep(delay)
 
     async def _run(self) -> int:
-        """Start one child and listen to it until it ends; its exit status."""
+        """Start one child and read its replies until it ends; its exit status."""
         process = self._process = await self._spawn()
         try:
             await self._listen(process)
@@ -166,7 +167,7 @@ class PredictorClient:
             self._log = log_path(LOG_NAME)
         log = open_private(self._log)
         try:
-            # -P: a module of the folder one stands in must not shadow one of ours.
+            # -P: modules in the current folder must not shadow those of the program.
             return await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", MODULE, "--db", str(self._database)),
                 stdin=PIPE,
@@ -178,20 +179,20 @@ class PredictorClient:
             os.close(log)
 
     async def _listen(self, process: Process) -> None:
-        assert process.stdout is not None  # noqa: S101 - it was asked for
+        assert process.stdout is not None  # noqa: S101 - requested in `_spawn`
         async for line in process.stdout:
             try:
-                self._hear(decode_reply(line))
+                self._handle(decode_reply(line))
             except msgspec.DecodeError as error:
-                self._said = f"The predictor said something that cannot be read: {error}."
+                self._last_error = f"The predictor said something that cannot be read: {error}."
                 process.kill()
 
-    def _hear(self, reply: Reply) -> None:
+    def _handle(self, reply: Reply) -> None:
         if isinstance(reply, Ready):
-            beside = f", NFH: {reply.identifier}" if reply.identifier else ""
-            self._model = f"{reply.model}{beside}"
-            with_ = f", with {reply.pipeline}" if reply.pipeline else ""
-            self._tell("ready", f"{reply.model} predicts{with_}.")
+            identifier = f", NFH: {reply.identifier}" if reply.identifier else ""
+            self._model = f"{reply.model}{identifier}"
+            pipeline = f", with {reply.pipeline}" if reply.pipeline else ""
+            self._report("ready", f"{reply.model} predicts{pipeline}.")
             if self._wanted:
                 self._send()
         elif isinstance(reply, AnchorReady):
@@ -202,9 +203,9 @@ class PredictorClient:
             self._on_state(PredictorState("ready", reply.message, self._model, aside=True))
         elif reply.anchor is not None:
             self._answered(reply.anchor)
-            self._tell("ready", reply.message)
+            self._report("ready", reply.message)
         else:
-            self._said = reply.message
+            self._last_error = reply.message
 
     def _answered(self, anchor_id: int) -> None:
         with suppress(ValueError):
@@ -214,15 +215,14 @@ class PredictorClient:
         process = self._process
         if process is None or process.stdin is None or process.stdin.is_closing():
             return
-        self._asked += 1
-        process.stdin.write(encode(Ask(self._asked, self._wanted)))
+        self._request_number += 1
+        process.stdin.write(encode(Ask(self._request_number, self._wanted)))
 
-    def _tell(self, status: Status, sentence: str) -> None:
+    def _report(self, status: Status, sentence: str) -> None:
         self._on_state(PredictorState(status, sentence, self._model))
 
 
-def _how(code: int) -> str:
-    """An exit status in words."""
+def _exit_words(code: int) -> str:
     if code >= 0:
         return f"with exit status {code}"
     try:

@@ -20,8 +20,19 @@ from nfh_db.formats.rows import Writing
 from nfh_db.query import parse
 from nfh_db.records import ImportReport
 from nfh_db.store import Store
+<<<<<<< HEAD:tests/nfh_db/formats/round_trip.py
 from nfh_tui.services.imports import ExportReport, ImportOptions, export_file, import_file, look
 from tests.nfh_db.formats.hostile import hostile_corpus, hostile_records
+=======
+from nfh_tui.services.imports import (
+    ExportReport,
+    ImportOptions,
+    export_file,
+    import_file,
+    recognise_file,
+)
+from tests.formats.hostile import hostile_corpus, hostile_records
+>>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/round_trip.py
 
 __all__ = ["Trip", "hostile_corpus", "hostile_records", "imported", "round_trip"]
 
@@ -100,7 +111,7 @@ def imported(
 ) -> ImportReport:
     """Bring a file in, as the command does."""
     options = options or ImportOptions()
-    found = look(path, name, options)
+    found = recognise_file(path, name, options)
     return import_file(store, found.source, found.format, options)
 
 
@@ -129,7 +140,7 @@ def _trip(
         report = imported(other, path, format_.name, options)
         after = gold_lines(other, folder / "after.jsonl")
     try:
-        recognised = look(path, None, options).format.name
+        recognised = recognise_file(path, None, options).format.name
     except ValueError as error:
         recognised = str(error)
     return Trip(format_, path, before, after, exported, report, recognised)

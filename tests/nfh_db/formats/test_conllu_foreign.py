@@ -16,7 +16,7 @@ from nfh_db.formats.registry import reading
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Origin, Relation
-from nfh_tui.services.imports import ImportOptions, export_file, import_file, look
+from nfh_tui.services.imports import ImportOptions, export_file, import_file, recognise_file
 
 
 def sentence(*rows: str, comments: str = "") -> str:
@@ -109,7 +109,7 @@ def test_places_name_words_within_ranges(rows: Rows) -> None:
 def test_a_parse_leaves_as_it_came(tmp_path: Path) -> None:
     path = tmp_path / "in.conllu"
     path.write_text(PARSED, "utf-8")
-    found = look(path, None, ImportOptions())
+    found = recognise_file(path, None, ImportOptions())
     assert found.format.name == "conllu"
     with Store.open(tmp_path / "a.db", create=True) as store:
         import_file(store, found.source, found.format, ImportOptions())

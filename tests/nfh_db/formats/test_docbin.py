@@ -20,10 +20,17 @@ from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import Answer, Kind, Relation
 from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_models.spacy_component.attributes import FusedHead, register, store
+<<<<<<< HEAD:tests/nfh_db/formats/test_docbin.py
 from nfh_tui.services.imports import ImportOptions, look
 from tests.nfh_db.formats.cas_files import lines_of
 from tests.nfh_db.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
 from tests.nfh_db.formats.round_trip import Trip, hostile_corpus, hostile_records, round_trip
+=======
+from nfh_tui.services.imports import ImportOptions, recognise_file
+from tests.formats.cas_files import lines_of
+from tests.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
+from tests.formats.round_trip import Trip, hostile_corpus, hostile_records, round_trip
+>>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_docbin.py
 
 Make = Callable[[Path], Path]
 
@@ -340,7 +347,7 @@ def test_a_small_file_without_a_nul_is_known(tmp_path: Path) -> None:
     content = next(one for one in map(zlib.compress, made) if b"\0" not in one)
     path = tmp_path / "a.bin"
     path.write_bytes(content)
-    assert look(path, None).format.name == "docbin"
+    assert recognise_file(path, None).format.name == "docbin"
 
 
 def test_a_mapping_of_nothing_known(tmp_path: Path) -> None:

@@ -15,8 +15,13 @@ from nfh_db.query import parse
 from nfh_db.records import ExportRecord
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn, anchor_id
+<<<<<<< HEAD:tests/nfh_db/formats/test_gold_times.py
 from nfh_tui.services.imports import ImportOptions, export_file, import_file, look
 from tests.nfh_db.formats.subtitle_files import SUBRIP
+=======
+from nfh_tui.services.imports import ImportOptions, export_file, import_file, recognise_file
+from tests.formats.subtitle_files import SUBRIP
+>>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_gold_times.py
 
 Write = Callable[..., Path]
 
@@ -97,7 +102,7 @@ def test_from_a_subtitle_file_through_two_databases(write: Write, tmp_path: Path
 
 def passed_through(path: Path, out: Path, db: Path) -> None:
     """Import a file into an empty database, and export its gold."""
-    found = look(path, None)
+    found = recognise_file(path, None)
     with Store.open(db, create=True) as store:
         import_file(store, found.source, found.format, ImportOptions())
         export_file(store, parse(""), by_name("gold"), out)

@@ -15,8 +15,13 @@ from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import LabelMap
 from nfh_db.query import Query
 from nfh_db.store import Store
+<<<<<<< HEAD:tests/nfh_db/formats/test_inception_foreign.py
 from nfh_tui.services.imports import ImportOptions, export_file, look
 from tests.nfh_db.formats.cas_files import (
+=======
+from nfh_tui.services.imports import ImportOptions, export_file, recognise_file
+from tests.formats.cas_files import (
+>>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_inception_foreign.py
     LINK,
     MAP,
     NOUN,
@@ -62,7 +67,7 @@ def words(line: dict[str, Any]) -> list[str]:
 
 def test_other_layers_by_a_mapping(tmp_path: Path, mapped: ImportOptions) -> None:
     path = write(tmp_path, cas(reference()))
-    assert look(path, None, mapped).format.name == "inception-json"
+    assert recognise_file(path, None, mapped).format.name == "inception-json"
     (line,), warnings = lines_of(path, mapped)
     assert words(line) == ["three", "cups"]
     assert (line["kind"], line["rule"]) == ("REFERENCE", "imported")

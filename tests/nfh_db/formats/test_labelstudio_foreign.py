@@ -15,8 +15,13 @@ from nfh_db.formats.label_studio import LABEL_STUDIO
 from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap, Row
 from nfh_db.records import FlagName, Role, Rule
 from nfh_models.domain import Kind, Origin, Relation, Sort
+<<<<<<< HEAD:tests/nfh_db/formats/test_labelstudio_foreign.py
 from nfh_tui.services.imports import look
 from tests.nfh_db.formats.labelstudio_tool import (
+=======
+from nfh_tui.services.imports import recognise_file
+from tests.formats.labelstudio_tool import (
+>>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_labelstudio_foreign.py
     ASTRAL,
     BOTH,
     THREE,
@@ -270,7 +275,7 @@ def test_overlapping_regions_are_kept(read: Read) -> None:
 def test_the_formats_files_are_told_by_what_is_in_them(content: str, tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_text(content, encoding="utf-8")
-    assert look(path, None).format.name == "label-studio"
+    assert recognise_file(path, None).format.name == "label-studio"
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,12 @@ def test_a_file_is_another_one_with_each_other_setting() -> None:
         ImportOptions(offsets="utf16"),
         ImportOptions(pause=2.5),
     ]
-    known = [one.known_by("ab12") for one in files]
+    known = [one.import_key("ab12") for one in files]
     assert len(set(known)) == len(files)
     assert known[0] == "ab12"
     assert all(one.startswith("ab12 as ") for one in known[1:])
     again = ImportOptions(columns={"speaker": "b", "text": "a"}, split="dev", annotator="eva")
-    assert again.known_by("ab12") == known[3]
+    assert again.import_key("ab12") == known[3]
 
 
 def test_the_doctor_finds_windows_whole(write: Write, home: Path, call: Call) -> None:

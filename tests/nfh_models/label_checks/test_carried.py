@@ -10,7 +10,7 @@ from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_tui.services import label_checks
-from nfh_tui.services.imports import ImportOptions, import_file, look
+from nfh_tui.services.imports import ImportOptions, import_file, recognise_file
 from nfh_tui.services.label_checks import find_trouble
 
 TASK = {
@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(task) + "\n" for task in tasks))
     with Store.open(tmp_path / "x.db", create=True) as opened:
-        found = look(path, None)
+        found = recognise_file(path, None)
         import_file(opened, found.source, found.format, ImportOptions())
         yield opened
 
