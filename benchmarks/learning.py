@@ -36,7 +36,7 @@ from nfh_models.resolution.recipes import load_resolver
 from nfh_models.resolution.scoring import figures, judge
 from nfh_models.small import load_small
 from nfh_tui.services.examples import resolution_examples_of_file
-from nfh_tui.services.training import TrainingSets, base_for_package, trainer_for
+from nfh_tui.services.training import TrainingSets, packaged_base, trainer_for
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 RANDOM, UNCERTAIN = "random", "uncertain"
@@ -122,7 +122,7 @@ def trained(
         "resolution",
         recipe,
         [*words, f"seed={seed}"],
-        base_for_package() if encoder else None,
+        packaged_base() if encoder else None,
         "cpu" if encoder else None,
     )
     apart = random.Random(seed)

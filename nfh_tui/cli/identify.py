@@ -181,8 +181,8 @@ def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "Identifi
     from nfh_tui.services.evaluate import other_parser
     from nfh_tui.services.identify import IdentificationTools
 
-    if chosen.aside:
-        say(f"nfh-tui: {chosen.aside}")
+    if chosen.fallback_reason:
+        say(f"nfh-tui: {chosen.fallback_reason}")
     identifier = chosen.model
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
     warning = other_parser(identifier, chosen.name, parser)

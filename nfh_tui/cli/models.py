@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         FigureDifference,
         ModelComparison,
     )
-    from nfh_tui.services.models import Back
+    from nfh_tui.services.models import Rollback
 
 
 NAME = 12
@@ -301,10 +301,10 @@ def back(task: str | None, me: str | None, db: Path | None, as_json: bool) -> No
     Nothing is lost: the model that is left is kept, and can be activated again. One that
     cannot be used any more is passed over. Going back again goes back further.
     """
-    from nfh_tui.services.models import go_back
+    from nfh_tui.services.models import roll_back
 
     with open_database(db, writes=True) as store:
-        done = go_back(store, task, who=me or user())
+        done = roll_back(store, task, who=me or user())
     for name, why in done.passed_over.items():
         say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
     if as_json:
@@ -313,7 +313,7 @@ def back(task: str | None, me: str | None, db: Path | None, as_json: bool) -> No
     tell_lines(_lines(done))
 
 
-def _lines(done: "Back") -> Iterator[str]:
+def _lines(done: "Rollback") -> Iterator[str]:
     for task, name in done.after.items():
         before = done.before.get(task)
         instead = "" if before is None else f", in place of {visible(before)}"

@@ -205,8 +205,8 @@ def predict_database(
     wanted = PredictAllRequest(words, model, spec, force, user())
     with open_database(db, writes=True) as store, Steps("predict") as steps:
         found = predict_all(store, wanted, steps.step)
-    if found.aside:
-        say(f"nfh-tui: {found.aside}")
+    if found.fallback_reason:
+        say(f"nfh-tui: {found.fallback_reason}")
     if as_json:
         emit(found.report)
         return

@@ -188,10 +188,10 @@ def usual(store: "Store", task: str) -> str:
     if task != RESOLUTION:
         return TRAINABLE[task][0]
     from nfh_tui.services.models import ensure_built_in
-    from nfh_tui.services.training import usual_recipe
+    from nfh_tui.services.training import default_recipe
 
     ensure_built_in(store)
-    return usual_recipe(store)
+    return default_recipe(store)
 
 
 def check_recipe(task: str, recipe: str | None) -> None:

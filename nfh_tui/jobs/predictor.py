@@ -60,9 +60,9 @@ from nfh_tui.services.models import TASK as IDENTIFICATION_TASK
 from nfh_tui.services.models import (
     Loaded,
     SelectedModel,
-    answers_with,
     identifier_for,
     is_there,
+    register_parser,
     resolver_for,
 )
 
@@ -182,12 +182,12 @@ class LiveResolver:
         if needs:
             light = needs <= TAGS_ONLY
             self._parser = TaggingParser(load_tagger()) if light else load_parser(None, needs)
-        answers_with(self._store, chosen, self.pipeline)
+        register_parser(self._store, chosen, self.pipeline)
         self._parses.clear()
         self._chosen, self.name = chosen, chosen.name
         self._present = self._store.models.active(TASK)
-        if chosen.aside:
-            self.trouble = _sentence(chosen.aside)
+        if chosen.fallback_reason:
+            self.trouble = _sentence(chosen.fallback_reason)
 
     def _stop(self, error: ModelsError) -> None:
         self._chosen = None
@@ -323,8 +323,8 @@ class LiveIdentifier:
             name = "" if self._parser is None else self._parser.name
             self._store.identifications.decide_with(chosen.model_id, name, spec)
         self._chosen = chosen
-        if chosen.aside:
-            self.trouble = chosen.aside[:1].upper() + chosen.aside[1:]
+        if chosen.fallback_reason:
+            self.trouble = chosen.fallback_reason[:1].upper() + chosen.fallback_reason[1:]
         self._present = self._store.identifications.active()
         return self._present
 

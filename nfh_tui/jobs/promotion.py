@@ -27,7 +27,7 @@ from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.services.evaluate import parse_examples
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFIERS
 from nfh_tui.services.models import RESOLUTION as RESOLVERS
-from nfh_tui.services.models import Choosing, Loaded
+from nfh_tui.services.models import Loaded, ModelSelector
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -478,7 +478,7 @@ class _Court:
 
     def trial(self, task: str) -> PromotionTrial:
         """The two models in one task."""
-        choosing: Choosing[Any] = IDENTIFIERS
+        choosing: ModelSelector[Any] = IDENTIFIERS
         bench: Bench[Any, Any, Any] = identification_bench(self.snapshot)
         if task == RESOLVERS.task:
             choosing, bench = RESOLVERS, resolution_bench(self.snapshot)
@@ -511,7 +511,7 @@ class _Court:
             kept_out - len(bench.examples),
         )
 
-    def _other(self, choosing: Choosing[Any]) -> _Other:
+    def _other(self, choosing: ModelSelector[Any]) -> _Other:
         model = choosing.named(self.store, None)
         if model is None:
             return _Other()

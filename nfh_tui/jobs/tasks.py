@@ -183,5 +183,5 @@ def run_prediction(store: "Store", job: "Job", report: "JobReporter") -> Mapping
 
     report.step(Phase("loading the model"))
     found = predict_all(store, wanted, tell)
-    notes = [*([found.aside] if found.aside else []), *found.warnings]
+    notes = [*([found.fallback_reason] if found.fallback_reason else []), *found.warnings]
     return dict(found.report) | {"notes": notes}

@@ -479,9 +479,9 @@ def model_source(store: "Store | None", spec: str | None) -> ModelSource:
 
     Raises IdentificationRecipeError and ModelFileError.
     """
-    from nfh_tui.services.models import check_task, checked_folder, identifier_for, named
+    from nfh_tui.services.models import IDENTIFICATION, checked_folder, identifier_for
 
-    found = None if store is None else named(store, spec)
+    found = None if store is None else IDENTIFICATION.named(store, spec)
     if store is not None and found is not None and found.path is not None:
         return ModelSource(found.name, found.recipe, str(checked_folder(store.path, found)))
     if found is not None:
@@ -493,7 +493,7 @@ def model_source(store: "Store | None", spec: str | None) -> ModelSource:
 
         folder = Path(spec).resolve()
         config = read_config(folder)
-        check_task(config.task, spec)
+        IDENTIFICATION.check_task(config.task, spec)
         return ModelSource(config.name, config.recipe, str(folder))
     chosen = identifier_for(None, spec)  # mostly raises: no model has this name
     return ModelSource(chosen.name, chosen.model.recipe, None)

@@ -462,7 +462,7 @@ def system_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
     from nfh_tui.services.models import resolver_for
 
     chosen = resolver_for(store, spec, register=False)
-    return ResolutionSystem(chosen.name, chosen.model, chosen.model_id, chosen.aside)
+    return ResolutionSystem(chosen.name, chosen.model, chosen.model_id, chosen.fallback_reason)
 
 
 def other_parser(model: Identifier | Resolver, name: str, parser: Parser | None) -> str | None:

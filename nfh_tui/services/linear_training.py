@@ -1,4 +1,4 @@
-"""Training of `linear`: fitted as a whole, and tried in folds by itself."""
+"""Training of `linear`: fitted on all examples, and evaluated by cross-validation."""
 
 from collections.abc import Generator, Sequence
 from functools import reduce
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from nfh_models.training.plan import PhaseProgress
 
 FITTING = "fitting"
-"""The phase of the model itself; each fold begins anew, and is no part of its curve."""
+"""The phase of the model itself. The folds fit other models, so they are not in its curve."""
 
 
 class LinearTrainer:
-    """The recipe with its settings. Nothing is kept out: it is tried in folds."""
+    """Holds nothing out: the folds evaluate it."""
 
     recipe = LINEAR
     needs: frozenset[ParseLayer] = NEEDS
@@ -40,15 +40,15 @@ class LinearTrainer:
 
     def train(
         self,
-        lessons: TrainingSets,
-        folder: Path,  # noqa: ARG002 - it is done in minutes, and begins anew
+        sets: TrainingSets,
+        folder: Path,  # noqa: ARG002 - training takes minutes and is never resumed
         parser: Parser | None,
     ) -> Generator[TrainingStep, None, TrainedModel]:
         """Fit it. Raises NoLinearExamplesError, ParserError."""
         from nfh_models.model_files import read_config
         from nfh_models.resolution.linear import save_linear, training
 
-        done = yield from curved(training(lessons.train, self._plan, parser))
+        done = yield from curved(training(sets.train, self._plan, parser))
         model = done.model
 
         def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
@@ -76,7 +76,7 @@ class LinearTrainer:
 def curved(
     steps: "Generator[PhaseProgress, None, FittedLinear]",
 ) -> "Generator[TrainingStep, None, FittedLinear]":
-    """The same steps; only those that fit the model itself have figures."""
+    """The same steps; those of the folds lose their figures."""
     while True:
         try:
             step = next(steps)

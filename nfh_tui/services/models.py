@@ -1,5 +1,5 @@
-"""Model selection: what a person asks for made a model that decides or resolves, where
-models are, the bundled model, and the way back to an earlier one.
+"""Models: selection by name, recipe or folder, folders of trained models, the bundled model,
+and rollback to an earlier model.
 """
 
 import os
@@ -40,31 +40,29 @@ if TYPE_CHECKING:
 
 
 def checked_folder(database: Path, model: "Model") -> Path:
-    """The folder of a model that still holds what it held when it was registered.
+    """The folder of a registered model.
 
-    Raises ModelFileError where it does not, or is gone.
+    Raises ModelFileError where its files are gone or have changed since registration.
     """
     if model.path is None:
         raise ModelFileError(f"the model {model.name} has no folder; train it anew")
     folder = folder_of(database, model.path)
+    again = f"train another: nfh-tui retrain {model.task} --recipe {model.recipe}"
     try:
-        return _checked(database, model, folder)
+        exists = (folder / CONFIG).is_file()
+        same = exists and digest_of(folder) == model.digest
     except OSError as error:
         raise ModelFileError(
             f"the model {model.name} cannot be read: {error.filename or folder}: "
             f"{error.strerror or error}"
         ) from error
-
-
-def _checked(database: Path, model: "Model", folder: Path) -> Path:
-    again = f"train another: nfh-tui retrain {model.task} --recipe {model.recipe}"
-    if not (folder / CONFIG).is_file():
+    if not exists:
         raise ModelFileError(
             f"the model {model.name} is gone: {folder} is not there."
             f"{_elsewhere(database, model)} "
             f"Put the folder back, or {again}"
         )
-    if digest_of(folder) != model.digest:
+    if not same:
         raise ModelFileError(
             f"the model {model.name} is not what it was: the files in {folder} have changed "
             f"since it was trained. Put them back, or {again}"
@@ -73,7 +71,7 @@ def _checked(database: Path, model: "Model", folder: Path) -> Path:
 
 
 def _elsewhere(database: Path, model: "Model") -> str:
-    """What there is to say where a row leads out of the database's own folder of models."""
+    """A hint where a row names a folder outside the database's own folder of models."""
     above = Path(os.path.realpath(database)).parent / (model.path or "")
     if above.parent == models_folder(database):
         return ""
@@ -84,7 +82,7 @@ def _elsewhere(database: Path, model: "Model") -> str:
 
 
 def is_there(database: Path, model: "Model") -> bool:
-    """Whether a model has all its folder still, by a glance; one without a folder has."""
+    """Whether a model's config exists, without reading it; True for one without a folder."""
     if model.path is None:
         return True
     try:
@@ -94,17 +92,18 @@ def is_there(database: Path, model: "Model") -> bool:
 
 
 def models_folder(database: Path) -> Path:
-    """The folder for the models of a database, beside it; not made yet."""
+    """The folder for a database's models, next to it; it may not exist yet."""
     real = Path(os.path.realpath(database))
     return real.parent / f"{real.stem}-models"
 
 
 def folder_of(database: Path, stored: str) -> Path:
-    """A model's folder: in the database's own folder of models, by the last name of its row.
+    """A model's folder: in the database's folder of models, by the last name of the row's path.
 
-    Whatever else the row says is not followed: somebody may have sent the database, and both
-    may have been moved or renamed together. Raises ModelFileError for a row without a name.
+    Raises ModelFileError for a path without a name.
     """
+    # The rest of the path is not followed: the database may come from somebody else, and both
+    # may have been moved or renamed together.
     name = Path(stored).name
     if name in ("", ".."):
         raise ModelFileError(f"{stored!r} names no folder of a model; train another")
@@ -112,32 +111,31 @@ def folder_of(database: Path, stored: str) -> Path:
 
 
 def stored_path(database: Path, folder: Path) -> str:
-    """A model's folder as its row names it: below the database's own folder where it is."""
+    """The path for a model's row: relative to the database's folder where it is below it."""
     home = Path(os.path.realpath(database)).parent
     real = Path(os.path.realpath(folder))
     return real.relative_to(home).as_posix() if real.is_relative_to(home) else str(real)
 
 
-# The small model in the package, as a model of a database: of both tasks, active at first.
-#
-# Nothing here loads it: what it is stands in its config.json.
+# The bundled model, registered in a database for both tasks and active at first. The functions
+# here read its config.json and do not load it.
 
 BOTH = "both"
 
 IN_PLACE_OF = (RULES, CUES, NEAREST)
-"""What it takes over from where that is active and nobody chose it."""
+"""Recipes that it replaces where they are active by default."""
 
 
 def packaged_folder() -> Path:
-    """The folder of the model in the package, there or not."""
+    """The folder of the bundled model; it may not exist."""
     return small.small_folder()
 
 
 def is_packaged() -> bool:
-    """Whether the package holds a model."""
+    """Whether the package contains a model."""
     try:
         return (packaged_folder() / CONFIG).is_file()
-    except OSError:  # a folder that nobody may look into
+    except OSError:  # no permission to read the folder
         return False
 
 
@@ -150,10 +148,10 @@ def set_up(store: "Store") -> None:
 
 
 def ensure_small(store: "Store") -> int | None:
-    """The number of the model in the package as it is registered; None if there is none.
+    """Register the bundled model; its id, None if there is none.
 
-    Where it is new it is active, unless somebody has a model of their own active for either
-    task. What another version of it said is forgotten. One that is damaged is left as it is.
+    A new one becomes active unless a model that somebody chose is active for either task.
+    Results of another version are deleted. A damaged one is left as registered.
     """
     if not is_packaged():
         return None
@@ -165,7 +163,7 @@ def ensure_small(store: "Store") -> int | None:
 
 
 def packaged_version() -> str | None:
-    """What tells the packaged model from that of another release; None for a damaged one."""
+    """Identifies the bundled model of a release; None for a damaged one."""
     try:
         config = read_config(packaged_folder())
     except ModelsError:
@@ -174,8 +172,7 @@ def packaged_version() -> str | None:
 
 
 def packaged_metrics() -> dict[str, object]:
-    """The figures of the model in the package under the names that trained models give them;
-    empty where they cannot be read."""
+    """The bundled model's figures by the names that trained models use; {} if unreadable."""
     try:
         found = read_metrics(packaged_folder())
     except ModelsError:
@@ -187,31 +184,27 @@ def packaged_metrics() -> dict[str, object]:
     return resolution | own | {"dev_examples": resolution.get("n"), "judged_on": "dev"}
 
 
-# Which model: what a person asks for made one that decides.
-#
-# Identification and resolution choose alike: `Choosing` knows how, `IDENTIFICATION` here and
-# `RESOLUTION` what of. A model of both tasks serves either.
+# Model selection. Both tasks use `ModelSelector`; `IDENTIFICATION` and `RESOLUTION` hold what
+# differs. A model of both tasks can be selected for either.
 
 TASK = "identification"
 
 OUT_OF_USE = "rejected"
-"""The state of models that no recipe's name stands for."""
+"""The state of models that are not selected by their recipe's name."""
 
 Loaded = MutableMapping[tuple[str, str], object]
-"""Models that are in memory, by recipe and folder ("" for the one in the package)."""
+"""Models in memory, by recipe and folder ("" for the bundled one)."""
 
 
 class Versioned(Protocol):
-    """What both kinds of models have."""
+    """What identifiers and resolvers have in common."""
 
     @property
-    def recipe(self) -> str:
-        """What it was made by."""
-        ...
+    def recipe(self) -> str: ...
 
     @property
     def version(self) -> str:
-        """Changes when what it says may."""
+        """Changes whenever the model's output may change."""
         ...
 
 
@@ -220,36 +213,39 @@ Made = TypeVar("Made", bound=Versioned)
 
 @dataclass(frozen=True, slots=True)
 class SelectedModel(Generic[Made]):
-    """A model of a task, ready to decide or to answer.
-
-    name: what it is called. model_id: of its registration in the store; None without one.
-    aside: why it is not the one that it should be, in a sentence; "" where it is.
-    """
+    """A loaded model of a task."""
 
     model: Made
     name: str
     model_id: int | None = None
-    aside: str = ""
+    """In the store; None where it is not registered."""
+
+    fallback_reason: str = ""
+    """A sentence that says why it replaces the expected model; "" where it is that one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choosing(Generic[Made]):
-    """How a task's model is chosen.
-
-    recipes: words that a person may say. built_in: those of them that need no folder, the
-    one first that is used where no model is active. registered: those of them that a
-    database registers, since what they say is stored. make: a recipe, and the folder of one
-    that was trained, made ready. error: for what names none. takes_over_from: the built-in
-    recipes that were used by default before the one that is now.
-    """
+class ModelSelector(Generic[Made]):
+    """How a task's model is selected."""
 
     task: str
     recipes: tuple[str, ...]
+    """Names that a user may give."""
+
     built_in: tuple[str, ...]
+    """Recipes without a folder; the first one is the default where no model is active."""
+
     registered: tuple[str, ...]
+    """Built-in recipes that are registered in a database, because their output is stored."""
+
     make: Callable[[str, Path | None], Made]
+    """Loads a recipe, from a folder where it was trained."""
+
     error: type[ModelsError]
+    """Raised for a name that selects nothing."""
+
     takes_over_from: tuple[str, ...] = ()
+    """Built-in recipes that were the default in earlier releases."""
 
     def find(
         self,
@@ -259,12 +255,26 @@ class Choosing(Generic[Made]):
         register: bool = True,
         loaded: Loaded | None = None,
     ) -> SelectedModel[Made]:
-        """What `spec` names; see `identifier_for`. loaded: what need not be loaded again."""
+        """The model that `spec` names; by default the task's active model, else `small`.
+
+        spec: a model's id or name, a recipe (its active model, else its newest; with its kind
+        as "nearest-noun:first"), or the path of a model folder. store: None without a
+        database. register: register built-in models, and versions of this program that
+        differ from the registered ones; otherwise nothing is written. loaded: models in
+        memory, to which newly loaded ones are added. Where the bundled model cannot be used
+        and none was named, the first built-in recipe replaces it. Raises the task's error for
+        a spec that selects nothing, ModelFileError for a model that is gone, damaged or
+        changed.
+        """
         if store is None:
-            return self._alone(spec, loaded)
+            if spec is None:
+                return self._by_default(loaded)
+            return self._without_store(spec, loaded)
         if register:
             small = ensure_small(store)
-            self._restore(store)
+            # The bundled model takes back the place in which a recipe stood in for it.
+            if store.models.standing_in(self.task) is not None:
+                store.models.stand_down(self.task)
             if spec is None and small is None and self.takes_over_from:
                 self.ensure(store, self.built_in[0])
         found = self.named(store, spec)
@@ -277,16 +287,16 @@ class Choosing(Generic[Made]):
             made = self.make(recipe, None)
             if not register:
                 return SelectedModel(made, recipe)
-            self.ensure(store, self.built_in[0])  # the one that is active where none was
+            self.ensure(store, self.built_in[0])  # becomes active where no model is
             return SelectedModel(made, recipe, self.ensure(store, recipe))
         return self._without_store(spec, loaded)
 
     def ensure(self, store: "Store", recipe: str) -> int:
-        """The number of a built-in recipe as a registered model, which can be activated.
+        """Register a built-in recipe as a model that can be activated; its id.
 
-        What another version of it said is forgotten.
+        Results of another version are deleted.
         """
-        known = self._known(store, recipe)
+        known = next((one for one in store.models.all() if one.name == recipe), None)
         made = self.make(recipe, None)
         if known is not None and same_version(known.version, made.version):
             return known.id
@@ -294,14 +304,17 @@ class Choosing(Generic[Made]):
         return store.models.ensure(recipe, self.task, recipe, made.version, in_place_of=before)
 
     def named(self, store: "Store", spec: str | None) -> "Model | None":
-        """The registered model of the task that `spec` names; None if none.
+        """The registered model of the task that `spec` names; None if there is none.
 
-        Raises the task's error for a model of another task.
+        None as spec: the active one; a model of this task precedes one of both. Raises the
+        task's error for a model of another task.
         """
         known = store.models.all()
         ours = [model for model in known if model.task in (self.task, BOTH)]
         if spec is None:
-            return self._active(ours)
+            active = [model for model in ours if model.state == "active"]
+            active.sort(key=lambda model: (model.task == self.task, model.id))
+            return active[-1] if active else None
         by_name = next((m for m in known if spec in (str(m.id), m.name)), None)
         if by_name is not None:
             self.check_task(by_name.task, by_name.name)
@@ -311,7 +324,7 @@ class Choosing(Generic[Made]):
         return of_recipe[-1] if of_recipe else None
 
     def check_task(self, task: str, what: str) -> None:
-        """Raise the task's error unless a model of `task` is one of this."""
+        """Raise the task's error unless a model of `task` serves this one."""
         if task not in (self.task, BOTH):
             raise self.error(f"{what} is a model of {task}, not of {self.task}")
 
@@ -323,11 +336,11 @@ class Choosing(Generic[Made]):
         register: bool = True,
         loaded: Loaded | None = None,
     ) -> Made:
-        """A registered model, ready.
+        """Load a registered model.
 
-        register: where this program's version differs from the one that is registered, note
-        its own; what the other one said is forgotten. Raises ModelFileError if the model is
-        not what it was, the task's error if this program cannot use it.
+        register: store this program's version where it differs from the registered one, whose
+        results are then deleted. Raises ModelFileError if the model's files have changed, the
+        task's error if this program cannot use it.
         """
         folder = None
         if not (model.path is None and model.recipe in (*self.built_in, SMALL)):
@@ -339,23 +352,13 @@ class Choosing(Generic[Made]):
 
     # --- helpers ------------------------------------------------------------------------
 
-    def _active(self, ours: "list[Model]") -> "Model | None":
-        """Of the task's models the active one; one of both tasks gives way to its own."""
-        active = [model for model in ours if model.state == "active"]
-        active.sort(key=lambda model: (model.task == self.task, model.id))
-        return active[-1] if active else None
-
-    def _known(self, store: "Store", name: str) -> "Model | None":
-        return next((one for one in store.models.all() if one.name == name), None)
-
     def _made(self, recipe: str, folder: Path | None, loaded: Loaded | None) -> Made:
         if loaded is None:
             return self.make(recipe, folder)
         key = (recipe, "" if folder is None else str(folder))
-        found = loaded.get(key)
-        if found is None:
-            found = loaded[key] = self.make(recipe, folder)
-        return found  # type: ignore[return-value]  # a model of both tasks is of either type
+        if key not in loaded:
+            loaded[key] = self.make(recipe, folder)
+        return loaded[key]  # type: ignore[return-value]  # a model of both tasks is of either type
 
     def _found(
         self,
@@ -371,47 +374,32 @@ class Choosing(Generic[Made]):
         except (ModelsError, ImportError) as error:
             if spec is not None or model.path is not None or model.recipe != SMALL:
                 raise
-            return self._instead(store, error, register=register)
+            return self._fallback(store if register else None, error)
         return SelectedModel(made, model.name, model.id)
 
-    def _instead(
-        self, store: "Store", error: Exception, *, register: bool
-    ) -> SelectedModel[Made]:
-        """The built-in recipe that works on where the model in the package does not."""
+    def _fallback(self, store: "Store | None", error: Exception) -> SelectedModel[Made]:
+        """The built-in recipe that replaces the bundled model; noted in the store, if any."""
         recipe = self.built_in[0]
         made = self.make(recipe, None)
-        number = None
-        if register:
-            number = self.ensure(store, recipe)
+        model_id = None
+        if store is not None:
+            model_id = self.ensure(store, recipe)
             store.models.stand_in(self.task, recipe)
-        return SelectedModel(made, recipe, number, self._aside(error))
-
-    def _aside(self, error: Exception) -> str:
-        return (
-            f"the small model cannot be used, and {self.built_in[0]} decides in its place: "
-            f"{error}"
-        )
-
-    def _restore(self, store: "Store") -> None:
-        """Give the model in the package its place back that another stood in for."""
-        if store.models.standing_in(self.task) is not None:
-            store.models.stand_down(self.task)
-
-    def _alone(self, spec: str | None, loaded: Loaded | None) -> SelectedModel[Made]:
-        return self._by_default(loaded) if spec is None else self._without_store(spec, loaded)
+        why = f"the small model cannot be used, and {recipe} decides in its place: {error}"
+        return SelectedModel(made, recipe, model_id, why)
 
     def _by_default(self, loaded: Loaded | None) -> SelectedModel[Made]:
-        """Without a database: the model in the package, else a built-in recipe."""
+        """The bundled model, unregistered; else a built-in recipe."""
         recipe = self.built_in[0]
         if not is_packaged():
             return SelectedModel(self.make(recipe, None), recipe)
         try:
             return SelectedModel(self._made(SMALL, None, loaded), SMALL)
         except (ModelsError, ImportError) as error:
-            return SelectedModel(self.make(recipe, None), recipe, None, self._aside(error))
+            return self._fallback(None, error)
 
     def _without_store(self, spec: str, loaded: Loaded | None) -> SelectedModel[Made]:
-        """What no database knows: a recipe, or a model's folder."""
+        """A model that is not registered: a recipe, or a model's folder."""
         folder = Path(spec)
         recipe = spec.partition(":")[0]
         if recipe in self.recipes and not folder.is_dir():
@@ -428,14 +416,12 @@ class Choosing(Generic[Made]):
 
 
 def same_version(registered: str, made: str) -> bool:
-    """Whether a registered version is that of the program: behind it the parser may be named
-    with which it answers ("1 en_core_web_sm 3.8.0")."""
+    """Whether a registered version is the program's. It may end with the parser's name, as in
+    "1 en_core_web_sm 3.8.0"."""
     return registered == made or registered.startswith(f"{made} ")
 
 
-# --- identification -------------------------------------------------------------------------
-
-IDENTIFICATION: Choosing[Identifier] = Choosing(
+IDENTIFICATION: ModelSelector[Identifier] = ModelSelector(
     TASK,
     recipes=(RULES, SVM, ENCODER, SMALL),
     built_in=(RULES,),
@@ -443,45 +429,11 @@ IDENTIFICATION: Choosing[Identifier] = Choosing(
     make=load_identifier,
     error=IdentificationRecipeError,
 )
-
-
-def identifier_for(
-    store: "Store | None",
-    spec: str | None = None,
-    *,
-    register: bool = True,
-    loaded: Loaded | None = None,
-) -> SelectedModel[Identifier]:
-    """The identifier that `spec` names; the task's active model by default, else `small`.
-
-    spec: a model's number or name, a recipe (its active model, else its newest), or the path
-    of a model directory. store: None where there is no database. register: note in the
-    store the built-in models, which have no number before, and a version that decides
-    otherwise than the one that is registered; without it nothing is written. loaded: models
-    that are in memory already, and where those that get there are put. Where the model in
-    the package cannot be used and none was named, the rules decide, and `aside` says why.
-    Raises IdentificationRecipeError for what names none, ModelFileError for a model that is
-    gone, damaged, or not what was registered.
-    """
-    return IDENTIFICATION.find(store, spec, register=register, loaded=loaded)
-
-
-def named(store: "Store", spec: str | None) -> "Model | None":
-    """The registered model of identification that `spec` names; None if none.
-
-    Raises IdentificationRecipeError for one of another task.
-    """
-    return IDENTIFICATION.named(store, spec)
-
-
-def check_task(task: str, what: str) -> None:
-    """Raise IdentificationRecipeError unless a model of this task identifies."""
-    IDENTIFICATION.check_task(task, what)
+identifier_for = IDENTIFICATION.find
 
 
 def ensure_built_in(store: "Store") -> None:
-    """Register the models that need no training, where that can be written."""
-
+    """Register the models that need no training, unless the disk is full."""
     with suppress(FullError):
         ensure_small(store)
         IDENTIFICATION.ensure(store, RULES)
@@ -490,14 +442,13 @@ def ensure_built_in(store: "Store") -> None:
 
 def check_usable(store: "Store", model: "Model") -> None:
     """Raise ModelsError unless a model can be used."""
-
     if model.task in (TASK, BOTH):
         IDENTIFICATION.load(store, model, register=False)
     if model.task in (RESOLUTION.task, BOTH):
         RESOLUTION.load(store, model, register=False)
 
 
-RESOLUTION: Choosing[Resolver] = Choosing(
+RESOLUTION: ModelSelector[Resolver] = ModelSelector(
     RESOLUTION_TASK,
     recipes=RECIPES,
     built_in=(CUES, NEAREST, DETERMINISTIC),
@@ -506,34 +457,14 @@ RESOLUTION: Choosing[Resolver] = Choosing(
     error=ResolutionRecipeError,
     takes_over_from=(NEAREST,),
 )
+resolver_for = RESOLUTION.find
 
 
-def resolver_for(
-    store: "Store | None",
-    spec: str | None = None,
-    *,
-    register: bool = True,
-    loaded: Loaded | None = None,
-) -> SelectedModel[Resolver]:
-    """The resolver that `spec` names; the task's active model by default, else `small`.
+def register_parser(store: "Store", chosen: SelectedModel[Resolver], parser: str) -> None:
+    """Store the parser that a model uses; predictions made with another one are deleted.
 
-    spec: a model's number or name, a recipe (its active model, else its newest; with its
-    kind as "nearest-noun:first"), or the path of a model directory. store: None where there
-    is no database. register: note in the store the built-in models, and a version that
-    answers otherwise than the one that is registered; without it nothing is written. loaded:
-    models that are in memory already, and where those that get there are put. Where the
-    model in the package cannot be used and none was named, `cues` answers, and `aside` says
-    why. Raises IdentificationRecipeError for what names none, ModelFileError for a model that
-    is gone, damaged, or not what was registered.
-    """
-    return RESOLUTION.find(store, spec, register=register, loaded=loaded)
-
-
-def answers_with(store: "Store", chosen: SelectedModel[Resolver], parser: str) -> None:
-    """Note the parser with which a model answers; what it said with another is forgotten.
-
-    To be called before predictions are stored. parser: its name with its version; "" for
-    none, and then nothing is noted.
+    Call it before predictions are stored. parser: its name with its version; "" for none,
+    which stores nothing.
     """
     if not parser:
         return
@@ -548,44 +479,47 @@ def answers_with(store: "Store", chosen: SelectedModel[Resolver], parser: str) -
 NOTHING = "no other model was in use before{of}; to use one: nfh-tui models activate ID"
 
 
-class NoWayBackError(ModelsError):
-    """There is no model to go back to; the sentence says why."""
+class NoEarlierModelError(ModelsError):
+    """There is no model to roll back to; the sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Back:
-    """Where somebody went back. before, after: the model of each task that changed, by the
-    task. passed_over: models in between that cannot be used, each with the reason."""
+class Rollback:
+    """The models before and after a rollback, by task, where they differ."""
 
     before: Mapping[str, str]
     after: Mapping[str, str]
     passed_over: Mapping[str, str]
+    """Models in between that cannot be used, by name, with the reason."""
 
 
-def go_back(store: "Store", task: str | None = None, *, who: str = "") -> Back:
-    """Let a task use the model again that it used before; by default undo the last change.
+def roll_back(store: "Store", task: str | None = None, *, who: str = "") -> Rollback:
+    """Activate the model that a task used before; by default undo the last change.
 
-    A model that cannot be used any more is passed over. Raises NoWayBackError, StoreError.
+    A model that cannot be used any more is skipped. Raises NoEarlierModelError, StoreError.
     """
-    told = store.models.activations()
-    tasks = last_changed(told) if task is None else (task,)
+    activations = store.models.activations()
+    tasks = last_changed(activations) if task is None else (task,)
     if not tasks:
-        raise NoWayBackError(NOTHING.format(of=""))
-    changes = piles(told)
+        raise NoEarlierModelError(NOTHING.format(of=""))
+    changes = piles(activations)
     models = {one.id: one for one in store.models.all()}
     before = in_use(store)
     passed_over: dict[str, str] = {}
     wanted = {}
     for one in tasks:
-        below = [models[it] for it in earlier(changes[one]) if it in models]
-        found = _usable(store, below, before.get(one), passed_over)
+        candidates = [models[it] for it in earlier(changes[one]) if it in models]
+        found = _first_usable(store, candidates, before.get(one), passed_over)
+        if found is None and passed_over:
+            reasons = "; ".join(passed_over.values())
+            raise NoEarlierModelError(f"no model that {one} used before can be used: {reasons}")
         if found is None:
-            raise NoWayBackError(_why(one, passed_over))
+            raise NoEarlierModelError(NOTHING.format(of=f" for {one}"))
         wanted[one] = found.id
     now = store.models.put_back(wanted, ActivationReason(who, BACK))
     after = {key: model.name for key, model in now.items()}
     changed = [key for key in SINGLE_TASKS if before.get(key) != after.get(key)]
-    return Back(
+    return Rollback(
         {key: before[key] for key in changed if key in before},
         {key: after[key] for key in changed if key in after},
         passed_over,
@@ -593,17 +527,17 @@ def go_back(store: "Store", task: str | None = None, *, who: str = "") -> Back:
 
 
 def in_use(store: "Store") -> dict[str, str]:
-    """The model that each task uses, by the task."""
+    """The name of each task's active model."""
     found = {task: store.models.active(task) for task in SINGLE_TASKS}
     return {task: model.name for task, model in found.items() if model is not None}
 
 
-def _usable(
-    store: "Store", below: "list[Model]", now: str | None, passed_over: dict[str, str]
+def _first_usable(
+    store: "Store", candidates: "list[Model]", active: str | None, passed_over: dict[str, str]
 ) -> "Model | None":
-    """The first of these that is another than the one in use, and can be used."""
-    for model in below:
-        if model.name == now or model.name in passed_over:
+    """The first candidate that is not active and can be used; adds to `passed_over`."""
+    for model in candidates:
+        if model.name == active or model.name in passed_over:
             continue
         try:
             check_usable(store, model)
@@ -612,10 +546,3 @@ def _usable(
             continue
         return model
     return None
-
-
-def _why(task: str, passed_over: Mapping[str, str]) -> str:
-    if not passed_over:
-        return NOTHING.format(of=f" for {task}")
-    told = "; ".join(passed_over.values())
-    return f"no model that {task} used before can be used: {told}"

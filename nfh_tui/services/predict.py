@@ -1,6 +1,4 @@
-"""Numbers predicted, of a text or of a database's anchors: are they fused heads, and which
-heads do they have?
-"""
+"""Prediction: which numbers of a text or of a database are fused heads, and their heads."""
 
 import math
 import time
@@ -31,15 +29,15 @@ from nfh_models.identification.base import (
 from nfh_models.parsing.base import BASIC, Parser, ParserError, load_parser
 from nfh_models.resolution import recipes
 from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolved
-from nfh_models.resolution.baselines import DeterministicResolver, Pattern
+from nfh_models.resolution.baselines import DeterministicResolver
 from nfh_models.resolution.heads import decode
 from nfh_models.resolution.recipes import ENCODER, SMALL, TASK, ResolutionRecipeError
 from nfh_tui.services.models import (
     RESOLUTION,
     Loaded,
     SelectedModel,
-    answers_with,
     identifier_for,
+    register_parser,
     resolver_for,
 )
 from nfh_tui.services.predict_sources import PassageNumbers
@@ -49,78 +47,78 @@ if TYPE_CHECKING:
     from nfh_db.store import Store
 
 
-# Numbers of passages predicted: are they fused heads, and which heads do they have?
-#
-# First the identifier says which numbers lack their noun. Of these the patterns that are sure
-# answer some, the resolver the others. Passages come and predictions go, so
-# that texts of any size take the same memory.
+# Numbers of passages: the identifier decides which ones are fused heads. Patterns resolve some
+# of these, the resolver the others. All of it streams, so memory does not grow with the text.
 
-TOGETHER = 512
-"""Numbers that are predicted together."""
+NUMBER_BATCH = 512
+"""Numbers predicted together."""
 
-SCORES_TOGETHER = 1_000_000
-"""Candidates that are scored together, which bounds the memory where passages are long."""
+SCORE_BATCH = 1_000_000
+"""Candidates scored together; bounds the memory where passages are long."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionTools:
-    """What predicts.
-
-    identifier: None where all numbers are known to be fused heads. parser: None where nobody
-    needs one. patterns: whether they are tried at all.
-    """
+    """The models and the parser."""
 
     identifier: SelectedModel[Identifier] | None
+    """None where all numbers are known to be fused heads."""
+
     resolver: SelectedModel[Resolver]
     parser: Parser | None
+    """None where no model needs one."""
+
     patterns: bool = True
+    """Whether patterns are tried before the resolver."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedNumber:
-    """A number with what was predicted.
-
-    decision: of the identifier; None where none was asked. choice: of the resolver; None of
-    what is no fused head, and where a pattern answered, whose name is in `pattern`. answer: of
-    kind NFH where the resolver had nothing to say.
-    """
+    """A number with its prediction."""
 
     numbers: PassageNumbers
     anchor: Anchor
     decision: Decision | None
+    """The identifier's; None without one."""
+
     answer: Answer
+    """Of kind NFH where the resolver gives no answer."""
+
     choice: Choice | None = None
+    """The resolver's; None for a number that is no fused head or that a pattern resolves."""
+
     pattern: str | None = None
+    """The name of the pattern that resolves it."""
 
     @property
     def nfh(self) -> bool:
-        """Whether its noun is missing."""
         return self.answer.kind is not Kind.NOT_NFH
 
 
 @dataclass(slots=True)
 class PredictionCounts:
-    """What was predicted so far.
-
-    kinds: of those without a noun. patterns: by name, how many they answered. several: with
-    two heads or more. cut: with tokens that the model did not look at, and tokens: how many
-    of all.
-    """
+    """Counts of what has been predicted so far."""
 
     passages: int = 0
     numbers: int = 0
     kinds: Counter[Kind] = field(default_factory=Counter)
+    """Of fused heads."""
+
     patterns: Counter[str] = field(default_factory=Counter)
+    """Fused heads resolved by each pattern."""
+
     several: int = 0
+    """Fused heads with two heads or more."""
+
     cut: int = 0
+    """Fused heads for which the model did not score every token of the passage."""
 
     @property
     def nfh(self) -> int:
-        """Numbers whose noun is missing."""
         return self.kinds.total()
 
     def add(self, one: PredictedNumber, *, windowed: bool) -> None:
-        """Count one. windowed: the resolver's scores leave out only what it did not look at."""
+        """Count one. windowed: tokens without a score are outside the resolver's window."""
         self.numbers += 1
         if not one.nfh:
             return
@@ -129,11 +127,11 @@ class PredictionCounts:
         if one.pattern is not None:
             self.patterns[one.pattern] += 1
         if windowed and one.choice is not None:
-            self.cut += looked_past(one.choice, one.anchor)
+            self.cut += is_truncated(one.choice, one.anchor)
 
 
-def looked_past(choice: Choice, anchor: Anchor) -> bool:
-    """Whether tokens of the passage besides the anchor's own were no candidates."""
+def is_truncated(choice: Choice, anchor: Anchor) -> bool:
+    """Whether tokens other than the anchor's own have no score."""
     tokens = choice.scores[len(IMPLICIT_KINDS) :]
     return tokens.count(None) > anchor.end - anchor.start
 
@@ -143,7 +141,7 @@ def predict(
 ) -> Iterator[PredictedNumber]:
     """Each number of the passages with its prediction, in order, in bounded memory.
 
-    Raises ParserError for a parser that gives too little, and what `passages` raises.
+    Raises ParserError for a parser that lacks a required layer, and what `passages` raises.
     """
     windowed = tools.resolver.model.probabilities
     for chunk in _chunks(passages):
@@ -154,14 +152,14 @@ def predict(
 
 
 def _chunks(passages: Iterable[PassageNumbers]) -> Iterator[list[PassageNumbers]]:
-    """Passages in order, with at most TOGETHER numbers or so."""
+    """Passages in order, until NUMBER_BATCH or SCORE_BATCH is reached."""
     chunk: list[PassageNumbers] = []
     numbers = scores = 0
     for one in passages:
         chunk.append(one)
         numbers += len(one.anchors)
         scores += len(one.anchors) * len(one.passage.tokens)
-        if numbers >= TOGETHER or scores >= SCORES_TOGETHER:
+        if numbers >= NUMBER_BATCH or scores >= SCORE_BATCH:
             yield chunk
             chunk, numbers, scores = [], 0, 0
     if chunk:
@@ -170,16 +168,23 @@ def _chunks(passages: Iterable[PassageNumbers]) -> Iterator[list[PassageNumbers]
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A number without its answer. case: it in its sentence, parsed or not."""
+    """A number without its answer. case: the number in its sentence, parsed or not."""
 
     numbers: PassageNumbers
     anchor: Anchor
     case: SentenceNumber
     decision: Decision | None
 
+    def predicted(
+        self, answer: Answer, choice: Choice | None = None, pattern: str | None = None
+    ) -> PredictedNumber:
+        return PredictedNumber(
+            self.numbers, self.anchor, self.decision, answer, choice, pattern
+        )
+
     @property
     def item(self) -> Item:
-        """It in its passage, with the parse of its sentence, if there is one."""
+        """The number in its passage, with the parse of its sentence if there is one."""
         parsed = self.case.parsed
         shift = 0 if parsed is None else self.anchor.start - self.case.start
         return Item(self.numbers.passage, self.anchor, parsed, shift)
@@ -189,7 +194,12 @@ def _predict(
     chunk: Sequence[PassageNumbers], tools: PredictionTools
 ) -> Iterator[PredictedNumber]:
     open_ = _identified(chunk, tools)
-    answers: list[PredictedNumber | None] = [_without(one) for one in open_]
+    answers: list[PredictedNumber | None] = [
+        None
+        if one.decision is None or one.decision.nfh
+        else one.predicted(Answer(Kind.NOT_NFH))
+        for one in open_
+    ]
     waiting = [place for place, answer in enumerate(answers) if answer is None]
     if tools.patterns:
         open_ = _parsed_for_patterns(open_, waiting, tools.parser)
@@ -201,52 +211,41 @@ def _predict(
     for place, (item, choice) in zip(waiting, choices, strict=True):
         one = open_[place]
         answer = Answer(Kind.NFH) if choice is None else decode(item, choice)
-        answers[place] = PredictedNumber(one.numbers, one.anchor, one.decision, answer, choice)
+        answers[place] = one.predicted(answer, choice=choice)
     yield from (answer for answer in answers if answer is not None)
 
 
 def _identified(chunk: Sequence[PassageNumbers], tools: PredictionTools) -> list[_Open]:
     owners = [(numbers, anchor) for numbers in chunk for anchor in numbers.anchors]
     cases = (case for numbers in chunk for case in cases_of(numbers.passage, numbers.anchors))
+    decided: Iterable[tuple[SentenceNumber, Decision | None]]
     if tools.identifier is None:
-        return [
-            _Open(numbers, anchor, case, None)
-            for (numbers, anchor), case in zip(owners, cases, strict=True)
-        ]
-    decided = decide(cases, tools.identifier.model, tools.parser)
+        decided = ((case, None) for case in cases)
+    else:
+        decided = decide(cases, tools.identifier.model, tools.parser)
     return [
         _Open(numbers, anchor, case, decision)
         for (numbers, anchor), (case, decision) in zip(owners, decided, strict=True)
     ]
 
 
-def _without(one: _Open) -> PredictedNumber | None:
-    """The answer to a number that is no fused head; None for one that is."""
-    if one.decision is None or one.decision.nfh:
-        return None
-    return PredictedNumber(one.numbers, one.anchor, one.decision, Answer(Kind.NOT_NFH))
-
-
 def _parsed_for_patterns(
     open_: list[_Open], places: Sequence[int], parser: Parser | None
 ) -> list[_Open]:
-    """The same numbers; those whose words may be a pattern have their sentence parsed."""
+    """The same numbers, with parsed sentences where the words may match a pattern."""
     if parser is None:
         return open_
+    cases = {place: open_[place].case for place in places}
     wanted = [
         place
-        for place in places
-        if open_[place].case.parsed is None and _may_match(open_[place].case)
+        for place, case in cases.items()
+        if case.parsed is None and recipes.may_match(case.word_span.words, case.start, case.end)
     ]
     found = list(open_)
-    parsed = parse_cases([open_[place].case for place in wanted], parser)
+    parsed = parse_cases([cases[place] for place in wanted], parser)
     for place, case in zip(wanted, parsed, strict=True):
         found[place] = replace(open_[place], case=case)
     return found
-
-
-def _may_match(case: SentenceNumber) -> bool:
-    return recipes.may_match(case.word_span.words, case.start, case.end)
 
 
 def _by_pattern(one: _Open, recipe: str) -> PredictedNumber | None:
@@ -254,25 +253,21 @@ def _by_pattern(one: _Open, recipe: str) -> PredictedNumber | None:
     pattern = recipes.find(case.word_span.words, case.parsed, case.start, case.end)
     if pattern is None or not recipes.goes_first(pattern, recipe):
         return None
-    answer = _answer_of(one.item, pattern)
-    if answer is None:
-        return None
-    return PredictedNumber(one.numbers, one.anchor, one.decision, answer, pattern=pattern.name)
-
-
-def _answer_of(item: Item, pattern: Pattern) -> Answer | None:
     if pattern.kind is not None and pattern.kind is not Kind.REFERENCE:
-        return class_answer(pattern.kind)
+        return one.predicted(class_answer(pattern.kind), pattern=pattern.name)
+    item = one.item
     (choice,) = DeterministicResolver().resolve([item])
-    return None if choice is None else decode(item, choice)
+    if choice is None:
+        return None
+    return one.predicted(decode(item, choice), pattern=pattern.name)
 
 
 DIGITS = 6
-"""Of scores, significant; two machines may differ in what stands behind those."""
+"""Significant digits of scores; further ones may differ between machines."""
 
 
 class PredictionLines:
-    """Makes the lines of predictions. at: when, as the format has it; one for a whole run."""
+    """Formats predictions as lines of JSON. at: the run's time, as the format writes it."""
 
     def __init__(self, tools: PredictionTools, at: str, *, scores: bool) -> None:
         self._tools = tools
@@ -281,7 +276,7 @@ class PredictionLines:
         self._scores = scores
 
     def line(self, one: PredictedNumber) -> str:
-        """A prediction's line, with its end."""
+        """A prediction's line, with its line end."""
         passage = one.numbers.passage
         vote = Vote(self._name, Role.ANNOTATOR, one.answer, self._at)
         record = ExportRecord(
@@ -318,7 +313,7 @@ class PredictionLines:
 
 
 def annotator_of(model: str) -> str:
-    """A model's name as that of an annotator, whose names are printable and not long."""
+    """A model's name as an annotator's: printable, at most NAME_LENGTH characters."""
     shown = "".join(sign for sign in model if sign.isprintable()).strip()
     return shown[:NAME_LENGTH].strip() or "model"
 
@@ -329,27 +324,26 @@ def _short(score: float | None) -> float | None:
     return float(f"{score:.{DIGITS}g}")
 
 
-# Anchors of a database predicted: what a model says of each is stored as it comes.
-#
-# What is stored is not predicted anew, so that a run that was broken off goes on where it was.
+# Anchors of a database: predictions are stored in batches, and stored ones are not repeated, so
+# an interrupted run continues where it stopped.
 
-AT_ONCE = 200
+PASSAGE_BATCH = 200
 """Passages read together."""
 
-SAVED_TOGETHER = 128
-"""Predictions between two writes, so that little is lost where a run ends early."""
+PREDICTION_BATCH = 128
+"""Predictions between two writes: at most so many are lost where a run is killed."""
 
-WRITE_SIZE = WriteSize(first=32, smallest=4, largest=SAVED_TOGETHER, seconds=0.012)
+WRITE_SIZE = WriteSize(first=32, smallest=4, largest=PREDICTION_BATCH, seconds=0.012)
 """Predictions."""
 
 GOES_ON = "What was predicted is stored: run the command again, and it goes on from there."
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with a label, the amount done and the total."""
 
 
 class RemotePredictors(Protocol):
-    """Other machines that have the same model."""
+    """Machines of a cluster that have loaded the same model."""
 
     @property
     def parser_name(self) -> str:
@@ -363,45 +357,51 @@ class RemotePredictors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What predicts. parser: None where the resolver needs none, or predicts elsewhere."""
+    """A resolver with its parser, or on other machines."""
 
     chosen: SelectedModel[Resolver]
     parser: Parser | None
-    elsewhere: RemotePredictors | None = None
+    """None where the resolver needs none or runs on other machines."""
+
+    remote: RemotePredictors | None = None
 
     @property
     def parser_name(self) -> str:
         """The parser's name with its version; "" for none."""
-        if self.elsewhere is not None:
-            return self.elsewhere.parser_name
+        if self.remote is not None:
+            return self.remote.parser_name
         return "" if self.parser is None else self.parser.name
 
     def check(self) -> None:
-        """Raise ParserError for a parser that gives too little."""
-        if self.elsewhere is None:
+        """Raise ParserError for a parser that lacks a required layer."""
+        if self.remote is None:
             check_layers(self.chosen.model.needs, self.parser)
 
     def resolved(self, items: Iterable[Item]) -> Iterator[tuple[Item, Choice | None]]:
         """Each item with its choice, in order, in bounded memory. Raises ModelsError."""
-        if self.elsewhere is not None:
-            return self.elsewhere.resolved(items)
+        if self.remote is not None:
+            return self.remote.resolved(items)
         return resolved(items, self.chosen.model, self.parser)
 
 
 @dataclass(slots=True)
 class PredictionRun:
-    """What came of a run.
-
-    anchors: of the query. predicted: in this run; the others before, but for those that are
-    gone meanwhile. kinds: of those predicted now. silent: of which the recipe says nothing.
-    cut: in passages that the model did not see whole.
-    """
+    """The counts of a run."""
 
     anchors: int = 0
+    """Anchors that the query finds."""
+
     predicted: int = 0
+    """Predictions stored in this run."""
+
     silent: int = 0
+    """Anchors for which the model gives no answer."""
+
     cut: int = 0
+    """Predictions for which the model did not score every token of the passage."""
+
     kinds: Counter[Kind] = field(default_factory=Counter)
+    """Of the predictions of this run."""
 
 
 def predict_stored(
@@ -413,11 +413,11 @@ def predict_stored(
     *,
     force: bool = False,
 ) -> PredictionRun:
-    """Predict the anchors that a query finds and of which the model has said nothing yet.
+    """Predict the anchors that a query finds and that have no prediction of the model.
 
-    tools: with a model that the store knows. force: also those of which it has. Raises
-    StoreError, and ParserError for a parser that gives too little. A KeyboardInterrupt leaves
-    what is stored by then.
+    tools: with a registered model. force: repeat existing predictions. Raises StoreError, and
+    ParserError for a parser that lacks a required layer. After a KeyboardInterrupt, earlier
+    predictions are stored.
     """
     run = _Run(store, tools, progress, force=force)
     try:
@@ -429,8 +429,6 @@ def predict_stored(
 
 
 class _Run:
-    """One run."""
-
     def __init__(
         self, store: "Store", tools: Resolution, progress: Progress, *, force: bool
     ) -> None:
@@ -443,43 +441,42 @@ class _Run:
         self._progress = progress
         self._force = force
         self._size = WRITE_SIZE.first
-        self._passed = 0
+        self._done = 0
 
     def run(self, query: "Query", me: Annotator) -> PredictionRun:
         tools, report = self._tools, self.report
         tools.check()
-        answers_with(self._store, tools.chosen, tools.parser_name)
-        asked: set[int] = set()
+        register_parser(self._store, tools.chosen, tools.parser_name)
+        matched: set[int] = set()
         for ids in self._store.queue.ids(query, me):
-            asked.update(ids)
-        report.anchors = len(asked)
+            matched.update(ids)
+        report.anchors = len(matched)
         passages = self._store.identifications.passage_ids(query, me)
         waiting: deque[int] = deque()
-        choices = tools.resolved(self._items(passages, asked, waiting))
-        while some := list(islice(choices, SAVED_TOGETHER)):
-            self._save([(waiting.popleft(), item, choice) for item, choice in some])
-            self._passed += len(some)
-            self._progress("numbers predicted:", self._passed, len(asked))
+        choices = tools.resolved(self._items(passages, matched, waiting))
+        while batch := list(islice(choices, PREDICTION_BATCH)):
+            self._save([(waiting.popleft(), item, choice) for item, choice in batch])
+            self._done += len(batch)
+            self._progress("numbers predicted:", self._done, len(matched))
         return report
 
     def _items(
-        self, passages: "array[int]", asked: set[int], waiting: deque[int]
+        self, passages: "array[int]", matched: set[int], waiting: deque[int]
     ) -> Iterator[Item]:
-        """An item for each number to be predicted, and beside it, in `waiting`, its id."""
-        for start in range(0, len(passages), AT_ONCE):
-            for one in self._store.identifications.numbered(passages[start : start + AT_ONCE]):
-                wanted = [n for n in one.numbers if n.seen and n.id in asked]
-                known = self._known([number.id for number in wanted])
-                self._passed += len(known)
+        """An item for each number to predict; the number's id is appended to `waiting`."""
+        store = self._store
+        for start in range(0, len(passages), PASSAGE_BATCH):
+            batch = passages[start : start + PASSAGE_BATCH]
+            for one in store.identifications.numbered(batch):
+                wanted = [n for n in one.numbers if n.seen and n.id in matched]
+                known: frozenset[int] = frozenset()
+                if not self._force:
+                    known = store.predictions.known(self._model_id, [n.id for n in wanted])
+                self._done += len(known)
                 for number in wanted:
                     if number.id not in known:
                         waiting.append(number.id)
                         yield Item(one.passage, number.anchor)
-
-    def _known(self, ids: Sequence[int]) -> frozenset[int]:
-        if self._force:
-            return frozenset()
-        return self._store.predictions.known(self._model_id, ids)
 
     def _save(self, found: Sequence[tuple[int, Item, Choice | None]]) -> None:
         report, windowed = self.report, self._tools.chosen.model.probabilities
@@ -488,124 +485,83 @@ class _Run:
             if choice is None:
                 report.silent += 1
                 continue
-            rows.append((anchor, self._prediction(choice)))
+            name = self._tools.chosen.name
+            made = Prediction(name, choice.choice, choice.second, choice.margin, choice.scores)
+            rows.append((anchor, made))
             report.kinds[kind_of(choice)] += 1
-            report.cut += windowed and looked_past(choice, item.anchor)
-        self._write(rows)
-
-    def _write(self, rows: Sequence[tuple[int, Prediction]]) -> None:
-        """Store some in short writes."""
-        place = 0
-        while place < len(rows):
-            some = rows[place : place + self._size]
+            report.cut += windowed and is_truncated(choice, item.anchor)
+        written = 0
+        while written < len(rows):
+            batch = rows[written : written + self._size]
             begun = time.perf_counter()
-            self._store.predictions.save(self._model_id, some)
-            place += len(some)
-            self.report.predicted += len(some)
+            self._store.predictions.save(self._model_id, batch)
+            written += len(batch)
+            report.predicted += len(batch)
             self._size = WRITE_SIZE.next(self._size, time.perf_counter() - begun)
-
-    def _prediction(self, choice: Choice) -> Prediction:
-        return Prediction(
-            self._tools.chosen.name,
-            choice.choice,
-            choice.second,
-            choice.margin,
-            choice.scores,
-        )
 
 
 def kind_of(choice: Choice) -> Kind:
-    """What a choice says: REFERENCE for a token, else its class."""
+    """REFERENCE for a token, else the class."""
     return Kind.REFERENCE if choice.choice.isdecimal() else Kind(choice.choice)
 
 
 @dataclass(frozen=True, slots=True)
 class PredictAllRequest:
-    """What is to be predicted. query: as typed. model, parser: as --model and --parser have
-    them, None for the default. force: also what this model has predicted before. who: whose
-    queue the query is about. scheduler: the address of a cluster that is to do it."""
+    """The options of a run over a database."""
 
     query: str = ""
     model: str | None = None
+    """The value of --model; None for the default."""
+
     parser: str | None = None
+    """The value of --parser; None for the default."""
+
     force: bool = False
+    """Repeat existing predictions of the model."""
+
     who: str = ""
+    """The annotator for whom the query is evaluated."""
+
     scheduler: str | None = None
+    """Address of a cluster that predicts; None for this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictResult:
-    """What came of it. report: as JSON has it. aside: why another model answered, or "".
-    warnings: sentences about the machines that did it."""
+    """The outcome of a run."""
 
     report: Mapping[str, object]
-    aside: str
+    """As in the command's JSON."""
+
+    fallback_reason: str
+    """As in `SelectedModel`."""
+
     warnings: tuple[str, ...] = ()
+    """Sentences about the machines of the cluster."""
 
 
 def predict_all(store: "Store", wanted: PredictAllRequest, progress: Progress) -> PredictResult:
-    """Predict, store what was predicted, and report.
+    """Predict the anchors of a query and store the predictions.
 
-    Raises QueryError, StoreError, ModelsError; a KeyboardInterrupt leaves what is stored by
-    then, and the same again goes on from there.
+    Raises QueryError, StoreError, ModelsError. After a KeyboardInterrupt, earlier predictions
+    are stored, and the same call continues from there.
     """
     query = parse(wanted.query)
     began = time.perf_counter()
-    me = _known(store, wanted.who)
+    known = (one for one in store.people.all() if one.name == wanted.who)
+    me = next(known, Annotator(0, wanted.who))  # a read must not create the annotator
     chosen = resolver_for(store, wanted.model)
-    _check_stored(chosen, wanted.model)
+    if chosen.model_id is None:
+        raise ResolutionRecipeError(
+            f"the model in {wanted.model} is none of this database's, so that what it predicts "
+            "could not be stored; --file takes a text, or labelled rows"
+        )
     with ExitStack() as machines:
         tools, warnings = _tools(store, chosen, wanted, machines)
         found = predict_stored(store, query, tools, me, progress, force=wanted.force)
     active = RESOLUTION.named(store, None)
-    report = _as_json(query.text, tools, found) | {
-        "active": active is not None and active.id == chosen.model_id,
-        "seconds": round(time.perf_counter() - began, 3),
-    }
-    return PredictResult(report, chosen.aside, warnings)
-
-
-def _tools(
-    store: "Store",
-    chosen: "SelectedModel[Resolver]",
-    wanted: PredictAllRequest,
-    machines: ExitStack,
-) -> tuple[Resolution, tuple[str, ...]]:
-    """What predicts, here or on the machines of a cluster while `machines` holds; warnings."""
-    if wanted.scheduler is None:
-        return Resolution(chosen, _parser_for(chosen, wanted.parser)), ()
-    from nfh_tui.jobs.cluster_work import resolving_at
-
-    at = resolving_at(wanted.scheduler, store, chosen, wanted.parser)
-    elsewhere = machines.enter_context(at)
-    return Resolution(chosen, None, elsewhere), elsewhere.warnings
-
-
-def _known(store: "Store", wanted: str) -> Annotator:
-    """Somebody by name; to look makes nobody."""
-    found = (one for one in store.people.all() if one.name == wanted)
-    return next(found, Annotator(0, wanted))
-
-
-def _check_stored(chosen: "SelectedModel[Resolver]", model: str | None) -> None:
-    if chosen.model_id is None:
-        raise ResolutionRecipeError(
-            f"the model in {model} is none of this database's, so that what it predicts could "
-            "not be stored; --file takes a text, or labelled rows"
-        )
-
-
-def _parser_for(chosen: "SelectedModel[Resolver]", spec: str | None) -> "Parser | None":
-    """The parser that the model needs; None if it needs none. Raises ParserError."""
-
-    needs = chosen.model.needs
-    return load_parser(spec, needs) if needs else None
-
-
-def _as_json(query: str, tools: Resolution, found: PredictionRun) -> dict[str, object]:
-    chosen = tools.chosen
-    return {
-        "query": query,
+    report = {
+        "query": query.text,
         "task": TASK,
         "model": chosen.name,
         "model_id": chosen.model_id,
@@ -617,7 +573,27 @@ def _as_json(query: str, tools: Resolution, found: PredictionRun) -> dict[str, o
         "silent": found.silent,
         "kinds": {kind.value: found.kinds[kind] for kind in Kind if found.kinds[kind]},
         "beyond_window": found.cut,
+        "active": active is not None and active.id == chosen.model_id,
+        "seconds": round(time.perf_counter() - began, 3),
     }
+    return PredictResult(report, chosen.fallback_reason, warnings)
+
+
+def _tools(
+    store: "Store",
+    chosen: "SelectedModel[Resolver]",
+    wanted: PredictAllRequest,
+    machines: ExitStack,
+) -> tuple[Resolution, tuple[str, ...]]:
+    """The tools, here or on a cluster that is released with `machines`; warnings about it."""
+    if wanted.scheduler is None:
+        needs = chosen.model.needs
+        return Resolution(chosen, load_parser(wanted.parser, needs) if needs else None), ()
+    from nfh_tui.jobs.cluster_work import resolving_at
+
+    at = resolving_at(wanted.scheduler, store, chosen, wanted.parser)
+    remote = machines.enter_context(at)
+    return Resolution(chosen, None, remote), remote.warnings
 
 
 NO_PATTERNS = (
@@ -626,80 +602,69 @@ NO_PATTERNS = (
 )
 
 BOTH = (SMALL, ENCODER)
-"""Recipes whose models identify, too."""
+"""Recipes whose models may identify, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictRequest:
-    """What a call asks for.
-
-    model: of resolution; None is the model in the package. identifier: None is the same model
-    where it identifies, else the rules. identify: False where all numbers are known to be
-    fused heads. patterns: None tries those that can be tried. parser: as --parser names it.
-    """
+    """The options of a run over a file."""
 
     model: str | None = None
+    """Of resolution; None for the bundled model."""
+
     identifier: str | None = None
+    """None for the same model where it identifies, else the rules."""
+
     identify: bool = True
+    """False where all numbers are known to be fused heads."""
+
     patterns: bool | None = None
+    """None tries those that the installed parsers allow."""
+
     parser: str | None = None
+    """The value of --parser."""
 
 
 def tools_for(
-    store: "Store | None", asked: PredictRequest
+    store: "Store | None", request: PredictRequest
 ) -> tuple[PredictionTools, list[str]]:
-    """The tools, loaded, and sentences that a person should read about them.
+    """The loaded tools, and sentences about them for the user.
 
-    store: where names and numbers of models are looked up; nothing is written to it. Raises
+    store: where names and ids of models are looked up; nothing is written to it. Raises
     IdentificationRecipeError, ModelFileError and ParserError.
     """
     loaded: Loaded = {}
-    named = store if asked.model is not None else None
-    resolver = resolver_for(named, asked.model, register=False, loaded=loaded)
-    identifier = _identifier(store, asked, resolver, loaded) if asked.identify else None
-    notes = [one.aside for one in (resolver, identifier) if one is not None and one.aside]
-    patterns = asked.patterns is not False
-    parser, note = _parser_of(asked, resolver, identifier)
-    if note:
-        notes.append(note)
-    return PredictionTools(identifier, resolver, parser, patterns), list(dict.fromkeys(notes))
+    named = store if request.model is not None else None
+    resolver = resolver_for(named, request.model, register=False, loaded=loaded)
+    identifier = _identifier(store, request, resolver, loaded) if request.identify else None
+    notes = [one.fallback_reason for one in (resolver, identifier) if one is not None]
+    needs = resolver.model.needs
+    if identifier is not None:
+        needs |= identifier.model.needs
+    patterns = request.patterns is not False
+    parser = None
+    try:
+        if needs or patterns:
+            parser = load_parser(request.parser, needs | BASIC if patterns else needs)
+    except ParserError:
+        if needs or request.patterns or request.parser is not None:
+            raise
+        notes.append(NO_PATTERNS)
+    tools = PredictionTools(identifier, resolver, parser, patterns)
+    return tools, list(dict.fromkeys(filter(None, notes)))
 
 
 def _identifier(
     store: "Store | None",
-    asked: PredictRequest,
+    request: PredictRequest,
     resolver: SelectedModel[Resolver],
     loaded: Loaded,
 ) -> SelectedModel[Identifier]:
-    if asked.identifier is not None:
-        return identifier_for(store, asked.identifier, register=False, loaded=loaded)
+    if request.identifier is not None:
+        return identifier_for(store, request.identifier, register=False, loaded=loaded)
     if resolver.model.recipe in BOTH:
-        named = store if asked.model is not None else None
-        with suppress(
-            IdentificationRecipeError
-        ):  # an encoder that was fitted for resolution alone
-            return identifier_for(named, asked.model or SMALL, register=False, loaded=loaded)
+        named = store if request.model is not None else None
+        # An encoder may have been trained for resolution alone.
+        with suppress(IdentificationRecipeError):
+            return identifier_for(named, request.model or SMALL, register=False, loaded=loaded)
     return identifier_for(None, RULES, loaded=loaded)
-
-
-def _parser_of(
-    asked: PredictRequest,
-    resolver: SelectedModel[Resolver],
-    identifier: SelectedModel[Identifier] | None,
-) -> tuple[Parser | None, str]:
-    """The parser, if it is needed, or if the patterns can have one; and a sentence."""
-    needs = resolver.model.needs
-    if identifier is not None:
-        needs |= identifier.model.needs
-    if asked.patterns is not False:
-        wanted = needs | BASIC
-    elif needs:
-        wanted = needs
-    else:
-        return None, ""
-    try:
-        return load_parser(asked.parser, wanted), ""
-    except ParserError:
-        if needs or asked.patterns or asked.parser is not None:
-            raise
-        return None, NO_PATTERNS

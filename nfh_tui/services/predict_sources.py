@@ -1,19 +1,19 @@
-"""Passages with numbers for `predict --file`: out of raw dialog, running text, labelled
-rows, or files of other tools, read once, line by line.
+"""Passages with numbers for `predict --file`, from raw dialog, running text, labelled rows, or
+files of other tools. Text is read once, line by line.
 """
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import dialog, gold, nfh
-from nfh_db.formats.base import First, Format
+from nfh_db.formats.base import First
 from nfh_db.formats.files import HEAD, Source, wide_encoding
 from nfh_db.formats.registry import (
     AMT,
@@ -32,11 +32,7 @@ from nfh_models.domain import Anchor, Passage
 from nfh_models.identification.base import numbers_of
 from nfh_models.text.numbers import may_hold_number
 from nfh_models.text.sentences import sentence_spans
-from nfh_tui.services.imports import PassageMaker
-
-if TYPE_CHECKING:
-    from nfh_tui.services.imports import ImportOptions
-
+from nfh_tui.services.imports import ImportOptions, PassageMaker, recognise_file
 
 STANDARD_INPUT = "-"
 STANDARD_NAME = "standard input"
@@ -44,10 +40,9 @@ BUFFER = 1 << 16
 
 
 class Stream(Source):
-    """Lines as they come, each read once: of a file, a pipe, or standard input.
+    """The lines of a file, a pipe, or standard input, each read once.
 
-    Unlike a `Source` it is not looked through before, so that what is wrong with a line is
-    said when that line is reached. `first_row` may be asked for before `lines`.
+    Unlike a `Source` it is not validated first: errors are raised when their line is reached.
     """
 
     def __init__(self, file: BinaryIO, path: Path, name: str) -> None:
@@ -57,41 +52,42 @@ class Stream(Source):
         self.sha256 = ""
         self.encoding = None
         self._file = file
-        self._begun = False
+        self._is_empty = True
         self._ahead: deque[tuple[int, str]] = deque()
         self._rest = self._read()
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line with its number, without its end; those that were looked at first.
+        """Every line with its number from 1, without its line end.
 
-        Raises FormatError for a line over LINE_LIMIT, for bytes that are no UTF-8, for what
-        is binary, and where reading fails.
+        Raises FormatError for a line over LINE_LIMIT, for bytes that are not UTF-8, for
+        binary content, and where reading fails.
         """
         while self._ahead:
             yield self._ahead.popleft()
         yield from self._rest
 
     def first_row(self) -> str:
-        """The first line with something in it; "" if there is none. Empty ones are passed."""
+        """The first line that is not blank, which `lines` then begins with; "" if none is."""
         if not self._ahead:
-            with_something = (line for line in self._rest if line[1].strip())
-            self._ahead.extend(islice(with_something, 1))
+            self._ahead.extend(islice((line for line in self._rest if line[1].strip()), 1))
         return self._ahead[0][1] if self._ahead else ""
 
     def start(self, size: int) -> str:
-        """The first line, of what begins the text: nothing behind it has been read yet."""
+        """The first line in place of the first `size` characters: nothing else is read yet."""
         return self.first_row()[:size]
 
     def nothing(self) -> FormatError:
-        """The error for a file that was read to its end without a word."""
-        return nothing(self.name, empty=not self._begun)
+        """The error for a file without a word, after it has been read."""
+        return nothing(self.name, empty=self._is_empty)
 
     def _read(self) -> Iterator[tuple[int, str]]:
         try:
             for number, raw in enumerate(self._raw_lines(self._file), 1):
                 if number == 1:
-                    self._begun = True
-                    self._check_encoding(raw)
+                    self._is_empty = False
+                    encoding = wide_encoding(raw[:HEAD])
+                    if encoding:
+                        raise self.error(None, f"is {encoding} text; save it as UTF-8")
                 place = raw.find(b"\0")
                 if place >= 0:
                     raise self.error(
@@ -102,15 +98,18 @@ class Stream(Source):
         except OSError as error:
             raise self.unreadable(error) from error
 
-    def _check_encoding(self, raw: bytes) -> None:
-        encoding = wide_encoding(raw[:HEAD])
-        if encoding:
-            raise self.error(None, f"is {encoding} text; save it as UTF-8")
+
+OPEN_ERRORS: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no such file",
+    NotADirectoryError: "there is no such file",
+    PermissionError: "may not be read: permission denied",
+    IsADirectoryError: "is a folder; name a file in it",
+}
 
 
 @contextmanager
 def opened(place: str) -> Iterator[Stream]:
-    """A file by its path, or standard input for "-". Raises FormatError for what is no file."""
+    """A file by its path, standard input for "-". Raises FormatError if it cannot be opened."""
     if place == STANDARD_INPUT:
         if sys.stdin is None:
             raise FormatError(STANDARD_NAME, None, "is closed: name a file")
@@ -122,13 +121,14 @@ def opened(place: str) -> Iterator[Stream]:
     try:
         file = path.open("rb", buffering=BUFFER)
     except OSError as error:
-        raise FormatError(name, None, _why(error)) from error
+        reason = OPEN_ERRORS.get(type(error)) or f"cannot be read: {error.strerror or error}"
+        raise FormatError(name, None, reason) from error
     with file:
         yield Stream(file, path, name)
 
 
 def nothing(name: str, *, empty: bool) -> FormatError:
-    """The error for a text without a word. empty: there is not even white space in it."""
+    """The error for a text without a word. empty: it has no white space either."""
     if empty:
         return FormatError(name, None, "is empty")
     return FormatError(
@@ -136,44 +136,32 @@ def nothing(name: str, *, empty: bool) -> FormatError:
     )
 
 
-def _why(error: OSError) -> str:
-    reasons: dict[type[OSError], str] = {
-        FileNotFoundError: "there is no such file",
-        NotADirectoryError: "there is no such file",
-        PermissionError: "may not be read: permission denied",
-        IsADirectoryError: "is a folder; name a file in it",
-    }
-    return reasons.get(type(error)) or f"cannot be read: {error.strerror or error}"
-
-
-# Passages with numbers, out of raw dialog, of running text, or of labelled rows, as they come.
-#
-# Nothing here holds more than one passage: a dialog without an empty line in it, and a
-# paragraph without end, are cut where a line or a sentence ends.
+# At most one passage is in memory: dialog without empty lines and paragraphs over LONGEST are
+# cut where a line or a sentence ends.
 
 TEXT = "text"
-"""The one format of ours that is not imported: running text."""
+"""Running text, the only format here that cannot be imported."""
 
 FORMATS = (DIALOG.name, TEXT, NFH.name, NFH_IDENT.name, GOLD.name)
 LABELLED = (NFH.name, NFH_IDENT.name, GOLD.name)
 
 LONGEST = 40_000
-"""Code points of a passage, some 8,000 words: each number of a passage is written with all of
-it, so that the output grows with the square of its length."""
+"""Most code points of a passage, some 8,000 words: each number is written with its whole
+passage, so the output grows with the square of the length."""
 
-GATHERED = 1_500
-"""Code points of running text, some 300 words: so many paragraphs are one passage, since a
-number's noun may stand in the paragraph before."""
+LEAST_TEXT = 1_500
+"""Code points from which paragraphs of running text form a passage, some 300 words: a number's
+noun may be in the paragraph before."""
 
 REMEMBERED = 10_000
-"""Passages that are known to have been searched for numbers already."""
+"""Latest passages (or numbers) that are recognised as repeated."""
 
 Anchors = Literal["given", "found"]
 
 
 @dataclass(frozen=True, slots=True)
 class PassageNumbers:
-    """A passage with numbers of it, ascending. split: as its row said."""
+    """A passage with its numbers, ascending. split: the row's."""
 
     passage: Passage
     anchors: tuple[Anchor, ...]
@@ -181,71 +169,61 @@ class PassageNumbers:
 
 
 def format_of(stream: Stream) -> str:
-    """The format that the first line shows. Raises FormatError for one that has no passages,
-    and for a file without a line."""
+    """The format by the first line.
+
+    Raises FormatError for a format without passages, and for a file without a line.
+    """
     if not First.of(stream).text:
         raise stream.nothing()
     found, _ = recognise(stream)
     if found.name not in FORMATS:
-        raise _no_passages(stream, found)
+        raise stream.error(
+            None,
+            f"is a file of {found.name}, which holds answers, and numbers are wanted; "
+            f"predict reads {', '.join(FORMATS)}",
+        )
     return found.name
-
-
-def _no_passages(stream: Stream, found: Format) -> FormatError:
-    return stream.error(
-        None,
-        f"is a file of {found.name}, which holds answers, and numbers are wanted; "
-        f"predict reads {', '.join(FORMATS)}",
-    )
 
 
 def passages(stream: Stream, format_name: str, anchors: Anchors) -> Iterator[PassageNumbers]:
     """The passages of a file that have numbers, in order.
 
-    anchors: of labelled rows, the number that a row gives, or all that are found in its
-    passage, each passage once. What a person should know of the file stands in the stream's
-    warnings at the end. Raises FormatError at a row that does not hold.
+    anchors: "given" for the number of each labelled row, "found" for all numbers of its
+    passage, each passage once. The stream's warnings are complete at the end. Raises
+    FormatError for an invalid row.
     """
-    maker = PassageMaker(stream, None, None)
+    readers: dict[str, Callable[[Stream], Iterator[Row]]] = {
+        NFH.name: nfh.read,
+        NFH_IDENT.name: nfh.read_labels,
+        GOLD.name: gold.read,
+        DIALOG.name: lambda source: _with_numbers(source, _dialog(source)),
+        TEXT: lambda source: _with_numbers(source, _text(source)),
+    }
     found = (
         PassageNumbers(
-            one.passage, tuple(anchor.anchor for anchor in one.anchors), _split(one.anchors)
+            one.passage,
+            tuple(anchor.anchor for anchor in one.anchors),
+            splits.pop() if len(splits := {row.split for row in one.anchors}) == 1 else None,
         )
-        for one in maker.passages(_rows(stream, format_name))
+        for one in PassageMaker(stream, None, None).passages(readers[format_name](stream))
     )
     if format_name in LABELLED and anchors == "found":
-        return found_anew(found)
+        return all_numbers(found)
     return found
 
 
-def _split(anchors: Iterable[object]) -> str | None:
-    splits = {getattr(anchor, "split", None) for anchor in anchors}
-    return splits.pop() if len(splits) == 1 else None
-
-
-def _rows(stream: Stream, format_name: str) -> Iterator[Row]:
-    if format_name == NFH.name:
-        yield from nfh.read(stream)
-    elif format_name == NFH_IDENT.name:
-        yield from nfh.read_labels(stream)
-    elif format_name == GOLD.name:
-        yield from gold.read(stream)
-    else:
-        yield from _blocks(stream, format_name)
-
-
-def _blocks(stream: Stream, format_name: str) -> Iterator[DialogBlock]:
-    """Raw text in blocks, those without a number left out. Raises FormatError where none is."""
+def _with_numbers(stream: Stream, blocks: Iterator[DialogBlock]) -> Iterator[DialogBlock]:
+    """The blocks that may have a number. Raises FormatError where there is no block."""
     block = None
-    for block in _dialog(stream) if format_name == DIALOG.name else _text(stream):
+    for block in blocks:
         if may_hold_number(block.text):
             yield block
     if block is None:
         raise stream.nothing()
 
 
-def found_anew(rows: Iterable[PassageNumbers]) -> Iterator[PassageNumbers]:
-    """All numbers that are found in the rows' passages, each passage once."""
+def all_numbers(rows: Iterable[PassageNumbers]) -> Iterator[PassageNumbers]:
+    """All numbers found in the rows' passages, each passage once."""
     known: dict[str, None] = {}
     for row in rows:
         if row.passage.digest in known:
@@ -261,8 +239,8 @@ def found_anew(rows: Iterable[PassageNumbers]) -> Iterator[PassageNumbers]:
 # --- raw text -------------------------------------------------------------------------------
 
 
-class _Gathering:
-    """Turns on their way to a block. between: what stands between two of them."""
+class _BlockBuilder:
+    """Collects the turns of a block. between: the text between two turns."""
 
     def __init__(self, between: str) -> None:
         self.size = 0
@@ -271,75 +249,75 @@ class _Gathering:
         self._turns: list[DialogTurn] = []
 
     def add(self, line: int, text: str, speaker: str | None = None, start: int = 0) -> None:
-        """A turn; its words begin at code point `start` of its text."""
-        place = self.size + (len(self._between) if self._texts else 0)
-        end = place + len(text)
-        self._turns.append(DialogTurn(line, len(self._turns), speaker, place + start, end))
+        """Add a turn; its words begin at code point `start` of its text."""
+        offset = self.size + (len(self._between) if self._texts else 0)
+        end = offset + len(text)
+        self._turns.append(DialogTurn(line, len(self._turns), speaker, offset + start, end))
         self._texts.append(text)
         self.size = end
 
-    def taken(self) -> Iterator[DialogBlock]:
-        """The block of what was gathered, if anything was; then there is nothing."""
+    def flush(self) -> Iterator[DialogBlock]:
+        """The block of the turns so far, if any; the builder is empty afterwards."""
         if self._texts:
             yield DialogBlock(self._between.join(self._texts), tuple(self._turns))
         self._texts, self._turns, self.size = [], [], 0
 
 
 def _dialog(stream: Stream) -> Iterator[DialogBlock]:
-    """Blocks as `dialog.read` makes them; those that are longer than LONGEST are cut."""
-    gathering = _Gathering("\n")
+    """Blocks as `dialog.read` makes them, cut at LONGEST."""
+    block = _BlockBuilder("\n")
     doubtful = dialog.Doubtful()
     cut = 0
     for number, text in stream.lines():
         doubtful.look_at(number, text)
         if not text.strip():
-            yield from gathering.taken()
+            yield from block.flush()
             continue
         speaker, start = dialog.split_speaker(text)
-        for place, (first, last) in enumerate(_pieces(text)):
-            if gathering.size and gathering.size + last - first > LONGEST:
+        for piece, (first, last) in enumerate(_pieces(text)):
+            if block.size and block.size + last - first > LONGEST:
                 cut += 1
-                yield from gathering.taken()
-            gathering.add(number, text[first:last], speaker, 0 if place else start)
-    yield from gathering.taken()
+                yield from block.flush()
+            block.add(number, text[first:last], speaker, 0 if piece else start)
+    yield from block.flush()
     stream.warnings.extend(doubtful.warnings())
-    _say_cut(stream, cut)
+    _warn_of_cuts(stream, cut)
 
 
 def _text(stream: Stream) -> Iterator[DialogBlock]:
-    """Running text: an empty line ends a paragraph, each of which is a turn of nobody."""
-    gathering = _Gathering("\n\n")
+    """Running text: each paragraph is a turn without a speaker; empty lines separate them."""
+    block = _BlockBuilder("\n\n")
     cut = 0
     for number, paragraph, whole in _paragraphs(stream):
         cut += not whole
         for first, last in _pieces(paragraph):
-            if gathering.size + last - first > LONGEST:
-                yield from gathering.taken()
-            gathering.add(number, paragraph[first:last])
-        if gathering.size >= GATHERED:
-            yield from gathering.taken()
-    yield from gathering.taken()
-    _say_cut(stream, cut)
+            if block.size + last - first > LONGEST:
+                yield from block.flush()
+            block.add(number, paragraph[first:last])
+        if block.size >= LEAST_TEXT:
+            yield from block.flush()
+    yield from block.flush()
+    _warn_of_cuts(stream, cut)
 
 
 def _paragraphs(stream: Stream) -> Iterator[tuple[int, str, bool]]:
-    """Line, text, and False for a paragraph that was cut as too long."""
+    """Number of the first line, text, and False for a paragraph cut at LONGEST."""
     lines: list[str] = []
-    begun = size = 0
+    first = size = 0
     for number, text in stream.lines():
         if lines and (not text.strip() or size + len(text) > LONGEST):
-            yield begun, "\n".join(lines), not text.strip()
+            yield first, "\n".join(lines), not text.strip()
             lines, size = [], 0
         if text.strip():
-            begun = begun if lines else number
+            first = first if lines else number
             lines.append(text)
             size += len(text) + 1
     if lines:
-        yield begun, "\n".join(lines), True
+        yield first, "\n".join(lines), True
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Code points [start, end) of the text, or of parts of it that end where sentences do."""
+    """Code points [start, end) of parts of at most LONGEST, cut between sentences."""
     if len(text) <= LONGEST:
         yield 0, len(text)
         return
@@ -352,7 +330,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _say_cut(stream: Stream, cut: int) -> None:
+def _warn_of_cuts(stream: Stream, cut: int) -> None:
     if cut:
         stream.warnings.append(
             f"passages of more than {LONGEST:,} characters were cut, in "
@@ -362,17 +340,25 @@ def _say_cut(stream: Stream, cut: int) -> None:
 
 
 def other_format(
-    place: str, format_name: str | None, options: "ImportOptions | None" = None
+    place: str, format_name: str | None, options: ImportOptions | None = None
 ) -> RecognizedFile | None:
-    """A file of a format that is not read as a stream; None for those that are.
+    """A file of a format that is not read as a stream; None for a stream.
 
-    What cannot be opened is left to the stream, which says why. options: settings that were
-    said, with which no file is read as a stream. Raises FormatError where the format was
-    named, or a setting that the format does not know.
+    None, too, for a file that cannot be opened: the stream reports why. options: settings of
+    a format, with which no file is read as a stream. Raises FormatError for a file that is
+    not of the named format, and for a setting that the format does not have.
     """
     path = Path(place)
     if options is not None:
-        return _set(place, format_name, options)
+        first = next(iter(options.format_settings()))
+        if place == STANDARD_INPUT:
+            raise FormatError(
+                STANDARD_NAME, None, f"is read without --{first}; save it to a file first"
+            )
+        if format_name == TEXT:
+            name, why = visible(place, 200), f"is read as {TEXT}, which knows no --{first}"
+            raise FormatError(name, None, f"{why}; leave it out")
+        return recognise_file(path, format_name, options)
     if format_name is not None:
         return None if format_name in FORMATS else opened_source(path, format_name)
     if not (path.is_file() or path.is_dir()):
@@ -386,30 +372,12 @@ def other_format(
     return None if found.format.name in (*FORMATS, AMT.name) else found
 
 
-def _set(place: str, format_name: str | None, options: "ImportOptions") -> RecognizedFile:
-    """A file that is read with settings."""
-    from nfh_tui.services.imports import recognise_file
-
-    first = next(iter(options.format_settings()))
-    if place == STANDARD_INPUT:
-        raise FormatError(
-            STANDARD_NAME, None, f"is read without --{first}; save it to a file first"
-        )
-    if format_name == TEXT:
-        raise FormatError(
-            visible(place, 200),
-            None,
-            f"is read as {TEXT}, which knows no --{first}; leave it out",
-        )
-    return recognise_file(Path(place), format_name, options)
-
-
 def passages_of(
-    found: RecognizedFile, anchors: Anchors, options: "ImportOptions | None" = None
+    found: RecognizedFile, anchors: Anchors, options: ImportOptions | None = None
 ) -> Iterator[PassageNumbers]:
-    """Its passages, each number once, though several rows may be of it. Raises FormatError.
+    """The file's passages, each number once even if several rows have it. Raises FormatError.
 
-    anchors: as `passages` has them; raw dialogs have only found ones.
+    anchors: as in `passages`; raw dialog has only found ones.
     """
     maker = PassageMaker(found.source, None, None, options.window if options else None)
     how = options.read_options() if options else reading()
@@ -422,11 +390,11 @@ def passages_of(
         for one in maker.passages(found.format.read(found.source, how))
     )
     if found.format.labelled and anchors == "found":
-        return found_anew(rows)
-    return _once(rows)
+        return all_numbers(rows)
+    return _without_repeats(rows)
 
 
-def _once(rows: Iterator[PassageNumbers]) -> Iterator[PassageNumbers]:
+def _without_repeats(rows: Iterator[PassageNumbers]) -> Iterator[PassageNumbers]:
     known: dict[tuple[str, Anchor], None] = {}
     for row in rows:
         new = [a for a in row.anchors if (row.passage.digest, a) not in known]

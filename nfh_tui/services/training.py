@@ -1,12 +1,12 @@
-"""Training of the resolution recipes: their settings, start and judges, `bilstm` and
-`encoder` by the loop of all networks, and a model's card.
+"""Training of the resolution recipes: settings, base models, the trainers of `bilstm` and
+`encoder`, figures on held-out examples, and the model card.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,19 +49,18 @@ if TYPE_CHECKING:
 
     from nfh_db.models import Model
     from nfh_db.store import Store
-    from nfh_models.encoder.model import ModelBundle
     from nfh_models.encoder.training import Material, Prepared
     from nfh_models.training.loop import StepReport, TrainingOutcome
 
 
 HELD_OUT_SHARE = 0.1
-"""Of the passages, kept out to choose the best weights by."""
+"""Share of the passages held out to choose the best weights."""
 
 CHECKPOINTS = "*.safetensors"
-"""The files in a work folder that a training goes on from."""
+"""The files in a work folder from which a training is resumed."""
 
-SOON_OVER = ("training", "saving")
-"""Phases that take no longer than a step; judging may take minutes, and can be broken off."""
+SHORT_PHASES = ("training", "saving")
+"""Phases no longer than a step. Evaluation may take minutes, and can be interrupted."""
 
 
 def steps_of(
@@ -69,36 +68,29 @@ def steps_of(
 ) -> "Generator[TrainingStep, None, TrainingOutcome]":
     """The loop's reports as a job's steps; closing this closes the training, which saves.
 
-    Ctrl-C waits for the end of a step, so that nothing that was learnt is lost.
+    Ctrl-C is delayed to the end of a step, so that its result is saved.
     """
-    within_a_step = False
-    while True:
-        try:
-            with when_done() if within_a_step else nullcontext():
-                report = next(training)
-        except StopIteration as end:
-            outcome: TrainingOutcome = end.value
-            return outcome
-        except BaseException:
-            training.close()
-            raise
-        within_a_step = report.phase in SOON_OVER
-        told = {} if report.loss is None else {"loss": report.loss}
-        step = Phase(
-            f"{report.phase}, epoch {report.epoch}",
-            report.step,
-            report.steps,
-            told | dict(report.metrics),
-        )
-        try:
-            yield step
-        except BaseException:
-            training.close()
-            raise
+    with closing(training):
+        is_short = False
+        while True:
+            try:
+                with when_done() if is_short else nullcontext():
+                    report = next(training)
+            except StopIteration as end:
+                outcome: TrainingOutcome = end.value
+                return outcome
+            is_short = report.phase in SHORT_PHASES
+            loss = {} if report.loss is None else {"loss": report.loss}
+            yield Phase(
+                f"{report.phase}, epoch {report.epoch}",
+                report.step,
+                report.steps,
+                loss | dict(report.metrics),
+            )
 
 
 def outcome_metrics(outcome: "TrainingOutcome", on: "device") -> dict[str, object]:
-    """What metrics.json keeps of a training: the curve, and where the best was."""
+    """The entries of metrics.json about the training itself: its curve and best step."""
     return {
         "curve": [dict(entry) for entry in outcome.curve],
         "epoch": outcome.epoch,
@@ -109,25 +101,23 @@ def outcome_metrics(outcome: "TrainingOutcome", on: "device") -> dict[str, objec
     }
 
 
-# What the recipes of resolution have in common for whoever trains them.
-#
-# A trainer is made of the settings before anything is read, so that a wrong one is told at
-# once; only its training loads a framework.
+# A trainer is created from the settings before any data is read, so that a wrong setting is
+# reported at once. Only `train` loads a framework.
 
 BOTH = "both"
 
 JUDGED_BY = ("dev_split", "dev")
 GENERAL = ("base", *JUDGED_BY, "device")
-"""Settings that are no recipe's own; a recipe takes some of them."""
+"""Settings that belong to no single recipe; each recipe allows some of them."""
 
 
 class TrainerError(ModelsError):
-    """A training that was asked for wrongly; the sentence says what can be."""
+    """A training with an impossible option; the sentence says what is possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What a training starts from: a model's folder. name: for a person. digest: of it."""
+    """The model from which a training starts."""
 
     folder: Path
     name: str
@@ -136,7 +126,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSets:
-    """What is learnt from, and what is kept out to judge it.
+    """Examples to train on, and held-out ones (dev).
 
     numbers, dev_numbers: of identification, for a model of both tasks.
     """
@@ -149,67 +139,62 @@ class TrainingSets:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A model's folder on the disk: what it says of itself, and its digest."""
+    """A model's folder on disk: its config and digest."""
 
     config: ModelConfig
     digest: str
 
 
 Write = Callable[[Path, str, dict[str, object], str], Written]
-"""Writes a model's folder: where, made when, with which metrics and card."""
+"""Writes a model's folder: path, time of creation, metrics, card."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """What a training made.
-
-    resolver: the model, ready. metrics: what the training itself tells, for metrics.json.
-    figures: fractions by name, where no examples were kept out to judge it by. left_out:
-    examples that taught nothing, by reason. notes: sentences for a person.
-    """
+    """The result of a training."""
 
     resolver: Resolver
     write: Write
     metrics: Mapping[str, object] = field(default_factory=dict)
+    """Entries of metrics.json about the training itself."""
+
     figures: Mapping[str, float] = field(default_factory=dict)
+    """Fractions by name, of a recipe that evaluates itself in folds."""
+
     left_out: Mapping[str, int] = field(default_factory=dict)
+    """Examples that could not be used, by reason."""
+
     notes: Sequence[str] = ()
+    """Sentences for the user."""
 
 
 class Trainer(Protocol):
-    """A recipe with its settings.
-
-    needs: layers that examples must have. share: of the passages, kept out to judge it by
-    where nobody says otherwise; 0 for a recipe that judges itself. settings: all of them, as
-    a job's row keeps them.
-    """
+    """A recipe with its settings."""
 
     @property
-    def recipe(self) -> str:
-        """Its name."""
-        ...
+    def recipe(self) -> str: ...
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
-        """The layers that it parses."""
+        """The layers that examples must have."""
         ...
 
     @property
     def share(self) -> float:
-        """Of the passages, kept out by default."""
+        """Of the passages, held out by default; 0 for a recipe that evaluates itself."""
         ...
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """What decides what comes out."""
+        """All settings that influence the model, as stored in a job's row."""
         ...
 
     def train(
-        self, lessons: TrainingSets, folder: Path, parser: Parser | None
+        self, sets: TrainingSets, folder: Path, parser: Parser | None
     ) -> Generator[TrainingStep, None, TrainedModel]:
-        """Train, and report each step; goes on from what `folder` holds of the same training.
+        """Train and yield each step; resumes the same training from the files in `folder`.
 
-        parser: where it needs layers. Raises ModelsError.
+        parser: None where the recipe needs no layer. Raises ModelsError.
         """
         ...
 
@@ -217,11 +202,11 @@ class Trainer(Protocol):
 def trainer_for(
     task: str, recipe: str, words: Sequence[str], base: Base | str | None, device: str | None
 ) -> Trainer:
-    """A recipe with its settings.
+    """The trainer of a recipe.
 
-    words: "key=value". base: what it starts from: a model's folder, or in words a pretrained
-    encoder; None for what the recipe starts from by itself. Raises ModelsError for what it
-    cannot be.
+    words: settings as "key=value". base: a model, or the name or folder of a pretrained
+    encoder; None for the recipe's default. Raises ModelsError for a setting that the recipe
+    does not have or whose value is wrong.
     """
     if recipe == LINEAR:
         from nfh_tui.services.linear_training import LinearTrainer
@@ -231,7 +216,6 @@ def trainer_for(
     if recipe == BILSTM:
         _refuse(recipe, base, None)
         return BiLstmTrainer(words, device)
-
     return EncoderTrainer(task, recipe, words, base, device)
 
 
@@ -245,7 +229,7 @@ def _refuse(recipe: str, base: Base | str | None, device: str | None) -> None:
 def check_keys(
     words: Iterable[str], recipe: str, own: Iterable[str], general: Iterable[str]
 ) -> None:
-    """Raise SettingError for a word whose key is neither the recipe's own nor one of these."""
+    """Raise SettingError for a word whose key is neither in `own` nor in `general`."""
     wanted = dict.fromkeys((*own, *general), "")
     for word in words:
         pair_of(word, recipe, wanted)
@@ -255,7 +239,7 @@ ACTIVE = "active"
 LARGEST_SHARE = 0.5
 TORCH = "torch"
 WARM = (ENCODER, SMALL)
-"""Recipes that start from a model."""
+"""Recipes that can start from a model."""
 
 DEVICE = re.compile("auto|cpu|cuda(:[0-9]{1,3})?|mps")
 DEVICES = "auto, cpu, cuda, cuda:NUMBER or mps"
@@ -263,21 +247,23 @@ DEVICES = "auto, cpu, cuda, cuda:NUMBER or mps"
 
 @dataclass(frozen=True, slots=True)
 class General:
-    """Settings that are no recipe's own, and the words that are left for the recipe.
-
-    base: what to start from, in words. dev_split, dev: the split, or the share of the
-    passages, that judges the training. device: what it runs on.
-    """
+    """The settings in GENERAL, apart from a recipe's own."""
 
     words: tuple[str, ...]
+    """The recipe's settings, as "key=value"."""
+
     base: str | None = None
     dev_split: str | None = None
+    """The held-out split."""
+
     dev: float | None = None
+    """Share of the passages held out, where no split is."""
+
     device: str | None = None
 
 
 def general_of(words: Iterable[str]) -> General:
-    """The words after --set, sorted out. Raises TrainerError for a value that cannot be."""
+    """The values of --set, separated. Raises TrainerError for a value that is not allowed."""
     own: dict[str, str] = {}
     rest = []
     for word in words:
@@ -303,60 +289,47 @@ def general_of(words: Iterable[str]) -> General:
 
 
 def _share(value: str) -> float:
-    wanted = f"a share of the passages above 0 and up to {LARGEST_SHARE:g}"
-    try:
-        share = float(value)
-    except ValueError as error:
-        raise TrainerError(f"'dev={value}': wanted {wanted}") from error
-    if not 0 < share <= LARGEST_SHARE:
-        raise TrainerError(f"'dev={value}': wanted {wanted}")
-    return share
+    with suppress(ValueError):
+        if 0 < (share := float(value)) <= LARGEST_SHARE:
+            return share
+    raise TrainerError(
+        f"'dev={value}': wanted a share of the passages above 0 and up to {LARGEST_SHARE:g}"
+    )
 
 
 def base_for(store: "Store", recipe: str, general: General) -> Base | str | None:
-    """What a training starts from.
+    """The base of a training.
 
-    A model's folder for "active", a registered model's number, name or recipe, or the folder
-    of one; else the words themselves, as a pretrained encoder's. Where nothing is said,
-    `encoder` and `small` start from the active model where that is one of theirs, else from
-    the model in the package. Raises ModelsError for a model that does not hold, or that they
-    cannot start from.
+    A `Base` for "active", for a registered model's id, name or recipe, and for a model's
+    folder; else the setting itself, the name or folder of a pretrained encoder. Without it,
+    `encoder` and `small` start from the active model where it is of these recipes, else from
+    the bundled one. Raises ModelsError for a model that is damaged or cannot be started from.
     """
     word = general.base
     if recipe not in WARM:
         return word
     if word is None:
-        named = any(one.startswith("encoder=") for one in general.words)
-        return None if named else _by_default(store)
+        if any(one.startswith("encoder=") for one in general.words):
+            return None
+        active = RESOLUTION.named(store, None)
+        if active is not None and active.recipe in WARM:
+            return _of_model(store, active)
+        return packaged_base() if is_packaged() else None
     if word == ACTIVE:
-        return _active(store)
+        active = RESOLUTION.named(store, None)
+        if active is None:
+            raise TrainerError("there is no active model to start from: name another base")
+        return _of_model(store, active)
     if Path(word).is_dir():
         return _of_folder(Path(word))
     found = RESOLUTION.named(store, word)
     if found is not None:
         return _of_model(store, found)
-    _check_name(word)
-    return word
+    return _encoder_name(word)
 
 
-def usual_recipe(store: "Store") -> str:
-    """The recipe of resolution where none is named.
-
-    `encoder`, which starts from what a model knows, where torch is installed and there is a
-    model to start from; else `linear`, which begins with nothing.
-    """
-    if find_spec(TORCH) is None or _by_default_name(store) is None:
-        return LINEAR
-    return ENCODER
-
-
-def base_for_package() -> Base:
-    """The model in the package, to start from."""
-    return _packaged()
-
-
-def _check_name(word: str) -> None:
-    """Raise TrainerError for what can be no pretrained encoder's name."""
+def _encoder_name(word: str) -> str:
+    """The word itself. Raises TrainerError if it cannot be a pretrained encoder's name."""
     wanted = (
         "wanted active, a model that `nfh-tui models` lists, a model's folder, or the folder "
         "or name of a Hugging Face encoder"
@@ -367,28 +340,18 @@ def _check_name(word: str) -> None:
         raise TrainerError(f"'base={word}': {word} is a recipe that has no model; {wanted}")
     if not may_be_a_name(word):
         raise TrainerError(f"'base={word}': there is no such folder; {wanted}")
+    return word
 
 
-def _active(store: "Store") -> Base:
+def default_recipe(store: "Store") -> str:
+    """The recipe of resolution where none is named.
+
+    `encoder` where torch is installed and there is a model to start from, else `linear`,
+    which needs neither.
+    """
     active = RESOLUTION.named(store, None)
-    if active is None:
-        raise TrainerError("there is no active model to start from: name another base")
-    return _of_model(store, active)
-
-
-def _by_default(store: "Store") -> Base | None:
-    active = RESOLUTION.named(store, None)
-    if active is not None and active.recipe in WARM:
-        return _of_model(store, active)
-    return _packaged() if is_packaged() else None
-
-
-def _by_default_name(store: "Store") -> str | None:
-    """The name of what is started from by default, unchecked; None for nothing."""
-    active = RESOLUTION.named(store, None)
-    if active is not None and active.recipe in WARM:
-        return active.name
-    return SMALL if is_packaged() else None
+    has_base = is_packaged() or (active is not None and active.recipe in WARM)
+    return ENCODER if has_base and find_spec(TORCH) is not None else LINEAR
 
 
 def _of_model(store: "Store", model: "Model") -> Base:
@@ -398,17 +361,22 @@ def _of_model(store: "Store", model: "Model") -> Base:
             f"{' or '.join(WARM)} can be started from"
         )
     if model.path is None:
-        return _packaged()
+        return packaged_base()
     return Base(checked_folder(store.path, model), model.name, model.digest or "")
 
 
-def _packaged() -> Base:
+def packaged_base() -> Base:
+    """The bundled model, unchecked."""
     return Base(packaged_folder(), SMALL, packaged_version() or "")
 
 
 def _of_folder(folder: Path) -> Base | str:
-    """A model's folder, or that of a pretrained encoder, whose config names no format."""
-    if not _is_model(folder):
+    """A model, or the path of a pretrained encoder, whose config has no `format_version`."""
+    try:
+        found = json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or "format_version" not in found:
         return str(folder.resolve())
     config = read_config(folder)
     if config.recipe not in WARM:
@@ -419,23 +387,15 @@ def _of_folder(folder: Path) -> Base | str:
     return Base(folder.resolve(), config.name, digest_of(folder))
 
 
-def _is_model(folder: Path) -> bool:
-    try:
-        found = json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and "format_version" in found
-
-
 class BiLstmTrainer:
-    """The recipe with its settings."""
+    """Trains the paper's network."""
 
     recipe = BILSTM
     needs: frozenset[ParseLayer] = frozenset()
     share = HELD_OUT_SHARE
 
     def __init__(self, words: Sequence[str], device: str | None) -> None:
-        """words: "key=value". Raises SettingError."""
+        """words: settings as "key=value". Raises SettingError."""
         check_keys(words, BILSTM, WANTED, (*JUDGED_BY, "device"))
         self._settings = settings_of(words)
         self._device = device
@@ -443,7 +403,7 @@ class BiLstmTrainer:
 
     def train(
         self,
-        lessons: TrainingSets,
+        sets: TrainingSets,
         folder: Path,
         parser: Parser | None,  # noqa: ARG002 - it needs none
     ) -> Generator[TrainingStep, None, TrainedModel]:
@@ -453,8 +413,8 @@ class BiLstmTrainer:
         from nfh_models.training.loop import choose_device, train
 
         on = choose_device(self._device)
-        vectors = vectors_of(self._settings, lessons.train)
-        learner = learner_of(lessons.train, lessons.dev, self._settings, vectors)
+        vectors = vectors_of(self._settings, sets.train)
+        learner = learner_of(sets.train, sets.dev, self._settings, vectors)
         plan = plan_of(self._settings)
         outcome = yield from steps_of(train(learner, plan, folder, on))
         model = make_model(learner)
@@ -467,21 +427,21 @@ class BiLstmTrainer:
 
 
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
-"""Settings that a model has from the one that it starts from."""
+"""Settings inherited from the base model."""
 
-GENTLY = {"rate": 3e-5, "head_rate": 1e-4, "epochs": 3}
-"""How a model that was trained before is trained on, where nobody says otherwise: at the rates
-of a fresh start it forgets on a few labels more than it learns."""
+FINE_TUNING = {"rate": 3e-5, "head_rate": 1e-4, "epochs": 3}
+"""Defaults for a model that is trained further: at the rates of a new model it forgets more
+than it learns from few labels."""
 
-IN_FEW_BITS = frozenset((Weights.BYTE, Weights.MIXED))
-"""How `small` may keep its weights; else it does so in 8 bits."""
+QUANTIZED = frozenset((Weights.BYTE, Weights.MIXED))
+"""Weights that `small` inherits from its base; otherwise it uses 8 bits."""
 
-SETTABLE = {key: said for key, said in ENCODER_WANTED.items() if key != "task"}
-"""What may be set, with what it may be: the task has been said already."""
+SETTABLE = {key: values for key, values in ENCODER_WANTED.items() if key != "task"}
+"""Allowed values by setting; the task is an argument of its own."""
 
 
 class EncoderTrainer:
-    """The recipe with its settings, and what it starts from."""
+    """Fine-tunes a pretrained encoder, or a model trained before."""
 
     needs: frozenset[ParseLayer] = frozenset()
     share = HELD_OUT_SHARE
@@ -512,7 +472,7 @@ class EncoderTrainer:
         self._base = base if isinstance(base, Base) else None
         self._device = device
         if self._base is not None:
-            self._settings = _as_before(self._settings, self._base, named)
+            self._settings = _inherited_settings(self._settings, self._base, named)
         elif not self._settings.encoder:
             raise TrainerError(
                 f"{recipe} starts from an encoder: name one with --set base=…, a folder or "
@@ -525,35 +485,48 @@ class EncoderTrainer:
 
     def train(
         self,
-        lessons: TrainingSets,
+        sets: TrainingSets,
         folder: Path,
         parser: Parser | None,  # noqa: ARG002 - it needs none
     ) -> Generator[TrainingStep, None, TrainedModel]:
         """Train it. Raises EncoderError, NoLessonsError, TrainingError."""
         from nfh_models.encoder.model import EncoderModel, save
-        from nfh_models.encoder.training import Material
+        from nfh_models.encoder.training import Material, training
         from nfh_models.training.loop import choose_device
 
         on = choose_device(self._device)
         prepared = self._prepared(
-            Material(lessons.train, lessons.numbers, lessons.dev, lessons.dev_numbers)
+            Material(sets.train, sets.numbers, sets.dev, sets.dev_numbers)
         )
-        told_by = bool(lessons.dev or lessons.dev_numbers)
-        outcome = yield from steps_of(
-            _outcome(prepared, folder, on, judge_first=self._base is not None and told_by)
-        )
-        whole = prepared.bundle
-        whole.network.eval().requires_grad_(requires_grad=False)
+        judge_first = self._base is not None and bool(sets.dev or sets.dev_numbers)
+
+        def outcome_of() -> "Generator[StepReport, None, TrainingOutcome]":
+            trained = yield from training(prepared, folder, on=on, judge_first=judge_first)
+            return trained.outcome
+
+        outcome = yield from steps_of(outcome_of())
+        bundle = prepared.bundle
+        bundle.network.eval().requires_grad_(requires_grad=False)
 
         def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
             digest = save(
-                whole, at, recipe=self.recipe, created_at=made, metrics=metrics, card=card
+                bundle, at, recipe=self.recipe, created_at=made, metrics=metrics, card=card
             )
             return Written(read_config(at), digest)
 
         found = prepared.training_examples
-        told = outcome_metrics(outcome, on) | _identification(outcome.metrics)
-        told |= {"base": whole.base, "heads": found.heads, "heads_outside_window": found.lost}
+        # Figures of identification have the names that its own models use.
+        start = "identification_"
+        metrics = outcome_metrics(outcome, on) | {
+            name.removeprefix(start): value
+            for name, value in outcome.metrics.items()
+            if name.startswith(start)
+        }
+        metrics |= {
+            "base": bundle.base,
+            "heads": found.heads,
+            "heads_outside_window": found.lost,
+        }
         notes = []
         if not outcome.epoch and self._base is not None:
             notes.append(
@@ -563,45 +536,41 @@ class EncoderTrainer:
         if found.lost:
             notes.append(
                 f"{found.lost:,} of {found.heads:,} heads stand outside the window of "
-                f"{whole.settings.window} words and cannot be learnt"
+                f"{bundle.settings.window} words and cannot be learnt"
             )
         return TrainedModel(
-            EncoderModel(whole, self.recipe),
+            EncoderModel(bundle, self.recipe),
             write,
-            told,
+            metrics,
             left_out=dict(found.left_out),
             notes=notes,
         )
 
     def _prepared(self, material: "Material") -> "Prepared":
+        from nfh_models.encoder.model import load
         from nfh_models.encoder.training import prepare
 
         if self._base is None:
             return prepare(material, self._settings)
-        before = _loaded_whole(self._base.folder)
+        before = load(self._base.folder, bytes_=False).bundle  # in 32 bits, to be trained
+        before.network.requires_grad_(requires_grad=True)
         prepared = prepare(material, self._settings, before.backbone)
-        _take_over(prepared.bundle, before)
+        # The layers behind the encoder start from the base's, where both have the same shape.
+        network = prepared.bundle.network
+        own = network.state_dict()
+        fitting = {
+            name: tensor
+            for name, tensor in before.network.state_dict().items()
+            if name in own and own[name].shape == tensor.shape
+        }
+        network.load_state_dict(fitting, strict=False)
         return replace(prepared, bundle=replace(prepared.bundle, base=before.base))
 
 
-def _outcome(
-    prepared: "Prepared", folder: Path, on: "device", *, judge_first: bool
-) -> "Generator[StepReport, None, TrainingOutcome]":
-    from nfh_models.encoder.training import training
-
-    trained = yield from training(prepared, folder, on=on, judge_first=judge_first)
-    return trained.outcome
-
-
-def _identification(figures: Mapping[str, float]) -> dict[str, object]:
-    """The figures of identification under the names that all its models have."""
-    start = "identification_"
-    return {name[len(start) :]: v for name, v in figures.items() if name.startswith(start)}
-
-
-def _as_before(settings: EncoderSettings, base: Base, named: set[str]) -> EncoderSettings:
-    """The settings with those of the network that it starts from, and gentle rates, where none
-    was named."""
+def _inherited_settings(
+    settings: EncoderSettings, base: Base, named: set[str]
+) -> EncoderSettings:
+    """The settings with the base's network and FINE_TUNING, except for those that are named."""
     config = read_config(base.folder)
     try:
         before = msgspec.convert(config.settings.get("training"), EncoderSettings)
@@ -610,34 +579,14 @@ def _as_before(settings: EncoderSettings, base: Base, named: set[str]) -> Encode
             f"{base.folder} is no model that encoder can start from: {error}"
         ) from error
     kept: dict[str, object] = {name: getattr(before, name) for name in OF_NETWORK}
-    kept = {name: value for name, value in (kept | GENTLY).items() if name not in named}
-    if settings.weights is Weights.BYTE and before.weights in IN_FEW_BITS:
+    kept = {name: value for name, value in (kept | FINE_TUNING).items() if name not in named}
+    if settings.weights is Weights.BYTE and before.weights in QUANTIZED:
         kept["weights"] = before.weights
     return msgspec.structs.replace(settings, encoder=before.encoder or base.name, **kept)
 
 
-def _loaded_whole(folder: Path) -> "ModelBundle":
-    """A model in 32 bits, ready to be taught."""
-    from nfh_models.encoder.model import load
-
-    whole = load(folder, bytes_=False).bundle
-    whole.network.requires_grad_(requires_grad=True)
-    return whole
-
-
-def _take_over(whole: "ModelBundle", before: "ModelBundle") -> None:
-    """Put what stands on the encoder of an earlier model where the new one has the same."""
-    own = whole.network.state_dict()
-    fitting = {
-        name: tensor
-        for name, tensor in before.network.state_dict().items()
-        if name in own and own[name].shape == tensor.shape
-    }
-    whole.network.load_state_dict(fitting, strict=False)
-
-
 WORST = 15
-"""Anchor words that figures and card list."""
+"""Anchor words with most errors that metrics.json lists."""
 
 FIGURES = (
     "accuracy",
@@ -651,20 +600,26 @@ FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class DevFigures:
-    """figures: fractions by name (FIGURES). n: examples. kinds: how many are of each kind,
-    and right. mistakes: how often each was made. worst: anchor words with most errors."""
+    """Figures on held-out examples."""
 
     n: int
     figures: dict[str, float]
+    """Fractions by name (FIGURES)."""
+
     kinds: tuple[tuple[str, int, int], ...]
+    """Kind, examples, and right ones."""
+
     mistakes: tuple[tuple[str, int], ...]
+    """Kind of mistake, and examples."""
+
     worst: tuple[tuple[str, int, int], ...]
+    """Anchor word, examples, and wrong ones; most wrong first."""
 
 
 def judged(
     trained: TrainedModel, dev: Sequence[ResolutionExample], parser: Parser | None
 ) -> DevFigures | None:
-    """The figures on some examples; None without any. Raises ParserError."""
+    """The figures on held-out examples; None without any. Raises ParserError."""
     if not dev:
         return None
     from nfh_models.resolution.base import resolved
@@ -673,8 +628,8 @@ def judged(
     items = (one.item for one in dev)
     choices = [choice for _, choice in resolved(items, trained.resolver, parser)]
     found = judge(dev, choices)
-    whole = figures(found)
-    named = {name: getattr(whole, name) for name in FIGURES}
+    all_figures = figures(found)
+    named = {name: getattr(all_figures, name) for name in FIGURES}
     of_kind = Counter(one.example.gold.kind.value for one in found)
     right = Counter(one.example.gold.kind.value for one in found if one.right)
     of_word = Counter(_word(one.example) for one in found)
@@ -696,23 +651,23 @@ def _word(example: ResolutionExample) -> str:
 
 
 def metrics_of(
-    lessons: TrainingSets, trained: TrainedModel, judgement: DevFigures | None
+    sets: TrainingSets, trained: TrainedModel, judgement: DevFigures | None
 ) -> dict[str, object]:
-    """The figures as JSON has them: fractions."""
-    kinds = Counter(one.gold.kind for one in lessons.train)
+    """The content of metrics.json; figures are fractions."""
+    kinds = Counter(one.gold.kind for one in sets.train)
     metrics: dict[str, object] = {
-        "examples": len(lessons.train),
+        "examples": len(sets.train),
         "kinds": {
             kind.value: kinds[kind] for kind in (Kind.REFERENCE, *IMPLICIT_KINDS) if kinds[kind]
         },
         **trained.figures,
         **trained.metrics,
     }
-    if lessons.numbers:
+    if sets.numbers:
         metrics |= {
-            "numbers": len(lessons.numbers),
-            "numbers_nfh": sum(one.nfh for one in lessons.numbers),
-            "dev_numbers": len(lessons.dev_numbers),
+            "numbers": len(sets.numbers),
+            "numbers_nfh": sum(one.nfh for one in sets.numbers),
+            "dev_numbers": len(sets.dev_numbers),
         }
     if judgement is not None:
         metrics |= {
@@ -725,7 +680,7 @@ def metrics_of(
     return metrics
 
 
-WHAT = {
+DESCRIPTIONS = {
     "linear": "A linear model over pairs of number and candidate, with the features of the "
     "paper's appendix.",
     "bilstm": "The paper's network (section 6.1): two LSTMs and a scorer of pairs.",
@@ -743,7 +698,7 @@ def card_of(
     metrics: Mapping[str, object],
     notes: Sequence[str],
 ) -> str:
-    """The card, in Markdown; no word out of the data is markup in it."""
+    """The model card in Markdown; text from the data is escaped."""
     from nfh_models.identification.svm import plain
 
     kinds, left_out, settings = metrics.get("kinds"), metrics.get("left_out"), trainer.settings
@@ -754,19 +709,19 @@ def card_of(
         {
             "plain": lambda value: plain(str(value), None),
             "cell": lambda one: f"{one:,}" if isinstance(one, int) else plain(str(one)),
-            "whole": _number,
+            "whole": lambda value: value if isinstance(value, int) else 0,
         },
         name=name,
         at=at,
         both=both if settings.get("task") == BOTH else "",
-        what=WHAT.get(trainer.recipe, ""),
+        what=DESCRIPTIONS.get(trainer.recipe, ""),
         m=metrics,
         kinds=", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         if isinstance(kinds, dict) and kinds
         else "none",
         left_out=sorted(left_out.items()) if isinstance(left_out, dict) else (),
         notes=[f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes if note],
-        settings=", ".join(f"{key} {_said(value)}" for key, value in settings.items()),
+        settings=", ".join(f"{key} {_setting_text(value)}" for key, value in settings.items()),
         figures=[
             (f"identification: {one}" if one in IDENTIFICATION_FIGURES else one, value)
             for one, value in known
@@ -775,7 +730,7 @@ def card_of(
     )
 
 
-def _said(value: object) -> str:
+def _setting_text(value: object) -> str:
     from nfh_models.identification.svm import plain
 
     if isinstance(value, list | tuple):
@@ -783,7 +738,3 @@ def _said(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else plain(str(value), None)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -17,11 +17,11 @@ from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.resolution.recipes import ResolutionRecipeError
 from nfh_tui.services import models
 from nfh_tui.services.models import (
-    answers_with,
     check_usable,
     ensure_built_in,
     ensure_small,
     identifier_for,
+    register_parser,
     resolver_for,
 )
 from tests.nfh_models.encoder.handmade import DOGS
@@ -74,8 +74,12 @@ def test_a_new_database_uses_the_small_model_for_both_tasks(
     loaded: dict[tuple[str, str], object] = {}
     resolver = resolver_for(store, loaded=loaded)
     identifier = identifier_for(store, loaded=loaded)
-    assert (resolver.name, resolver.model_id, resolver.aside) == ("small", number, "")
-    assert (identifier.name, identifier.model_id, identifier.aside) == ("small", number, "")
+    assert (resolver.name, resolver.model_id, resolver.fallback_reason) == ("small", number, "")
+    assert (identifier.name, identifier.model_id, identifier.fallback_reason) == (
+        "small",
+        number,
+        "",
+    )
     assert resolver.model is identifier.model
     assert resolver.model.needs == frozenset()
     assert resolver.model.resolve([DOGS])[0] is not None
@@ -127,7 +131,7 @@ def test_a_damaged_one_is_stood_in_for_until_it_is_whole(store: Store, package: 
     damage(package)
     resolver, identifier = resolver_for(store), identifier_for(store)
     assert (resolver.name, identifier.name) == ("cues", "rules")
-    for aside in (resolver.aside, identifier.aside):
+    for aside in (resolver.fallback_reason, identifier.fallback_reason):
         assert "the small model cannot be used" in aside
         assert "weights.safetensors is damaged" in aside
     active = store.models.active("resolution")
@@ -247,12 +251,12 @@ def test_a_word_that_names_none_is_told(store: Store, spec: str, words: str) -> 
 def test_a_parser_is_noted_and_another_forgets_what_was_said(store: Store) -> None:
     chosen = resolver_for(store)
     assert chosen.model_id is not None
-    answers_with(store, chosen, "tagger 1")
+    register_parser(store, chosen, "tagger 1")
     scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
     store.predictions.save(chosen.model_id, [(1, Prediction("cues", "2", None, None, scores))])
-    answers_with(store, resolver_for(store), "tagger 1")
+    register_parser(store, resolver_for(store), "tagger 1")
     assert predicted(store) is not None
-    answers_with(store, resolver_for(store), "tagger 2")
+    register_parser(store, resolver_for(store), "tagger 2")
     assert predicted(store) is None
 
 

@@ -117,8 +117,8 @@ def test_all_numbers_of_a_passage_count_not_only_those_asked_for(path: Path) -> 
 
 
 def test_another_reader_gets_in_between(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services_identify, "SAVED_TOGETHER", 7)
-    monkeypatch.setattr(services_identify, "AT_ONCE", 4)
+    monkeypatch.setattr(services_identify, "DECISION_BATCH", 7)
+    monkeypatch.setattr(services_identify, "PASSAGE_BATCH", 4)
     seen: list[int] = []
 
     def told(what: str, done: int, total: int) -> None:
@@ -149,7 +149,7 @@ def test_of_two_at_once_one_adds_the_numbers_and_both_say_what_they_added(path: 
 def test_broken_off_it_goes_on_where_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services_identify, "SAVED_TOGETHER", 10)
+    monkeypatch.setattr(services_identify, "DECISION_BATCH", 10)
     monkeypatch.setattr("nfh_models.identification.base.BATCH", 10)
 
     def stop(what: str, done: int, total: int) -> None:

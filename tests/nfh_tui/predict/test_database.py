@@ -64,7 +64,7 @@ def test_predictions_of_a_query_are_stored_once(database: Path) -> None:
 def test_what_is_done_when_it_stops_is_kept(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predict, "SAVED_TOGETHER", 8)
+    monkeypatch.setattr(predict, "PREDICTION_BATCH", 8)
     monkeypatch.setattr("nfh_models.resolution.base.BATCH", 8)
 
     class Stopped(Stub):

@@ -122,7 +122,7 @@ def test_what_the_model_does_not_look_at_is_counted() -> None:
 def test_passages_are_predicted_together_and_stay_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(services_predict, "TOGETHER", 4)
+    monkeypatch.setattr(services_predict, "NUMBER_BATCH", 4)
     text = "".join(f"tickets {place}. And five.\n\n" for place in range(10))
     stub = Stub()
     found = run(text, tools(stub))
@@ -133,7 +133,7 @@ def test_passages_are_predicted_together_and_stay_in_order(
 def test_a_long_passage_is_not_scored_together_with_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(services_predict, "SCORES_TOGETHER", 1)
+    monkeypatch.setattr(services_predict, "SCORE_BATCH", 1)
     stub = Stub()
     assert len(run("I have two.\n\nAnd three.\n", tools(stub))) == 2
     assert stub.asked == [1, 1]

@@ -10,7 +10,7 @@ from click.testing import Result
 
 from nfh_db.models import ActivationReason
 from nfh_db.store import Store
-from nfh_tui.services.models import NoWayBackError, go_back, in_use
+from nfh_tui.services.models import NoEarlierModelError, in_use, roll_back
 
 from .handmade import registered
 
@@ -72,10 +72,12 @@ def test_activating_what_is_in_use_changes_nothing(
 
 def test_going_back_goes_back_further_each_time(store: Store, models: dict[str, int]) -> None:
     use(store, models, "a-1", "b-1", "a-1")
-    seen = [go_back(store, "resolution", who="ben").after for _ in range(3)]
+    seen = [roll_back(store, "resolution", who="ben").after for _ in range(3)]
     assert seen == [{"resolution": "b-1"}, {"resolution": "a-1"}, {"resolution": "small"}]
-    with pytest.raises(NoWayBackError, match="no other model was in use before for resolution"):
-        go_back(store, "resolution")
+    with pytest.raises(
+        NoEarlierModelError, match="no other model was in use before for resolution"
+    ):
+        roll_back(store, "resolution")
     last = store.models.activations()[-1]
     assert (last.model, last.who, last.reason) == ("small", "ben", "went back")
 
@@ -86,16 +88,16 @@ def test_without_a_task_the_last_change_is_undone_then_the_one_before(
     # However fast they come one after the other.
     monkeypatch.setattr("nfh_db.system.now", lambda: "2030-01-01T00:00:00.000Z")
     use(store, models, "svm-1", "a-1")
-    assert go_back(store).after == {"resolution": "small"}
-    assert go_back(store).after == {"identification": "small"}
-    with pytest.raises(NoWayBackError):
-        go_back(store)
+    assert roll_back(store).after == {"resolution": "small"}
+    assert roll_back(store).after == {"identification": "small"}
+    with pytest.raises(NoEarlierModelError):
+        roll_back(store)
     assert in_use(store) == {"identification": "small", "resolution": "small"}
 
 
 def test_a_model_of_both_tasks_is_left_in_both(store: Store, models: dict[str, int]) -> None:
     use(store, models, "a-1", "svm-1", "c-1")
-    done = go_back(store)
+    done = roll_back(store)
     assert done.before == {"identification": "c-1", "resolution": "c-1"}
     assert done.after == {"identification": "svm-1", "resolution": "a-1"}
     states = {model.name: model.state for model in store.models.all()}
@@ -104,7 +106,7 @@ def test_a_model_of_both_tasks_is_left_in_both(store: Store, models: dict[str, i
 
 def test_one_task_goes_back_and_the_other_stays(store: Store, models: dict[str, int]) -> None:
     use(store, models, "a-1", "c-1")
-    assert go_back(store, "resolution").after == {"resolution": "a-1"}
+    assert roll_back(store, "resolution").after == {"resolution": "a-1"}
     assert in_use(store) == {"identification": "c-1", "resolution": "a-1"}
 
 
@@ -112,7 +114,7 @@ def test_back_to_a_model_of_both_tasks_leaves_the_other_task_s_own(
     store: Store, models: dict[str, int]
 ) -> None:
     use(store, models, "svm-1", "a-1")  # small is retired: each task has its own
-    assert go_back(store, "resolution").after == {"resolution": "small"}
+    assert roll_back(store, "resolution").after == {"resolution": "small"}
     assert in_use(store) == {"identification": "svm-1", "resolution": "small"}
 
 
@@ -120,7 +122,7 @@ def test_two_models_of_both_tasks_cannot_be_in_use_beside_each_other(
     store: Store, models: dict[str, int]
 ) -> None:
     use(store, models, "c-1")
-    done = go_back(store, "resolution")
+    done = roll_back(store, "resolution")
     assert done.after == {"identification": "small", "resolution": "small"}
 
 
@@ -129,7 +131,7 @@ def test_what_cannot_be_used_any_more_is_passed_over(
 ) -> None:
     use(store, models, "b-1", "a-1")
     shutil.rmtree(path.parent / "w-models" / "b-1")
-    done = go_back(store, "resolution")
+    done = roll_back(store, "resolution")
     assert done.after == {"resolution": "small"}
     assert "the model b-1 is gone" in done.passed_over["b-1"]
 
@@ -143,8 +145,8 @@ def test_nothing_changes_where_nothing_before_can_be_used(
     use(store, models, "a-1")
     shutil.rmtree(path.parent / "w-models" / "b-1")
     before = store.models.activations()
-    with pytest.raises(NoWayBackError, match="can be used: the model b-1 is gone"):
-        go_back(store, "resolution")
+    with pytest.raises(NoEarlierModelError, match="can be used: the model b-1 is gone"):
+        roll_back(store, "resolution")
     assert store.models.activations() == before
 
 
