@@ -1,10 +1,10 @@
-"""Commands of the answer editor, state in and state out: beginning, cursor, kinds, spans,
-heads and mentions, hints, adopting answers, rule tags, and drafts.
+"""Commands of the answer editor: each takes a state and returns the next one. Initial states,
+cursor, kinds, spans, heads and mentions, hints, adopted answers, rule tags, and drafts.
 """
 
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
@@ -48,19 +48,19 @@ SORT_KEYS = {
     "o": Sort.NOUN,
     "w": Sort.NOUN,
 }
-"""The key after `o` for each sort."""
+"""The key after `o` that chooses each sort."""
 
 SORT_PROMPT = "Which other? n number, c code, m measure, o noun; enter leaves it unstated."
 
 
 def with_kind(state: EditState, kind: Kind) -> EditState:
-    """The state with another kind: what belonged to the old one is put aside.
+    """The state with another kind; the old kind's parts move to `aside`.
 
-    Heads come back with REFERENCE, the sort with OTHER, a noun with its own class.
+    REFERENCE restores its heads, OTHER its sort, and each class its own noun.
     """
     if kind is state.kind:
         return state
-    aside = _stashed(state)
+    aside = _set_aside(state)
     reference = kind is Kind.REFERENCE
     return replace(
         state,
@@ -74,7 +74,7 @@ def with_kind(state: EditState, kind: Kind) -> EditState:
     )
 
 
-def _stashed(state: EditState) -> SetAside:
+def _set_aside(state: EditState) -> SetAside:
     aside = state.aside
     if state.kind is None:
         return aside
@@ -88,7 +88,7 @@ def _stashed(state: EditState) -> SetAside:
 
 
 def choose(state: EditState, kind: Kind) -> EditOutcome:
-    """A kind key: OTHER waits for its sort, REFERENCE without a head says how to mark one."""
+    """Choose a kind. OTHER waits for its sort; REFERENCE without heads explains how to mark."""
     chosen = with_kind(state, kind)
     if kind is Kind.OTHER:
         return EditOutcome(replace(chosen, pending=Pending.SORT), SORT_PROMPT)
@@ -98,7 +98,7 @@ def choose(state: EditState, kind: Kind) -> EditOutcome:
 
 
 def sort_key(state: EditState, key: str, character: str | None) -> EditOutcome | None:
-    """A key while the sort is waited for."""
+    """A key while the sort is pending."""
     if key == "escape":
         return EditOutcome(without_pending(state))
     if key == "enter":
@@ -113,9 +113,9 @@ def sort_key(state: EditState, key: str, character: str | None) -> EditOutcome |
 
 
 def set_noun(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
-    """Write the noun that a class stands for; an empty text takes it away.
+    """Set the noun of a class; an empty text removes it.
 
-    Without a kind it makes an OTHER, as with OTHER of no sort the sort becomes NOUN.
+    Without a kind the answer becomes OTHER. OTHER without a sort gets the sort NOUN.
     """
     noun = _clean(text) or None
     closed = without_pending(state)
@@ -124,42 +124,40 @@ def set_noun(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
             return EditOutcome(settled(closed))
         closed = with_kind(closed, Kind.OTHER)
     if closed.kind not in IMPLICIT_KINDS:
-        return refuse(state, _why_no_noun(closed.kind))
+        if closed.kind is Kind.REFERENCE:
+            why = "A Reference has its noun in the passage: mark it there."
+        else:
+            why = "A noun can be written for a class only: y a c p t or o first."
+        return refuse(state, why)
     sort = closed.sort
     if closed.kind is Kind.OTHER and noun is not None and sort is None:
         sort = Sort.NOUN
     return EditOutcome(settled(replace(closed, noun=noun, sort=sort)))
 
 
-def _why_no_noun(kind: Kind | None) -> str:
-    if kind is Kind.REFERENCE:
-        return "A Reference has its noun in the passage: mark it there."
-    return "A noun can be written for a class only: y a c p t or o first."
-
-
 def set_comment(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
-    """Write the comment; an empty text takes it away."""
+    """Set the comment; an empty text removes it."""
     return EditOutcome(settled(replace(state, comment=_clean(text))))
 
 
 def _clean(text: str) -> str:
-    """Typed text without the outer space, and without code units that no file can hold."""
+    """Stripped text without lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
 def set_tag(state: EditState, tag: str | None) -> EditOutcome:
-    """Tag the answer with a rule, by its id; None takes the tag away."""
+    """Tag the answer with a rule's id; None removes the tag."""
     kept = None if tag is None else rule_id(tag)
     return EditOutcome(settled(replace(without_pending(state), tag=kept)))
 
 
 def tag_of(vote: Vote) -> str | None:
-    """The rule that an answer is tagged with, by its id, or the tag itself if it is none."""
+    """The id of an answer's rule, or the tag itself if it is no rule."""
     return None if vote.rule_tag is None else rule_id(vote.rule_tag)
 
 
 def gold_vote(item: AnchorItem) -> Vote | None:
-    """The expert's answer that an item's gold was made of, if it was."""
+    """The expert's answer from which an item's gold was made, if any."""
     gold = item.gold
     if gold is None or gold.rule is not Rule.EXPERT:
         return None
@@ -221,36 +219,36 @@ def _listed(*blocks: str) -> frozenset[str]:
 
 
 BEFORE_NOUNS = _listed(_DETERMINERS, _NUMBERS, "my your his her its our their whose")
-"""Case-folded words with which a noun phrase begins."""
+"""Case-folded words that begin a noun phrase."""
 
 INSIDE_PHRASES = _listed("good bad right wrong next last own same very quite really rather")
-"""Case-folded function words that stand between the beginning of a noun phrase and its noun."""
+"""Case-folded function words between the beginning of a noun phrase and its noun."""
 
 BEFORE_VERBS = _listed(
     "to i you he she it we they who not n't can could may might must shall should will would "
     "'ll do does did don let lets gonna wanna please"
 )
-"""Case-folded words behind which a word is mostly a verb."""
+"""Case-folded words that usually precede a verb."""
 
 FUNCTION_WORDS = _listed(_DETERMINERS, _PRONOUNS, _JOINING, _VERBS, _REST, _NUMBERS)
-"""Case-folded words that the lexical guess at nouns passes over."""
+"""Case-folded words that `is_noun_like` excludes."""
 
 PRONOUNS = _listed(_PRONOUNS)
-"""Case-folded words that only stand for a noun."""
+"""Case-folded pronouns."""
 
 AFTER_THE_NOUN = _listed(_JOINING, "that which who whom whose") - _listed(
     "and or but nor so yet as"
 )
-"""Case-folded words behind which a noun phrase only explains its noun."""
+"""Case-folded words behind which the rest of a noun phrase modifies its noun."""
 
 
 def fold(word: str) -> str:
-    """The form in which words and lemmas are compared."""
+    """The form of words and lemmas for comparison."""
     return word.strip().casefold().replace("\u2019", "'")
 
 
 def is_noun_like(word: str) -> bool:
-    """The lexical guess: two letters or more, no digit, and no function word."""
+    """A guess by spelling: two letters or more, no digit, and no function word."""
     if any(character.isdigit() for character in word):
         return False
     letters = sum(character.isalpha() for character in word)
@@ -258,43 +256,41 @@ def is_noun_like(word: str) -> bool:
 
 
 def is_word(word: str) -> bool:
-    """True for what may be a head at all: a letter, a digit, or a sign such as %."""
+    """Whether a token can be a head: it has a letter, a digit, or a symbol such as %."""
     return any(
-        character.isalnum() or character in "%\u2030#\u00b0" or _is_symbol(character)
+        character.isalnum()
+        or character in "%\u2030#\u00b0"
+        or unicodedata.category(character) in {"So", "Sc"}
         for character in word
     )
 
 
-def _is_symbol(character: str) -> bool:
-    return unicodedata.category(character) in {"So", "Sc"}
-
-
 MORE = "f"
-"""The key that goes from nouns to all words and back: no hint has this letter."""
+"""The key that switches hints between nouns and all words; no hint has this letter."""
 
 LETTERS = "jdkslahgeiruowtyvmcnpqxbz"
-"""Letters of hints, by ease: the home row from its strongest fingers, then the row over it.
+"""Letters of hints by ease of typing: the home row, strongest fingers first, then the next.
 
-Where there are more words than letters, the last ones begin the pairs.
+Where there are more words than letters, the last letters begin pairs.
 """
 
-AHEAD_COUNTS = 3
-"""A word behind the number counts as this many times as far: heads mostly stand before."""
+AHEAD_FACTOR = 3
+"""Factor of the distance behind the number, because most heads precede it."""
 
-MOST = 150
-"""Nouns that get letters: more would give all of them two, and cover the text."""
+MOST_NOUNS = 150
+"""Most nouns with hints: with more, each would need two letters that cover the text."""
 
 MOST_WORDS = len(LETTERS) ** 2
-"""Words that get letters: as many as two letters tell apart, those around the cursor."""
+"""Most words with hints: all pairs of letters."""
 
 NONE_IN_VIEW = "No word in view can be marked: scroll, and the letters follow."
 
 LIKELY = 0.01
-"""From this score on a model's candidate gets letters though it looks like no noun."""
+"""Least score for a hint on a model's candidate that does not look like a noun."""
 
 
 def token_scores(item: AnchorItem) -> tuple[float | None, ...]:
-    """The model's score of each token of the passage; empty if it has none of them."""
+    """The model's score of each token of the passage; () without a score for all."""
     if item.prediction is None:
         return ()
     scores = item.prediction.scores[len(IMPLICIT_KINDS) :]
@@ -302,15 +298,17 @@ def token_scores(item: AnchorItem) -> tuple[float | None, ...]:
 
 
 def candidates(item: AnchorItem, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
-    """Tokens that may be the head, ascending, the number's own left out.
+    """Tokens that may be the head, ascending, without the number's own.
 
-    The nouns: those that a model with a tagger scored, else a guess by the words alone. For an
-    adjudicator also what the model thinks likely, and what somebody marked, whatever it is.
+    The nouns: those scored by a model with a tagger, else a guess by spelling. For an
+    adjudicator also tokens that the model finds likely and all that somebody marked.
     """
     scores = token_scores(item)
     found = {token for token, score in enumerate(scores) if score is not None}
     words = range(len(item.passage.tokens))
-    if _scored_all(item, found):
+    # A model that scored words of every kind, or none, does not identify the nouns.
+    others = sum(not is_noun_like(item.passage.word(token)) for token in found)
+    if others * 3 >= len(found):
         found = {token for token in words if is_noun_like(item.passage.word(token))}
         if role is Role.ADJUDICATOR:
             found.update(
@@ -319,12 +317,6 @@ def candidates(item: AnchorItem, role: Role = Role.ANNOTATOR) -> tuple[int, ...]
     if role is Role.ADJUDICATOR:
         found.update(marked(item))
     return tuple(sorted(token for token in found if not in_anchor(item, token)))
-
-
-def _scored_all(item: AnchorItem, scored: Collection[int]) -> bool:
-    """True if the model scored words of every kind, or none: it does not tell nouns then."""
-    others = sum(1 for token in scored if not is_noun_like(item.passage.word(token)))
-    return others * 3 >= len(scored)
 
 
 def marked(item: AnchorItem) -> Iterator[int]:
@@ -338,14 +330,14 @@ def marked(item: AnchorItem) -> Iterator[int]:
 def _distance(item: AnchorItem, token: int) -> int:
     if token < item.anchor.start:
         return item.anchor.start - token
-    return (token - item.anchor.end + 1) * AHEAD_COUNTS
+    return (token - item.anchor.end + 1) * AHEAD_FACTOR
 
 
 def ranked(item: AnchorItem, role: Role) -> tuple[int, ...]:
-    """Candidates by how near their letters should be.
+    """Candidates in the order in which they get hints.
 
-    By the model's score, then by distance; for an annotator by distance alone, so that the
-    letters do not tell what the model says.
+    By the model's score, then by distance; for an annotator by distance alone, so that hints
+    do not reveal the model's opinion.
     """
     scores = token_scores(item)
     found = candidates(item, role)
@@ -355,7 +347,7 @@ def ranked(item: AnchorItem, role: Role) -> tuple[int, ...]:
 
 
 def labels(count: int) -> tuple[str, ...]:
-    """At most `count` labels, none the beginning of another, the shortest first."""
+    """At most `count` labels, none a prefix of another, the shortest first."""
     size = len(LETTERS)
     if count <= size:
         return tuple(LETTERS[:count])
@@ -367,20 +359,21 @@ def labels(count: int) -> tuple[str, ...]:
 
 
 def start_hints(state: EditState, item: AnchorItem, view: range | None = None) -> EditOutcome:
-    """Put letters on the nouns and wait for them; on all words where there is no noun.
+    """Show hints on the nouns; on all words where no noun is in view.
 
-    view: the tokens in view. Where not all can have letters, those have them, and what
-    somebody marked; all words where no noun is in view.
+    view: the tokens in view, None for all. They take precedence, then those that somebody
+    marked.
     """
-    tokens = _in_view_first(ranked(item, state.role), state, item, view)[:MOST]
-    seen = [token for token in tokens if view is None or token in view]
-    return _lettered(state, tokens) if seen else _start_words(state, item, view)
+    tokens = _in_view_first(ranked(item, state.role), state, item, view)[:MOST_NOUNS]
+    if any(view is None or token in view for token in tokens):
+        return _with_hints(state, tokens)
+    return _start_words(state, item, view)
 
 
 def _in_view_first(
     tokens: Sequence[int], state: EditState, item: AnchorItem, view: range | None
 ) -> list[int]:
-    """The tokens in view before the others, and of these those that somebody marked."""
+    """The tokens in view first, and of each group those that somebody marked."""
     if view is None:
         return list(tokens)
     known = set(marked(item)) if state.role is Role.ADJUDICATOR else set()
@@ -388,7 +381,7 @@ def _in_view_first(
 
 
 def _start_words(state: EditState, item: AnchorItem, view: range | None) -> EditOutcome:
-    """Put letters on all words that may be a head: the nouns first, then those nearby."""
+    """Show hints on all words that may be a head: the nouns first, then by distance."""
     nouns = ranked(item, state.role)
     known = set(nouns)
     others = [
@@ -399,7 +392,7 @@ def _start_words(state: EditState, item: AnchorItem, view: range | None) -> Edit
         and is_word(item.passage.word(token))
     ]
     others.sort(key=lambda token: (abs(token - state.cursor), token))
-    # Where there are too many, those around the cursor have them, nouns or not.
+    # Where there are too many, those around the cursor, nouns or not.
     tokens = _in_view_first([*nouns, *others], state, item, view)
     if view is not None:
         tokens = tokens[:MOST_WORDS]
@@ -408,13 +401,13 @@ def _start_words(state: EditState, item: AnchorItem, view: range | None) -> Edit
         tokens = [token for token in tokens if token in near]
     if not tokens:
         return refuse(state, "There is no word here to put a letter on.")
-    made = _lettered(state, tokens, all_words=True)
+    made = _with_hints(state, tokens, all_words=True)
     if view is not None and not any(token in view for token in tokens):
         return replace(made, say=NONE_IN_VIEW)
     return made
 
 
-def _lettered(
+def _with_hints(
     state: EditState, tokens: Sequence[int], *, all_words: bool = False
 ) -> EditOutcome:
     hints = tuple(sorted(zip(tokens, labels(len(tokens)), strict=True)))
@@ -426,23 +419,19 @@ def _lettered(
 
 
 def more(state: EditState, item: AnchorItem, view: range | None = None) -> EditOutcome:
-    """From nouns to all words, and back."""
-    return (
-        start_hints(state, item, view) if state.all_words else _start_words(state, item, view)
-    )
+    """Switch hints from nouns to all words, and back."""
+    return (start_hints if state.all_words else _start_words)(state, item, view)
 
 
 def follow(state: EditState, item: AnchorItem, view: range) -> EditOutcome:
-    """The letters anew for what is in view now; as they are once one of them is typed."""
+    """Hints for the tokens now in view; unchanged once a letter is typed."""
     if state.pending is not Pending.HINT or state.typed:
         return EditOutcome(state)
-    return (
-        _start_words(state, item, view) if state.all_words else start_hints(state, item, view)
-    )
+    return (_start_words if state.all_words else start_hints)(state, item, view)
 
 
 def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
-    """The hints that the letters typed so far still allow: token and what is left to type."""
+    """The hints that match the typed letters: token, and letters still to type."""
     return tuple(
         (token, label[len(state.typed) :])
         for token, label in state.hints
@@ -457,14 +446,12 @@ def narrowed(
     character: str | None,
     view: range | None = None,
 ) -> EditOutcome | int | None:
-    """A key while letters are waited for: the token picked, a new state, or None."""
+    """A key while hints are shown: the chosen token, an outcome, or None."""
     if character is not None and character.casefold() == MORE:
         return more(state, item, view)
-    if key == "escape":
+    if key == "escape" or (key == "backspace" and not state.typed):
         return EditOutcome(without_pending(state))
     if key == "backspace":
-        if not state.typed:
-            return EditOutcome(without_pending(state))
         return EditOutcome(replace(state, typed=state.typed[:-1]))
     if key == "enter":
         return refuse(state, "Type the letters at a word; escape hides them.")
@@ -484,9 +471,8 @@ def narrowed(
 
 
 def go(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
-    """Put the cursor on a token (clipped to the passage); a growing span follows it."""
-    last = len(item.passage.tokens) - 1
-    token = max(0, min(token, last))
+    """Put the cursor on a token, clipped to the passage; the selected span follows it."""
+    token = max(0, min(token, len(item.passage.tokens) - 1))
     if state.span is None:
         return EditOutcome(replace(state, cursor=token))
     fixed = fixed_end(state)
@@ -497,7 +483,7 @@ def go(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
 
 
 def fixed_end(state: EditState) -> int:
-    """The token of the growing span that stays where it is."""
+    """The end of the selected span that does not move with the cursor."""
     if state.span is None:
         return state.cursor
     start, end = state.span
@@ -505,18 +491,18 @@ def fixed_end(state: EditState) -> int:
 
 
 def move_to(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
-    """Put the cursor on a token: for lines up and down, and for clicks."""
+    """Put the cursor on a token, for vertical moves and clicks."""
     outcome = go(without_pending(state), item, token)
     return replace(outcome, state=settled(outcome.state))
 
 
 def sideways(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
-    """Move by tokens, to the right or (negative) to the left."""
+    """Move by tokens; negative steps move to the left."""
     return go(state, item, state.cursor + steps)
 
 
 def noun(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
-    """Move from noun to noun, forwards or (negative) backwards."""
+    """Move by candidates; negative steps move backwards."""
     places = candidates(item, state.role)
     if steps > 0:
         ahead = places[bisect_right(places, state.cursor) :]
@@ -528,7 +514,7 @@ def noun(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
 
 
 def turn(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
-    """Move to the start of a turn ahead, or back to the start of this one, then of others."""
+    """Move to the start of a later turn; backwards first to the start of this turn."""
     turns = item.passage.turns
     rank = item.passage.turn_of(state.cursor)
     if steps < 0 and state.cursor > turns[rank].start:
@@ -540,14 +526,14 @@ def turn(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
 
 
 def anchor(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Move back to the number."""
+    """Move to the number."""
     return go(state, item, item.anchor.start)
 
 
 def next_head(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
-    """Move from one marked mention to the next, round and round.
+    """Move to the next marked mention, cyclically.
 
-    Where none is marked, to what others and the gold marked, for who may see that.
+    Where none is marked, an adjudicator moves through those of other answers and the gold.
     """
     places = sorted({m.head for mentions in state.heads for m in live(mentions)})
     if not places and state.role is Role.ADJUDICATOR:
@@ -562,9 +548,9 @@ ORDER = {Origin.MARKED: 0, Origin.ADDED: 1, Origin.REMOVED: 2}
 
 
 def tidy(mentions: Iterable[Mention], item: AnchorItem) -> tuple[Mention, ...]:
-    """Marked mentions first, then added, then removed; () when nobody wants any.
+    """Mentions in the order marked, added, removed; () if all are removed.
 
-    A head without a marked mention gets one: the added one nearest to the number.
+    Without a marked mention, the added one nearest to the number becomes marked.
     """
     kept = sorted(mentions, key=lambda m: ORDER[m.origin])
     alive = live(tuple(kept))
@@ -578,7 +564,7 @@ def tidy(mentions: Iterable[Mention], item: AnchorItem) -> tuple[Mention, ...]:
 
 
 def lemmas_of(mentions: Iterable[Mention], item: AnchorItem) -> frozenset[str]:
-    """The compared forms of the lemmas of the mentions nobody removed."""
+    """The folded lemmas of the live mentions."""
     tokens = item.passage.tokens
     return frozenset(
         fold(tokens[m.head].lemma) for m in mentions if m.origin is not Origin.REMOVED
@@ -586,7 +572,7 @@ def lemmas_of(mentions: Iterable[Mention], item: AnchorItem) -> frozenset[str]:
 
 
 def head_at(heads: Heads, token: int) -> tuple[int, Mention] | None:
-    """The head, by number, and the live mention that covers a token; own head token first."""
+    """The index of a head and its live mention that covers a token; head tokens first."""
     covering = None
     for number, mentions in enumerate(heads):
         for mention in live(mentions):
@@ -600,8 +586,8 @@ def head_at(heads: Heads, token: int) -> tuple[int, Mention] | None:
 def choose_head(item: AnchorItem, start: int, end: int) -> int | None:
     """The head token of a span: its last noun before a word such as *of* or *who*.
 
-    Where no noun stands before such a word, the last noun of the span; without any noun
-    the last word. None if the span has no word besides the number itself.
+    Else the last noun of the span; without any noun the last word. None if the span has no
+    word other than the number itself.
     """
     nouns = [token for token in candidates(item) if start <= token < end]
     for token in range(start, end):
@@ -620,20 +606,20 @@ def choose_head(item: AnchorItem, start: int, end: int) -> int | None:
 
 
 def toggle(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Take the grown span, or the token under the cursor; a marked one is dropped."""
+    """Mark the selected span, or the token under the cursor; a marked one is unmarked."""
     if state.span is not None:
-        return _take_span(state, item, state.span)
+        return _mark_span(state, item, state.span)
     return toggle_token(state, item, state.cursor)
 
 
-def _take_span(state: EditState, item: AnchorItem, span: tuple[int, int]) -> EditOutcome:
+def _mark_span(state: EditState, item: AnchorItem, span: tuple[int, int]) -> EditOutcome:
     start, end = span
+    words = quoted(item.passage.words(start, end))
     if start < item.anchor.end and item.anchor.start < end:
-        said = quoted(item.passage.words(start, end))
-        return refuse(state, f"{said} holds the number itself; a head is the noun it lacks.")
+        return refuse(state, f"{words} holds the number itself; a head is the noun it lacks.")
     head = choose_head(item, start, end)
     if head is None:
-        return refuse(state, f"{quoted(item.passage.words(start, end))} holds no noun.")
+        return refuse(state, f"{words} holds no noun.")
     ended = replace(state, span=None, cursor=head)
     wanted = Mention(start, end, head)
     opened = with_kind(ended, Kind.REFERENCE)
@@ -641,13 +627,13 @@ def _take_span(state: EditState, item: AnchorItem, span: tuple[int, int]) -> Edi
     if found is not None and found[1].head == head:
         number, present = found
         if (present.start, present.end) == span and state.kind is Kind.REFERENCE:
-            return _dropped(opened, item, number, present)
+            return _unmarked(opened, item, number, present)
         return EditOutcome(with_mention(opened, item, number, wanted))
-    return _taken(opened, item, wanted)
+    return _marked(opened, item, wanted)
 
 
 def toggle_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
-    """Take one token as a head, or drop the mention that covers it."""
+    """Mark one token as a head, or unmark the mention that covers it."""
     if in_anchor(item, token):
         return refuse(
             state, f"{word(item, token)} is the number itself; a head is the noun it lacks."
@@ -655,16 +641,16 @@ def toggle_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     opened = with_kind(replace(state, cursor=token, span=None), Kind.REFERENCE)
     found = head_at(state.heads, token)
     if found is not None:
-        return _dropped(opened, item, *found)
+        return _unmarked(opened, item, *found)
     if not is_word(item.passage.word(token)):
         return refuse(state, f"{word(item, token)} is no word, so it cannot be a head.")
     if head_at(opened.heads, token) is not None:
         return EditOutcome(opened)
-    return _taken(opened, item, Mention(token, token + 1, token))
+    return _marked(opened, item, Mention(token, token + 1, token))
 
 
-def _taken(state: EditState, item: AnchorItem, mention: Mention) -> EditOutcome:
-    """Join the head with the same lemma, else open a new one."""
+def _marked(state: EditState, item: AnchorItem, mention: Mention) -> EditOutcome:
+    """Add the mention to the head with the same lemma, else as a new head."""
     lemma = lemmas_of((mention,), item)
     advice = _advice(item, mention.head)
     for number, mentions in enumerate(state.heads):
@@ -677,38 +663,29 @@ def _taken(state: EditState, item: AnchorItem, mention: Mention) -> EditOutcome:
 def with_mention(
     state: EditState, item: AnchorItem, number: int, mention: Mention
 ) -> EditState:
-    """The state with a mention put into head `number`, in place of one at the same token."""
-    mentions = list(state.heads[number])
-    for place, present in enumerate(mentions):
-        if present.head == mention.head:
-            mentions[place] = mention
-            break
-    else:
-        mentions.append(mention)
-    return _with_head(state, number, tidy(mentions, item))
+    """The state with a mention in head `number`; it replaces one with the same head token."""
+    mentions = {present.head: present for present in state.heads[number]}
+    mentions[mention.head] = mention
+    return _with_head(state, number, tidy(mentions.values(), item))
 
 
 def with_origin(
     state: EditState, item: AnchorItem, number: int, token: int, to: Origin
 ) -> EditState:
-    """The state with the mention of head `number` at `token` given that origin."""
-    for present in state.heads[number]:
-        if present.head == token:
-            return with_mention(state, item, number, replace(present, origin=to))
-    return with_mention(state, item, number, Mention(token, token + 1, token, to))
+    """The state where the mention of head `number` at `token` has the given origin."""
+    known = (mention for mention in state.heads[number] if mention.head == token)
+    mention = next(known, Mention(token, token + 1, token))
+    return with_mention(state, item, number, replace(mention, origin=to))
 
 
 def _with_head(state: EditState, number: int, mentions: tuple[Mention, ...]) -> EditState:
     heads = list(state.heads)
-    if mentions:
-        heads[number] = mentions
-    else:
-        del heads[number]
+    heads[number : number + 1] = [mentions] if mentions else []
     return replace(state, heads=tuple(heads))
 
 
-def _dropped(state: EditState, item: AnchorItem, number: int, mention: Mention) -> EditOutcome:
-    """A marked mention goes; an added one is kept as removed, so that it stays refused."""
+def _unmarked(state: EditState, item: AnchorItem, number: int, mention: Mention) -> EditOutcome:
+    """Delete a marked mention; an added one is kept as removed, so it is not added again."""
     mentions = [m for m in state.heads[number] if m is not mention]
     if mention.origin is Origin.ADDED:
         mentions.append(replace(mention, origin=Origin.REMOVED))
@@ -719,7 +696,7 @@ def _dropped(state: EditState, item: AnchorItem, number: int, mention: Mention) 
 
 
 def drop_last(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Drop the growing span, else the head marked last, with all its mentions."""
+    """Drop the selected span, else the last head with all its mentions."""
     if state.span is not None:
         return EditOutcome(replace(state, span=None))
     if not state.heads:
@@ -731,14 +708,14 @@ def drop_last(state: EditState, item: AnchorItem) -> EditOutcome:
 
 
 def relate(state: EditState, relation: Relation) -> EditOutcome:
-    """State how the heads belong together."""
+    """Set the relation between the heads."""
     if len(state.heads) < 2:
         return refuse(state, f"{relation} joins two different heads: mark another one first.")
     return EditOutcome(replace(state, relation=relation))
 
 
 def join(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Make the last two heads one: two words for one thing, the first stays in front."""
+    """Merge the last two heads: two words for one thing. The first one's mentions precede."""
     if len(state.heads) < 2:
         return refuse(state, "Joining makes one of two heads: mark another one first.")
     *before, first, second = state.heads
@@ -748,7 +725,7 @@ def join(state: EditState, item: AnchorItem) -> EditOutcome:
 
 
 def _advice(item: AnchorItem, token: int) -> str | None:
-    """What the guidelines say to a head that is seldom one."""
+    """Advice from the guidelines about an unlikely head."""
     if fold(item.passage.word(token)) in PRONOUNS:
         return f"{word(item, token)} only stands for a noun: mark that noun, if it is there."
     for sibling in item.siblings:
@@ -765,12 +742,12 @@ NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
 
 
 def heads_of(answer: Answer, item: AnchorItem) -> Heads:
-    """The heads of an answer as the editor keeps them, without any inside the number."""
+    """The heads of an answer in the editor's form, without mentions inside the number."""
     return fitting((head.mentions for head in answer.heads), item)
 
 
 def fitting(heads: Iterable[Iterable[Mention]], item: AnchorItem) -> Heads:
-    """The heads in order, each tidy, without mentions inside the number."""
+    """The heads in order, each passed through `tidy`, without mentions inside the number."""
     made = (tidy((m for m in head if not in_anchor(item, m.head)), item) for head in heads)
     return tuple(mentions for mentions in made if mentions)
 
@@ -778,7 +755,7 @@ def fitting(heads: Iterable[Iterable[Mention]], item: AnchorItem) -> Heads:
 def filled(
     state: EditState, item: AnchorItem, answer: Answer, source: AnswerSource, reason: str
 ) -> EditState:
-    """The state with an answer in place of what stood there; the comment stays."""
+    """The state with another answer; the comment is kept."""
     return replace(
         state,
         kind=answer.kind,
@@ -794,12 +771,15 @@ def filled(
 
 
 def annotator(state: EditState, item: AnchorItem, number: int) -> EditOutcome:
-    """Take over the answer of annotator `number`, counted from 1 in the order shown."""
+    """Adopt the answer of annotator `number`, counted from 1 in the shown order."""
     if state.role is not Role.ADJUDICATOR:
         return refuse(state, NOT_YOURS)
     found = votes.adoptable(item)
     if number > len(found):
-        return refuse(state, f"There is no answer {number}: {_how_many(len(found))}.")
+        answered = f"{len(found)} annotators have answered"
+        how_many = {0: "nobody has answered yet", 1: "one annotator has answered"}
+        why = f"There is no answer {number}: {how_many.get(len(found), answered)}."
+        return refuse(state, why)
     answer = found[number - 1].answer
     if answer.kind is Kind.NFH:
         return refuse(
@@ -812,14 +792,8 @@ def annotator(state: EditState, item: AnchorItem, number: int) -> EditOutcome:
     return EditOutcome(replace(made, adopted=rank))
 
 
-def _how_many(count: int) -> str:
-    if count == 0:
-        return "nobody has answered yet"
-    return "one annotator has answered" if count == 1 else f"{count} annotators have answered"
-
-
 def model(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Take over the model's choice."""
+    """Adopt the model's choice."""
     if item.model_hidden:
         return refuse(state, MODEL_HIDDEN)
     if item.prediction is None:
@@ -831,23 +805,23 @@ def model(state: EditState, item: AnchorItem) -> EditOutcome:
 
 
 def is_models(state: EditState) -> bool:
-    """True if what stands in the editor was taken over from the model."""
+    """Whether the answer in the editor was adopted from the model."""
     ours = state.source in {AnswerSource.ADOPTED, AnswerSource.DRAFT}
     return ours and state.reason.removeprefix("from ") == MODEL
 
 
 def union(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Take over every head that an annotator marked."""
-    return _joint(state, item, votes.union(item), "union", "No annotator marked a head.")
+    """Adopt every head that an annotator marked."""
+    return _combined(state, item, votes.union(item), "union", "No annotator marked a head.")
 
 
 def intersection(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Take over the heads that all annotators who answered Reference marked."""
+    """Adopt the heads that all annotators who answered Reference marked."""
     why = "The annotators have no head in common."
-    return _joint(state, item, votes.intersection(item), "intersection", why)
+    return _combined(state, item, votes.intersection(item), "intersection", why)
 
 
-def _joint(
+def _combined(
     state: EditState, item: AnchorItem, answer: Answer | None, reason: str, why_not: str
 ) -> EditOutcome:
     if state.role is not Role.ADJUDICATOR:
@@ -858,7 +832,7 @@ def _joint(
 
 
 def nobody(state: EditState) -> EditOutcome:
-    """Start from nothing; the comment, which somebody typed, stays."""
+    """Clear the answer; the typed comment is kept."""
     return EditOutcome(
         replace(
             state,
@@ -876,15 +850,15 @@ def nobody(state: EditState) -> EditOutcome:
 
 
 def dump(state: EditState) -> str:
-    """The whole state as JSON, with the cursor, a growing span and what is waited for."""
+    """The whole state as JSON, for a draft."""
     return msgspec.json.encode(state).decode("utf-8")
 
 
 def load(body: str, item: AnchorItem) -> EditState:
-    """The state that `dump` wrote.
+    """The state from `dump`.
 
-    A head inside the number is dropped: the number was widened over it since. Raises
-    DraftError if the JSON is not such a state, or points outside the passage.
+    Heads inside the number, which may have been widened since, are dropped. Raises DraftError
+    for JSON that is no such state, and for tokens outside the passage.
     """
     try:
         state = msgspec.json.decode(body.encode("utf-8", "replace"), type=EditState)
@@ -902,7 +876,7 @@ def load(body: str, item: AnchorItem) -> EditState:
 
 
 def _tokens(state: EditState) -> Iterator[int]:
-    """Every token that the state names."""
+    """Every token in the state."""
     yield state.cursor
     for heads in (state.heads, state.aside.heads, state.began.heads):
         for mention in (m for mentions in heads for m in mentions):
@@ -919,10 +893,6 @@ def _is_coherent(state: EditState) -> bool:
         start, end = state.span
         if start >= end or state.cursor not in {start, end - 1}:
             return False
-    return _waits_for_what_it_holds(state)
-
-
-def _waits_for_what_it_holds(state: EditState) -> bool:
     review = state.review
     if (review is not None) != (state.pending is Pending.REVIEW):
         return False
@@ -932,7 +902,7 @@ def _waits_for_what_it_holds(state: EditState) -> bool:
 
 
 def _fitted(state: EditState, item: AnchorItem) -> EditState:
-    """The state with its heads tidy; a review or hints over changed heads are given up."""
+    """The state with valid heads; if they changed, a review or hints are closed."""
     heads = fitting(state.heads, item)
     aside = replace(state.aside, heads=fitting(state.aside.heads, item))
     if heads == state.heads:
@@ -941,16 +911,15 @@ def _fitted(state: EditState, item: AnchorItem) -> EditState:
 
 
 def begin(item: AnchorItem, me: str, role: Role) -> EditState:
-    """The draft if there is one, else my answer; for an adjudicator then gold, then the
-    proposal; else nothing.
+    """The first state: the draft, else my answer, for an adjudicator else gold or proposal.
 
-    A draft that cannot be used is passed over, and `reason` says so. An annotator is never
-    given anything of others.
+    A draft that cannot be used is skipped, and `reason` says so. An annotator never sees
+    anything of others.
     """
     lost = ""
     if item.draft is not None:
         try:
-            return _resumed(item, role)
+            return _resumed(load(item.draft.body, item), role)
         except DraftError as error:
             lost = str(error)
     state = _committed(item, me, role)
@@ -961,29 +930,25 @@ def begin(item: AnchorItem, me: str, role: Role) -> EditState:
     return replace(state, reason=f"{state.reason}; {lost}".lstrip("; ")) if lost else state
 
 
-def _resumed(item: AnchorItem, role: Role) -> EditState:
-    if item.draft is None:
-        raise DraftError("There is no draft.")
-    state = load(item.draft.body, item)
-    origin = state.reason if state.source is AnswerSource.DRAFT else _origin(state)
+def _resumed(state: EditState, role: Role) -> EditState:
+    if state.source is AnswerSource.DRAFT:
+        reason = state.reason
+    elif state.source is AnswerSource.EMPTY:
+        reason = ""
+    else:
+        reason = f"from {state.reason or state.source}"
     return replace(
         state,
         role=role,
         source=AnswerSource.DRAFT,
-        reason=origin,
+        reason=reason,
         began=state.content,
         touched=state.span is not None or state.pending is not None,
     )
 
 
-def _origin(state: EditState) -> str:
-    if state.source is AnswerSource.EMPTY:
-        return ""
-    return f"from {state.reason}" if state.reason else f"from {state.source}"
-
-
 def _committed(item: AnchorItem, me: str, role: Role) -> EditState | None:
-    """My answer in this role; else the one I gave before the number's span was corrected."""
+    """My answer in this role, else my answer to an earlier span of the number."""
     for given, reason in ((item.votes, "saved"), (item.stale_votes, "for the old span")):
         for vote in given:
             mine = vote.annotator == me and vote.role is role
@@ -1048,21 +1013,21 @@ def _holding(
 PROMPT = "Same noun? y adds it, n leaves it out, a adds all the rest, escape stops."
 
 MOST_OFFERED = 28
-"""Most characters of a mention with its modifiers."""
+"""Most characters of an offered mention with its modifiers."""
 
 MOST_MODIFIERS = 3
 """Words before a mention that are shown with it."""
 
 
 def mention_prompt(review: Review) -> str:
-    """Which mention is asked about, with its modifiers, and the keys."""
+    """The mention that is offered, with its modifiers, and the keys."""
     left = len(review.tokens)
     words = f"{review.words[0]}: " if review.words else ""
     return f"Same noun? {words}y add, n leave out, a all {left}, esc stop"
 
 
 def phrase_start(item: AnchorItem, token: int) -> int:
-    """The first of the words that modify a noun: *the good* in *the good tents*."""
+    """The first token that modifies a noun: *the* in *the good tents*."""
     passage = item.passage
     turn = passage.turns[passage.turn_of(token)]
     first = token
@@ -1078,7 +1043,7 @@ def phrase_start(item: AnchorItem, token: int) -> int:
 
 
 def part_of_speech(item: AnchorItem, token: int) -> str:
-    """A guess by the word before: "noun", "verb?", or "" where that tells nothing."""
+    """A guess by the preceding word: "noun", "verb?", or "" for no guess."""
     turn = item.passage.turns[item.passage.turn_of(token)]
     if token == turn.start:
         return ""
@@ -1096,10 +1061,11 @@ def _offered(item: AnchorItem, token: int) -> str:
 
 
 def start_review(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Offer the other places of the noun under the cursor, else of the head marked last."""
+    """Offer other mentions of the head under the cursor, else of the last head."""
     if not state.heads:
         return refuse(state, "No head is marked yet: press f, or move and press space.")
-    number = _head_meant(state)
+    found = head_at(state.heads, state.cursor)
+    number = len(state.heads) - 1 if found is None else found[0]
     tokens = _others(state, item, number)
     if not tokens:
         first = state.heads[number][0]
@@ -1114,13 +1080,8 @@ def start_review(state: EditState, item: AnchorItem) -> EditOutcome:
     return EditOutcome(reviewed, PROMPT)
 
 
-def _head_meant(state: EditState) -> int:
-    found = head_at(state.heads, state.cursor)
-    return len(state.heads) - 1 if found is None else found[0]
-
-
 def _others(state: EditState, item: AnchorItem, number: int) -> tuple[int, ...]:
-    """Tokens with a lemma of the head that nobody marked, and no other head holds."""
+    """Tokens with a lemma of the head that are neither marked nor in another head."""
     lemmas = lemmas_of(state.heads[number], item)
     taken = {
         m.head
@@ -1148,14 +1109,16 @@ def review_key(
     if letter == "n":
         return _answered(state, item, review, Origin.REMOVED)
     if letter == "a":
-        return _add_all(state, item, review)
+        for token in review.tokens:
+            state = with_origin(state, item, review.head, token, Origin.ADDED)
+        return EditOutcome(_ended(state), _mention_count(state, review.head))
     if letter and letter.isprintable():
         return refuse(state, PROMPT)
     return None
 
 
 def _ended(state: EditState) -> EditState:
-    """Back to the head that was reviewed."""
+    """The state after a review, with the cursor on the reviewed head."""
     number = state.review.head if state.review else -1
     closed = without_pending(state)
     return replace(closed, cursor=state.heads[number][0].head) if state.heads else closed
@@ -1169,21 +1132,15 @@ def _answered(
     if origin is Origin.ADDED or known:
         state = with_origin(state, item, review.head, token, origin)
     if not rest:
-        return EditOutcome(_ended(state), _said(state, review.head))
+        return EditOutcome(_ended(state), _mention_count(state, review.head))
     left = replace(review, tokens=tuple(rest), words=review.words[1:])
     moved = replace(state, review=left, cursor=rest[0])
     return EditOutcome(moved, PROMPT)
 
 
-def _add_all(state: EditState, item: AnchorItem, review: Review) -> EditOutcome:
-    for token in review.tokens:
-        state = with_origin(state, item, review.head, token, Origin.ADDED)
-    return EditOutcome(_ended(state), _said(state, review.head))
-
-
-def _said(state: EditState, number: int) -> str:
-    mentions: tuple[Mention, ...] = live(state.heads[number])
-    return f"Head {number + 1} now stands in {len(mentions)} place{'s'[: len(mentions) > 1]}."
+def _mention_count(state: EditState, number: int) -> str:
+    count = len(live(state.heads[number]))
+    return f"Head {number + 1} now stands in {count} place{'s' if count > 1 else ''}."
 
 
 ONE_WORD = "A span keeps one word; escape drops it."
@@ -1191,27 +1148,25 @@ NO_SPAN = "No span here to shrink: v begins one, on a marked head it takes up it
 
 
 def grow(state: EditState) -> EditOutcome:
-    """Begin a span at the cursor; once begun, let the other end move.
+    """Select a span at the cursor; with one selected, move its other end.
 
-    On a head that is marked with more words than one, its span is taken up again.
+    On a head that is marked with several words, its span is selected.
     """
     if state.span is None:
-        marked = _marked_here(state)
+        marked = head_at(state.heads, state.cursor)
         if marked is None or marked[1].end - marked[1].start < 2:
             span = (state.cursor, state.cursor + 1)
             return EditOutcome(replace(state, span=span), "Move to grow it; space takes it.")
         start, end = marked[1].start, marked[1].end
         cursor = start if state.cursor == start else end - 1
         return EditOutcome(replace(state, span=(start, end), cursor=cursor))
-    start, end = state.span
-    other = end - 1 if state.cursor == start else start
-    return EditOutcome(replace(state, cursor=other))
+    return EditOutcome(replace(state, cursor=fixed_end(state)))
 
 
 def shrink(state: EditState, item: AnchorItem) -> EditOutcome:
-    """Leave out the word at the end that moves.
+    """Remove the word at the moving end of the selected span.
 
-    Without a growing span: of the head under the cursor the word farthest from its noun.
+    Without one: the word of the marked head under the cursor that is farthest from its noun.
     """
     if state.span is None:
         return _shrink_marked(state, item)
@@ -1224,7 +1179,7 @@ def shrink(state: EditState, item: AnchorItem) -> EditOutcome:
 
 
 def _shrink_marked(state: EditState, item: AnchorItem) -> EditOutcome:
-    marked = _marked_here(state)
+    marked = head_at(state.heads, state.cursor)
     if marked is None or marked[1].end - marked[1].start < 2:
         return refuse(state, NO_SPAN)
     number, mention = marked
@@ -1237,32 +1192,19 @@ def _shrink_marked(state: EditState, item: AnchorItem) -> EditOutcome:
     return EditOutcome(kept, f"Head {number + 1} is {words}.")
 
 
-def _marked_here(state: EditState) -> tuple[int, Mention] | None:
-    return head_at(state.heads, state.cursor)
+EditorCommand = Callable[[EditState, AnchorItem, int], EditOutcome]
 
 
-Act = Callable[[EditState, AnchorItem, int], EditOutcome]
-
-
-def _kind(kind: Kind) -> Act:
+def _kind(kind: Kind) -> EditorCommand:
     return lambda state, _item, _count: choose(state, kind)
 
 
-def _adopt(number: int) -> Act:
+def _adopt(number: int) -> EditorCommand:
     return lambda state, item, _count: annotator(state, item, number)
 
 
-_ACTS: dict[str, Act] = {
-    "kind.reference": _kind(Kind.REFERENCE),
-    "kind.year": _kind(Kind.YEAR),
-    "kind.age": _kind(Kind.AGE),
-    "kind.currency": _kind(Kind.CURRENCY),
-    "kind.people": _kind(Kind.PEOPLE),
-    "kind.time": _kind(Kind.TIME),
-    "kind.other": _kind(Kind.OTHER),
-    "kind.unknown": _kind(Kind.UNKNOWN),
-    "kind.not_nfh": _kind(Kind.NOT_NFH),
-    "kind.broken": _kind(Kind.BROKEN),
+_COMMANDS: dict[str, EditorCommand] = {
+    **{f"kind.{kind.value.lower()}": _kind(kind) for kind in Kind if kind is not Kind.NFH},
     "cursor.left": lambda state, item, count: sideways(state, item, -count),
     "cursor.right": sideways,
     "cursor.next_noun": noun,
@@ -1289,24 +1231,24 @@ _ACTS: dict[str, Act] = {
     **{f"adopt.{number}": _adopt(number) for number in range(1, 10)},
 }
 
-ACTIONS: frozenset[str] = frozenset(_ACTS)
-"""The ids that `act` understands."""
+ACTIONS: frozenset[str] = frozenset(_COMMANDS)
+"""The ids that `act` accepts."""
 
-MOVES: frozenset[str] = frozenset(a for a in _ACTS if a.startswith("cursor."))
-"""Those of them that change no answer, so that reading allows them."""
+MOVES: frozenset[str] = frozenset(a for a in _COMMANDS if a.startswith("cursor."))
+"""Actions that change no answer and are allowed while reading."""
 
 
 def act(
     state: EditState, item: AnchorItem, action: str, count: int = 1, view: range | None = None
 ) -> EditOutcome:
-    """Do one action. `count` repeats movements; what was waited for is given up first.
+    """Run an action after closing hints, sort prompt or review. count: repeats of a movement.
 
     view: the tokens in view, None for all. Raises KeyError for an id that is not in ACTIONS.
     """
+    state = without_pending(state)
     if action == "hint.start":
-        return _settle(start_hints(without_pending(state), item, view))
-    outcome = _ACTS[action](without_pending(state), item, max(1, count))
-    return _settle(outcome)
+        return _settled_outcome(start_hints(state, item, view))
+    return _settled_outcome(_COMMANDS[action](state, item, max(1, count)))
 
 
 def key(
@@ -1316,12 +1258,12 @@ def key(
     character: str | None,
     view: range | None = None,
 ) -> EditOutcome | None:
-    """A key while the editor waits for one; None if it is not the editor's.
+    """Handle a key while something is pending; None if the editor does not use the key.
 
-    With nothing waited for, only escape is taken, and only to drop a growing span.
+    With nothing pending, escape drops the selected span, and no other key is used.
     """
     outcome = _pending_key(state, item, key, character, view)
-    return None if outcome is None else _settle(outcome)
+    return None if outcome is None else _settled_outcome(outcome)
 
 
 def _pending_key(
@@ -1341,12 +1283,12 @@ def _pending_key(
     return None
 
 
-def _settle(outcome: EditOutcome) -> EditOutcome:
+def _settled_outcome(outcome: EditOutcome) -> EditOutcome:
     return replace(outcome, state=settled(outcome.state))
 
 
 def prompt(state: EditState) -> str | None:
-    """Which keys the editor waits for, as a sentence; None when it waits for none."""
+    """A sentence about the keys that the editor uses now; None if nothing is pending."""
     if state.pending is Pending.SORT:
         return SORT_PROMPT
     if state.pending is Pending.REVIEW:

@@ -1,7 +1,7 @@
-"""One answer being edited, as a value: how it becomes an answer, and the item as it is shown
-blind. Tokens are indices, spans end-exclusive.
+"""The state of an answer that is edited, its conversion to an answer, and blinding of items.
 
-Nothing here knows the screen or the store: each action takes a state and gives the next one.
+Tokens are indices into the passage, spans are [start, end). States are immutable: a command
+takes one and returns the next. Neither the screen nor the store is used.
 """
 
 import hashlib
@@ -14,25 +14,27 @@ from nfh_db.records import AnchorItem, Role, Vote
 from nfh_models.domain import Answer, AnswerError, Head, Kind, Mention, Origin, Relation, Sort
 
 SOMEBODY = "…"
-"""What stands in a comment for the name of somebody who is no letter."""
+"""Replaces a name in a comment where the person has no letter."""
 
 _FILE = re.compile(r"^.*\.(jsonl?|csv|tsv|xlsx?|txt)$", re.IGNORECASE | re.DOTALL)
-"""A document called by the file that it came with, which often has somebody's name."""
+"""A document named after its file, which often contains a person's name."""
 
 
 def blinded(item: AnchorItem) -> AnchorItem:
     """The item with annotators' names replaced by letters and their order mixed.
 
-    The order is the same each time, and another for each item. Who is behind gold, flags,
-    decisions and stale answers is left out as well, and so is how often they are right.
-    A comment that names one of them has the letter instead: people sign.
+    The order depends on the item alone. Names of gold, flags, decisions and stale answers are
+    removed, and so is competence. Names in comments become letters, since people sign.
     """
-
     of_annotators = (vote for vote in item.votes if vote.role is Role.ANNOTATOR)
     mixed = mixed_order(item, of_annotators)
     stale = mixed_order(item, item.stale_votes)
     others = [vote for vote in item.votes if vote.role is not Role.ANNOTATOR]
-    names = _people(item)
+    people = {vote.annotator for vote in (*item.votes, *item.stale_votes)}
+    people |= {flag.annotator for flag in item.flags}
+    if item.gold is not None:
+        people |= {item.gold.adjudicator or "", *(name for name, _ in item.gold.votes)}
+    names = dict.fromkeys(people - {""}, SOMEBODY)
     names |= {vote.annotator: letter(n) for n, vote in enumerate(mixed)}
     gold = item.gold
     return replace(
@@ -54,22 +56,13 @@ def blinded(item: AnchorItem) -> AnchorItem:
 
 
 def mixed_order(item: AnchorItem, votes: Iterable[Vote]) -> list[Vote]:
-    """Votes with their names in the order in which they stand blind."""
+    """Votes, with names, in the order of the blinded item."""
 
-    def place(vote: Vote) -> bytes:
+    def digest(vote: Vote) -> bytes:
         content = f"{item.public_id}\0{vote.annotator}".encode("utf-8", "replace")
         return hashlib.sha256(content).digest()
 
-    return sorted(votes, key=place)
-
-
-def _people(item: AnchorItem) -> dict[str, str]:
-    """Everybody who has had to do with the item, none of them a letter yet."""
-    named = {vote.annotator for vote in (*item.votes, *item.stale_votes)}
-    named |= {flag.annotator for flag in item.flags}
-    if item.gold is not None:
-        named |= {item.gold.adjudicator or "", *(name for name, _ in item.gold.votes)}
-    return dict.fromkeys(named - {""}, SOMEBODY)
+    return sorted(votes, key=digest)
 
 
 def _lettered(votes: Sequence[Vote], names: Mapping[str, str]) -> tuple[Vote, ...]:
@@ -82,22 +75,23 @@ def _unsigned(vote: Vote, name: str, names: Mapping[str, str]) -> Vote:
 
 
 def without_names(comment: str, names: Mapping[str, str]) -> str:
-    """The comment with letters for names, in whatever case they stand there."""
+    """The comment with names replaced, whatever their case."""
     if not comment or not names:
         return comment
     folded = {name.casefold(): other for name, other in names.items()}
-    return _any_of(names).sub(lambda found: folded.get(found[0].casefold(), SOMEBODY), comment)
+    # Whole words, the longest name first.
+    any_name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(
+        rf"(?<!\w)(?:{any_name})(?!\w)",
+        lambda found: folded.get(found[0].casefold(), SOMEBODY),
+        comment,
+        flags=re.IGNORECASE,
+    )
 
 
-def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """The names as whole words, the longest first."""
-    longest = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)", re.IGNORECASE)
-
-
-def letter(place: int) -> str:
-    """The blind name of the annotator in that place: A to Z, then A2 and so on."""
-    again, at = divmod(place, 26)
+def letter(index: int) -> str:
+    """The blind name of the annotator with this index: A to Z, then A2 and so on."""
+    again, at = divmod(index, 26)
     return chr(ord("A") + at) + (str(again + 1) if again else "")
 
 
@@ -105,11 +99,11 @@ Heads = tuple[tuple[Mention, ...], ...]
 
 
 class DraftError(ValueError):
-    """A draft that cannot be read, or that does not fit its item; the message is for people."""
+    """A draft that cannot be read or does not fit its item; the message is for the user."""
 
 
 class Pending(StrEnum):
-    """What the next keys are for, when they belong to the editor alone."""
+    """What the editor uses the next keys for, in place of the keymap."""
 
     SORT = "sort"
     HINT = "hint"
@@ -117,7 +111,7 @@ class Pending(StrEnum):
 
 
 class AnswerSource(StrEnum):
-    """Where the answer in the editor came from; each equals its own name in lower case."""
+    """Where the answer in the editor comes from."""
 
     DRAFT = "draft"
     MINE = "mine"
@@ -129,7 +123,7 @@ class AnswerSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What would be committed: the parts of a state that make it differ from another."""
+    """The parts of a state that are committed."""
 
     kind: Kind | None = None
     heads: Heads = ()
@@ -142,7 +136,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """What a change of kind put away, so that changing back brings it again."""
+    """Parts of an answer hidden by a change of kind; changing back restores them."""
 
     heads: Heads = ()
     relation: Relation | None = None
@@ -152,64 +146,76 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Further mentions of head number `head`, still to be offered; the first stands now.
-
-    words: what is said of each when it is asked about.
-    """
+    """Further mentions that are offered for a head, one after the other."""
 
     head: int
+    """Index of the head."""
+
     tokens: tuple[int, ...]
+    """Tokens still to be offered; the first is offered now."""
+
     words: tuple[str, ...] = ()
+    """The description of each token."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditState:
-    """An answer on its way.
+    """An answer that is edited, and the state of the editor.
 
-    heads: only while kind is REFERENCE; each holds its mentions, the marked ones first.
-    cursor: the token on which the cursor stands; while `span` grows, one of its two ends.
-    hints: token and letters, while pending is HINT; typed: the letters typed of them;
-    all_words: they stand on words of every kind.
-    source and reason: where the answer came from, and why ("2 of 3").
-    touched: differs from what `begin` gave, so it must be kept as a draft.
-    tag: the guideline rule on which the decision turns: "R12".
-    adopted: which answer was taken over, by its number in the mixed order, so that the reason
-    can tell its number in the order shown.
+    Drafts are stored as JSON with these names as keys.
     """
 
     kind: Kind | None = None
     heads: Heads = ()
+    """() unless `kind` is REFERENCE; each head holds its mentions, marked ones first."""
+
     relation: Relation | None = None
     sort: Sort | None = None
     noun: str | None = None
     comment: str = ""
     cursor: int = 0
+    """The cursor's token; one of the two ends of `span` while a span is selected."""
+
     span: tuple[int, int] | None = None
     pending: Pending | None = None
     hints: tuple[tuple[int, str], ...] = ()
+    """Token and letters, while `pending` is HINT."""
+
     typed: str = ""
+    """Letters of a hint typed so far."""
+
     all_words: bool = False
+    """Hints are on words of every kind, not only on nouns."""
+
     review: Review | None = None
     source: AnswerSource = AnswerSource.EMPTY
     reason: str = ""
+    """Why the answer is there, such as "2 of 3"."""
+
     touched: bool = False
+    """Differs from what `begin` returned, so it must be stored as a draft."""
+
     role: Role = Role.ANNOTATOR
     aside: SetAside = field(default_factory=SetAside)
     began: Content = field(default_factory=Content)
+    """The content that `begin` returned."""
+
     tag: str | None = None
+    """The guideline rule on which the decision depends, such as "R12"."""
+
     adopted: int | None = None
+    """Number of the adopted answer in the mixed order, from which its shown number follows."""
 
     @property
     def changed(self) -> bool:
-        """True if something else would be committed than what `begin` gave, or a span grows.
+        """Whether the content differs from what `begin` returned, or a span is selected.
 
-        Letters on show or a question that waits are kept in a draft, but change nothing yet.
+        Hints or a review alone are stored in a draft and change nothing.
         """
         return self.span is not None or self.content != self.began
 
     @property
     def content(self) -> Content:
-        """What would be committed."""
         return Content(
             self.kind,
             self.heads,
@@ -223,25 +229,25 @@ class EditState:
 
 @dataclass(frozen=True, slots=True)
 class EditOutcome:
-    """The state after an action.
-
-    say: a sentence for the person; refused: nothing changed, and `say` tells why.
-    ask: "noun" where a text is wanted next, to be given to `set_noun`.
-    """
+    """The result of a command."""
 
     state: EditState
     say: str | None = None
+    """A sentence for the user."""
+
     refused: bool = False
+    """Nothing changed, and `say` gives the reason."""
+
     ask: str | None = None
+    """"noun" where a text must be entered next, for `set_noun`."""
 
 
 def refuse(state: EditState, why: str) -> EditOutcome:
-    """Nothing changed, and why."""
     return EditOutcome(state, why, refused=True)
 
 
 def settled(state: EditState) -> EditState:
-    """The same state with `touched` set right, and no relation where no two heads are."""
+    """The state with `touched` updated, and without a relation with fewer than two heads."""
     if len(state.heads) < 2 and state.relation is not None:
         state = replace(state, relation=None)
     touched = (
@@ -251,14 +257,14 @@ def settled(state: EditState) -> EditState:
 
 
 def without_pending(state: EditState) -> EditState:
-    """The same state, with the next keys given back."""
+    """The state with hints, sort prompt or review closed."""
     if state.pending is None:
         return state
     return replace(state, pending=None, hints=(), typed="", all_words=False, review=None)
 
 
 def quoted(text: str, longest: int = 40) -> str:
-    """Words of the passage for use in a sentence, clipped to `longest` characters."""
+    """Words in quotation marks, in one line, clipped to `longest` characters."""
     flat = " ".join(text.split())
     clipped = flat if len(flat) <= longest else flat[: longest - 1] + "…"
     return f"“{clipped}”"
@@ -270,12 +276,11 @@ def word(item: AnchorItem, token: int) -> str:
 
 
 def in_anchor(item: AnchorItem, token: int) -> bool:
-    """True for the tokens of the number itself."""
     return item.anchor.start <= token < item.anchor.end
 
 
 def live(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
-    """The mentions nobody removed."""
+    """The mentions that are not removed."""
     return tuple(m for m in mentions if m.origin is not Origin.REMOVED)
 
 
@@ -285,11 +290,11 @@ NO_RELATION = (
     "Different heads: press & if the number counts them all, | if one or the other, "
     "J if both words mean one thing."
 )
-UNTAKEN = "A span is still growing: space takes it, escape drops it."
+OPEN_SPAN = "A span is still growing: space takes it, escape drops it."
 
 
 def answer(state: EditState, item: AnchorItem) -> Answer | str:
-    """The answer as it would be committed, or a sentence that says what is missing."""
+    """The answer as it is committed, or a sentence about what is missing."""
     missing = _missing(state)
     if missing is not None or state.kind is None:
         return missing or NO_KIND
@@ -310,7 +315,7 @@ def answer(state: EditState, item: AnchorItem) -> Answer | str:
 
 def _missing(state: EditState) -> str | None:
     if state.span is not None:
-        return UNTAKEN
+        return OPEN_SPAN
     if state.kind is None or state.kind is Kind.NFH:
         return NO_KIND
     if state.kind is Kind.REFERENCE and not state.heads:

@@ -1,5 +1,5 @@
-"""Others' answers in words and in groups: the proposal, how much each vote weighs, and what
-an item lets adopt.
+"""Votes of an item: descriptions, groups of equal answers, weights by competence, the proposal,
+and the answers that can be adopted.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ KIND_WORDS = {
     Kind.BROKEN: "Damaged",
     Kind.NFH: "NFH, head not given",
 }
-"""Kinds as people read them."""
+"""Kinds as shown to users."""
 
 SHORT_KINDS = {
     Kind.REFERENCE: "Ref",
@@ -56,7 +56,7 @@ SHORT_KINDS = {
     Kind.BROKEN: "Dam",
     Kind.NFH: "NFH",
 }
-"""Kinds in four cells at most, for columns; each begins with the word it stands for."""
+"""Kinds in four cells at most, for columns."""
 
 SORT_WORDS = {
     Sort.NUMBER: "number itself",
@@ -87,7 +87,7 @@ SHORT_BLOCKING = {
     Blocking.PARTIAL: "part",
     Blocking.RELATION: "and/or",
 }
-"""The same in a word, for columns."""
+"""The same in one word, for columns."""
 
 NOTE_WORDS = {
     DifferenceNote.MENTION: "other mentions",
@@ -95,37 +95,37 @@ NOTE_WORDS = {
     DifferenceNote.SORT: "other sort",
     DifferenceNote.TEXT: "other wording",
 }
-"""What a difference that never blocks is about."""
+"""What a non-blocking difference is about."""
 
 
 def head_words(head: Head, passage: Passage, *, places: bool = False) -> str:
-    """The marked words of a head, and how many further mentions it has: "tents +2".
+    """The marked words of a head, and the number of further mentions: "tents +2".
 
     places: with the turn of the marked mention: "tents t1 +2".
     """
     first, *rest = live(head.mentions)
-    said = [" ".join(passage.words(first.start, first.end).split())]
+    words = [*passage.words(first.start, first.end).split()]
     if places:
-        said.append(f"t{passage.turn_of(first.head) + 1}")
+        words.append(f"t{passage.turn_of(first.head) + 1}")
     if rest:
-        said.append(f"+{len(rest)}")
-    return " ".join(said)
+        words.append(f"+{len(rest)}")
+    return " ".join(words)
 
 
 def describe(answer: Answer, passage: Passage, *, places: bool = False) -> str:
     """The answer without its comment, in one line; `places` as in `head_words`."""
-    said = KIND_WORDS[answer.kind]
+    kind = KIND_WORDS[answer.kind]
     if answer.heads:
         joint = "," if answer.relation in {None, Relation.UNSTATED} else f" {answer.relation}"
         nouns = (head_words(head, passage, places=places) for head in answer.heads)
-        return f"{said}: {f'{joint} '.join(nouns)}"
+        return f"{kind}: {f'{joint} '.join(nouns)}"
     if answer.sort is not None:
-        said = f"{said}, {SORT_WORDS[answer.sort]}"
-    return f"{said} {quoted(answer.noun)}" if answer.noun else said
+        kind = f"{kind}, {SORT_WORDS[answer.sort]}"
+    return f"{kind} {quoted(answer.noun)}" if answer.noun else kind
 
 
 def pattern_words(pattern: str) -> str:
-    """The pattern of votes in words: "2-1" is "2 agree, 1 differs"."""
+    """The pattern of votes in words: "2-1" becomes "2 agree, 1 differs"."""
     sizes = [int(size) for size in pattern.split("-") if size.isdigit()]
     groups = [size for size in sizes if size]
     if not groups:
@@ -141,36 +141,33 @@ def pattern_words(pattern: str) -> str:
     return "groups of " + ", ".join(str(size) for size in groups)
 
 
-# How much each person's answer weighs in what is proposed, where their competence is known.
+# Weights of votes where the annotators' competence is known.
 #
-# Votes of people who err independently are best weighed by the logarithm of their odds of
-# being right: Nitzan and Paroush (1982), "Optimal decision rules in uncertain dichotomous
-# choice situations". With K answers to choose from, and all wrong ones alike, that is ln((K -
-# 1) p / (1 - p)): what one person's row in the model of Dawid and Skene (1979) comes to if it
-# holds a single figure. A person who is right no more often than chance weighs nothing.
+# Votes with independent errors are weighted optimally by the logarithm of the odds that they
+# are right: Nitzan and Paroush (1982), "Optimal decision rules in uncertain dichotomous choice
+# situations". With K possible answers and equally likely wrong ones, the weight is
+# ln((K - 1) p / (1 - p)), which follows from the model of Dawid and Skene (1979) with one
+# parameter for each annotator. An annotator no better than chance has weight 0.
 
 ANSWERS = 10
-"""Answers to choose from: Reference, the six classes, Unknown, Not an NFH, Damaged. Nouns
-would make them more; fewer make a good annotator weigh more against two poor ones."""
+"""K: Reference, the six classes, Unknown, Not an NFH, Damaged. Different nouns would make it
+larger; a smaller K gives a good annotator more weight against two poor ones."""
 
-SURE = 0.99
-"""Nobody is taken for surer than this, whatever a small sample says."""
+MOST_ACCURACY = 0.99
+"""Upper bound of p: samples are too small for more."""
 
 LEAD = 0.1
-"""The share of all weight by which a group has to lead: figures from samples are no finer."""
+"""Least lead of a group, as a share of all weight: sampled figures are no more precise."""
 
 
 def weight(accuracy: float) -> float:
-    """The weight of somebody who is right with this probability; 0 for chance and worse."""
-    p = min(accuracy, SURE)
+    """The weight of a vote that is right with this probability; 0 for chance and below."""
+    p = min(accuracy, MOST_ACCURACY)
     return max(0.0, log((ANSWERS - 1) * p / (1 - p))) if p > 0 else 0.0
 
 
 def weights(item: AnchorItem, votes: Sequence[Vote]) -> Mapping[str, float] | None:
-    """The weight of each voter by name; None unless all of them, two at least, are known.
-
-    Where one of them is not known, how much that one should weigh is not known either.
-    """
+    """The weight of each voter by name; None unless two or more vote and all are known."""
     known = {one.annotator: weight(one.accuracy) for one in item.competences}
     names = {vote.annotator for vote in votes}
     if len(names) < 2 or not names <= known.keys():
@@ -180,7 +177,7 @@ def weights(item: AnchorItem, votes: Sequence[Vote]) -> Mapping[str, float] | No
 
 
 def leader(shares: Sequence[float]) -> int | None:
-    """The place of the largest of these shares of all weight; None where none leads enough."""
+    """The index of the largest share of all weight; None if it does not lead by LEAD."""
     order = sorted(range(len(shares)), key=lambda place: -shares[place])
     if len(order) > 1 and shares[order[0]] - shares[order[1]] < LEAD:
         return None
@@ -188,10 +185,10 @@ def leader(shares: Sequence[float]) -> int | None:
 
 
 WITHHELD_OF = 8
-"""One item in so many preselects nothing, to see whether the proposal leads the eye."""
+"""One item in so many preselects nothing, to measure the influence of the proposal."""
 
 WEIGHT = ", weight "
-"""Begins the part of a reason that tells of people's competence."""
+"""Begins the part of a reason that depends on competence."""
 
 _OF_ANSWER = re.compile(r"answer \d+")
 _OF_WEIGHT = re.compile(rf"{WEIGHT}\d\.\d\d")
@@ -199,49 +196,45 @@ _OF_WEIGHT = re.compile(rf"{WEIGHT}\d\.\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The answer that most annotators gave, or those whose answers weigh most.
-
-    votes: how many gave it: "2 of 3". weight: their share of all weight, None where their
-    competence is not known.
-    """
+    """The answer of most annotators, or of those with most weight."""
 
     answer: Answer
     votes: str
+    """How many gave it: "2 of 3"."""
+
     weight: float | None = None
+    """Their share of all weight; None where competence is not known."""
 
     @property
     def reason(self) -> str:
-        """Why it is proposed: "2 of 3", or "2 of 3, weight 0.71"."""
+        """ "2 of 3", or "2 of 3, weight 0.71"."""
         return self.votes if self.weight is None else f"{self.votes}{WEIGHT}{self.weight:.2f}"
 
 
 def lemmas(item: AnchorItem) -> tuple[str, ...]:
-    """The lemma of each token."""
     return tuple(token.lemma for token in item.passage.tokens)
 
 
 def annotators_votes(item: AnchorItem) -> tuple[Vote, ...]:
-    """Annotators' answers, models' too, in the order in which number keys adopt them."""
+    """Annotators' answers (models included), in the order of the number keys."""
     return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
 
 
 def adoptable(item: AnchorItem) -> tuple[Vote, ...]:
-    """What number keys adopt, in their order: annotators' answers, then those of annotators
-    to the number as it was before somebody changed its span.
-    """
+    """What the number keys adopt: annotators' answers, then those to an earlier span."""
     old = (vote for vote in item.stale_votes if vote.role is Role.ANNOTATOR)
     return (*annotators_votes(item), *old)
 
 
 def _counted(item: AnchorItem) -> list[Vote]:
-    """People's answers: what a model says is a proposal of its own."""
+    """Answers of people; a model's is a proposal of its own."""
     return [vote for vote in item.votes if vote.counts]
 
 
 def vote_groups(votes: Sequence[Vote], item: AnchorItem) -> list[list[Vote]]:
-    """Votes with equal answers together, in the order in which each answer came first.
+    """Votes grouped by equal answers, in the order of each group's first vote.
 
-    An answer joins the first group in which none differs.
+    A vote joins the first group in which no answer differs from its own.
     """
     words = lemmas(item)
     groups: list[list[Vote]] = []
@@ -256,11 +249,10 @@ def vote_groups(votes: Sequence[Vote], item: AnchorItem) -> list[list[Vote]]:
 
 
 def proposal(item: AnchorItem) -> Proposal | None:
-    """What the largest group of people who answer alike says; None without answers.
+    """The answer of the largest group of equal votes; None without votes and for a tie.
 
-    Where the competence of all of them is remembered, the group that weighs most, as
-    `weighing` has it. None for a tie, too, by number or by weight. Answers that only say
-    "is a fused head" (NFH) propose nothing and are not counted.
+    By weight where the competence of all voters is known, see `weights`. Answers of kind NFH,
+    which give no head, are not counted.
     """
     votes = [vote for vote in _counted(item) if vote.answer.kind is not Kind.NFH]
     groups = vote_groups(votes, item)
@@ -281,7 +273,7 @@ def _proposed(group: Sequence[Vote], of: int, weight: float | None) -> Proposal:
 
 
 def _typical(group: Sequence[Answer]) -> Answer:
-    """The member that most others repeat; of those the first that states its relation."""
+    """The most frequent member, preferably one that states its relation."""
     plain = [answer.without_comment() for answer in group]
     stated = [answer.relation is not Relation.UNSTATED for answer in plain]
     best = max(range(len(plain)), key=lambda i: (stated[i], plain.count(plain[i]), -i))
@@ -289,15 +281,15 @@ def _typical(group: Sequence[Answer]) -> Answer:
 
 
 def withheld(item: AnchorItem, me: str) -> bool:
-    """True for the one item in eight whose proposal is not preselected for this person."""
+    """Whether this item's proposal is not preselected for this person (one in eight)."""
     content = f"{me}\0{item.public_id}".encode("utf-8", "replace")
     return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
 
 
 def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
-    """For a withheld proposal: how the decision compares with it. None for other items.
+    """For a withheld proposal: how the decision compares with it; None for other items.
 
-    Where there was gold already, that was shown and nothing was kept back.
+    None, too, where gold existed, since that was shown.
     """
     shown = item.gold is not None and item.gold.answer.kind is not Kind.NFH
     found = proposal(item) if withheld(item, me) and not shown else None
@@ -313,15 +305,12 @@ def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
 
 
 def model_answer(item: AnchorItem) -> Answer | None:
-    """What the model's choice comes to; None without a usable one."""
-    prediction = item.prediction
-    if prediction is None:
-        return None
-    return choice_answer(prediction.choice, item)
+    """The model's choice as an answer; None without a valid one."""
+    return None if item.prediction is None else choice_answer(item.prediction.choice, item)
 
 
 def choice_answer(choice: str, item: AnchorItem) -> Answer | None:
-    """A class by name, or a token of the passage by its index in digits."""
+    """The answer of a class name or of a token's index in digits; None if it is neither."""
     if choice in {kind.value for kind in IMPLICIT_KINDS}:
         return class_answer(Kind(choice))
     if not (choice.isascii() and choice.isdigit() and len(choice) < 10):
@@ -334,7 +323,7 @@ def choice_answer(choice: str, item: AnchorItem) -> Answer | None:
 
 
 def union(item: AnchorItem) -> Answer | None:
-    """Every head of annotators' References, the same nouns together; None without any."""
+    """Every head of annotators' References, merged by noun; None without any."""
     votes = _references(item)
     words = lemmas(item)
     merged: list[Head] = []
@@ -346,7 +335,7 @@ def union(item: AnchorItem) -> Answer | None:
 
 
 def intersection(item: AnchorItem) -> Answer | None:
-    """The heads that all annotators' References have; None without two of them, or a head."""
+    """The heads common to all annotators' References; None without two of them, or a head."""
     votes = _references(item)
     if len(votes) < 2:
         return None
@@ -360,7 +349,7 @@ def intersection(item: AnchorItem) -> Answer | None:
 
 
 def _shared(head: Head, others: Sequence[Answer], words: Sequence[str]) -> Head | None:
-    """The head with the mentions that all the others hold too, else with its own."""
+    """The head with the mentions common to all, else its own; None if an answer lacks it."""
     tokens = {m.head for m in head.live}
     for answer in others:
         same = [other for other in answer.heads if same_head(head, other, words)]
@@ -377,7 +366,7 @@ def _references(item: AnchorItem) -> list[Answer]:
 
 
 def _merge(heads: Sequence[Head]) -> Head:
-    """One head with each live mention once, a marked one in preference to an added one."""
+    """One head with each live mention once, marked ones preferred to added ones."""
     found: dict[int, Mention] = {}
     for mention in sorted(
         (m for head in heads for m in head.live), key=lambda m: m.origin != "marked"
@@ -387,28 +376,28 @@ def _merge(heads: Sequence[Head]) -> Head:
 
 
 def _with_relation(heads: Sequence[Head], votes: Sequence[Answer]) -> Answer:
-    """The relation that all who stated one agree in, else UNSTATED: it will be asked for."""
-    said = {answer.relation for answer in votes} - {None, Relation.UNSTATED}
-    relation = said.pop() if len(said) == 1 else Relation.UNSTATED
+    """A Reference with the only relation stated, else UNSTATED, which the editor asks for."""
+    stated = {answer.relation for answer in votes} - {None, Relation.UNSTATED}
+    relation = stated.pop() if len(stated) == 1 else Relation.UNSTATED
     return Answer(Kind.REFERENCE, tuple(heads), relation=relation if len(heads) > 1 else None)
 
 
 def only_by_noun(given: Answer, against: Answer) -> bool:
-    """True if a head of `given` shares no mention with any of `against`, removed ones aside.
+    """Whether a head of `given` shares no live mention with any head of `against`.
 
-    Where the two do not differ, such a head is the same noun, but marked in another place.
+    If the answers do not differ, such a head is the same noun marked in another place.
     """
     tokens = {m.head for head in against.heads for m in head.live}
     return any(tokens.isdisjoint(m.head for m in head.live) for head in given.heads)
 
 
 def rank_of(item: AnchorItem, number: int) -> int:
-    """The number, in the mixed order, of the answer with this number in the order shown."""
+    """The number in the mixed order of an answer, by its number in the shown order."""
     return number if item.blind else _mixed(item).index(adoptable(item)[number - 1]) + 1
 
 
 def number_of(item: AnchorItem, rank: int) -> int:
-    """The number in the order shown of an answer, by its number in the mixed order."""
+    """The number in the shown order of an answer, by its number in the mixed order."""
     mixed = _mixed(item)
     if item.blind or not 0 < rank <= len(mixed):
         return rank
@@ -422,10 +411,9 @@ def _mixed(item: AnchorItem) -> list[Vote]:
 
 
 def shown_reason(reason: str, item: AnchorItem, adopted: int | None = None) -> str:
-    """Why an answer is there, without people's weight where the item tells none (blind).
+    """The reason of an answer; without weights where the item has no competences (blind).
 
-    adopted: which answer was taken over, by the mixed order: its number is that of the order
-    shown now.
+    adopted: the adopted answer's number in the mixed order; the text gets its shown number.
     """
     if adopted is not None:
         reason = _OF_ANSWER.sub(f"answer {number_of(item, adopted)}", reason)
@@ -433,7 +421,7 @@ def shown_reason(reason: str, item: AnchorItem, adopted: int | None = None) -> s
 
 
 def proposals(item: AnchorItem) -> dict[Anchor, list[str]]:
-    """Each proposed span with who proposes it ("" where names are hidden), by its place."""
+    """Who proposes each span ("" where names are hidden), in passage order."""
     found: dict[Anchor, list[str]] = {}
     for flag in sorted(item.flags, key=lambda flag: flag.annotator):
         if flag.span is not None:
@@ -442,6 +430,6 @@ def proposals(item: AnchorItem) -> dict[Anchor, list[str]]:
 
 
 def proposed_by(item: AnchorItem, name: str) -> Anchor | None:
-    """The span that somebody proposes, if they do."""
+    """The span that an annotator proposes, if any."""
     flags = (flag.span for flag in item.flags if flag.annotator == name)
     return next((span for span in flags if span is not None), None)

@@ -615,7 +615,7 @@ def import_files(
     progress: called with a file's name and its number of rows so far; what it raises ends the
     import. A file that fails has a report with "name" and "error", and the next one follows.
     """
-    reports = []
+    reports: list[dict[str, object]] = []
     with rare_garbage_collection():
         for path in files.paths:
             try:

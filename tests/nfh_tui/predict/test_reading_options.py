@@ -80,7 +80,7 @@ def test_an_encoding_is_recommended_only_where_it_helps(
     file.write_bytes(text.encode("cp1252"))
     with pytest.raises(FormatError) as refused:
         found = opened(file, name)
-        list(found.format.read(found.source, ImportOptions().reading()))
+        list(found.format.read(found.source, ImportOptions().read_options()))
     assert "save the file as UTF-8" in str(refused.value)
     assert ("--encoding" in str(refused.value)) == (name == "dialog")
 
