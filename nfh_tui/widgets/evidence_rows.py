@@ -1,7 +1,5 @@
-"""What is known of one item, as rows of plain text: the answer edited, all the others, the
-model's, and earlier decisions.
-
-Pure: no screen. An annotator is shown nothing of what others answered.
+"""The evidence pane of an item as rows of text: the edited answer, all others, the model's
+prediction, and earlier decisions. An annotator sees nothing of others' answers.
 """
 
 import re
@@ -65,7 +63,7 @@ from nfh_tui.widgets.passage_render import DIGITS, GOLD, Lane, Roles, Run, is_co
 from nfh_tui.widgets.substitution import (
     FilledSentence,
     PlacedNumber,
-    beside,
+    adjacent_number,
     is_leading,
     phrase_start,
     put_in,
@@ -78,22 +76,27 @@ if TYPE_CHECKING:
 
 
 def answer_words(item: AnchorItem, edit: EditState, reading: bool) -> tuple[str, str]:
-    """The answer, and where it came from; while one only reads, the gold and its rule."""
+    """The answer and its source; in reading mode the gold and its rule."""
     if reading:
         gold = item.gold
         if gold is None:
             return "no gold yet", ""
         return describe(gold.answer, item.passage), f"gold · {gold.rule}"
     made = answer(edit, item)
-    said = describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
+    words = (
+        describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
+    )
+    return words, _source_words(item, edit)
+
+
+def _source_words(item: AnchorItem, edit: EditState) -> str:
     source = "" if edit.source is AnswerSource.EMPTY else edit.source.value
     why = shown_reason(edit.reason, item, edit.adopted)
-    notes = [source, why, "changed" if edit.changed else ""]
-    return said, " · ".join(filter(None, notes))
+    return " · ".join(filter(None, [source, why, "changed" if edit.changed else ""]))
 
 
 def _unfinished(item: AnchorItem, edit: EditState) -> str:
-    """What there is of an answer that cannot be saved yet, and what it lacks."""
+    """The parts of an incomplete answer, and what is missing."""
     if edit.kind is None:
         return "nothing chosen yet"
     heads = [
@@ -104,18 +107,16 @@ def _unfinished(item: AnchorItem, edit: EditState) -> str:
     return f"{KIND_WORDS[edit.kind]}: {', '.join([*heads, lacks])}"
 
 
-# Plain text in rows of a given width: headings, wrapped paragraphs, and bars.
-#
-# Pure: no screen. Whatever a corpus holds is drawn as text.
+# Rows of a given width: headings, wrapped paragraphs, tables and bars. Text of the corpus is
+# drawn literally, without markup or control characters.
 
 T = TypeVar("T")
 Row = tuple[Run, ...]
 Part = tuple[str, str]
-"""A text and the role it is drawn in, "" for none."""
-
+"""A text and its role, "" for none."""
 
 _BREAKS = re.compile("[ \n]+")
-"""Where a row may end; other blanks are drawn as they are, a no-break space holds words."""
+"""Where a row may be broken; other blanks, such as no-break spaces, are drawn."""
 
 MOST_BAR = 20
 """Cells of the longest bar."""
@@ -124,7 +125,7 @@ FIGURE = 8
 """Cells for the figure of a bar: a score and the number of a turn."""
 
 LEAST = 16
-"""Cells that rows may always take: a code such as ⟨U+10FFFF⟩ fits behind any indent."""
+"""Least width of rows: a code such as ⟨U+10FFFF⟩ fits behind any indent."""
 
 
 class _Word(NamedTuple):
@@ -135,19 +136,19 @@ class _Word(NamedTuple):
 
 
 class RowBuilder:
-    """Collects rows of at most `width` cells, or LEAST of them where it is less."""
+    """Collects rows of at most `width` cells, but not less than LEAST."""
 
     def __init__(self, width: int) -> None:
         self.width = max(LEAST, width)
         self.made: list[Row] = []
 
     def blank(self) -> None:
-        """An empty row, but never two, and none at the top."""
+        """Add an empty row, unless at the top or after another one."""
         if self.made and self.made[-1]:
             self.made.append(())
 
     def heading(self, title: str, note: str = "") -> None:
-        """A title on the left with a note on the right, under the title if it is too long."""
+        """Add a title with a note at the right, or below it if both do not fit in a row."""
         self.blank()
         title = clip(title, self.width)
         room = self.width - width_of(title) - 2
@@ -162,9 +163,9 @@ class RowBuilder:
             self.text([(note, "note")], indent=1)
 
     def text(self, parts: Iterable[Part], indent: int = 0, hang: int | None = None) -> None:
-        """A paragraph: its first row `indent` cells in, the others `hang`.
+        """Add a paragraph; indents of its first row and, `hang`, of the others.
 
-        What is written without a blank between stays together where a row can hold it.
+        Parts without a blank between them stay in one row where it has room.
         """
         hang = indent if hang is None else hang
         row: list[Run] = [Run(" " * indent, ())] if indent else []
@@ -184,9 +185,9 @@ class RowBuilder:
             self.made.append(tuple(row))
 
     def cells(self, cells: Sequence[tuple[Part, int]], indent: int = 1) -> None:
-        """One row of a table: each text in so many cells, one free cell between two.
+        """Add a row of a table: texts with their widths, one cell between two columns.
 
-        A column of no cells is left out with the gap before it; blanks at the end, too.
+        Columns of width 0 are left out with their gap, and so are trailing blanks.
         """
         row: list[Run] = []
         at = indent
@@ -204,7 +205,7 @@ class RowBuilder:
         self.made.append(tuple(row))
 
     def bar(self, name: Part, share: float, figure: str, name_width: int) -> None:
-        """A name, a bar as long as its share of what is left, and a figure if it fits."""
+        """Add a name, a bar whose length shows the share, and a figure if it fits."""
         fits = self.width - name_width >= FIGURE + LEAST // 2
         room = min(self.width - name_width - 2 - (FIGURE + 1 if fits else 0), MOST_BAR)
         shown, drawn = clip(name[0], name_width), bar(share, room)
@@ -218,11 +219,10 @@ class RowBuilder:
 
 
 def _ahead(words: Iterable[_Word]) -> Iterator[tuple[_Word, int]]:
-    """Each word with the cells of those glued behind it."""
-    made = list(words)
+    """Each word with the total width of the words glued behind it."""
     behind = 0
     counted: list[tuple[_Word, int]] = []
-    for word in reversed(made):
+    for word in reversed(list(words)):
         counted.append((word, behind))
         behind = behind + word.width if word.glued else 0
     return reversed(counted)
@@ -233,7 +233,7 @@ def _roles(role: str) -> Roles:
 
 
 def _words(parts: Iterable[Part], most: int) -> Iterator[_Word]:
-    """Words that stay whole, too long ones broken; glued to the one before if so written."""
+    """Words of at most `most` cells, longer ones broken; glued where no blank precedes."""
     open_end = False
     for text, role in parts:
         roles = _roles(role)
@@ -246,7 +246,7 @@ def _words(parts: Iterable[Part], most: int) -> Iterator[_Word]:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """A text in lines of at most `width` cells, broken at blanks where it can be."""
+    """A text in lines of at most `width` cells, broken at blanks where possible."""
     lines: list[str] = []
     taken = 0
     for word in _words([(text, "")], max(1, width)):
@@ -261,7 +261,7 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def longest_word(text: str) -> int:
-    """Cells of the longest part of a text that is not broken at blanks."""
+    """Cells of the longest part of a text without a blank."""
     return max((width_of(visible(word)) for word in _BREAKS.split(text)), default=0)
 
 
@@ -279,7 +279,7 @@ def _broken(chunk: str, most: int) -> Iterator[tuple[str, int, bool]]:
 
 
 def best(scores: Iterable[tuple[T, float | None]], count: int) -> list[tuple[T, float]]:
-    """The `count` highest scores with what they belong to, highest first; no gaps."""
+    """The `count` highest scores, highest first; None and NaN are left out."""
     known = [(what, s) for what, s in scores if s is not None and not isnan(s)]
     return sorted(known, key=lambda pair: -pair[1])[:count]
 
@@ -287,7 +287,7 @@ def best(scores: Iterable[tuple[T, float | None]], count: int) -> list[tuple[T, 
 MOST_PLACES = 8
 MOST_NUMBERS = 6
 MOST_SIGNS = 4
-"""Signs before a place: the answer edited, and the first of those who marked it."""
+"""Signs before a mention: of the edited answer, and of the first annotators who marked it."""
 STATE_SIGNS = {
     AnchorState.OPEN: "○",
     AnchorState.ANSWERED: "◐",
@@ -301,9 +301,9 @@ STATE_SIGNS = {
 
 
 def add_proposals(rows: RowBuilder, item: AnchorItem, *, named: bool, key: str = "") -> None:
-    """Say who proposes which span. named: False says it to the only one who does.
+    """Add who proposes which span. named: False for the annotator's own proposal.
 
-    key: what takes a span over, "" where nothing does.
+    key: adopts a span, "" where none does.
     """
     for span, people in proposals(item).items():
         who, verb = "you", "propose"
@@ -314,42 +314,40 @@ def add_proposals(rows: RowBuilder, item: AnchorItem, *, named: bool, key: str =
             if not names and len(people) == 1:
                 who, verb = "somebody", "proposes"
         words = " ".join(item.passage.words(span.start, span.end).split())
-        said: list[Part] = [
+        parts: list[Part] = [
             ("▸ ", "asks"),
             (who, "name"),
             (f" {verb} the span ", "note"),
             (f"“{words}”", "said"),
         ]
         if key:
-            said += [(" · ", "note"), (key, "key"), (" takes it", "note")]
-        rows.text(said, indent=1, hang=3)
+            parts += [(" · ", "note"), (key, "key"), (" takes it", "note")]
+        rows.text(parts, indent=1, hang=3)
 
 
-# --- number words beside the anchor --------------------------------------------------------
+# --- number words next to the anchor -------------------------------------------------------
 
 
-def add_beside(rows: RowBuilder, item: AnchorItem, span: Anchor | None = None) -> None:
-    """Say which number words stand beside the anchor, and how they would be taken in.
+def add_adjacent_numbers(
+    rows: RowBuilder, item: AnchorItem, span: Anchor | None = None
+) -> None:
+    """Add the number words next to the anchor, and the keys that include them.
 
-    span: what the keys move in its place.
+    span: a proposed span that the keys change in place of the anchor.
     """
     for left, key in ((True, "<"), (False, "+")):
-        found = beside(item.passage, span or item.anchor, left=left)
+        found = adjacent_number(item.passage, span or item.anchor, left=left)
         if found is None:
             continue
-        said: list[Part] = [
+        parts: list[Part] = [
             ("▸ ", "asks"),
             ("beside it ", "note"),
             (f"“{found.words}”", "said"),
         ]
-        if found.whole and not _is_own(item, found.token):
-            said += [(": part of the number? ", "asks"), (key, "key"), (" widens", "note")]
-        rows.text(said, indent=1, hang=3)
-
-
-def _is_own(item: AnchorItem, token: int) -> bool:
-    """True if a number word is an item of its own."""
-    return any(one.anchor.start <= token < one.anchor.end for one in item.siblings)
+        is_item = any(one.anchor.start <= found.token < one.anchor.end for one in item.siblings)
+        if found.may_belong and not is_item:
+            parts += [(": part of the number? ", "asks"), (key, "key"), (" widens", "note")]
+        rows.text(parts, indent=1, hang=3)
 
 
 # --- the nouns offered ---------------------------------------------------------------------
@@ -358,10 +356,10 @@ def _is_own(item: AnchorItem, token: int) -> bool:
 def add_places(
     rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], state: EditState | None
 ) -> None:
-    """Every place of each noun that was answered, with its modifiers and what it seems to be.
+    """Add every mention of each noun in an answer, with modifiers and guessed word class.
 
-    A place of the answer edited has the number of its head, × where it was taken away; others
-    have the keys of those who marked them; a place that nobody marked is offered by `*`.
+    Mentions of the edited answer have the number of their head, or × if removed; others have
+    the keys of the annotators who marked them. `*` offers unmarked ones.
     """
     answers = [lane.answer for lane in lanes]
     nouns = _noun_tokens(item, state, answers)
@@ -378,7 +376,7 @@ def add_places(
 def _noun_tokens(
     item: AnchorItem, state: EditState | None, answers: Iterable[Answer]
 ) -> list[tuple[int, ...]]:
-    """Tokens of each noun: those of the answer edited first, none twice."""
+    """Tokens of each noun, those of the edited answer first, each once."""
     heads = list(state.heads) if state is not None else []
     heads += [head.mentions for answer in answers for head in answer.heads]
     if not heads:
@@ -397,7 +395,7 @@ def _noun_tokens(
 
 
 def _places_by_lemma(passage: Passage) -> dict[str, list[int]]:
-    """Where each lemma stands; each is folded once, since passages are long."""
+    """Tokens of each folded lemma; each lemma is folded once, since passages are long."""
     spelled: dict[str, list[int]] = {}
     for place, token in enumerate(passage.tokens):
         spelled.setdefault(token.lemma, []).append(place)
@@ -449,9 +447,9 @@ def _lane_signs(token: int, lanes: Sequence[Lane]) -> list[Part]:
 
 
 def add_numbers(rows: RowBuilder, item: AnchorItem, *, nouns: bool = True) -> None:
-    """The passage's other anchors, the nearest ones if there are many, with what they are.
+    """Add the passage's other anchors, at most the MOST_NUMBERS nearest, with their kinds.
 
-    nouns: with what is missing there by the gold.
+    nouns: add their missing nouns by the gold.
     """
     others = [one for one in item.siblings if one.anchor != item.anchor]
     if not others:
@@ -488,15 +486,15 @@ MOST_BARS = 6
 """Words shown with their scores."""
 
 LEAST_SHARE = 0.01
-"""Of the best score; what has less is not listed."""
+"""Least share of the best score that is listed."""
 
 LEAST_DOUBT = 0.5
-"""Gold that is doubted less is held to be right."""
+"""Least doubt about gold that is shown."""
 
 NO_BREAK = "\u00a0"
 
 BY_NOUN, MENTION = "≈", "mention"
-"""The same noun, which is no difference, but no mention in common; in what that lies."""
+"""Sign and word for the same noun without a common mention, which is no difference."""
 
 NAME_WIDTH = 12
 """Most cells for the name of a bar."""
@@ -505,9 +503,9 @@ NAME_WIDTH = 12
 def add_model(
     rows: RowBuilder, item: AnchorItem, against: Answer | None, *, listed: bool
 ) -> None:
-    """What the active model says of the item; a line even when it has said nothing.
+    """Add the active model's prediction, or that there is none.
 
-    listed: its choice stands among the answers already, and only its doubt is told.
+    listed: its choice is in the table of answers, so only its scores are added.
     """
     prediction = item.prediction
     if prediction is None:
@@ -524,14 +522,14 @@ def add_model(
 
 
 def add_doubt(rows: RowBuilder, item: AnchorItem) -> None:
-    """One line where a model that had not seen the gold said what it thinks of it."""
-    said = item.doubted
-    if said is None or item.gold is None or 1 - said.likely <= LEAST_DOUBT:
+    """Add the doubt about the gold of a model that was not trained on it."""
+    doubt = item.doubted
+    if doubt is None or item.gold is None or 1 - doubt.likely <= LEAST_DOUBT:
         return
-    who = " ".join(filter(None, (said.recipe, f"of job {said.job}")))
+    who = " ".join(filter(None, (doubt.recipe, f"of job {doubt.job}")))
     words = (
-        f"gold doubted {1 - said.likely:.2f}: {who}, which had not seen it, says "
-        f"{_choice_words(said.choice, item)}"
+        f"gold doubted {1 - doubt.likely:.2f}: {who}, which had not seen it, says "
+        f"{_choice_words(doubt.choice, item)}"
     )
     rows.text([("? ", "asks"), (words, "note")], indent=1, hang=3)
 
@@ -550,11 +548,10 @@ def _add_choice(
 
 
 def standing(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
-    """How an answer stands to the one being edited: a sign, and what differs."""
+    """An answer compared with the edited one: a sign, and what differs."""
     if against is None or given.kind is Kind.NFH:
         return "", ""
-    lemmas = tuple(token.lemma for token in item.passage.tokens)
-    blocking = compare(against, given, lemmas).blocking
+    blocking = compare(against, given, lemmas(item)).blocking
     if blocking is None and only_by_noun(given, against):
         return f"  {BY_NOUN}{NO_BREAK}{MENTION}", "asks"
     if blocking is None:
@@ -564,8 +561,7 @@ def standing(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
 
 
 def _doubt(prediction: Prediction, item: AnchorItem) -> str:
-    """The first choice and the second, each with its score; by how much it won, if those are
-    not known."""
+    """The first and second choice with their scores, or the margin if not all are known."""
     if prediction.second is None:
         return "" if prediction.margin is None else f"margin {figure(prediction.margin)}"
     scores = [_score(prediction, one) for one in (prediction.choice, prediction.second)]
@@ -578,7 +574,7 @@ def _doubt(prediction: Prediction, item: AnchorItem) -> str:
 
 
 def _score(prediction: Prediction, choice: str) -> float | None:
-    """What a choice scored; None where that is not known."""
+    """The score of a choice; None where it is not known."""
     kinds = [kind.value for kind in IMPLICIT_KINDS]
     if choice in kinds:
         place = kinds.index(choice)
@@ -589,11 +585,11 @@ def _score(prediction: Prediction, choice: str) -> float | None:
     return prediction.scores[place] if place < len(prediction.scores) else None
 
 
-def _shown(score: float | None, beside: Sequence[float | None]) -> str:
-    """A score in hundredths, where all of them are shares."""
+def _shown(score: float | None, scores: Sequence[float | None]) -> str:
+    """A score, in percent where all of `scores` are shares."""
     if score is None or not isfinite(score):
         return ""
-    shares = all(one is None or 0 <= one <= 1 for one in beside)
+    shares = all(one is None or 0 <= one <= 1 for one in scores)
     return (
         f"{NO_BREAK}{score:.0%}".replace("%", f"{NO_BREAK}%") if shares else f" {figure(score)}"
     )
@@ -613,15 +609,11 @@ def _token_word(item: AnchorItem, token: int) -> str:
 
 
 def figure(score: float) -> str:
-    """A score in at most a few digits."""
     return f"{score:.2f}" if abs(score) < 100 else f"{score:.3g}"
 
 
 def _add_bars(rows: RowBuilder, item: AnchorItem, prediction: Prediction) -> None:
-    """The best words, then the classes if they are scored, on one scale.
-
-    What would hardly have a bar is not listed: to know that it is little is enough.
-    """
+    """Add bars of the best words and of the classes on one scale, from LEAST_SHARE on."""
     words = best(enumerate(token_scores(item)), MOST_BARS)
     scored = zip(IMPLICIT_KINDS, prediction.scores, strict=False)
     classes = best(scored, len(IMPLICIT_KINDS))
@@ -644,17 +636,16 @@ def _share(score: float, most: float) -> float:
     return score / most if 0 < most < inf else 0.0
 
 
-# All answers to an item in one table, so that they are compared at a glance.
+# The table of answers: key, name, kind, nouns, turn, and the difference from the edited answer.
 #
-# Key, name, kind, nouns, turn, and how each stands to the answer edited. The columns take what
-# room there is: first the words grow short, then seconds go below, then names; nouns are
-# broken over lines at blanks, never cut; where not even a word has room, they go below.
+# In narrow panes first the words are abbreviated, then seconds move below, then names go.
+# Nouns are broken at blanks and never cut; where no word fits, they are in a row of their own.
 
 SAME = "="
 OTHER = "≠"
 
 OF_KIND = frozenset({Blocking.DAMAGE, Blocking.SCOPE, Blocking.ANSWERABILITY, Blocking.CLASS})
-"""Differences that lie in the kind; of the others only ROUTE lies in kind and noun."""
+"""Differences of the kind. ROUTE is one of kind and noun, all others are of the noun."""
 
 NOUNS_LEAST = 6
 NOUNS_MOST = 24
@@ -663,15 +654,17 @@ NAME_LEAST = 5
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How much is said: long words of kinds and differences, seconds, most cells of a name.
-
-    Without a name there are no turns either.
-    """
+    """A form of the table for a range of widths."""
 
     kinds: bool
+    """Kinds in long words."""
+
     words: int
+    """Differences: 0 for a sign only, 1 in one word, 2 in long words."""
+
     seconds: bool
     name: int
+    """Most cells of a name; 0 for neither names nor turns."""
 
 
 FORMS = (
@@ -685,15 +678,15 @@ FORMS = (
     _Form(False, 0, False, NAME_LEAST),
     _Form(False, 0, False, 0),
 )
-"""From the roomiest to the narrowest; the first that fits is taken."""
+"""From the widest to the narrowest; the first that fits is used."""
 
 
 def add_answers(
     rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], against: Answer | None
 ) -> bool:
-    """The table. against: the answer that the others are held against, None for none.
+    """Add the table. against: the answer to compare with, if any.
 
-    True if it tells the seconds, too.
+    Returns whether it contains the seconds.
     """
     words = lemmas(item)
     differs = [blocking_to(lane.answer, against, words) for lane in lanes]
@@ -729,7 +722,7 @@ def add_answers(
 
 
 NOUNS, STANDING = 3, 5
-"""The columns of the nouns, and of how an answer stands to the one edited."""
+"""Indices of the columns of the nouns and of the differences."""
 
 
 def _add_row(rows: RowBuilder, row: Sequence[Part], widths: Sequence[int]) -> None:
@@ -775,14 +768,14 @@ def _answer_standing(
 
 
 def blocking_to(given: Answer, against: Answer | None, words: Sequence[str]) -> Blocking | None:
-    """How an answer differs from the one edited; None where it does not, or there is none."""
+    """How an answer differs from `against`; None where it does not, or without `against`."""
     if against is None or given.kind is Kind.NFH:
         return None
     return compare(against, given, words).blocking
 
 
 def nouns_of(answer: Answer, item: AnchorItem) -> str:
-    """The nouns of an answer as they stand, or the sort and noun of a class."""
+    """The nouns of an answer as written, or the sort and noun of a class."""
     if answer.heads:
         joint = {Relation.AND: " and ", Relation.OR: " or "}.get(
             answer.relation or Relation.UNSTATED, ", "
@@ -802,26 +795,25 @@ def _head(item: AnchorItem, answer: Answer, number: int) -> str:
 
 
 def turns_of(answer: Answer, item: AnchorItem) -> str:
-    """Where the marked mentions stand: "t1", "t1,3"."""
+    """The turns of the marked mentions: "t1", "t1,3"."""
     turns = {item.passage.turn_of(live(head.mentions)[0].head) + 1 for head in answer.heads}
     return f"t{','.join(map(str, sorted(turns)))}" if turns else ""
 
 
-# Identification's part of the evidence: is the noun missing, and by which rule or weights?
-#
-# The rules' sentences come from their registry, which loads no framework.
+# Identification: whether the noun is missing, and by which rule or weights. The registry of
+# rules loads no framework.
 
 MOST_WEIGHTS = 4
-"""Features shown with their weights; one line more tells what all others come to."""
+"""Features shown with their weights; a further row has the sum of all others."""
 
 
 def add_identification(
     rows: RowBuilder, item: AnchorItem, draft: Answer | None, gold: Answer | None
 ) -> None:
-    """What the active identification model says of the item; nothing where it has not.
+    """Add the active identification model's decision, if any.
 
-    draft: the answer being edited. gold: what it is held against where there is no such
-    answer, None where that is not to be seen.
+    draft: the edited answer, with which it is compared. gold: used without a draft; None
+    where it must not be shown.
     """
     said = item.identification
     if said is None:
@@ -843,9 +835,9 @@ def add_identification(
 
 
 def _summands(said: Identified) -> list[tuple[float, str]]:
-    """What the score is made of: the strongest features, then all the rest as one.
+    """The strongest features with their weights, then the sum of all others.
 
-    In hundredths, as they are shown, so that what is shown adds up to the score shown.
+    Rounded to hundredths, so that the shown summands add up to the shown score.
     """
     shown = [(round(weight, 2), name) for name, weight in said.weights[:MOST_WEIGHTS]]
     if said.score is None or not shown:
@@ -855,21 +847,21 @@ def _summands(said: Identified) -> list[tuple[float, str]]:
 
 
 def _decision_standing(said: Identified, draft: Answer | None, gold: Answer | None) -> Part:
-    """How the decision stands to the draft, else to gold: a sign, and what differs."""
+    """The decision compared with the draft, else with gold: a sign, and what differs."""
     against = draft if draft is not None else gold
-    wanted = None if against is None else against.kind.identification
-    if wanted is None:
+    expected = None if against is None else against.kind.identification
+    if expected is None:
         return "", ""
+    same = expected is said.nfh
     if draft is not None:
-        words = "=" if wanted is said.nfh else f"≠ {BLOCKING_WORDS[Blocking.SCOPE]}"
+        words = "=" if same else f"≠ {BLOCKING_WORDS[Blocking.SCOPE]}"
     else:
-        words = "= gold" if wanted is said.nfh else "≠ gold"
-    same = wanted is said.nfh
+        words = "= gold" if same else "≠ gold"
     return f"  {words.replace(' ', NO_BREAK)}", "same" if same else "differs"
 
 
 def rule_sentence(name: str) -> str:
-    """The sentence of a rule in its registry; "" for one that is none (any more)."""
+    """The sentence of a rule; "" for one that does not exist (any more)."""
     from nfh_models.identification.rules import rule_named
 
     try:
@@ -879,13 +871,13 @@ def rule_sentence(name: str) -> str:
 
 
 NARROW = 48
-"""In a pane that is narrower a sentence may take a line more."""
+"""In a pane narrower than this a sentence may have one line more."""
 
 MOST_READING_KEYS = 6
-"""Cells for the signs before a sentence; those of more answers go on a line of their own."""
+"""Most cells for signs before a sentence; more signs have a row of their own."""
 
 ROOM = 96
-"""Cells of a sentence, at most: more is in the passage."""
+"""Most cells of a sentence."""
 
 STEP = 3
 
@@ -893,7 +885,7 @@ STEP = 3
 def add_readings(
     rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], edited: Answer | None
 ) -> None:
-    """Each reading once, that of the answer edited first, marked as what is the same."""
+    """Add the sentence with each answer filled in, each once, that of the edited one first."""
     said: list[tuple[Part, Answer]] = []
     if edited is not None:
         said.append((("=", "same"), edited))
@@ -940,9 +932,9 @@ def fitted(
     lines: int,
     more: Sequence[Part] = (),
 ) -> FilledSentence | None:
-    """The longest reading that takes at most so many lines of a pane, each `hang` cells in.
+    """The longest filled sentence of at most `lines` rows with an indent of `hang`.
 
-    more: what stands behind it. Where even the shortest takes more lines, the shortest.
+    more: parts that follow it. The shortest sentence where even that needs more rows.
     """
     room = min(ROOM, max(0, width - hang) * lines)
     while True:
@@ -957,7 +949,7 @@ def fitted(
 
 
 def sentence_parts(made: FilledSentence) -> list[Part]:
-    """A reading with its number and what is put in told apart."""
+    """A filled sentence with roles for its number and the inserted words."""
     number: list[Part] = [(made.number, "number")]
     if made.between:
         number.append((f" {made.between}", ""))
@@ -968,23 +960,22 @@ def sentence_parts(made: FilledSentence) -> list[Part]:
     return [*before, *middle, (made.after, "")]
 
 
-# Earlier decisions that bear on an item: how many are like the answer, and the nearest ones.
-#
-# Who decided them is not told: what was decided is what counts here.
+# Earlier decisions on similar items: how many are like the answer, and the most similar ones,
+# without the names of those who decided.
 
 MOST_LINES = 4
-"""Lines for the count and the nearest decisions; P shows them all."""
+"""Most rows of the section; P shows all decisions."""
 
 LINES = 2
-"""Lines that one of them may take."""
+"""Most rows of one decision."""
 
 
 def add_precedents(
     rows: RowBuilder, precedents: "Sequence[Precedent]", against: Answer | None
 ) -> None:
-    """The count and the nearest decisions. against: the answer edited, else the gold.
+    """Add the count and the most similar decisions. against: the edited answer, else the gold.
 
-    "Decided like your draft" is of the same kind: nouns of other passages do not compare.
+    "Decided like your draft" compares kinds: nouns of other passages cannot be compared.
     """
     if not precedents:
         return
@@ -1004,7 +995,7 @@ def add_precedents(
 
 
 def _decision(one: "Precedent", against: Answer | None, width: int, lines: int) -> list[Part]:
-    """One decision: its sentence read with its answer, and the kind of it."""
+    """One decision: its sentence with the answer filled in, and the kind."""
     alike = against is not None and one.answer.kind is against.kind
     sign: Part = ("=", "same") if alike else ("·", "note")
     said = " · ".join([KIND_WORDS[one.answer.kind], *([one.tag] if one.tag else [])])
@@ -1026,7 +1017,7 @@ def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[
 
 
 def bearing(item: AnchorItem, state: EditState) -> tuple[frozenset[str], str | None]:
-    """What precedents are looked for by: nouns of the answer edited, else of gold; its rule."""
+    """What earlier decisions are searched by: nouns of the edited answer or gold, and rule."""
     tokens = item.passage.tokens
     marked = [mention for mentions in state.heads for mention in live(mentions)]
     noun = state.noun
@@ -1050,9 +1041,9 @@ def add_remarks(
     blind: bool,
     told: Collection[str],
 ) -> None:
-    """What is to be said of each answer, by its key; nothing where there is nothing.
+    """Add remarks about each answer, by its key, if any.
 
-    seconds: the table has told them. told: what stands above already, in the same words.
+    seconds: the table contains them. told: texts shown above, which are not repeated.
     """
     body = RowBuilder(rows.width)
     if not seconds:
@@ -1077,7 +1068,7 @@ def add_remarks(
 
 
 def _figures(title: str, figures: Sequence[tuple[Lane, str]], unit: str) -> list[Part]:
-    """One figure a lane, each in one piece: "1: 12 s · 2: 9 s"."""
+    """One figure for each lane, never broken: "1: 12 s · 2: 9 s"."""
     parts: list[Part] = [(title, "note")] if figures and title else []
     for number, (lane, figure) in enumerate(figures):
         parts += [(" · ", "note")] if number else []
@@ -1090,7 +1081,7 @@ def _seconds(lane: Lane) -> float | None:
 
 
 def _right(lane: Lane, item: AnchorItem) -> str:
-    """In how many of a hundred answers this annotator was found right; "" if not known."""
+    """The annotator's accuracy in percent; "" if not known."""
     vote = lane.vote
     if vote is None or not vote.counts:
         return ""
@@ -1130,7 +1121,7 @@ def _vote_facts(vote: Vote, rules: Guide) -> list[str]:
 
 
 def when(at: str) -> str:
-    """A UTC time of the store in the time of this place, to the minute; as it is if odd."""
+    """A UTC time of the store in local time, to the minute; unchanged if it is no ISO time."""
     try:
         parsed = datetime.fromisoformat(at)
     except ValueError:
@@ -1144,7 +1135,7 @@ COUNTS = "no one two three four five six seven eight nine ten eleven twelve".spl
 
 @dataclass(slots=True)
 class _Noun:
-    """Heads that are one noun by what somebody said, and who named it."""
+    """Heads that are one noun, and indices of the votes that name it."""
 
     heads: list[Head] = field(default_factory=list)
     voters: set[int] = field(default_factory=set)
@@ -1152,23 +1143,22 @@ class _Noun:
 
 @dataclass(frozen=True, slots=True)
 class NounVotes:
-    """How many of those who answered named this. mentions: different ones that they marked,
-    0 for what is no noun of the passage."""
+    """How many voters named a noun or kind."""
 
     votes: int
     of: int
     what: str
     mentions: int = 0
+    """Different mentions that they marked; 0 for a kind."""
 
     @property
     def words(self) -> str:
-        """As one reads it."""
         several = f", {_count(self.mentions)} mentions" if self.mentions > 1 else ""
         return f"{self.what} by {self.votes} of {self.of}{several}"
 
 
 def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
-    """What people's answers come to: nouns one by one, then kinds; the most voted first."""
+    """The votes for each noun and each kind of people's answers, most votes first."""
     votes = [v for v in item.votes if v.counts and v.answer.kind is not Kind.NFH]
     of = len(votes)
     nouns = [
@@ -1181,7 +1171,7 @@ def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
 
 
 def _joined_nouns(votes: Sequence[Vote], item: AnchorItem) -> list[_Noun]:
-    """Heads joined into nouns: one that is the same as two others makes all three one."""
+    """Heads grouped by `same_head`, transitively."""
     words = lemmas(item)
     found: list[_Noun] = []
     for number, vote in enumerate(votes):
@@ -1204,7 +1194,7 @@ def _joined_nouns(votes: Sequence[Vote], item: AnchorItem) -> list[_Noun]:
 
 
 def _marked(noun: _Noun) -> set[int]:
-    """Where people put their marks; what the tool added is not counted."""
+    """Tokens that people marked, else those that the program added."""
     mentions = [m for head in noun.heads for m in live(head.mentions)]
     marked = {m.head for m in mentions if m.origin is Origin.MARKED}
     return marked or {m.head for m in mentions}
@@ -1220,7 +1210,7 @@ def _count(number: int) -> str:
 
 
 def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
-    """The tally in a paragraph, where two people answered or more."""
+    """Add the votes as a paragraph, where two or more people answered."""
     found = tally(item)
     if not found or found[0].of < 2:
         return
@@ -1234,7 +1224,7 @@ def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
 
 
 def _unbroken(text: str) -> str:
-    """A count is not parted at the end of a line: "by 2 of 3" stays together."""
+    """With no-break spaces in "by 2 of 3"."""
     return text.replace("by ", "by\u00a0").replace(" of ", "\u00a0of\u00a0")
 
 
@@ -1245,15 +1235,6 @@ MOST_KEYS = 9
 
 LAST = 8
 """Lines of history shown, the newest first."""
-
-SOURCE_WORDS = {
-    AnswerSource.DRAFT: "draft",
-    AnswerSource.MINE: "mine",
-    AnswerSource.GOLD: "gold",
-    AnswerSource.PROPOSAL: "proposal",
-    AnswerSource.ADOPTED: "adopted",
-    AnswerSource.EMPTY: "",
-}
 
 
 def evidence(
@@ -1267,11 +1248,11 @@ def evidence(
     precedents: "Sequence[Precedent]" = (),
     brief: bool = False,
 ) -> tuple[Row, ...]:
-    """All rows for an item. state: the answer edited, None while nothing is.
+    """All rows for an item. state: the edited answer, None in reading mode.
 
-    blind: annotators are letters, and nobody else is named. rules: the guidelines that hold,
-    None where they are not known (yet). precedents: earlier decisions, the best first.
-    brief: the answer edited stands elsewhere, and room is short: no row is empty.
+    blind: annotators are letters, and nobody else is named. rules: the current guidelines,
+    None where they are not loaded. precedents: earlier decisions, most similar first. brief:
+    without the edited answer, which is shown elsewhere, and without empty rows.
     """
     rows = RowBuilder(width)
     guide = rules or Guide()
@@ -1279,7 +1260,7 @@ def evidence(
     if state is not None and not brief:
         _add_edited(rows, item, state, mine, guide, blind=blind)
     edited = mine if isinstance(mine, Answer) else _provisional(state, item)
-    if state is None or _judges(state):
+    if state is None or state.role is Role.ADJUDICATOR:
         _add_judged(rows, item, state, edited, guide, precedents, blind=blind)
         if not blind:
             _add_history(rows, history)
@@ -1289,18 +1270,14 @@ def evidence(
 
 
 def _provisional(state: EditState | None, item: AnchorItem) -> Answer | None:
-    """The answer without the relation that it still lacks, to compare by its heads."""
+    """An incomplete answer with several heads, to compare it by these."""
     if state is None or len(state.heads) < 2:
         return None
     made = answer(replace(state, span=None, relation=Relation.AND), item)
-    unstated = state.relation not in {Relation.AND, Relation.OR}
-    if isinstance(made, str) or not unstated:
-        return None if isinstance(made, str) else made
-    return replace(made, relation=Relation.UNSTATED)
-
-
-def _judges(state: EditState) -> bool:
-    return state.role is Role.ADJUDICATOR
+    if isinstance(made, str):
+        return None
+    stated = state.relation in {Relation.AND, Relation.OR}
+    return made if stated else replace(made, relation=Relation.UNSTATED)
 
 
 def _add_judged(
@@ -1313,14 +1290,14 @@ def _add_judged(
     *,
     blind: bool,
 ) -> None:
-    """What one who decides needs: all answers first, and all that explains them."""
+    """The rows for an adjudicator and for reading: all answers and all that explains them."""
     found = lanes(item, blind=blind)
     gold = item.gold.answer if item.gold is not None else None
     against = gold if state is None else edited
     seconds = _add_table(rows, item, found, against)
     add_readings(rows, item, found, edited)
     add_proposals(rows, item, named=True, key="" if state is None else "T")
-    add_beside(rows, item)
+    add_adjacent_numbers(rows, item)
     told = _told_above(item, state, rules, blind=blind)
     add_remarks(rows, item, found, rules, seconds=seconds, blind=blind, told=told)
     add_precedents(rows, precedents, against)
@@ -1336,10 +1313,10 @@ def _add_judged(
 def _add_own(
     rows: RowBuilder, item: AnchorItem, state: EditState, edited: Answer | None
 ) -> None:
-    """What one who answers may see: nothing of others."""
+    """The rows for an annotator: nothing of others."""
     add_readings(rows, item, (), edited)
     add_proposals(rows, item, named=False)
-    add_beside(rows, item, next(iter(proposals(item)), None))
+    add_adjacent_numbers(rows, item, next(iter(proposals(item)), None))
     rows.blank()
     rows.text([(HIDDEN, "note")])
     add_places(rows, item, (), state)
@@ -1352,7 +1329,7 @@ def _add_own(
 def _told_above(
     item: AnchorItem, state: EditState | None, rules: Guide, *, blind: bool
 ) -> list[str]:
-    """What the block of the answer edited says, which is often the gold's."""
+    """The texts shown for the edited answer, which often equal the gold's."""
     if state is None:
         return []
     comment = _comment(item, state, blind=blind)
@@ -1371,9 +1348,7 @@ def _add_edited(
     *,
     blind: bool,
 ) -> None:
-    reason = shown_reason(state.reason, item, state.adopted)
-    said = [SOURCE_WORDS[state.source], reason, "changed" if state.changed else ""]
-    rows.heading("Answer", " · ".join(filter(None, said)))
+    rows.heading("Answer", _source_words(item, state))
     kind: list[Part] = [] if state.kind is None else [(KIND_WORDS[state.kind], "kind")]
     if state.sort is not None:
         kind.append((f", {SORT_WORDS[state.sort]}", ""))
@@ -1388,15 +1363,13 @@ def _add_edited(
     comment = _comment(item, state, blind=blind)
     if comment:
         rows.text([("; ", "note"), (comment, "comment")], indent=1, hang=3)
-    if prompt(state) is not None:
-        rows.text([("▸ ", "asks"), (prompt(state) or "", "asks")], indent=1, hang=3)
-    elif isinstance(made, str):
-        rows.text([("▸ ", "asks"), (made, "asks")], indent=1, hang=3)
+    request = prompt(state) or made
+    if isinstance(request, str):
+        rows.text([("▸ ", "asks"), (request, "asks")], indent=1, hang=3)
 
 
 def _comment(item: AnchorItem, state: EditState, *, blind: bool) -> str:
-    """The comment of the answer edited; blind, that of the gold is taken from the item,
-    which names nobody."""
+    """The edited answer's comment; if blind and from the gold, without names."""
     golds = state.source is AnswerSource.GOLD and state.comment == state.began.comment
     if blind and golds and item.gold is not None:
         return item.gold.answer.comment
@@ -1421,7 +1394,7 @@ def _add_heads(rows: RowBuilder, item: AnchorItem, state: EditState) -> None:
 def _add_table(
     rows: RowBuilder, item: AnchorItem, found: Sequence[Lane], against: Answer | None
 ) -> bool:
-    """All answers, how they differ, and how many named what; true if seconds are told."""
+    """Add all answers, the votes and the differences; whether seconds are included."""
     if not any(lane.vote is not None or lane.key == GOLD for lane in found):
         rows.heading("Answers", WITHHELD if item.withheld else "nobody yet")
     else:
@@ -1435,7 +1408,7 @@ def _add_table(
 
 
 def _pattern(item: AnchorItem) -> str:
-    """The pattern of the votes, and the strongest kind in which they differ: "2-1 noun"."""
+    """The pattern of the votes and their strongest difference: "2-1 · which noun"."""
     if not item.pattern:
         return WITHHELD if item.withheld else ""
     if not item.blocking:
@@ -1447,7 +1420,7 @@ def _pattern(item: AnchorItem) -> str:
 
 
 def _add_differences(rows: RowBuilder, item: AnchorItem) -> None:
-    """Whatever else they differ in: the strongest kind stands above."""
+    """Add all differences other than the strongest, which is in the heading."""
     more = _pattern(item)
     also = [
         BLOCKING_WORDS[one] for one in item.blocking if not more.endswith(BLOCKING_WORDS[one])
@@ -1504,7 +1477,7 @@ def _add_history(rows: RowBuilder, history: Sequence[HistoryLine]) -> None:
 
 
 def _plain(value: str | None) -> str:
-    """A logged value in short; JSON is the log's own form."""
+    """A logged JSON value, shortened."""
     if value is None:
         return "nothing"
     bare = value.strip('"')

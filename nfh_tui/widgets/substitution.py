@@ -1,5 +1,5 @@
-"""The sentence of a number read again with an answer put in, "a new one [pump]": its
-sentence, number words, modifiers, and inflection.
+"""The sentence of a number with the answer filled in, "a new one [pump]": sentence bounds,
+adjacent number words, modifiers, and inflection.
 """
 
 import re
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from pluralizer import Pluralizer
 
 
-# Singular and plural of English nouns, by the rules of a library and a passage's own words.
-#
-# Pure: no screen. What is no plain word (%, km/h), no English one, and names stay as they are.
+# Singular and plural of English nouns, by the rules of a library and the passage's own words.
+# Symbols (%, km/h), words in other scripts, and names are not changed.
 
 UNCHANGED = (
     "aircraft", "arithmetic", "baht", "blood", "cash", "clothes", "craft", "deer", "dice",
@@ -31,7 +30,7 @@ UNCHANGED = (
     "money", "moose", "news", "odds", "pants", "percent", "quid", "series", "sheep", "shorts",
     "spinach", "species", "staff", "swine", "thanks", "tights", "trousers", "trout", "yen",
 )  # fmt: skip
-"""Nouns that are written alike in both, or have but one."""
+"""Nouns with the same form in both, or with one only."""
 
 SCIENCES = re.compile(r"(?i)(econom|gymnast|mathemat|phys|polit|athlet|electron|eth|genet)ics$")
 
@@ -41,7 +40,7 @@ PLURALS = {
     r"(?i)^((?:ger|nor|otto|ro|sha|talis|cai)man|human)$": "$1s",
     r"(?i)^(golf|gulf|turf|surf|serf|smurf)$": "$1s",
 }
-"""What the library's rules miss: those of nouns that are written in the singular."""
+"""Plurals, by singulars, that the library's rules get wrong."""
 
 SINGULARS = {
     r"(?i)^(th)(?:ie|ei)ves$": "$1ief",
@@ -55,7 +54,7 @@ _LATIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]{2,}$")
 _OF_GRAMMAR = (BEFORE_NOUNS | PRONOUNS) - {"half", "self"}
 CACHE_SIZE = 1 << 12
 TITLED = 4
-"""Words with a capital among those of a line, of which most have one, that make it a title."""
+"""Least number of capitalized words in a turn that is a title."""
 
 
 @lru_cache(maxsize=1)
@@ -75,13 +74,13 @@ def _rules() -> "Pluralizer":
 
 
 def _stays(word: str) -> bool:
-    """True for what has no other form: no English letters, or a word of grammar."""
+    """Whether a word is not inflected: no Latin letters, or a function word."""
     return not _LATIN.match(word) or fold(word) in _OF_GRAMMAR
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def plural_of(word: str) -> str:
-    """The plural of a noun that is written in either number."""
+    """The plural of a noun in either number."""
     if _stays(word) or is_plural(word):
         return word
     return _rules().plural(word)
@@ -89,7 +88,7 @@ def plural_of(word: str) -> str:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def singular_of(word: str) -> str:
-    """The singular of a noun that is written in either number."""
+    """The singular of a noun in either number."""
     acronym = _ACRONYM.match(word)
     if acronym:
         return acronym[1]
@@ -97,7 +96,7 @@ def singular_of(word: str) -> str:
 
 
 def is_plural(word: str) -> bool:
-    """True if a word is written in the plural and has a singular besides."""
+    """Whether a word is a plural whose singular differs."""
     return singular_of(word) != word
 
 
@@ -105,10 +104,10 @@ def is_plural(word: str) -> bool:
 
 
 def is_name(passage: Passage, token: int) -> bool:
-    """True for a word with a capital that is owed neither to its place nor to emphasis.
+    """Whether a word is capitalized for another reason than position or emphasis.
 
-    At the start of a sentence it is a name if it has its capital elsewhere too. What speaks
-    is a name; what is written in capitals, or small elsewhere, or in a title, is none.
+    At the start of a sentence it is a name if it is capitalized elsewhere, too. Speakers are
+    names. Words in capitals, in a title, or in lower case elsewhere are not.
     """
     word = passage.word(token)
     if not word[:1].isupper() or word == "I":
@@ -137,14 +136,14 @@ def _begins_a_sentence(passage: Passage, token: int) -> bool:
 
 
 def _in_title(passage: Passage, token: int) -> bool:
-    """True if nearly all words of a token's turn have capitals."""
+    """Whether nearly all words of a token's turn are capitalized."""
     words = _plain_words(passage, token)
     capital = sum(word[0].isupper() for word in words)
     return capital >= TITLED and capital > 0.8 * len(words)
 
 
 def _shouted(passage: Passage, token: int) -> bool:
-    """True if most of what is said in a token's turn is written in capitals."""
+    """Whether most words of a token's turn are in capitals."""
     words = _plain_words(passage, token)
     return sum(word.isupper() for word in words) > len(words) / 2
 
@@ -155,12 +154,11 @@ def _plain_words(passage: Passage, token: int) -> list[str]:
     return [word for word in words if len(word) > 1 and word.isalpha()]
 
 
-# --- the form that a number asks for --------------------------------------------------------
+# --- the form that a number requires --------------------------------------------------------
 
 
 def noun_form(passage: Passage, token: int, *, plural: bool) -> str:
-    """The noun at a token in the singular or the plural, in the passage's own words if it has
-    them."""
+    """The noun at a token in the singular or plural, as the passage writes it elsewhere."""
     word, lemma = passage.word(token), passage.tokens[token].lemma
     if is_name(passage, token):
         kept = plural or _speaks(passage, word)
@@ -187,53 +185,51 @@ def noun_form(passage: Passage, token: int, *, plural: bool) -> str:
 
 
 def _may_be_noun(word: str, lemma: str) -> bool:
-    """False for a form that no noun of this lemma has: "called" of call, "fought" of fight."""
+    """False for a form that is no noun's of this lemma, such as "called" of call."""
     lemma = lemma.casefold()
     return not lemma or lemma in (word.casefold(), singular_of(word).casefold())
 
 
 def _one_of(name: str, lemma: str) -> str:
-    """One of those that a name in the plural means: one of the Germans is a German."""
+    """The singular of a name such as "Germans"; unchanged if it is not the lemma."""
     one = singular_of(name)
     return one if one.casefold() == lemma.casefold() else name
 
 
 def free_form(noun: str, *, plural: bool) -> str:
-    """A noun that somebody wrote: its last word in the plural, if that is wanted."""
+    """A noun typed by an annotator, with its last word in the plural if requested."""
     *before, last = noun.split() or [noun]
     return " ".join([*before, plural_of(last) if plural and not last.endswith("s") else last])
 
 
-# Number words beside a number: what stands there, and whether it may be a part of it.
-#
-# Pure: no screen. An anchor is sometimes cut: "twenty" of "twenty-two", "two" of "two
-# hundred".
+# Number words next to an anchor that may be part of it. Some anchors are cut: "twenty" of
+# "twenty-two", "two" of "two hundred".
 
 HYPHENS = frozenset("-‐‑–")
 BETWEEN = frozenset({"or", "to", "and", ","})
-"""Words that stand between two numbers, which mostly are two items."""
+"""Words between two numbers, which usually are two items."""
 
 LARGE = frozenset({"hundred", "thousand", "million", "billion"})
-"""Words behind which *and* goes on with the same number."""
+"""Words behind which *and* continues the same number."""
 
 MOST = 4
-"""Words that a number is widened by, at most."""
+"""Most words by which a number is widened."""
 
 
 class AdjacentNumber(NamedTuple):
-    """A number word beside a span. words: with what stands between. token: its place.
-
-    whole: nothing but a hyphen, or the *and* of "a hundred and five", stands between, so that
-    both may be one number. "two or three" are two.
-    """
+    """A number word next to a span."""
 
     words: str
+    """With the words between."""
+
     token: int
-    whole: bool
+    may_belong: bool
+    """Only a hyphen, or the *and* of "a hundred and five", is between. False for "two or
+    three"."""
 
 
-def beside(passage: Passage, span: Anchor, *, left: bool) -> AdjacentNumber | None:
-    """The number word on one side of a span, in its turn; None where there is none."""
+def adjacent_number(passage: Passage, span: Anchor, *, left: bool) -> AdjacentNumber | None:
+    """The number word at one side of a span, in its turn; None where there is none."""
     between, number = _neighbours(passage, span, left=left)
     if number is None:
         return None
@@ -241,23 +237,23 @@ def beside(passage: Passage, span: Anchor, *, left: bool) -> AdjacentNumber | No
     words = " ".join(passage.words(*told).split())
     glue = "" if between is None else fold(passage.word(between))
     first = fold(passage.word(number if left else span.end - 1))
-    whole = glue == "" or glue in HYPHENS or (glue == "and" and first in LARGE)
-    return AdjacentNumber(words, number, whole)
+    may_belong = glue == "" or glue in HYPHENS or (glue == "and" and first in LARGE)
+    return AdjacentNumber(words, number, may_belong)
 
 
 def whole_number(passage: Passage, anchor: Anchor) -> Anchor:
-    """The span widened by the number words that may belong to it."""
+    """The span widened by number words that may belong to it."""
     start, end = anchor.start, anchor.end
     for _ in range(MOST):
-        before = beside(passage, Anchor(start, end), left=True)
-        behind = beside(passage, Anchor(start, end), left=False)
-        start = before.token if before is not None and before.whole else start
-        end = behind.token + 1 if behind is not None and behind.whole else end
+        before = adjacent_number(passage, Anchor(start, end), left=True)
+        behind = adjacent_number(passage, Anchor(start, end), left=False)
+        start = before.token if before is not None and before.may_belong else start
+        end = behind.token + 1 if behind is not None and behind.may_belong else end
     return Anchor(start, end)
 
 
 def _neighbours(passage: Passage, span: Anchor, *, left: bool) -> tuple[int | None, int | None]:
-    """The word between and the number beside; each None where there is none."""
+    """The tokens of the word between and of the number; each None where there is none."""
     turn = passage.turns[passage.turn_of(span.start)]
     step = -1 if left else 1
     at = span.start - 1 if left else span.end
@@ -279,45 +275,43 @@ def _is_number(word: str) -> bool:
     return bool(parts_of(word))
 
 
-# A mention's modifiers, and what it seems to be, from the words before it.
-#
-# Pure, and without a parser: the screen has none. Where the words do not tell, nothing is
-# said; "verb?" is a guess, and marked as one.
+# A mention's modifiers and word class, guessed from the words before it. The screen has no
+# parser. An uncertain guess ends with a question mark, as in "verb?".
 
 DETERMINERS = frozenset(
     "a an the this that these those each every either neither another some any no what which "
     "my your his her its our their whose one two three four five six seven eight nine "
     "ten".split()
 )
-"""Words that begin a noun phrase; behind them, up to the next word of grammar, is no verb."""
+"""Words that begin a noun phrase, without a verb up to the next function word."""
 
 POSSESSIVE = frozenset({"'s", "’s"})
-"""Behind an owner they begin a noun phrase; behind a pronoun they are a verb."""
+"""They begin a noun phrase behind an owner; behind a pronoun they are a verb."""
 
 JOINED = frozenset("of in on at by for from with about and or but to than like as".split())
-"""Words of grammar before which a noun phrase has ended."""
+"""Function words that end a noun phrase."""
 
 BEFORE_A_VERB = frozenset(
     "to i you he she we they who not n't n’t ca wo do does did will 'll ’ll would can could "
     "shall should may might must let please never always".split()
 )
-"""Words that a verb often follows, and a noun seldom."""
+"""Words often followed by a verb and seldom by a noun."""
 
 ADJECTIVES = frozenset(
     "bad few first good half last least less many more most much next other own right same "
     "several wrong".split()
 )
-"""Words of grammar that may stand before a noun all the same."""
+"""Function words that may precede a noun."""
 
 FEW = 0.6
-"""A model that scored fewer of the words than this chose them: it holds them for nouns."""
+"""A model that scored a smaller share of the words scored the nouns only."""
 
 
 def phrase_start(passage: Passage, token: int) -> int:
-    """The first token of the phrase that ends with a noun: its article and modifiers.
+    """The first token of the noun phrase that ends with a token.
 
-    Where no article begins it, words are taken back to a word of grammar or a mark; behind
-    a pronoun or *to*, the first of them is a verb and is left out.
+    Without an article the phrase begins behind a function word or punctuation mark; behind a
+    pronoun or *to* its first word is a verb and is left out.
     """
     first = passage.turns[passage.turn_of(token)].start
     start = token
@@ -331,7 +325,7 @@ def phrase_start(passage: Passage, token: int) -> int:
         if not _modifies(word):
             return start + 1 if word in BEFORE_A_VERB and start < token else start
         start = place
-    # Begun by nothing that tells: a subject and its verb would look the same.
+    # Without a known beginning: a subject with its verb would look the same.
     return token if token - start > 1 else start
 
 
@@ -342,7 +336,7 @@ def _modifies(word: str) -> bool:
 
 
 def sense(item: AnchorItem, token: int) -> str:
-    """What a word seems to be: noun, name, pronoun, "verb?", or "" where nothing tells."""
+    """The guessed word class: noun, name, pronoun, "verb?", "no noun?", or ""."""
     passage = item.passage
     word = fold(passage.word(token))
     if word in PRONOUNS:
@@ -363,24 +357,22 @@ def sense(item: AnchorItem, token: int) -> str:
     return ""
 
 
-# The sentence around a number: where it ends, what of it fits, and how it is written.
-#
-# Pure: no screen. Files of tokens part what is written together: "do n't .", "$ 5", "gon na".
+# The sentence around a number: its bounds, clipping, and spacing. Tokenized files contain
+# spaces that are not written: "do n't .", "$ 5", "gon na".
 
 ENDS = frozenset({".", "!", "?", "…", "..."})
-"""Words that end a sentence."""
 
 ABBREVIATED = frozenset(
     "capt col dr fr gen gov hon jr lt mr mrs ms mt prof rep rev sen sgt sr st vs".split()
 )
-"""Words behind which a full stop ends no sentence."""
+"""Words whose full stop ends no sentence."""
 
 CLOSING = frozenset({"”", "’", "»", ")", "]"})
 QUOTES = frozenset({'"', "''"})
-"""Marks that open as well as close: the second of two closes."""
+"""Marks that open and close: the second of two closes."""
 
 LEAST_BEFORE = 26
-"""Cells that the words before a number have at any rate: about five words."""
+"""Least cells for the words before a number, about five words."""
 
 LEAST_BEHIND = 8
 
@@ -391,21 +383,18 @@ _SPOKEN = re.compile(r"(?i)\b(?:(gon|wan)[ \n]+(na)|(got)[ \n]+(ta)|(gim|lem)[ \
 
 
 def flat(text: str) -> str:
-    """A text in one line, as one writes it."""
+    """A text in one line, with usual spacing."""
     return tidy(" ".join(text.split()))
 
 
 def tidy(text: str) -> str:
-    """Without the blanks that files of tokens have: "do n't ." is "don't."."""
+    """Text without the spaces of a tokenized file: "do n't ." becomes "don't."."""
     text = _OPENED.sub(r"\1", _PARTED.sub(r"\1", text))
     return _SPOKEN.sub(lambda found: "".join(filter(None, found.groups())), text)
 
 
 def sentence_of(passage: Passage, span: Anchor) -> tuple[int, int]:
-    """The tokens [start, end) of a span's sentence, inside its turn.
-
-    A closing quote behind its end is in it; the full stop of "Mr ." ends none.
-    """
+    """The tokens [start, end) of a span's sentence, inside its turn, with closing quotes."""
     turn = passage.turns[passage.turn_of(span.start)]
     start, end = span.start, span.end
     while start > turn.start and not _ends(passage, start - 1, turn.start):
@@ -430,7 +419,7 @@ def _ends(passage: Passage, token: int, first: int) -> bool:
 
 
 def _closes(passage: Passage, token: int, first: int) -> bool:
-    """True for a quote or bracket, right behind the end of a sentence, that closes."""
+    """Whether a token behind the end of a sentence is a closing quote or bracket."""
     word = passage.word(token)
     if word in CLOSING:
         return True
@@ -440,10 +429,10 @@ def _closes(passage: Passage, token: int, first: int) -> bool:
 
 
 def around(passage: Passage, span: Anchor, room: int) -> tuple[str, str]:
-    """The sentence before and behind a span, in `room` cells, the nearest words kept.
+    """The sentence before and behind a span in `room` cells; far words are clipped.
 
-    Each side may take half of the room, and what the other one leaves; the words before the
-    number, which tell most of it, have some room at any rate.
+    Each side may use half of the room and what the other side does not need. The words before
+    the number, which matter most, have at least LEAST_BEFORE.
     """
     start, end = sentence_of(passage, span)
     before = list(range(span.start - 1, start - 1, -1))
@@ -465,7 +454,7 @@ def around(passage: Passage, span: Anchor, room: int) -> tuple[str, str]:
 
 
 def _may_begin(passage: Passage, token: int) -> bool:
-    """True for a word at which a clipped sentence may begin."""
+    """Whether a clipped sentence may begin with a token."""
     word = passage.word(token)
     whole = word[:1].isalnum() and not _PARTED.match(f" {word}")
     return whole and not _touches_before(passage, token)
@@ -484,7 +473,7 @@ def _widths(passage: Passage, tokens: list[int]) -> list[int]:
 
 
 def _fitting(widths: list[int], room: int) -> int:
-    """How many of these words stand in `room` cells."""
+    """How many words of these widths fit in `room` cells."""
     taken = 0
     for count, width in enumerate(widths):
         taken += width
@@ -494,14 +483,13 @@ def _fitting(widths: list[int], room: int) -> int:
 
 
 def _before(passage: Passage, start: int, kept: int, count: int) -> str:
-    """The last `kept` of `count` words that stand before a token."""
+    """The last `kept` of `count` words before a token."""
     words = " ".join(_written_tokens(passage, start - kept, start).split())
     return words if kept == count else f"… {words}".rstrip()
 
 
 def _behind(passage: Passage, end: int, kept: int, count: int) -> str:
-    """The first `kept` of `count` words from a token on, with the blanks as they are: a full
-    stop stays where it stands."""
+    """The first `kept` of `count` words from a token on, with their spacing."""
     if not count:
         return ""
     text = _written_tokens(passage, end - 1, end + kept)[len(passage.word(end - 1)) :]
@@ -509,7 +497,7 @@ def _behind(passage: Passage, end: int, kept: int, count: int) -> str:
 
 
 def _written_tokens(passage: Passage, start: int, end: int) -> str:
-    """The tokens [start, end) as one writes them; straight quotes stand at what they quote."""
+    """The text of the tokens [start, end), with straight quotes attached to what they quote."""
     turn = passage.turns[passage.turn_of(start)] if start < end else None
     if turn is None:
         return ""
@@ -525,39 +513,39 @@ def _written_tokens(passage: Passage, start: int, end: int) -> str:
     return tidy("".join(pieces))
 
 
-# The sentence of a number read again with an answer put in: "a new one [pump]".
+# The sentence of a number with an answer filled in: "a new one [pump]".
 #
-# Pure: no screen. This is the test by which a missing noun is told: put behind the number, it
-# leaves the sentence as it was meant. What is put in stands in brackets. A Reference gives its
-# nouns in the number that the anchor asks for; a class gives words that can be read aloud;
-# what has no noun missing gives the sentence as it stands.
+# This is the test for a missing noun: inserted behind the number, it keeps the meaning of the
+# sentence. Inserted words are in brackets. A Reference inserts its nouns in the singular or
+# plural as the number requires; a class inserts words that can be read aloud; without a
+# missing noun the sentence is unchanged.
 
 MOST_WORDS = 4
-"""Words of one noun that are put in; of a longer span only its head."""
+"""Most words of an inserted noun; of a longer span only its head is inserted."""
 
 LEAST_PUT = 14
-"""Cells for nouns that are put in, or a third of the room: of more the rest is counted."""
+"""Cells for inserted nouns, or a third of the room; nouns that do not fit are counted."""
 
 SORTS = {Sort.NUMBER: "the number itself", Sort.CODE: "a code", Sort.MEASURE: "a measure"}
-"""What is put in for an OTHER without a noun."""
+"""Inserted for OTHER without a noun."""
 
 NOT_A_COIN = frozenset({"cash", "grand", "mark", "money"})
-"""Words of money that are seldom counted, or mean something else as well."""
+"""Words for money that are seldom counted, or ambiguous."""
 
 SIGNS = frozenset("$£€¥₤¢")
 APOSTROPHES = frozenset("'’‘`")
-"""They stand before a year that is cut: "'85"."""
+"""They precede a shortened year: "'85"."""
 
 HUNDRED = 100
-"""With an article it is many: "a 100 men"."""
+"""Plural in spite of an article: "a 100 men"."""
 
 CLOCK = frozenset({"o'clock", "o’clock", "oclock", "am", "pm", "a.m.", "p.m.", "a.m", "p.m"})
 MORE = frozenset({"more", "other", "another"})
 TAILS = (("and", "a", "half"), ("and", "a", "quarter"), ("or", "so"))
-"""What belongs to a number and stands behind it: the noun comes after."""
+"""Words behind a number that belong to it and precede the noun."""
 
 JOINTS = {Relation.AND: " and ", Relation.OR: " or "}
-"""Between several heads; "/" where their relation is not said."""
+"""Between several heads; "/" where their relation is not stated."""
 
 
 class PlacedNumber(Protocol):
@@ -574,30 +562,30 @@ class PlacedNumber(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FilledSentence:
-    """A sentence with an answer in it.
-
-    before, after: the sentence around the number, clipped. put: what is read besides, in
-    brackets, "" for nothing; leading: it stands before the number (a year), not behind.
-    between: words that part the number from what is put in: "two more [pumps]". glued:
-    nothing stands between `before` and the number, as in "$5".
-    """
+    """A sentence with an answer filled in; `before` and `after` are clipped."""
 
     before: str
     number: str
     put: str
+    """The inserted words, without brackets; "" for none."""
+
     after: str
     leading: bool = False
+    """`put` precedes the number, as "the year" does."""
+
     between: str = ""
+    """Words between the number and `put`: "two more [pumps]"."""
+
     glued: bool = False
+    """No space precedes the number, as in "$5"."""
 
     @property
     def gap(self) -> str:
-        """What stands between `before` and the number, or what is put in before it."""
+        """The space behind `before`."""
         return " " if self.before and not self.glued else ""
 
     @property
     def text(self) -> str:
-        """The whole of it as one text."""
         number = " ".join(filter(None, [self.number, self.between]))
         if self.put and self.leading:
             number = f"[{self.put}] {number}"
@@ -607,9 +595,9 @@ class FilledSentence:
 
 
 def reading(item: PlacedNumber, answer: Answer, room: int) -> FilledSentence | None:
-    """The anchor's sentence with an answer put in, in about `room` cells.
+    """The anchor's sentence with an answer filled in, in about `room` cells.
 
-    None where nothing can be read: damaged words, and NFH, which gives no head.
+    None for BROKEN, and for NFH, which gives no head.
     """
     if answer.kind in {Kind.BROKEN, Kind.NFH}:
         return None
@@ -630,12 +618,12 @@ def reading(item: PlacedNumber, answer: Answer, room: int) -> FilledSentence | N
 
 
 def is_leading(answer: Answer) -> bool:
-    """True if what is put in stands before the number: the year 1994."""
+    """Whether the inserted words precede the number: the year 1994."""
     return answer.kind is Kind.YEAR and not answer.noun
 
 
 def _written_span(passage: Passage, span: Anchor) -> Anchor:
-    """The span with the apostrophe that stands for the first digits of a year."""
+    """The span with the apostrophe of a shortened year."""
     first = passage.turns[passage.turn_of(span.start)].start
     cut = span.start > first and passage.word(span.start - 1) in APOSTROPHES
     year = len(passage.word(span.start)) == len("85") and passage.word(span.start).isdigit()
@@ -643,7 +631,7 @@ def _written_span(passage: Passage, span: Anchor) -> Anchor:
 
 
 def _tail(passage: Passage, end: int) -> int:
-    """Where the noun is put: behind "more", "or so", "and a half"."""
+    """The token before which the noun is inserted: behind "more", "or so", "and a half"."""
     turn = passage.turns[passage.turn_of(end - 1)]
     words = [fold(passage.word(place)) for place in range(end, min(end + 3, turn.end))]
     for tail in TAILS:
@@ -662,9 +650,9 @@ def _is_glued_on(passage: Passage, token: int) -> bool:
 
 
 def put_in(item: PlacedNumber, answer: Answer, most: int | None = None) -> str:
-    """What is read beside the number, without the brackets; "" where no noun is missing.
+    """The inserted words, without brackets; "" where no noun is missing.
 
-    most: the cells that several nouns may have.
+    most: most cells of several nouns.
     """
     if _said_already(item, answer):
         return ""
@@ -677,7 +665,7 @@ def put_in(item: PlacedNumber, answer: Answer, most: int | None = None) -> str:
 
 
 def _said_already(item: PlacedNumber, answer: Answer) -> bool:
-    """True if the text itself says beside the number what would be put in."""
+    """Whether the text next to the number contains what would be inserted."""
     passage = item.passage
     span = whole_number(passage, item.anchor)
     turn = passage.turns[passage.turn_of(span.start)]
@@ -741,7 +729,7 @@ def _follows_age(item: PlacedNumber) -> bool:
 
 
 def _heads(item: PlacedNumber, answer: Answer, most: int | None) -> str:
-    """The nouns; those that a number counts together stand as they are written."""
+    """The nouns; joined by AND they are as written, since the number counts them together."""
     together = len(answer.heads) > 1 and answer.relation is Relation.AND
     several = not is_one(item)
     # Names that are listed are people, each of them one, whatever the number.
@@ -753,7 +741,7 @@ def _heads(item: PlacedNumber, answer: Answer, most: int | None) -> str:
 
 
 def _joined(nouns: Sequence[str], joint: str, most: int | None) -> str:
-    """Nouns in a row; in `most` cells: the first ones, and how many more there are."""
+    """Joined nouns; where they exceed `most` cells, the first ones and the number of others."""
     listed = len(nouns) > 2 and joint != " / "
     whole = f"{', '.join(nouns[:-1])}{joint}{nouns[-1]}" if listed else joint.join(nouns)
     if most is None or len(nouns) == 1 or width_of(visible(whole)) <= most:
@@ -766,7 +754,7 @@ def _joined(nouns: Sequence[str], joint: str, most: int | None) -> str:
 
 
 def _noun(item: PlacedNumber, head: Head, *, plural: bool | None) -> str:
-    """The words of a head's marked mention, without an article; plural: None as written."""
+    """The words of a head's marked mention without article. plural: None for no inflection."""
     first = live(head.mentions)[0]
     start, end = first.start, first.end
     holds_anchor = start < item.anchor.end and item.anchor.start < end
@@ -784,7 +772,7 @@ def _noun(item: PlacedNumber, head: Head, *, plural: bool | None) -> str:
 
 
 def _money(item: PlacedNumber, *, several: bool) -> str:
-    """The coin that the passage names nearest to the number, else that it is money."""
+    """The currency word nearest to the number, else "in money"."""
     coins = CLASS_NOUNS[Kind.CURRENCY] - NOT_A_COIN
     named = [
         place
@@ -798,7 +786,7 @@ def _money(item: PlacedNumber, *, several: bool) -> str:
 
 
 def is_one(item: PlacedNumber) -> bool:
-    """True if the number asks for a singular: one, 1, a fraction of one thing, "a six"."""
+    """Whether the number requires a singular: one, 1, a fraction below 1, "a six"."""
     value = _value(item)
     start = item.anchor.start
     article = start > 0 and fold(item.passage.word(start - 1)) in {"a", "an"}
@@ -815,7 +803,7 @@ def _is_hour(item: PlacedNumber) -> bool:
 
 
 def _value(item: PlacedNumber) -> float | None:
-    """What a number of one plain token comes to; None for any other."""
+    """The value of a number of one token; None for any other."""
     from nfh_models.text.numbers import parts_of
 
     anchor = whole_number(item.passage, item.anchor)
@@ -842,7 +830,7 @@ def sentence(passage: Passage, anchor: Anchor, width: int) -> Text:
 
 
 def parts(passage: Passage, anchor: Anchor) -> tuple[str, str, str]:
-    """The turn before a number, the number, and the turn after it, as they are drawn."""
+    """The turn before a number, the number, and the turn after it, ready to be drawn."""
     turn = passage.turns[passage.turn_of(anchor.start)]
     tokens, text = passage.tokens, passage.text
     first, last = tokens[turn.start].start, tokens[turn.end - 1].end
@@ -851,14 +839,14 @@ def parts(passage: Passage, anchor: Anchor) -> tuple[str, str, str]:
 
 
 def _drawn(text: str) -> str:
-    """Text in one line, each gap one space, those at its ends too."""
+    """Text in one line; each gap, also at the ends, becomes one space."""
     ends = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")
     middle = " ".join(text.split())
     return f"{ends[0]}{visible(middle)}{ends[1]}" if middle else ends[0]
 
 
 def _cut_left(text: str, width: int) -> str:
-    """The end of a text, … before it where it is cut."""
+    """The end of a text, with … where it is cut."""
     if width_of(text) <= width:
         return text
     if width <= 0:

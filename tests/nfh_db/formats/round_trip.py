@@ -20,10 +20,6 @@ from nfh_db.formats.rows import Writing
 from nfh_db.query import parse
 from nfh_db.records import ImportReport
 from nfh_db.store import Store
-<<<<<<< HEAD:tests/nfh_db/formats/round_trip.py
-from nfh_tui.services.imports import ExportReport, ImportOptions, export_file, import_file, look
-from tests.nfh_db.formats.hostile import hostile_corpus, hostile_records
-=======
 from nfh_tui.services.imports import (
     ExportReport,
     ImportOptions,
@@ -31,8 +27,7 @@ from nfh_tui.services.imports import (
     import_file,
     recognise_file,
 )
-from tests.formats.hostile import hostile_corpus, hostile_records
->>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/round_trip.py
+from tests.nfh_db.formats.hostile import hostile_corpus, hostile_records
 
 __all__ = ["Trip", "hostile_corpus", "hostile_records", "imported", "round_trip"]
 

@@ -20,17 +20,10 @@ from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import Answer, Kind, Relation
 from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_models.spacy_component.attributes import FusedHead, register, store
-<<<<<<< HEAD:tests/nfh_db/formats/test_docbin.py
-from nfh_tui.services.imports import ImportOptions, look
+from nfh_tui.services.imports import ImportOptions, recognise_file
 from tests.nfh_db.formats.cas_files import lines_of
 from tests.nfh_db.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
 from tests.nfh_db.formats.round_trip import Trip, hostile_corpus, hostile_records, round_trip
-=======
-from nfh_tui.services.imports import ImportOptions, recognise_file
-from tests.formats.cas_files import lines_of
-from tests.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
-from tests.formats.round_trip import Trip, hostile_corpus, hostile_records, round_trip
->>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_docbin.py
 
 Make = Callable[[Path], Path]
 

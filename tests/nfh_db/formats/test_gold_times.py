@@ -15,13 +15,8 @@ from nfh_db.query import parse
 from nfh_db.records import ExportRecord
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn, anchor_id
-<<<<<<< HEAD:tests/nfh_db/formats/test_gold_times.py
-from nfh_tui.services.imports import ImportOptions, export_file, import_file, look
-from tests.nfh_db.formats.subtitle_files import SUBRIP
-=======
 from nfh_tui.services.imports import ImportOptions, export_file, import_file, recognise_file
-from tests.formats.subtitle_files import SUBRIP
->>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_gold_times.py
+from tests.nfh_db.formats.subtitle_files import SUBRIP
 
 Write = Callable[..., Path]
 

@@ -15,13 +15,8 @@ from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import LabelMap
 from nfh_db.query import Query
 from nfh_db.store import Store
-<<<<<<< HEAD:tests/nfh_db/formats/test_inception_foreign.py
-from nfh_tui.services.imports import ImportOptions, export_file, look
-from tests.nfh_db.formats.cas_files import (
-=======
 from nfh_tui.services.imports import ImportOptions, export_file, recognise_file
-from tests.formats.cas_files import (
->>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_inception_foreign.py
+from tests.nfh_db.formats.cas_files import (
     LINK,
     MAP,
     NOUN,

@@ -15,13 +15,8 @@ from nfh_db.formats.label_studio import LABEL_STUDIO
 from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap, Row
 from nfh_db.records import FlagName, Role, Rule
 from nfh_models.domain import Kind, Origin, Relation, Sort
-<<<<<<< HEAD:tests/nfh_db/formats/test_labelstudio_foreign.py
-from nfh_tui.services.imports import look
-from tests.nfh_db.formats.labelstudio_tool import (
-=======
 from nfh_tui.services.imports import recognise_file
-from tests.formats.labelstudio_tool import (
->>>>>>> e29ee58 (Import, Turk batches, identification and the predictor's client: plain names and docstrings, fewer helpers):tests/formats/test_labelstudio_foreign.py
+from tests.nfh_db.formats.labelstudio_tool import (
     ASTRAL,
     BOTH,
     THREE,

@@ -19,7 +19,7 @@ from nfh_tui.editor.commands import act, begin, move_to
 from nfh_tui.editor.votes import lemmas
 from nfh_tui.widgets.evidence_rows import RowBuilder, add_answers, bearing, standing, tally
 from nfh_tui.widgets.passage_render import lanes
-from nfh_tui.widgets.substitution import beside, whole_number
+from nfh_tui.widgets.substitution import adjacent_number, whole_number
 
 from .evidence import rows_of, shown
 from .test_evidence_readings import at, passage_of
@@ -253,8 +253,8 @@ def test_number_words_beside_the_anchor(said, anchor, left, right, whole):
     token = at(passage, anchor)
     span = Anchor(token, token + 1)
     for side, wanted in ((True, left), (False, right)):
-        found = beside(passage, span, left=side)
-        assert (found and (found.words, found.whole)) == wanted
+        found = adjacent_number(passage, span, left=side)
+        assert (found and (found.words, found.may_belong)) == wanted
     widened = whole_number(passage, span)
     assert passage.words(widened.start, widened.end) == whole
 
@@ -273,7 +273,7 @@ def test_a_number_word_beside_it_is_told_with_the_key_that_takes_it_in(make):
 
 def test_a_number_ends_with_its_turn(make):
     item = make.item(passage_of("I said two", "hundred|."), (2, 3))
-    assert beside(item.passage, item.anchor, left=False) is None
+    assert adjacent_number(item.passage, item.anchor, left=False) is None
 
 
 def test_other_numbers_with_what_they_are(make):

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import Role, Vote
 from nfh_models.domain import Kind, Mention, class_answer, reference_answer
-from nfh_tui.editor.commands import MOST, act, follow, key, next_head
+from nfh_tui.editor.commands import MOST_NOUNS, act, follow, key, next_head
 from nfh_tui.editor.state import EditState, blinded
 from nfh_tui.editor.votes import adoptable, annotators_votes, shown_reason
 
@@ -40,7 +40,7 @@ def test_words_in_view_have_letters_first_and_marked_ones_too(far, judging):
     view = range(400, 440)
     made = act(judging, far, "hint.start", view=view).state
     lettered = dict(made.hints)
-    assert len(lettered) == MOST
+    assert len(lettered) == MOST_NOUNS
     assert all(token in lettered for token in range(400, 440, 2))
     assert 2 in lettered
     singles = {token for token, letters in made.hints if len(letters) == 1}
