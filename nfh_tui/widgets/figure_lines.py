@@ -1,6 +1,4 @@
-"""Figures as lines of cells: curves, matrices, and the lines that a sheet of figures is made
-of.
-"""
+"""Figures as lines of cells: text, curves and matrices."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,37 +10,39 @@ from typing import NamedTuple
 from nfh_tui.display_text import clip, visible, width_of
 from nfh_tui.widgets.passage_render import STEPS
 
-# Lines of cells: what a sheet of figures is made of.
-#
-# Text in cells is drawn text: what came from a file has been through `visible`.
+# Text in cells is drawn as it is: text from a file must have been passed through `visible`.
 
 NOTHING_TO_OPEN = "Nothing stands behind this figure."
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the cursor can stand on.
-
-    name: tells it from other stops, also when the sheet is made anew. find: the query of its
-    items, None for none. exact: the query finds these items and no others. note: what is
-    said of it while one stands on it. total: how many items are meant where the query may find
-    fewer, else 0. act: what enter does in place of opening items, a word
-    that the screen knows; "" to open.
-    """
+    """A cell that the cursor can be on."""
 
     name: str
+    """Identifies it, also after the figures are made again."""
+
     find: str | None = None
+    """The query of its items; None for none."""
+
     note: str = ""
+    """Shown while the cursor is on it."""
+
     exact: bool = True
+    """The query finds these items and no others."""
+
     act: str = ""
+    """The screen's action for enter; "" opens the items."""
+
     total: int = 0
+    """Number of items where the query may find fewer, else 0."""
 
 
 class FigureCell(NamedTuple):
-    """A piece of a line. The first column of a stop is blank: the cursor's sign stands there.
+    """A part of a line. The first column of a target is blank, for the cursor's sign.
 
-    roles: looks, each laid on those before it: "head", "bold", "faint", "good", "bad",
-    "heat-0" to "heat-9".
+    roles: styles, combined in order: "head", "bold", "faint", "good", "bad", "heat-0" to
+    "heat-9".
     """
 
     text: str
@@ -62,58 +62,55 @@ def heading(words: str, faint: str = "") -> Line:
 
 
 def sentence(words: str, width: int, role: str = "faint") -> list[Line]:
-    """A sentence of several lines, indented by one."""
+    """A sentence in lines, indented by one cell."""
     shown = wrap(visible(words), max(20, width - 2), break_on_hyphens=False) or [""]
     return [(FigureCell(f" {line}", (role,)),) for line in shown]
 
 
 def row(stop: Target | None, *cells: FigureCell) -> Line:
-    """A line of which the whole is one stop: it lies in the first of its cells."""
+    """A line that is one target, which is in its first cell."""
     first, *rest = cells
     return (FigureCell(first.text, first.roles, stop), *rest)
 
 
 def left(text: str, width: int) -> str:
-    """Drawn text of exactly so many cells, blanks behind it."""
+    """Text clipped or padded to a width, left-aligned."""
     shown = clip(visible(text), width)
     return shown + " " * max(0, width - width_of(shown))
 
 
 def right(text: str, width: int) -> str:
-    """Drawn text of exactly so many cells, blanks before it."""
+    """Text clipped or padded to a width, right-aligned."""
     shown = clip(visible(text), width)
     return " " * max(0, width - width_of(shown)) + shown
 
 
 def items(count: int) -> str:
-    """A number of items, in words."""
     return f"{count:,} item" + ("" if count == 1 else "s")
 
 
 def stops(lines: Sequence[Line]) -> Iterable[tuple[int, int, Target]]:
-    """Line, cell and stop of everything one can stand on, in order."""
+    """Line, cell and target of all targets, in order."""
     for y, line in enumerate(lines):
         for x, cell in enumerate(line):
             if cell.stop is not None:
                 yield y, x, cell.stop
 
 
-# A curve as lines of cells: dots of braille characters, with figures on both axes.
-#
-# Each character holds two dots side by side and four above each other, so that a curve of
-# fifty cells by five has a hundred by twenty places.
+# Curves of braille characters, each with 2 × 4 dots, with figures on both axes. A curve of
+# 50 × 5 cells has 100 × 20 dots.
 
 Points = Sequence[tuple[float, float]]
-"""Steps and figures, in the order of the steps."""
+"""(step, figure), in the order of the steps."""
 
 HEIGHT = 5
-"""Rows of a curve, without its heading and its axis."""
+"""Rows of a curve, without heading and axis."""
 
 CURVE_LABEL = 7
 """Cells of the figures at the left."""
 
 ACROSS, DOWN = 2, 4
-"""Dots of a character."""
+"""Dots of a character, horizontally and vertically."""
 
 BLANK_DOTS = 0x2800
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
@@ -121,35 +118,37 @@ DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 MARK = "•"
 APART = 4
-"""Dots between points from which on each has a mark of its own."""
+"""Least horizontal distance of points, in dots, with a mark for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A figure over the steps of a job.
-
-    name: what it is called. points: finite ones only. whole: the step at which the axis
-    ends; 0 for that of the last point. percent: figures are fractions, shown in percent.
-    lower: the less, the better.
-    """
+    """A figure over the steps of a job."""
 
     name: str
     points: Points
+    """Finite ones only."""
+
     whole: float = 0
+    """The step at which the axis ends; 0 for the last point's."""
+
     percent: bool = False
+    """Figures are fractions, shown in percent."""
+
     lower: bool = False
+    """Lower figures are better."""
 
 
 def curve_of(
     name: str, points: Points, *, whole: float = 0, percent: bool = False, lower: bool = False
 ) -> Curve:
-    """A curve of those points that can be drawn."""
+    """A curve of the finite points."""
     kept = tuple((x, y) for x, y in points if isfinite(x) and isfinite(y))
     return Curve(name, kept, whole, percent, lower)
 
 
 def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> list[Line]:
-    """Heading with the last figure and the best, the curve, its axis. key: of its stop."""
+    """Heading with the last and the best figure, curve, and axis. key: name of its target."""
     if not curve.points:
         return []
     room = max(8, width - CURVE_LABEL - 3)
@@ -158,11 +157,8 @@ def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> lis
     first, last = _span(curve)
     lines = [_heading(curve, key, width)]
     for rank, cells in enumerate(_drawn(curve, room, height)):
-        shown = {0: high, height - 1: low}.get(rank)
-        if high == low and rank != height // 2:
-            shown = None
-        elif high == low:
-            shown = high
+        figures = {height // 2: high} if high == low else {0: high, height - 1: low}
+        shown = figures.get(rank)
         scale = "" if shown is None else said(shown, percent=curve.percent)
         lines.append(
             (
@@ -184,7 +180,7 @@ def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> lis
 
 
 def said(value: float, *, percent: bool = False) -> str:
-    """A figure as it stands beside an axis: three digits that tell, or one behind the point."""
+    """A figure for an axis: three significant digits, or in percent with one decimal."""
     if percent:
         return f"{100 * value:.1f}"
     size = abs(value)
@@ -212,33 +208,28 @@ def _heading(curve: Curve, key: str, width: int) -> Line:
 
 
 def _span(curve: Curve) -> tuple[float, float]:
-    """The steps at both ends of the axis."""
+    """The first and the last step of the axis."""
     first = min(0.0, curve.points[0][0])
     last = max(curve.whole, curve.points[-1][0])
     return first, last if last > first else first + 1
 
 
 def _drawn(curve: Curve, width: int, height: int) -> Iterator[str]:
-    """The rows of the curve, from the top."""
+    """The rows of the curve from top to bottom."""
     places = _places(curve, width * ACROSS, height * DOWN)
     bits = [[0] * width for _ in range(height)]
     for x, y in _joined(places):
         bits[y // DOWN][x // ACROSS] |= DOTS[x % ACROSS][y % DOWN]
     rows = [[chr(BLANK_DOTS + one) if one else " " for one in line] for line in bits]
-    if _apart(places):
+    if all(to_x - x >= APART for (x, _), (to_x, _) in pairwise(places)):
         for x, y in places:
             rows[y // DOWN][x // ACROSS] = MARK
     for line in rows:
         yield "".join(line)
 
 
-def _apart(places: Sequence[tuple[int, int]]) -> bool:
-    """Whether all points can be told from each other."""
-    return all(to_x - x >= APART for (x, _), (to_x, _) in pairwise(places))
-
-
 def _places(curve: Curve, across: int, down: int) -> list[tuple[int, int]]:
-    """Where each point lies among the dots, from the upper left."""
+    """The dot (x, y) of each point, from the upper left."""
     first, last = _span(curve)
     values = [y for _, y in curve.points]
     low, high = min(values), max(values)
@@ -269,7 +260,7 @@ MATRIX_LABEL = 6
 """Cells of a row's label."""
 
 WIDEST, NARROWEST = 8, 5
-"""Cells of a column, the blank before its number among them."""
+"""Cells of a column, with the blank before its number."""
 
 SHORT = {
     "REFERENCE": "Ref",
@@ -285,37 +276,35 @@ SHORT = {
     "NFH": "NFH",
     "REF-WRONG": "R≠",
 }
-"""Labels in at most four cells; the whole word is said of the cell one stands on."""
+"""Labels in at most four cells; the note of a cell has the long form."""
 
 Find = Callable[[str, str], tuple[str | None, bool]]
-"""From row and column to the query of the cell, and whether it finds no other items."""
+"""From row and column: the query of the cell, and whether it is exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class FigureMatrix:
-    """Counts by row and column.
-
-    rows, columns: labels in order. counts: by (row, column); what is missing is 0.
-    down, across: whose labels the rows and the columns are. same: pairs of labels that agree.
-    """
+    """Counts by row and column."""
 
     down: str
+    """Whose labels the rows are."""
+
     across: str
+    """Whose labels the columns are."""
+
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     counts: Mapping[tuple[str, str], int]
+    """By (row, column); a missing one is 0."""
 
     @property
     def total(self) -> int:
-        """All counts together."""
         return sum(self.counts.values())
 
     def of_row(self, label: str) -> int:
-        """What stands in a row."""
         return sum(self.counts.get((label, column), 0) for column in self.columns)
 
     def of_column(self, label: str) -> int:
-        """What stands in a column."""
         return sum(self.counts.get((row, label), 0) for row in self.rows)
 
 
@@ -327,9 +316,9 @@ def matrix_of(
     *,
     always: Sequence[str] = (),
 ) -> FigureMatrix:
-    """A matrix of those labels that occur, on either side, in the order given.
+    """A matrix of the labels that occur on either side, in the given order.
 
-    always: labels that have a row and a column even where nothing is counted.
+    always: labels with a row and a column even without counts.
     """
     seen = {label for (row, column), n in counts.items() if n for label in (row, column)}
     kept = {label for label in order if label in seen or label in always}
@@ -341,10 +330,10 @@ def matrix_of(
 def matrix_lines(
     matrix: FigureMatrix, width: int, find: Find, *, sums: bool = True
 ) -> list[Line]:
-    """The matrix with its labels; each cell that counts something is a stop.
+    """The matrix with labels; each cell with a count is a target.
 
-    width: cells there are; columns become narrower for it, never less than their labels.
-    sums: whether rows and columns have theirs.
+    width: columns are narrowed to it, but not below NARROWEST. sums: add sums of rows and
+    columns.
     """
     columns = max(1, len(matrix.columns) + sums)
     each = max(NARROWEST, min(WIDEST, (width - MATRIX_LABEL - 1) // columns))
@@ -363,21 +352,18 @@ def matrix_lines(
                 cells.append(FigureCell(shown, ("faint",)))
                 continue
             query, exact = find(label, column)
-            said = f"{matrix.down}: {label}, {matrix.across}: {column}: {items(n)}"
-            stop = Target(f"cell {label} {column}", query, said, exact, total=0 if exact else n)
+            note = f"{matrix.down}: {label}, {matrix.across}: {column}: {items(n)}"
+            stop = Target(f"cell {label} {column}", query, note, exact, total=0 if exact else n)
             same = ("bold",) if label == column else ()
             cells.append(FigureCell(shown, (f"heat-{step(n, total)}", *same), stop))
         if sums:
             cells.append(_sum(total, each))
         lines.append(tuple(cells))
-    return [*lines, _last(matrix, each)] if sums else lines
-
-
-def _last(matrix: FigureMatrix, each: int) -> Line:
-    """The sums of the columns."""
-    of_columns = (_sum(matrix.of_column(column), each) for column in matrix.columns)
-    label = FigureCell(f" {left('all', MATRIX_LABEL)}", ("faint",))
-    return (label, *of_columns, _sum(matrix.total, each))
+    if sums:
+        of_columns = (_sum(matrix.of_column(column), each) for column in matrix.columns)
+        name = FigureCell(f" {left('all', MATRIX_LABEL)}", ("faint",))
+        lines.append((name, *of_columns, _sum(matrix.total, each)))
+    return lines
 
 
 def _sum(n: int, each: int) -> FigureCell:
@@ -385,9 +371,9 @@ def _sum(n: int, each: int) -> FigureCell:
 
 
 def step(count: int, whole: int) -> int:
-    """The shade of a count: 0 for none, the highest for all of its row.
+    """The shade of a count: 0 for 0, the highest for all of its row.
 
-    By the square root of the share, so that rare confusions are told apart.
+    Proportional to the square root of the share, so that rare confusions differ visibly.
     """
     if count <= 0 or whole <= 0:
         return 0
@@ -395,7 +381,7 @@ def step(count: int, whole: int) -> int:
 
 
 def fitting(count: int, width: int) -> str:
-    """A count in at most `width` cells, in thousands or millions where it is too long."""
+    """A count in at most `width` cells, abbreviated in thousands or millions if too long."""
     plain = f"{count:,}"
     if len(plain) <= width:
         return plain

@@ -334,11 +334,11 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
 
     def token_above(self, token: int) -> int:
         """The token over this one, one visual line up; itself on the first line."""
-        return token if self._plan is None else self._plan.beside(token, down=False)
+        return token if self._plan is None else self._plan.vertical_neighbour(token, down=False)
 
     def token_below(self, token: int) -> int:
         """The token under this one, one visual line down; itself on the last line."""
-        return token if self._plan is None else self._plan.beside(token, down=True)
+        return token if self._plan is None else self._plan.vertical_neighbour(token, down=True)
 
     # --- drawing ------------------------------------------------------------------------
 

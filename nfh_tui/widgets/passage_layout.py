@@ -1,10 +1,9 @@
-"""A passage in lines of a given width: which token stands where, and when a turn is said.
+"""Layout of a passage in lines of a given width.
 
-Pure: no screen. x counts cells from the left edge of the pane, lines from the top of the
-passage. The gutter on the left has the turn's number and, once a turn, its speaker and when
-it is said, where that is known and the pane is wide enough. Its last cell and the last cell of
-each line are kept free for signs beside words. Signs that need more cells than there are
-between two words get them as `Rooms`.
+x counts cells from the left edge of the pane, lines from the top of the passage. The gutter on
+the left has the turn's number and, in its first line, the speaker and the start time, if known
+and if the pane is wide enough. The last cell of the gutter and of each line is free for signs.
+`Rooms` reserves further cells for signs between words.
 """
 
 from bisect import bisect_right
@@ -17,7 +16,7 @@ from nfh_tui.display_text import clip, glyphs, visible, width_of
 
 
 def said_at(turn: Turn) -> str:
-    """When it begins, from the start of the recording: "0:15", "1:02:15"; "" if not known."""
+    """The turn's start time in the recording: "0:15", "1:02:15"; "" if unknown."""
     if turn.begin is None:
         return ""
     minutes, seconds = divmod(turn.begin // 1000, 60)
@@ -29,13 +28,13 @@ NO_TOKEN = -1
 """The token number of drawn text between tokens."""
 
 NARROW, TIGHT = 48, 28
-"""Widths below which speakers' names get less room, and none."""
+"""Widths below which speakers' names are shortened, and left out."""
 
 TIMED = 50
-"""Width from which there is room for when turns are said."""
+"""Least width with start times of turns."""
 
 LEAST_TEXT = 10
-"""Cells that words always get."""
+"""Least cells for words."""
 
 MOST_NAME, MOST_GAP = 16, 8
 """Most cells for a speaker's name, and for spaces in a row."""
@@ -44,11 +43,11 @@ STAYS = frozenset(
     """% , . ; : ! ? ) ] } ” ’ » … ... .. -- '' 's 're 've 'll 'd 'm n't 'S N'T
     ’s ’re ’ve ’ll ’d ’m n’t""".split()
 )
-"""Tokens that do not begin a line although a space stands before them."""
+"""Tokens that do not begin a line, even behind a space."""
 
 
 class TokenPiece(NamedTuple):
-    """Drawn text of a token, or of a part of one that is longer than a line."""
+    """Drawn text of a token, or of a part of a token longer than a line."""
 
     token: int
     x: int
@@ -58,7 +57,7 @@ class TokenPiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """Cells that signs need beside words, by token: before it, and behind it."""
+    """Cells reserved for signs before and behind words, by token."""
 
     before: Mapping[int, int] = field(default_factory=dict)
     behind: Mapping[int, int] = field(default_factory=dict)
@@ -66,7 +65,7 @@ class Rooms:
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """The turns that somebody was shown, by rank, last included; the words of its bounds."""
+    """Turns from index `first` to `last`, inclusive, and the words of the lines around them."""
 
     first: int
     last: int
@@ -76,22 +75,24 @@ class TurnWindow:
 
 @dataclass(frozen=True, slots=True)
 class VisualLine:
-    """One visual line. label: the gutter, filled to its width. pieces: from left to right.
-
-    rule: words of a thin line between two turns, which has no pieces; "" for a line of words.
-    """
+    """A line of words, or a thin line between two turns."""
 
     turn: int
     label: str
+    """Text of the gutter, padded to its width."""
+
     pieces: tuple[TokenPiece, ...]
+    """From left to right; () for a thin line."""
+
     rule: str = ""
+    """Words of a thin line; "" for a line of words."""
 
 
 NO_ROOMS = Rooms()
 
 
 class TokenPosition(NamedTuple):
-    """Where a token begins: its line, its first cell there, and the cells it takes there."""
+    """A token's first line, and its first cell and width there."""
 
     line: int
     x: int
@@ -100,15 +101,18 @@ class TokenPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PassageLayout:
-    """A passage laid out. spots: one a token. gutter: cells before the words."""
+    """The lines of a passage."""
 
     width: int
     gutter: int
+    """Cells before the words."""
+
     lines: tuple[VisualLine, ...]
     spots: tuple[TokenPosition, ...]
+    """By token."""
 
     def at(self, line: int, x: int) -> int | None:
-        """The token drawn at a place, None beside the words."""
+        """The token drawn in a cell; None for none."""
         if not 0 <= line < len(self.lines):
             return None
         pieces = self.lines[line].pieces
@@ -118,7 +122,7 @@ class PassageLayout:
         return None if pieces[place].token == NO_TOKEN else pieces[place].token
 
     def lines_of(self, token: int) -> range:
-        """The lines on which a token is drawn: one, or more where it is longer than a line."""
+        """The lines of a token: several if it is longer than a line."""
         first = self.spots[token].line
         last = first
         while self.goes_on(last, token):
@@ -126,16 +130,16 @@ class PassageLayout:
         return range(first, last + 1)
 
     def goes_on(self, line: int, token: int) -> bool:
-        """True if the line after this one begins with more of the same token."""
+        """Whether the next line begins with a part of the same token."""
         if line + 1 >= len(self.lines):
             return False
         pieces = self.lines[line + 1].pieces
         return bool(pieces) and pieces[0].token == token
 
-    def beside(self, token: int, down: bool) -> int:
-        """The token that stands under or over one, the nearest to its middle.
+    def vertical_neighbour(self, token: int, down: bool) -> int:
+        """The token below or above another, nearest to its middle.
 
-        The same token at the first and the last line.
+        The same token in the first and the last line.
         """
         spot = self.spots[token]
         middle = spot.x + spot.width / 2
@@ -162,10 +166,9 @@ class PassageLayout:
 def lay_out(
     passage: Passage, width: int, rooms: Rooms = NO_ROOMS, window: TurnWindow | None = None
 ) -> PassageLayout:
-    """Lay a passage out in lines of at most `width` cells.
+    """Lay out a passage in lines of at most `width` cells.
 
-    window: gets a thin line before its first turn and after its last one, where there are
-    turns outside it.
+    window: thin lines are drawn between its turns and those outside it.
     """
     digits = len(str(len(passage.turns)))
     names = _name_cells(passage, width)
@@ -190,7 +193,7 @@ def lay_out(
 
 
 def _name_cells(passage: Passage, width: int) -> int:
-    """Cells for speakers' names: enough for the longest, within what the width allows."""
+    """Cells for speakers' names: the longest, within the limit for this width."""
     if width < TIGHT:
         return 0
     most = 6 if width < NARROW else min(MOST_NAME, width // 5)
@@ -199,14 +202,14 @@ def _name_cells(passage: Passage, width: int) -> int:
 
 
 def _time_cells(passage: Passage, width: int) -> int:
-    """Cells for when turns are said: none where nothing tells, or too little room is."""
+    """Cells for start times: 0 where none is known or the pane is too narrow."""
     if width < TIMED:
         return 0
     return max((len(said_at(turn)) for turn in passage.turns), default=0)
 
 
 class _Word(NamedTuple):
-    """A word as it is drawn. before, behind: cells that signs need beside it."""
+    """A drawn word. before, behind: cells reserved for signs."""
 
     token: int
     text: str
@@ -218,10 +221,10 @@ class _Word(NamedTuple):
 def _words(
     passage: Passage, turn: Turn, rooms: Rooms
 ) -> Iterator[tuple[str, bool, int | None, _Word]]:
-    """The words of a turn with what stands before each.
+    """The words of a turn as (lead, newline, gap, word), where
 
-    lead: drawn text glued to the word before. newline: a line ends between them. gap: cells
-    between them where the line may be broken, None where they are glued.
+    lead is text drawn directly behind the previous word, newline says that the text has a line
+    feed between them, and gap is the number of cells between them, None if they are glued.
     """
     text, tokens = passage.text, passage.tokens
     before, behind = rooms.before, rooms.behind
@@ -245,14 +248,14 @@ def _words(
 
 
 def _between(text: str) -> tuple[str, bool, int]:
-    """Text between two tokens that is no single space: what `_words` says of it."""
+    """lead, newline and gap of `_words` for text between two tokens."""
     body = text.rstrip(" \n")
     rest = text[len(body) :]
     return visible(body), "\n" in text, min(len(rest), MOST_GAP)
 
 
 class _Filler:
-    """Fills lines: words glued together are placed together where a line can hold them."""
+    """Fills lines; glued words stay together where a line has room for them."""
 
     def __init__(self, left: int, right: int, count: int) -> None:
         self.lines: list[VisualLine] = []
@@ -269,21 +272,21 @@ class _Filler:
         self._wanted = 0
 
     def begin_turn(self, rank: int, label: str) -> None:
-        """Start a fresh line with the turn's gutter."""
+        """Start a new line with the turn's gutter."""
         self._turn, self._label = rank, label
 
     def end_turn(self) -> None:
-        """Place what is left, and end the line."""
+        """Place the last words and end the line."""
         self._flush()
         self._end_line()
         self._wanted = 0
 
     def rule(self, turn: int, words: str) -> None:
-        """Put a thin line between two turns."""
+        """Add a thin line between two turns."""
         self.lines.append(VisualLine(turn, self._blank, (), words))
 
     def add(self, lead: str, newline: bool, gap: int | None, word: _Word) -> None:
-        """Take the next word with what stands before it, as `_words` says it."""
+        """Add the next word of `_words`."""
         if lead:
             self._glue(self._wanted, _Word(NO_TOKEN, lead, width_of(lead)))
             self._wanted = 0
@@ -292,10 +295,10 @@ class _Filler:
             self.end_turn()
             self._glue(0, word)
         elif gap is None:
-            # Before the first word of a turn the gutter has a cell free.
+            # The gutter has a free cell before the first word of a turn.
             self._glue(needed if self._chunk else 0, word)
         else:
-            # Signs and words that a space parts keep a cell between them.
+            # One cell stays free between signs and a word behind a space.
             gap = max(gap, needed + 1) if needed else gap
             if word.text in STAYS:
                 self._glue(gap, word)
@@ -310,12 +313,12 @@ class _Filler:
         self._chunk_width += gap + word.width
 
     def _flush(self) -> None:
-        """Place the words that belong together: on this line, on the next, or broken."""
+        """Place the glued words: on this line, on the next, or broken."""
         if not self._chunk:
             return
         if self._x > self._left:
             self._x += self._gap
-        # The last cell of a line is free for one sign; more of them need room.
+        # The last cell of a line is free for one sign; further ones need cells.
         width = self._chunk_width + max(0, self._chunk[-1][1].behind - 1)
         if self._x + width > self._right and self._row:
             self._end_line()
@@ -329,7 +332,7 @@ class _Filler:
         self._chunk, self._chunk_width, self._gap = [], 0, 0
 
     def _squeeze(self, gap: int, word: _Word) -> None:
-        """Place a word of a chunk longer than a line: broken where it must be."""
+        """Place a word of a chunk longer than a line, broken if necessary."""
         if self._x + gap + word.width <= self._right:
             self._x += gap
             self._put(word.token, word.text, word.width)
@@ -356,7 +359,7 @@ class _Filler:
 
 
 def _split(text: str, most: int) -> Iterator[tuple[str, int]]:
-    """A drawn text in parts of at most `most` cells; accents stay with their letter."""
+    """A drawn text in parts of at most `most` cells; combining marks stay with their letter."""
     if text.isascii():
         for start in range(0, len(text), most):
             part = text[start : start + most]

@@ -1,11 +1,12 @@
-"""A passage's lines as runs of text with their roles: marks, annotators' lanes, the heat
-map, hints, and the lines below it.
+"""Rendering of a passage: its lines as runs of text with roles, from marks, annotators' lanes,
+the heat map and hints, and the lines below it. No widget is used here.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from itertools import groupby
 from math import exp, isfinite
 from typing import NamedTuple
 
@@ -22,7 +23,6 @@ from nfh_db.records import (
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Answer,
-    Head,
     Kind,
     Mention,
     Origin,
@@ -57,27 +57,26 @@ from nfh_tui.widgets.passage_layout import (
     VisualLine,
 )
 
-# The heat map as numbers: scores in fixed steps, and how two models differ.
+# The heat map: scores in fixed steps, and differences between two models.
 #
-# Pure, standard library only. Every recipe gives scores between 0 and 1: probabilities over
-# all candidates whose sum is 1, or, of a recipe without probabilities, ranks made visible (1,
-# 1/2, 1/3 …). So a step means the same on every item.
+# Scores are between 0 and 1: probabilities over all candidates with the sum 1, or reciprocal
+# ranks (1, 1/2, 1/3 …) of a recipe without probabilities. A step means the same on every item.
 
 LEAST = (0.01, 0.05, 0.10, 0.20, 0.35, 0.50, 0.70, 0.90)
-"""The least score of each step. What has less is left as it is: it is not worth a look."""
+"""The least score of each step. Lower scores are not shown."""
 
 STEPS = len(LEAST)
 """Steps of a heat map, 0 the lowest score shown and STEPS - 1 the highest."""
 
 SIGNS = "▁▂▃▄▅▆▇█"
-"""The sign of each step: what tells it where no colour does."""
+"""The sign of each step, for terminals without colour."""
 
 PLUS, MINUS = "+", "−"
-"""Before the step of a difference: which of two models has the higher score."""
+"""Precede the step of a difference: the first or the second model has the higher score."""
 
 
 class Heat(StrEnum):
-    """What lies on the words: nothing, the active model's scores, or how two models differ."""
+    """The heat map: none, the active model's scores, or the differences of two models."""
 
     OFF = ""
     SCORES = "scores"
@@ -85,7 +84,7 @@ class Heat(StrEnum):
 
     @property
     def after(self) -> "Heat":
-        """What the key goes on to."""
+        """The next value, cyclically."""
         every = list(Heat)
         return every[(every.index(self) + 1) % len(every)]
 
@@ -95,10 +94,9 @@ Steps = tuple[int | None, ...]
 
 
 def shares(scores: Sequence[float | None]) -> Scores:
-    """Scores between 0 and 1, None where there is none.
+    """Scores between 0 and 1; None for a missing or non-finite score.
 
-    Where some score lies outside, all of them are taken for logits, and become the
-    probabilities that they stand for. What is no finite number counts as none.
+    If any score is outside, all are logits, and become probabilities by softmax.
     """
     known = [s for s in scores if s is not None and isfinite(s)]
     if all(0.0 <= s <= 1.0 for s in known):
@@ -111,30 +109,27 @@ def shares(scores: Sequence[float | None]) -> Scores:
 
 
 def step(share: float | None) -> int | None:
-    """The step of one score, None below the first."""
+    """The step of a score; None below the first."""
     if share is None or share < LEAST[0]:
         return None
     return max(place for place, least in enumerate(LEAST) if share >= least)
 
 
 def steps(scores: Sequence[float | None]) -> Steps:
-    """The step of each score, None where there is none worth showing."""
+    """The step of each score; None below the first."""
     return tuple(step(share) for share in shares(scores))
 
 
 def other_of(item: AnchorItem, name: str | None) -> Prediction | None:
-    """What the model of that name says of the item, else the newest of the others."""
-    for said in item.others:
-        if said.model == name:
-            return said
-    return item.others[0] if item.others else None
+    """The prediction of the named model, else the newest of the inactive ones."""
+    named = (one for one in item.others if one.model == name)
+    return next(named, item.others[0] if item.others else None)
 
 
 def differences(one: Prediction, other: Prediction) -> Scores:
-    """By how much the first model's scores are higher than the second's, for each candidate.
+    """The first model's score minus the second's, for each candidate.
 
-    A candidate that only one of them scored counts as 0 for the other. () where the two are
-    not of one passage.
+    A score that only one model lacks counts as 0. () where the numbers of candidates differ.
     """
     if len(one.scores) != len(other.scores):
         return ()
@@ -145,9 +140,9 @@ def differences(one: Prediction, other: Prediction) -> Scores:
 
 
 def candidates_of(item: AnchorItem, heat: Heat, other: str | None = None) -> Scores:
-    """What the heat map shows of each candidate: the classes, then the tokens; () for nothing.
+    """The value of each candidate in the heat map: the classes, then the tokens; () for none.
 
-    A score, or with two models by how much the active one's is higher.
+    A score, or for DIFFERENCE the active model's score minus the other's.
     """
     prediction = item.prediction
     wanted = len(IMPLICIT_KINDS) + len(item.passage.tokens)
@@ -160,27 +155,27 @@ def candidates_of(item: AnchorItem, heat: Heat, other: str | None = None) -> Sco
 
 
 def token_shares(item: AnchorItem, heat: Heat, other: str | None = None) -> Scores:
-    """What the heat map shows of each token; () for nothing."""
+    """The value of each token in the heat map; () for none."""
     return candidates_of(item, heat, other)[len(IMPLICIT_KINDS) :]
 
 
-# What others marked in a passage: each annotator's lane, what differs, what they were shown.
+# Marks of annotators: their lanes, differences, and the turns that they were shown.
 #
-# Pure: no screen. A lane is the number of the key that adopts the annotator's answer, so that
-# sign, colour and key go together; in blind mode the item comes with its lanes mixed.
+# A lane has the number of the key that adopts the annotator's answer, which its sign and
+# colour share. A blinded item comes with mixed lanes.
 
 KEYS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-"""Numbers of annotators: the keys that adopt their answers."""
+"""Signs of lanes, by number."""
 
 MOST_LANES = len(KEYS) - 1
 FURTHER = "⁺"
-"""The sign of all annotators for whom there is no key."""
+"""The sign of all annotators without a key."""
 
 TURNS_BEFORE, TURNS_AFTER = 2, 1
 """Turns around the number's own that voters were shown."""
 
 VOTERS_SAW, ON, OFF = "voters-saw", "on", "off"
-"""The setting of a database that says whether its votes were collected so, and its values."""
+"""The database's setting that votes were collected with this window, and its values."""
 
 LETTERS = {
     Kind.REFERENCE: "r",
@@ -194,23 +189,23 @@ LETTERS = {
     Kind.NOT_NFH: "x",
     Kind.BROKEN: "d",
 }
-"""The letter of a kind, behind the sign of a decided number: the key that chooses it."""
+"""The key of each kind, shown behind the sign of a decided number."""
 
 
 class Laned(NamedTuple):
-    """A mention that an annotator marked. lane: 1 to MOST_LANES, 0 for the ones after."""
+    """A mention marked by an annotator. lane: 1 to MOST_LANES, 0 for all further ones."""
 
     lane: int
     mention: Mention
 
 
 def judging(state: EditState | None) -> bool:
-    """True where others' answers may be seen: by whoever reads, and by an adjudicator."""
+    """Whether others' answers may be shown: in reading mode and to an adjudicator."""
     return state is None or state.role is Role.ADJUDICATOR
 
 
 def laned(item: AnchorItem) -> Iterator[Laned]:
-    """All that annotators marked, lane by lane; each word of a lane once."""
+    """All mentions of annotators by lane; of mentions with the same end the first."""
     seen: set[tuple[int, int]] = set()
     for number, vote in enumerate(annotators_votes(item), 1):
         lane = number if number <= MOST_LANES else 0
@@ -221,43 +216,37 @@ def laned(item: AnchorItem) -> Iterator[Laned]:
 
 
 def sign_of(lane: int) -> str:
-    """The sign of a lane."""
     return KEYS[lane] if lane else FURTHER
 
 
 class Ground:
-    """The answer that lanes are held against: the one edited, else the gold.
-
-    nothing: there is none, so nothing differs from it.
-    """
+    """The answer with which lanes are compared: the edited one, else the gold."""
 
     def __init__(self, item: AnchorItem, state: EditState | None) -> None:
         self._item = item
         edited = state is not None and state.kind is not None
-        self.nothing = not edited and item.gold is None
+        self.nothing = not edited and item.gold is None  # no answer to compare with
         self.tokens: frozenset[int] = frozenset()
-        if edited and state is not None:
-            self.tokens = frozenset(m.head for head in state.heads for m in live(head))
+        if edited:
+            self.tokens = picked(state)
         elif item.gold is not None:
-            self.tokens = _tokens(item.gold.answer.heads)
+            self.tokens = frozenset(
+                m.head for head in item.gold.answer.heads for m in head.live
+            )
         self._lemmas = {self._lemma(token) for token in self.tokens}
 
     def _lemma(self, token: int) -> str:
         return fold(self._item.passage.tokens[token].lemma)
 
     def differs(self, mention: Mention) -> bool:
-        """True for a noun that this answer has not: another mention of one it has is none."""
+        """Whether the answer lacks the noun; other mentions of one lemma are no difference."""
         if self.nothing:
             return False
         return mention.head not in self.tokens and self._lemma(mention.head) not in self._lemmas
 
 
-def _tokens(heads: Iterable[Head]) -> frozenset[int]:
-    return frozenset(m.head for head in heads for m in head.live)
-
-
 def sibling_sign(sibling: Sibling) -> str:
-    """Behind another number of the passage: that it is decided, and how."""
+    """The sign behind another number of the passage; "" unless it is decided."""
     if sibling.state is not AnchorState.DECIDED:
         return ""
     return "✓" if sibling.kind is None else "✓" + LETTERS.get(sibling.kind, "")
@@ -271,10 +260,10 @@ def rooms(
     cells: int = 1,
     begun: Iterable[Iterable[Mention]] = (),
 ) -> Rooms:
-    """Cells for the signs beside words, whatever the answer that is edited.
+    """Cells for the signs before and behind words, independent of the edited answer.
 
-    votes: those of annotators and of the gold are shown. heat: tokens with a sign of the heat
-    map, of so many cells. begun: heads of the answer that the editor opened with.
+    votes: whether those of annotators and of the gold are shown. heat: tokens with a sign of
+    the heat map, `cells` wide. begun: heads of the editor's first state.
     """
     behind: dict[int, int] = dict.fromkeys(heat, cells)
 
@@ -300,28 +289,25 @@ def rooms(
 
 
 def window(item: AnchorItem) -> TurnWindow | None:
-    """The turns that voters were shown; None where they were shown the whole passage.
+    """The turns that voters were shown; None for the whole passage.
 
-    None, too, where what is known of the votes denies it: none of them came with a file, one
-    was given here, where people see the whole passage, or one has a head that they cannot
-    have seen.
+    None, too, where the votes contradict it: there are none, one was given in this program,
+    which shows the whole passage, or one has a head outside these turns.
     """
     here, last = item.passage.turn_of(item.anchor.start), len(item.passage.turns) - 1
     first, end = max(0, here - TURNS_BEFORE), min(last, here + TURNS_AFTER)
     votes = [vote for vote in item.votes if vote.counts]
     if (first == 0 and end == last) or not votes or not all(one.imported for one in votes):
         return None
-    # What the tool added stands anywhere.
+    # Mentions that the program added may be anywhere.
     marked = (m for one in votes for m in one.answer.mentions() if m.origin is Origin.MARKED)
     if not all(first <= item.passage.turn_of(mention.head) <= end for mention in marked):
         return None
     return TurnWindow(first, end, "voters saw from here", "voters saw to here")
 
 
-# The lanes of an item: each answer with its key, its sign and its name, in a fixed order.
-#
-# Pure: no screen. Annotators come first, with the keys that adopt their answers; then the
-# model, the gold, and adjudicators whose answer is not the gold's.
+# All answers to an item in a fixed order: annotators with the keys that adopt their answers,
+# the model, the gold, and adjudicators whose answer is not the gold's.
 
 GOLD = "◆"
 MODEL = "m"
@@ -330,25 +316,27 @@ NO_KEY = "·"
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One answer. key: what adopts it, or its sign. role: its look. name: "" where hidden.
-
-    vote: what it came with; None for the model, and for gold that nobody's answer made.
-    """
+    """An answer with its key, role and name."""
 
     key: str
+    """The key that adopts it, or a sign."""
+
     role: str
     name: str
+    """"" where hidden."""
+
     answer: Answer
     vote: Vote | None = None
+    """None for the model, and for gold that was not made from a vote."""
 
 
 def lane_role(number: int) -> str:
-    """The look of annotator `number`, from 1: the same as on the text."""
+    """The role of annotator `number`, from 1, as in the text."""
     return f"lane-{number if number <= MOST_LANES else 0}"
 
 
 def lanes(item: AnchorItem, *, blind: bool) -> tuple[Lane, ...]:
-    """All answers to the item that count or are to be seen; blind: letters for names."""
+    """All answers to the item that are shown. blind: letters for names."""
     made = [
         Lane(
             f"{number}" if number <= MOST_LANES else NO_KEY,
@@ -359,9 +347,9 @@ def lanes(item: AnchorItem, *, blind: bool) -> tuple[Lane, ...]:
         )
         for number, vote in enumerate(annotators_votes(item), 1)
     ]
-    said = model_answer(item)
-    if said is not None and item.prediction is not None:
-        made.append(Lane(MODEL, "key", item.prediction.model, said))
+    predicted = model_answer(item)
+    if predicted is not None and item.prediction is not None:
+        made.append(Lane(MODEL, "key", item.prediction.model, predicted))
     decided = [vote for vote in item.votes if vote.role is Role.ADJUDICATOR]
     if item.gold is not None:
         by = _deciding(item, decided)
@@ -387,17 +375,15 @@ def _deciding(item: AnchorItem, decided: Sequence[Vote]) -> Vote | None:
 
 
 def is_counted(lane: Lane) -> bool:
-    """False for an annotator's lane that is no person's: it is shown and adopted only."""
+    """False for the lane of an annotator who is no person: it can be adopted only."""
     return lane.vote is None or lane.vote.type == PERSON
 
 
-# What is to be seen on each word of a passage: roles for its looks, signs beside it.
-#
-# Pure: no screen. A role is the name of a look; several roles of one word lie on each other
-# in the order given. Signs tell the same without colour, in the cells before and behind words.
+# Marks: the roles of each word, and signs before and behind words. A role is the name of a
+# style; styles of several roles are combined in order. Signs are for terminals without colour.
 
 DIGITS = "₀₁₂₃₄₅₆₇₈₉"
-"""Numbers of heads in the answer edited."""
+"""Signs of heads of the edited answer, by number."""
 
 ROLES = (
     *("gutter", "gutter-here", "rule", "foot", "foot-faint", "hint", "hushed"),
@@ -409,14 +395,14 @@ ROLES = (
     *("head", "head-sign", "noun", "added"),
     *("removed", "removed-sign", "offered", "span", "span-sign", "cursor", "cursor-sign"),
 )
-"""Every role but the steps of the heat map, which are "heat-0" and "cool-0" and so on.
+"""Every role except for the steps of the heat map, "heat-0", "cool-0" and so on.
 
-"lane-0" is the look of the annotators for whom there is no key.
+"lane-0" is the role of annotators without a key.
 """
 
 
 class Rank(IntEnum):
-    """Which sign gets a cell that two want; the lowest first."""
+    """Precedence of signs for the same cell; the lowest first."""
 
     ANCHOR = 1
     PROPOSED = 2
@@ -431,10 +417,9 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Characters beside a word: before it if `left`, else behind it.
+    """Characters before a word if `left`, else behind it.
 
-    Where there is no cell it goes to the other side unless it is `fixed`; where there is none
-    at all it is left out.
+    Without a free cell there, it moves to the other side unless it is `fixed`, or is left out.
     """
 
     rank: Rank
@@ -447,16 +432,17 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class PassageMarks:
-    """Everything drawn over the words of one passage.
-
-    roles: of a token, lowest first. between: of the gap behind a token. signs: of a token.
-    hints: letters still to be typed for a token, while hints are shown.
-    """
+    """Roles, signs and hints of a passage, by token."""
 
     roles: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """In the order in which styles are combined."""
+
     between: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Roles of the gap behind a token."""
+
     signs: dict[int, tuple[Sign, ...]] = field(default_factory=dict)
     hints: dict[int, str] = field(default_factory=dict)
+    """Letters still to be typed, while hints are shown."""
 
 
 class _Maker:
@@ -483,18 +469,17 @@ class _Maker:
         fixed: bool = False,
         look: str = "",
     ) -> None:
-        """Want a sign beside a token."""
         self.signs[token].append(Sign(rank, text, role, left, fixed, look))
 
     def brackets(self, start: int, end: int, rank: Rank, pair: str, role: str) -> None:
-        """Want a sign at each end of a span."""
+        """Add a sign at each end of a span."""
         self.sign(start, rank, pair[0], role, left=True, fixed=True)
         self.sign(end - 1, rank, pair[1], role, left=False, fixed=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Warmth:
-    """The heat map on one token. hue: "heat", or "cool" where another model scores higher."""
+    """The heat of a token. hue: "heat", or "cool" where the other model scores higher."""
 
     step: int
     sign: str
@@ -504,9 +489,9 @@ class Warmth:
 def marks(
     item: AnchorItem, state: EditState | None, heat: Mapping[int, Warmth] | None = None
 ) -> PassageMarks:
-    """What is drawn over the passage of an item while an answer is edited.
+    """The marks of an item's passage. state: None in reading mode.
 
-    heat: of the tokens that have some. An annotator is shown no gold and no votes.
+    heat: by token. An annotator is shown neither gold nor votes.
     """
     made = _Maker()
     _heat(made, heat or {})
@@ -525,7 +510,9 @@ def marks(
         _edited(made, item, state)
         if state.pending is Pending.HINT:
             hints = dict(open_hints(state))
-            _hush(made, item, hints)
+            for token in range(len(item.passage.tokens)):
+                if token not in hints and not in_anchor(item, token):
+                    made.roles[token].append("hushed")
     return PassageMarks(
         {token: tuple(roles) for token, roles in made.roles.items()},
         {token: tuple(roles) for token, roles in made.between.items()},
@@ -554,16 +541,13 @@ def _siblings(made: _Maker, item: AnchorItem) -> None:
 
 
 def picked(state: EditState | None) -> frozenset[int]:
-    """Head tokens of the mentions in the answer edited."""
+    """Head tokens of the live mentions of the edited answer."""
     heads = () if state is None else state.heads
     return frozenset(m.head for mentions in heads for m in live(mentions))
 
 
 def _gold(made: _Maker, item: AnchorItem, already: frozenset[int]) -> None:
-    """Gold heads; the sign stands only where the answer edited has not the same one.
-
-    It takes the cell in which the number of the head would stand.
-    """
+    """Gold heads; signs only where the edited answer has no head, whose sign has that cell."""
     for head in item.gold.answer.heads if item.gold is not None else ():
         for mention in head.live:
             made.span(mention.start, mention.end, "gold")
@@ -572,7 +556,7 @@ def _gold(made: _Maker, item: AnchorItem, already: frozenset[int]) -> None:
 
 
 def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
-    """Behind each word the signs of all who marked it, and what the answer has not."""
+    """Signs of all annotators behind each marked word, and roles of differing ones."""
     further: set[int] = set()
     differing: dict[tuple[int, int], list[int]] = {}
     for lane, mention in laned(item):
@@ -615,13 +599,6 @@ def _edited(made: _Maker, item: AnchorItem, state: EditState) -> None:
         made.roles[state.cursor].append("cursor")
 
 
-def _hush(made: _Maker, item: AnchorItem, hints: Mapping[int, str]) -> None:
-    """Let the words step back that have no letter."""
-    for token in range(len(item.passage.tokens)):
-        if token not in hints and not in_anchor(item, token):
-            made.roles[token].append("hushed")
-
-
 def _mention(made: _Maker, mention: Mention, number: int) -> None:
     if mention.origin is Origin.REMOVED:
         made.span(mention.start, mention.end, "removed")
@@ -636,7 +613,7 @@ def _mention(made: _Maker, mention: Mention, number: int) -> None:
 
 
 def changed(before: PassageMarks, now: PassageMarks) -> set[int]:
-    """Tokens on or beside which something else is drawn than before."""
+    """Tokens whose roles, gap, signs or hints differ."""
     tokens: set[int] = set()
     for old, new in (
         (before.roles, now.roles),
@@ -648,16 +625,14 @@ def changed(before: PassageMarks, now: PassageMarks) -> set[int]:
     return tokens
 
 
-# The lines under a passage that is longer than its pane: where one is, and every picked head.
-#
-# Pure: no screen. How many lines there are depends on the answer and the width alone, so that
-# scrolling never moves anything.
+# The lines under a passage that is longer than its pane: the turns in view and all heads. Their
+# number depends on the answer and the width alone, so that scrolling moves nothing.
 
 MOST_HEAD_WORD = 18
 """Most cells for the words of a head."""
 
 MOST_LINES = 3
-"""Most lines for the heads; how many are left out then is said."""
+"""Most lines for the heads; then the number of others is shown."""
 
 UP, DOWN = "↑", "↓"
 
@@ -667,27 +642,24 @@ def foot(
 ) -> tuple[str, ...]:
     """The lines, exactly as wide as the layout.
 
-    Every head of the answer with its turn, an arrow where it stands above line `top` or from
-    line `bottom` on; at the right of the first line the turns in view.
+    Every head of the answer with its turn, and an arrow where it is above line `top` or at
+    line `bottom` or below; at the right of the first line the turns in view.
     """
     place = _place(layout, passage, top, bottom)
     rooms = [max(0, layout.width - width_of(place))] + [layout.width] * (MOST_LINES - 1)
     lines = _broken(_entries(layout, passage, state, top, bottom), rooms)
-    # As if every head had an arrow: as many lines wherever one has scrolled to.
+    # As if every head had an arrow, so that the number of lines is independent of scrolling.
     most = len(_broken(_entries(layout, passage, state, len(layout.lines), 0), rooms))
     lines += [""] * (most - len(lines))
+    shown = [clip(line, room) for line, room in zip(lines, rooms, strict=False)]
     return tuple(
-        _filled_text(clip(line, room), room) + ("" if at else clip(place, layout.width))
-        for at, (line, room) in enumerate(zip(lines, rooms, strict=False))
+        line + " " * (room - width_of(line)) + ("" if at else clip(place, layout.width))
+        for at, (line, room) in enumerate(zip(shown, rooms, strict=False))
     )
 
 
-def _filled_text(said: str, room: int) -> str:
-    return said + " " * (room - width_of(said))
-
-
 def _broken(entries: Sequence[str], rooms: Sequence[int]) -> list[str]:
-    """Entries in lines; of more than there is room for it is said how many are left out."""
+    """Entries in lines of these widths; the number of those that do not fit."""
     lines = [""]
     for number, entry in enumerate(entries):
         room = rooms[len(lines) - 1]
@@ -703,19 +675,19 @@ def _broken(entries: Sequence[str], rooms: Sequence[int]) -> list[str]:
 
 
 def _place(layout: PassageLayout, passage: Passage, top: int, bottom: int) -> str:
-    """The turns in view, as wide as that may become: what stands beside it keeps its place."""
+    """The turns in view, right-aligned in the greatest possible width."""
     bottom = min(bottom, len(layout.lines))
     first, last = layout.lines[top].turn + 1, layout.lines[max(top, bottom - 1)].turn + 1
     turns = f"turn {first}" if first == last else f"turns {first}–{last}"
-    said = f" {turns} of {len(passage.turns)} "
     last_turn = len(passage.turns)
-    return said.rjust(len(f" turns {last_turn}–{last_turn} of {last_turn} "))
+    width = len(f" turns {last_turn}–{last_turn} of {last_turn} ")
+    return f" {turns} of {last_turn} ".rjust(width)
 
 
 def _entries(
     layout: PassageLayout, passage: Passage, state: EditState | None, top: int, bottom: int
 ) -> list[str]:
-    """Each head: what joins it to the one before, its sign, words, mentions, turn and arrow."""
+    """Each head: its relation to the one before, sign, words, mentions, turn and arrow."""
     if state is None:
         return []
     stated = state.relation in {Relation.AND, Relation.OR}
@@ -743,10 +715,8 @@ def _arrow(layout: PassageLayout, mention: Mention, top: int, bottom: int) -> st
     return UP if line < top else DOWN if line >= bottom else ""
 
 
-# One visual line of a passage as runs of text with their roles, exactly as wide as planned.
-#
-# Pure: no screen. Signs and hint letters go to cells beside words; where there is none, hint
-# letters lie over the beginning of the word.
+# One visual line as runs, exactly as wide as in the layout. Signs and hint letters are drawn in
+# cells before and behind words; without such a cell, hint letters cover the word's beginning.
 
 Roles = tuple[str, ...]
 
@@ -759,7 +729,7 @@ class Run(NamedTuple):
 
 
 class _Grid:
-    """The cells of a line. A wide sign takes its cell and leaves the next one empty."""
+    """The cells of a line. The cell behind a wide character is ""."""
 
     def __init__(self, width: int) -> None:
         self.texts = [" "] * width
@@ -767,31 +737,25 @@ class _Grid:
         self._taken = bytearray(width)
 
     def draw(self, x: int, text: str, roles: Roles) -> None:
-        """Draw a text from cell x on, and take its cells."""
+        """Draw a text from cell x on, and mark its cells as taken."""
         for glyph, width in [(c, 1) for c in text] if text.isascii() else glyphs(text):
             self.texts[x] = glyph
             self.roles[x] = roles
             for cell in range(x, x + width):
                 self._taken[cell] = 1
             for cell in range(x + 1, x + width):
-                self._follow(cell, roles)
+                self.texts[cell], self.roles[cell] = "", roles
             x += width
 
-    def _follow(self, cell: int, roles: Roles) -> None:
-        self.texts[cell] = ""
-        self.roles[cell] = roles
-
     def fill(self, start: int, end: int, roles: Roles) -> None:
-        """Give cells between words a look."""
-        for cell in range(start, end):
-            self.roles[cell] = roles
+        """Set the roles of cells [start, end)."""
+        self.roles[start:end] = [roles] * (end - start)
 
     def is_free(self, x: int) -> bool:
-        """True for a cell that holds nothing yet."""
         return 0 <= x < len(self.texts) and not self._taken[x]
 
     def put(self, x: int, text: str, roles: Roles) -> None:
-        """Put one character into a cell, over whatever stands there."""
+        """Replace the content of a cell; the rest of a wide character becomes blank."""
         if not 0 <= x < len(self.texts):
             return
         if self.texts[x] == "":
@@ -803,34 +767,23 @@ class _Grid:
         self.texts[x], self.roles[x], self._taken[x] = text, roles, 1
 
     def runs(self) -> list[Run]:
-        """Neighbouring cells of one look together; right-to-left words each isolated."""
+        """Adjacent cells with the same roles; right-to-left text is isolated."""
+        cells = (
+            (text, roles, not text.isascii() and is_right_to_left(text))
+            for text, roles in zip(self.texts, self.roles, strict=True)
+            if text
+        )
         made: list[Run] = []
-        kept: list[str] = []
-        look: tuple[Roles, bool] = ((), False)
-        for text, roles in zip(self.texts, self.roles, strict=True):
-            if text == "":
-                continue
-            now = (roles, not text.isascii() and is_right_to_left(text))
-            if now != look and kept:
-                made.append(_run(kept, look))
-                kept = []
-            look = now
-            kept.append(text)
-        if kept:
-            made.append(_run(kept, look))
+        for (roles, right_to_left), group in groupby(cells, key=lambda cell: cell[1:]):
+            text = "".join(cell[0] for cell in group)
+            made.append(Run(f"{ISOLATE}{text}{END_ISOLATE}" if right_to_left else text, roles))
         return made
-
-
-def _run(texts: list[str], look: tuple[Roles, bool]) -> Run:
-    roles, right_to_left = look
-    text = "".join(texts)
-    return Run(f"{ISOLATE}{text}{END_ISOLATE}" if right_to_left else text, roles)
 
 
 def paint(
     layout: PassageLayout, number: int, marks: PassageMarks, current_turn: int
 ) -> list[Run]:
-    """Line `number` of a passage. current_turn: rank of the turn whose gutter stands out."""
+    """Line `number` of a passage. current_turn: index of the turn with a highlighted gutter."""
     line = layout.lines[number]
     if line.rule:
         return _rule(layout, line)
@@ -843,17 +796,17 @@ def paint(
     for piece in line.pieces:
         grid.draw(piece.x, piece.text, marks.roles.get(piece.token, ()))
     _fill_between(grid, line, marks)
-    _letters(grid, layout, number, line, marks)
-    _signs(grid, layout, number, line, marks)
+    _draw_hints(grid, layout, number, line, marks)
+    _draw_signs(grid, layout, number, line, marks)
     return grid.runs()
 
 
 RULE = "┄"
-"""What a thin line between turns is made of."""
+"""The character of a thin line between turns."""
 
 
 def _rule(layout: PassageLayout, line: VisualLine) -> list[Run]:
-    """A thin line with its words at the right, as far as there is room for them."""
+    """A thin line with its words at the right, clipped to the room."""
     words = clip(f" {line.rule} ", max(0, layout.width - layout.gutter))
     drawn = RULE * (layout.width - layout.gutter - width_of(words))
     return [Run(" " * layout.gutter + drawn + words, ("rule",))]
@@ -872,19 +825,19 @@ def _fill_between(grid: _Grid, line: VisualLine, marks: PassageMarks) -> None:
 
 
 def _starts(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:
-    """True if the token of a piece begins with it."""
+    """Whether a piece is the beginning of its token."""
     return piece.token != NO_TOKEN and layout.spots[piece.token][:2] == (number, piece.x)
 
 
 def _goes_on(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:
-    """True if the token of a piece goes on in the next line."""
+    """Whether the token of a piece continues in the next line."""
     return piece is layout.lines[number].pieces[-1] and layout.goes_on(number, piece.token)
 
 
-def _letters(
+def _draw_hints(
     grid: _Grid, layout: PassageLayout, number: int, line: VisualLine, marks: PassageMarks
 ) -> None:
-    """Hint letters: the first into the cell before the word if that is free."""
+    """Draw hint letters, the first into the cell before the word if that is free."""
     if not marks.hints:
         return
     for piece in line.pieces:
@@ -896,10 +849,10 @@ def _letters(
             grid.put(x + offset, sign, ("hint",))
 
 
-def _signs(
+def _draw_signs(
     grid: _Grid, layout: PassageLayout, number: int, line: VisualLine, marks: PassageMarks
 ) -> None:
-    """Put signs into free cells, by rank; the layout has made room for those that need it."""
+    """Draw signs into free cells, by rank; the layout has reserved cells for most of them."""
     if not marks.signs:
         return
     wanted = [
@@ -910,15 +863,11 @@ def _signs(
     for sign, number_of, piece in sorted(wanted, key=lambda entry: entry[0].rank):
         for cells in _cells(grid, layout, number, number_of, piece, sign):
             if cells:
-                _put_sign(grid, layout, cells.start, sign)
+                roles = (sign.role, sign.look) if sign.look else (sign.role,)
+                for x, character in enumerate(sign.text, cells.start):
+                    under = grid.roles[x] if x >= layout.gutter else ()
+                    grid.put(x, character, (*under, *roles))
                 break
-
-
-def _put_sign(grid: _Grid, layout: PassageLayout, x: int, sign: Sign) -> None:
-    looks = (sign.role, sign.look) if sign.look else (sign.role,)
-    for offset, character in enumerate(sign.text):
-        under = grid.roles[x + offset] if x + offset >= layout.gutter else ()
-        grid.put(x + offset, character, (*under, *looks))
 
 
 def _cells(
@@ -929,7 +878,7 @@ def _cells(
     piece: TokenPiece,
     sign: Sign,
 ) -> tuple[range, ...]:
-    """The free cells beside a word for a sign, those it likes best first; none where none."""
+    """The free cells for a sign before and behind a word, preferred ones first."""
     pieces = layout.lines[number].pieces
     size = len(sign.text)
     before = range(0)
@@ -945,16 +894,14 @@ def _cells(
 
 
 def _free(grid: _Grid, start: int, end: int, size: int) -> range:
-    """The first `size` free cells in a row, none where there are no such."""
+    """The first `size` adjacent free cells in [start, end); empty where there are none."""
     for x in range(start, end - size + 1):
         if all(grid.is_free(cell) for cell in range(x, x + size)):
             return range(x, x + size)
     return range(0)
 
 
-# The heat map on a passage: what lies on each word, and the lines that explain it.
-#
-# Pure: no screen.
+# The heat map of a passage: the heat of each word, and the lines that explain it.
 
 NO_MODEL = "No model has answered this item yet."
 HIDDEN = "What the model says is hidden until you have answered."
@@ -962,14 +909,14 @@ NO_OTHER = "No other model has answered this item: nfh-tui predict --model NAME 
 NOT_ALIKE = "What the two models said is not of the same words."
 
 BAR = 8
-"""Cells of the bar of a class, if its share is 1."""
+"""Cells of a class's bar for the share 1."""
 
 MOST_NAME, SHORT_NAME, MOST_CHOSEN_WORD = 16, 7, 14
-"""Most cells for the name of a model, where it has to be short, and for a word it chose."""
+"""Most cells for a model's name, for its short form, and for a chosen word."""
 
 
 def warmth(item: AnchorItem, heat: Heat, other: str | None = None) -> dict[int, Warmth]:
-    """What lies on each token that has something; {} with the heat map off."""
+    """The heat of each token above the first step; {} with the heat map off."""
     found: dict[int, Warmth] = {}
     difference = heat is Heat.DIFFERENCE
     for token, share in enumerate(token_shares(item, heat, other)):
@@ -984,7 +931,7 @@ def warmth(item: AnchorItem, heat: Heat, other: str | None = None) -> dict[int, 
 
 
 def heat_words(item: AnchorItem | None, heat: Heat, other: str | None) -> str:
-    """What is on the words now, or why nothing is, in a sentence."""
+    """A sentence about what the heat map shows, or why it shows nothing."""
     if heat is Heat.OFF:
         return "heat map off"
     if item is not None and item.prediction is None:
@@ -1002,14 +949,13 @@ def _none(item: AnchorItem) -> str:
 
 
 def sign_cells(heat: Heat) -> int:
-    """Cells of the sign behind a word."""
     return 2 if heat is Heat.DIFFERENCE else 1
 
 
 def heat_foot(
     item: AnchorItem, heat: Heat, other: str | None, width: int
 ) -> tuple[tuple[Run, ...], ...]:
-    """The lines under a heat map: what was chosen, the classes, what the signs mean."""
+    """The lines under a heat map: choices, classes, and the legend."""
     if heat is Heat.OFF:
         return ()
     parts: list[list[Run]]
@@ -1050,7 +996,7 @@ def _difference(
 
 
 def _side(sign: str, said: Prediction, item: AnchorItem, hue: str, most: int) -> list[Run]:
-    """A model as a side of a difference: its sign, its name, and what it chose."""
+    """One model of a difference: its sign, name and choice."""
     name = clip(visible(said.model), most)
     return [
         Run(f"{sign} {name}", ("foot", f"{hue}-{len(LEAST) // 2}")),
@@ -1059,10 +1005,7 @@ def _side(sign: str, said: Prediction, item: AnchorItem, hue: str, most: int) ->
 
 
 def _choices(said: Prediction, item: AnchorItem) -> list[list[Run]]:
-    """What a model chose, what it would have chosen then, and by how much that lost.
-
-    With the model's name, and shorter.
-    """
+    """A model's choice, second choice and margin: with its name, short name, and without."""
     runs = [_said(_chosen(said, said.choice, item))]
     if said.second is not None:
         runs.append(_faint(f" · then {_chosen(said, said.second, item)}"))
@@ -1075,7 +1018,7 @@ def _choices(said: Prediction, item: AnchorItem) -> list[list[Run]]:
 
 
 def _fitting(width: int, *lines: list[Run]) -> list[Run]:
-    """The first of the lines that fits, else the last."""
+    """The first line that fits, else the last."""
     for line in lines:
         if sum(width_of(run.text) for run in line) < width:
             return line
@@ -1101,7 +1044,7 @@ def _chosen(said: Prediction, choice: str, item: AnchorItem) -> str:
 
 
 def _classes(item: AnchorItem, heat: Heat, other: str | None) -> list[Run]:
-    """The classes that are worth a look, each with a bar, the greatest first."""
+    """The classes above the first step, each with a bar, highest first."""
     candidates = candidates_of(item, heat, other)[: len(IMPLICIT_KINDS)]
     scored = [
         (kind, share)
@@ -1138,7 +1081,7 @@ def _signed(share: float) -> str:
 
 
 def _scale(unit: str) -> str:
-    """What the signs mean: the least score of each step."""
+    """The legend: the least score of each step."""
     steps = " ".join(
         f"{sign}{least * 100:.0f}" for sign, least in zip(SIGNS, LEAST, strict=True)
     )
@@ -1154,7 +1097,7 @@ def _faint(text: str) -> Run:
 
 
 def _filled_line(runs: Sequence[Run], width: int) -> tuple[Run, ...]:
-    """A line of runs, exactly as wide; what does not fit is cut."""
+    """A line of runs, padded or clipped to the width."""
     made: list[Run] = [Run(" ", ("foot",))] if width else []
     room = width - 1
     for run in runs:

@@ -241,8 +241,8 @@ def test_thin_lines_bound_what_voters_saw(make):
     ]
     layout = laid_out(item, None, 40, windowed=True)
     assert layout.at(1, 10) is None
-    assert layout.beside(1, down=True) == 4
-    assert layout.beside(4, down=False) == 1
+    assert layout.vertical_neighbour(1, down=True) == 4
+    assert layout.vertical_neighbour(4, down=False) == 1
     assert [layout.lines_of(token) for token in (2, 3)] == [range(1), range(2, 3)]
     for width in range(13, 20):
         assert len(lines(item, None, width, windowed=True)) >= 8

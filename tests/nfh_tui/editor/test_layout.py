@@ -90,16 +90,16 @@ def test_long_words_are_broken_hard_and_found_on_each_line(make):
     layout = check(make.passage([("A", "go " + "x" * 45 + " on")]), 25)
     assert [len(line.pieces) for line in layout.lines] == [1, 1, 1, 2]
     assert list(layout.lines_of(1)) == [1, 2, 3]
-    assert layout.beside(0, down=True) == 1
-    assert layout.beside(2, down=False) == 1
+    assert layout.vertical_neighbour(0, down=True) == 1
+    assert layout.vertical_neighbour(2, down=False) == 1
 
 
 def test_lines_up_and_down_go_to_the_nearest_word(make):
     layout = lay_out(make.passage(make.tents), 40)
-    assert layout.beside(1, down=True) == 8
-    assert layout.beside(16, down=False) == 10
-    assert layout.beside(0, down=False) == 0
-    assert layout.beside(42, down=True) == 42
+    assert layout.vertical_neighbour(1, down=True) == 8
+    assert layout.vertical_neighbour(16, down=False) == 10
+    assert layout.vertical_neighbour(0, down=False) == 0
+    assert layout.vertical_neighbour(42, down=True) == 42
 
 
 @pytest.mark.parametrize("width", [4, 12, 20, 33, 47, 60, 80, 200])
