@@ -152,7 +152,7 @@ def test_what_somebody_activates_meanwhile_stays(store: Store, package: Path) ->
     shutil.rmtree(package)
     write_small(package)
     assert resolver_for(store).name == "cues"
-    assert resolver_for(store).aside == ""
+    assert resolver_for(store).fallback_reason == ""
 
 
 def test_without_torch_the_built_in_recipes_work(
@@ -164,14 +164,14 @@ def test_without_torch_the_built_in_recipes_work(
     monkeypatch.setattr(nfh_models.small, "load_small", missing)
     ensure_small(store)
     assert used(store) == ("rules", "cues")
-    assert "needs torch, which is not installed" in resolver_for(store).aside
+    assert "needs torch, which is not installed" in resolver_for(store).fallback_reason
 
 
 def test_without_a_database_the_small_model_is_used(package: Path) -> None:
     assert (identifier_for(None).name, resolver_for(None).name) == ("small", "small")
     damage(package)
     assert (identifier_for(None).name, resolver_for(None).name) == ("rules", "cues")
-    assert "weights.safetensors is damaged" in resolver_for(None).aside
+    assert "weights.safetensors is damaged" in resolver_for(None).fallback_reason
     with pytest.raises(Exception, match=r"weights\.safetensors is damaged"):
         resolver_for(None, "small")
 
@@ -197,7 +197,7 @@ def test_a_new_database_is_made_without_torch(package: Path, tmp_path: Path) -> 
 
 def test_without_a_packaged_model_the_built_in_recipes_are_used(store: Store) -> None:
     assert used(store) == ("rules", "cues")
-    assert resolver_for(store).aside == ""
+    assert resolver_for(store).fallback_reason == ""
     assert states(store) == {"rules": "active", "cues": "active"}
 
 
