@@ -1,6 +1,4 @@
-"""Assignments planned and written: who is given which anchors, hidden check items among
-them, and how far people are with what they were given.
-"""
+"""Assignments: planning them, with hidden check items, writing them, and people's progress."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -19,7 +17,7 @@ from nfh_db.query import compile as compile_query
 from nfh_db.records import Annotator, Role
 from nfh_db.serialization import encode, json_of
 
-# NFH is no full answer: it leaves the anchor open.
+# Gold of the kind NFH leaves the anchor open.
 KNOWN = f"""
 SELECT g.anchor_id, n.name
 FROM gold AS g JOIN anchor AS a ON a.id = g.anchor_id
@@ -34,7 +32,7 @@ WHERE annotator_id = :person AND role = 'annotator' AND state <> 'returned'"""
 
 @dataclass(frozen=True, slots=True)
 class CheckItem:
-    """What somebody has been given as an annotator. positions: of what is open."""
+    """What somebody was assigned as an annotator. positions: of the open assignments."""
 
     work: int
     checks: int
@@ -42,12 +40,11 @@ class CheckItem:
 
 
 def known_golds(connection: Connection) -> dict[int, str | None]:
-    """The anchors whose gold can be counted on, each with the name of who decided it."""
+    """The anchors with expert or imported gold, and the name of who decided each."""
     return dict(connection.execute(KNOWN).fetchall())
 
 
 def standing(connection: Connection, person_id: int) -> CheckItem:
-    """What somebody has, done or open."""
     rows = connection.execute(GIVEN_TO_PERSON, {"person": person_id}).fetchall()
     return CheckItem(
         sum(purpose == "work" for _, purpose, _, _ in rows),
@@ -64,10 +61,10 @@ def draw(
     count: int,
     source: Random,
 ) -> list[tuple[int, str]]:
-    """So many anchors, or all there are, with their gold as the log keeps it, at random.
+    """A random sample of at most `count` anchors, each with its gold encoded as in the log.
 
-    None that the person answered in any role, decided, has been given, or is given now
-    (`taken`): nobody is checked by what they said themselves.
+    Without anchors that the person answered in any role, decided, or was assigned, and without
+    `taken`: nobody is checked against their own answer.
     """
     key = {"person": person.id}
     seen = {row[0] for row in connection.execute(ANSWERED, key)}
@@ -82,21 +79,21 @@ def draw(
     return [(anchor, encode(values[anchor]) or "") for anchor in drawn]
 
 
-# Dealing items out to people: as evenly as can be, nobody twice, neighbours together.
+# The distribution of items: balanced, no item twice to one person, neighbours together.
 #
-# Nothing is read or written here. People are numbers from 0.
+# These functions are pure. People are indexes from 0.
 #
-# Items that the same people may answer, and that lack as many answers, are one pile. How many
-# of each pile a person gets is settled first: even shares, then moved along chains of people
-# from whoever has most to whoever has least, until no chain makes them more even. Each pile is
-# then laid around once for each answer that it lacks, and cut into the people's shares in
-# turn; no share is longer than the pile, so that nobody gets an item twice, and neighbours
-# are parted only where one share ends (McNaughton's wrap-around rule).
+# Items with the same candidates and the same number of missing answers form a pile. First the
+# share of each person in each pile is computed: equal shares, then moved along augmenting paths
+# from the person with most items to the one with least, until no path improves the balance.
+# Then each pile is repeated once per missing answer, and cut into the shares in turn. No share
+# is longer than the pile, so nobody gets an item twice, and neighbours are separated only at
+# the end of a share (McNaughton's wrap-around rule).
 
 
 @dataclass(frozen=True, slots=True)
 class AssignmentShortfall:
-    """What an item lacks. need: answers; may: who could give one."""
+    """The number of answers that an item lacks, and the people who may give one."""
 
     need: int
     may: frozenset[int]
@@ -104,22 +101,21 @@ class AssignmentShortfall:
 
 @dataclass(slots=True)
 class _Pile:
-    """Items that lack the same. places: where they stand; shares: how many a person gets."""
+    """Items with the same shortfall. places: their indexes. shares: number by person."""
 
     places: list[int]
     need: int
     shares: dict[int, int]
 
     def room(self, person: int) -> int:
-        """How many more of the pile a person could get."""
         return len(self.places) - self.shares[person]
 
 
 def deal(items: Sequence[AssignmentShortfall], people: int) -> list[list[int]]:
-    """Who gets each item, each list by number.
+    """The people for each item, ascending.
 
-    An item that lacks more answers than there are people who may give one goes to all of
-    these. Neighbours in `items` go to the same people as far as that can be.
+    An item that lacks more answers than it has candidates goes to all of them. Neighbours in
+    `items` go to the same people where possible.
     """
     piles = _piles(items)
     loads = dict.fromkeys(range(people), 0)
@@ -142,12 +138,12 @@ def _piles(items: Sequence[AssignmentShortfall]) -> list[_Pile]:
             if key not in found:
                 found[key] = _Pile([], need, dict.fromkeys(sorted(item.may), 0))
             found[key].places.append(place)
-    # The pile that fewest may answer leaves least choice.
+    # Piles with the fewest candidates first: they leave the least choice.
     return sorted(found.values(), key=lambda pile: (len(pile.shares), min(pile.places)))
 
 
 def _share_out(pile: _Pile, loads: dict[int, int]) -> None:
-    """Even shares of one pile; what is left over goes to those who have least."""
+    """Equal shares of a pile; the remainder goes to the people with the lowest load."""
     total = pile.need * len(pile.places)
     even, over = divmod(total, len(pile.shares))
     by_load = sorted(pile.shares, key=lambda person: (loads[person], person))
@@ -157,7 +153,7 @@ def _share_out(pile: _Pile, loads: dict[int, int]) -> None:
 
 
 def _even_out(piles: Sequence[_Pile], loads: dict[int, int]) -> None:
-    """Move items from those who have more to those who have less while that can be."""
+    """Move items along paths until no path improves the balance."""
     while True:
         for person in sorted(loads, key=lambda one: -loads[one]):
             if _unload(piles, loads, person):
@@ -167,7 +163,7 @@ def _even_out(piles: Sequence[_Pile], loads: dict[int, int]) -> None:
 
 
 def _unload(piles: Sequence[_Pile], loads: dict[int, int], person: int) -> bool:
-    """Pass some of a person's items on to whoever has least of those whom a chain reaches."""
+    """Move items from a person to the reachable one with the lowest load; False if none."""
     came = _reached(piles, person)
     least = min(came, key=lambda one: (loads[one], one))
     surplus = (loads[person] - loads[least]) // 2
@@ -190,7 +186,7 @@ def _unload(piles: Sequence[_Pile], loads: dict[int, int], person: int) -> bool:
 
 
 def _reached(piles: Sequence[_Pile], person: int) -> Mapping[int, int]:
-    """Everybody whom items could be passed on to, person to person, with who passes them."""
+    """The people whom items can be moved to along paths, each with the previous person."""
     came = {person: person}
     waiting = deque([person])
     while waiting:
@@ -210,7 +206,7 @@ def _could_pass(pile: _Pile, giver: int, taker: int) -> int:
 
 
 def _cut(pile: _Pile) -> Iterable[tuple[int, int]]:
-    """Place and person of each item given."""
+    """Index and person of each assigned item."""
     at = 0
     for person, share in pile.shares.items():
         for step in range(at, at + share):
@@ -236,59 +232,67 @@ LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM assignment
 WHERE annotator_id = :person AND role = :role"""
 STEP = 1_000
-"""Between the positions of two items that one call gives: room for checks between them."""
+"""Distance between the positions of two items: leaves room for checks between them."""
 
 READ_AT_ONCE = 20_000
 BOTH = 2
-"""Adjudicators of a double."""
+"""Adjudicators of an item that is decided twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number, or a share of something in percent."""
+    """A number, or a percentage of a total."""
 
     number: float
     percent: bool = False
 
     def of(self, total: int) -> int:
-        """How many that is; of a share the nearest number."""
+        """The number for a total; a percentage is rounded."""
         return round(total * self.number / 100) if self.percent else int(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRequest:
-    """What a call gives out.
-
-    each: answers that an item gets in all. checks: of each person's own. doubles: of the
-    query's items. seed: shuffles; None keeps the query's order. abandoned: a time; what was
-    given before it, to somebody who has finished nothing since, counts as given to nobody.
-    """
+    """The options of an assignment run."""
 
     each: int = 1
+    """Answers that an item is to have in total."""
+
     role: Role = Role.ANNOTATOR
     checks: Amount | None = None
+    """Hidden check items; a percentage is of a person's own items."""
+
     doubles: Amount | None = None
+    """Items to be decided by two; a percentage is of the query's items."""
+
     seed: int | None = None
+    """Shuffles the passages; None keeps the order of the query."""
+
     abandoned: str = ""
+    """A time. Assignments from before it, of people who have finished nothing since, are
+    ignored."""
 
 
 @dataclass(slots=True)
 class AssignedItem:
-    """What is known of one item.
-
-    have: who answered it, or was given it and may be waited for. abandoned: rows of those
-    who were given it and are not waited for any more. double: it was once given to two.
-    """
+    """The answers and assignments of an item."""
 
     have: set[int] = field(default_factory=set)
+    """People who answered it, or have an open assignment that is not abandoned."""
+
     decided: set[int] = field(default_factory=set)
+    """People who answered it."""
+
     abandoned: list[int] = field(default_factory=list)
+    """Ids of abandoned assignments."""
+
     double: bool = False
+    """Whether it was ever assigned to be decided by two."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSlot:
-    """An item that somebody is to be given. position: in that person's order."""
+    """An assignment to be written. position: in the order of the person."""
 
     anchor: int
     person: int
@@ -299,34 +303,43 @@ class OpenSlot:
 
 @dataclass(slots=True)
 class AssignmentPlan:
-    """What to write.
-
-    run: names the call, as a time. last: when everybody finished something last. slots: by
-    item. checks: hidden ones. doubles: items to be decided by two. filled: items that lack
-    nothing; short: that lack answers which nobody named could give. checks_short: checks
-    that there is no known gold for. returned: abandoned assignments that others are given.
-    """
+    """The assignments to be written, with counts for the report."""
 
     run: str
+    """The time of the plan; it identifies the run."""
+
     role: Role
     each: int
     abandoned: str
     last: Mapping[int, str]
+    """When each person last finished an assignment."""
+
     slots: dict[int, list[OpenSlot]] = field(default_factory=dict)
+    """By item."""
+
     checks: list[OpenSlot] = field(default_factory=list)
     doubles: set[int] = field(default_factory=set)
+    """Items to be decided by two."""
+
     filled: int = 0
+    """Items that lack no answer."""
+
     short: int = 0
+    """Items with fewer candidates than missing answers."""
+
     checks_short: int = 0
+    """Checks that could not be assigned for want of known gold."""
+
     returned: int = 0
+    """Abandoned assignments that are replaced by others."""
 
     def target(self, anchor: int) -> int:
-        """How many answers an item is to have."""
+        """The number of answers that an item is to have."""
         return max(self.each, BOTH) if anchor in self.doubles else self.each
 
 
 def last_done(connection: Connection, role: Role) -> dict[int, str]:
-    """When everybody finished something last that they had been given, by id."""
+    """When each person last finished an assignment in a role, by id."""
     return dict(connection.execute(LAST_DONE_IN_ROLE, {"role": role.value}).fetchall())
 
 
@@ -337,7 +350,6 @@ def known_of(
     abandoned: str,
     last: Mapping[int, str],
 ) -> dict[int, AssignedItem]:
-    """What is known of each of these items."""
     found = {anchor: AssignedItem() for anchor in ids}
     for key in _keys(ids, role):
         for anchor, person in connection.execute(ANSWERS, key):
@@ -370,7 +382,7 @@ def plan(
     people: Sequence[Annotator],
     wanted: AssignmentRequest,
 ) -> AssignmentPlan:
-    """Who gets what of these items, on a connection that is in a read transaction."""
+    """Plan the assignments of these items. Needs a connection in a read transaction."""
     last = last_done(connection, wanted.role)
     made = AssignmentPlan(system.now(), wanted.role, wanted.each, wanted.abandoned, last)
     known = known_of(connection, ids, wanted.role, wanted.abandoned, last)
@@ -407,7 +419,7 @@ def _doubles(
     people: Sequence[int],
     wanted: AssignmentRequest,
 ) -> set[int]:
-    """The items to be decided by two: those that were, and as many more as are wanted."""
+    """The items to be decided by two: the former ones, and a sample up to the amount."""
     found = {anchor for anchor in ids if known[anchor].double}
     more = (wanted.doubles.of(len(ids)) if wanted.doubles else 0) - len(found)
     could = [
@@ -422,12 +434,12 @@ def _doubles(
 
 
 def chance(*what: object) -> Random:
-    """Chance that falls out alike for the same thing each time."""
+    """A random generator seeded by the given values."""
     return Random(repr(what))  # noqa: S311 - an order, no secret
 
 
 def shuffled(ids: Sequence[int], passage: Mapping[int, int], seed: object) -> list[int]:
-    """The items with their passages in another order; those of one stay as they are."""
+    """The items with the passages shuffled; the items of a passage keep their order."""
     groups: dict[int, list[int]] = {}
     for anchor in ids:
         groups.setdefault(passage[anchor], []).append(anchor)
@@ -445,7 +457,7 @@ def _place(
     people: Sequence[Annotator],
     wanted: AssignmentRequest,
 ) -> None:
-    """Give everybody their items in their order, behind those that they have."""
+    """Add the slots of each person, behind the assignments that the person has."""
     for number, person in enumerate(people):
         order = ids
         if wanted.seed is not None:
@@ -468,7 +480,7 @@ def _add_checks(
     amount: Amount,
     seed: int,
 ) -> None:
-    """Give everybody as many hidden checks as they still lack, among what they have to do."""
+    """Add the hidden checks that each person lacks, between their open items."""
     mine: dict[int, dict[int, int]] = {person.id: {} for person in people}
     for slots in made.slots.values():
         for slot in slots:
@@ -478,7 +490,7 @@ def _add_checks(
         new = mine[person.id]
         there = standing(connection, person.id)
         work = there.work + len(new)
-        # Among nothing a check would be no hidden one.
+        # Without other items a check would not be hidden.
         lacks = amount.of(work) - there.checks if work else 0
         source = chance("check", seed, person.name)
         drawn = draw(connection, golds, person, new, lacks, source)
@@ -489,11 +501,11 @@ def _add_checks(
             made.checks.append(OpenSlot(anchor, person.id, Purpose.CHECK, position, expected))
 
 
-# Writing assignments in short writes, and taking back those that nobody works at.
+# Writing assignments, and returning abandoned ones, in short transactions.
 #
-# Each write looks again at what its anchors have by then, so that nothing is given once too
-# often where somebody answers meanwhile, or two people give out at once. Broken off, it has
-# given out a part; the same call again gives out the rest.
+# Each transaction reads the present answers and assignments of its anchors, so that no item is
+# assigned once too often if somebody answers, or another run assigns, at the same time. An
+# interrupted run has written a part; the same call again writes the rest.
 
 RETURN = """
 UPDATE assignment SET state = 'returned'
@@ -516,11 +528,11 @@ WRITE_SIZE = WriteSize(first=100, smallest=10, largest=2_000, seconds=0.015)
 """Items, checks or assignments."""
 
 Writing = Callable[[], AbstractContextManager[Connection]]
-"""Begins a write of its own each time."""
+"""Begins a new transaction at each call."""
 
 
 def give(writing: Writing, plan: AssignmentPlan, tell: Callable[[int], None]) -> list[OpenSlot]:
-    """Write a plan, and give what was written of it. tell: is told how many so far."""
+    """Write a plan; the slots written. tell: called with their number so far."""
     done: list[OpenSlot] = []
 
     def items(connection: Connection, some: Sequence[int]) -> None:
@@ -531,7 +543,7 @@ def give(writing: Writing, plan: AssignmentPlan, tell: Callable[[int], None]) ->
         done.extend(_give_checks(connection, plan, some))
         tell(len(done))
 
-    # Doubles that everybody has already still have to be made such.
+    # Doubles that lack nobody still have to be marked as such.
     anchors = list(dict.fromkeys([*plan.slots, *sorted(plan.doubles)]))
     write_in_steps(writing, anchors, items, WRITE_SIZE)
     write_in_steps(writing, plan.checks, checks, WRITE_SIZE)
@@ -541,7 +553,7 @@ def give(writing: Writing, plan: AssignmentPlan, tell: Callable[[int], None]) ->
 def _give_items(
     connection: Connection, plan: AssignmentPlan, anchors: Sequence[int]
 ) -> list[OpenSlot]:
-    """Give what these items lack by now, in place of what was abandoned of them."""
+    """Assign what these items lack now, and return their abandoned assignments."""
     known = known_of(connection, anchors, plan.role, plan.abandoned, plan.last)
     given: list[OpenSlot] = []
     back: list[int] = []
@@ -564,7 +576,7 @@ def _give_items(
 def _give_checks(
     connection: Connection, plan: AssignmentPlan, slots: Sequence[OpenSlot]
 ) -> list[OpenSlot]:
-    """Give those of these checks whose person has not come by them otherwise."""
+    """Assign the checks whose person has not got the item otherwise."""
     anchors = sorted({slot.anchor for slot in slots})
     known = known_of(connection, anchors, plan.role, plan.abandoned, plan.last)
     given = [slot for slot in slots if slot.person not in known[slot.anchor].have]
@@ -592,7 +604,7 @@ def _insert(connection: Connection, plan: AssignmentPlan, slots: Iterable[OpenSl
 
 
 def take_back(writing: Writing, ids: Sequence[int]) -> None:
-    """Mark assignments that are open as returned."""
+    """Mark open assignments as returned."""
 
     def some_back(connection: Connection, some: Sequence[int]) -> None:
         connection.execute(RETURN, {"ids": json_of(list(some))})
@@ -603,7 +615,7 @@ def take_back(writing: Writing, ids: Sequence[int]) -> None:
 def counted(
     slots: Iterable[OpenSlot], people: Sequence[Annotator]
 ) -> dict[str, dict[str, int]]:
-    """How many of each purpose everybody was given, by name."""
+    """The number of slots by person's name and purpose."""
     counts: dict[int, Counter[Purpose]] = {person.id: Counter() for person in people}
     for slot in slots:
         counts[slot.person][slot.purpose] += 1
@@ -627,7 +639,7 @@ GROUP BY s.annotator_id, s.role ORDER BY n.name, s.role"""
 LAST_DONE_BY_ROLE = """
 SELECT annotator_id, role, max(finished_at) FROM assignment
 WHERE state = 'done' GROUP BY annotator_id, role"""
-# An audit is a sample: it is drawn anew, not given to somebody else.
+# An audit is a sample: it is drawn again, and not reassigned.
 OPEN = """
 SELECT s.id, n.name, s.annotator_id, s.role
 FROM assignment AS s JOIN annotator AS n ON n.id = s.annotator_id
@@ -638,28 +650,32 @@ ORDER BY n.name, s.id"""
 
 @dataclass(frozen=True, slots=True)
 class PersonProgress:
-    """How far one person is in one role.
-
-    assigned: given and not returned, so done or open. checks: hidden ones among these;
-    checks_done of them are answered, and checks_right so that nothing blocks. last: when
-    something given was finished last. abandoned: open for too long.
-    """
+    """The progress of one person in one role."""
 
     name: str
     role: Role
     assigned: int
+    """Done or open, not returned."""
+
     done: int
     open: int
     returned: int
     checks: int
+    """Hidden checks among the assigned ones."""
+
     checks_done: int
     checks_right: int
+    """Answered without a blocking difference from gold."""
+
     last: str | None
+    """When an assignment was last finished."""
+
     abandoned: int
+    """Open for too long."""
 
 
 def days_ago(days: float) -> str:
-    """The time so many days before now, as the store writes it."""
+    """The time `days` before now, in the format of the store."""
     past = datetime.fromisoformat(system.now()) - timedelta(days=days)
     return past.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -667,7 +683,7 @@ def days_ago(days: float) -> str:
 def everybody(
     connection: Connection, query: Query, me_id: int, before: str
 ) -> tuple[PersonProgress, ...]:
-    """Everybody who was given any of the anchors of a query, by name and role."""
+    """The progress of everybody who was assigned anchors of a query, by name and role."""
     last = _last_done(connection)
     compiled = compile_query(query, me_id)
     statement = PEOPLE.format(where=compiled.where)
@@ -687,9 +703,9 @@ def _last_done(connection: Connection) -> dict[tuple[int, str], str]:
 def abandoned(
     connection: Connection, query: Query, me_id: int, before: str, name: str | None = None
 ) -> dict[str, list[int]]:
-    """Assignments given before a time to people who finished nothing since, by name.
+    """Assignments from before a time of people who have finished nothing since, by name.
 
-    name: of this person only.
+    name: only those of this person.
     """
     last = _last_done(connection)
     compiled = compile_query(query, me_id)

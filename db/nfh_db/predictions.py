@@ -1,5 +1,5 @@
-"""What models say of anchors: their choices and scores, and whether a noun is missing;
-nobody's answer.
+"""Predictions of models: the missing noun of an anchor with scores, and the identification,
+whether a noun is missing.
 """
 
 import math
@@ -45,7 +45,7 @@ PARSER_SETTING = "parser of identification model {id}"
 PASSAGES = """
 SELECT json_group_array(id) FROM (
     SELECT DISTINCT a.passage_id AS id FROM anchor AS a WHERE {where} ORDER BY 1)"""
-# Of all numbers that a passage has or had: where somebody took a span away, no other comes.
+# All anchors that a passage has or had: a removed span must not be identified again.
 NUMBERS = f"""
 SELECT a.passage_id, a.id, a.start, a.stop, a.kind, {VISIBLE},
     (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
@@ -71,30 +71,31 @@ FORGET_AT_ONCE = 2_000
 SPEC_SETTING = "parser asked for by identification model {id}"
 SPEC_MARK = "mark of the parser asked for by identification model {id}"
 PARSER_ORDER = "parser"
-"""The sort of order that such a mark is of: a parser may be a folder that is read and run."""
+"""The type of request of such a mark. A parser may be a folder with code that is run."""
 
 TASK = "identification"
 
 
 @dataclass(frozen=True, slots=True)
 class IdentifiedNumber:
-    """An anchor, with what is known of it. seen: False for one that was replaced or removed.
-
-    kind: that gold names. said: what the model in question says, and by which rule; None
-    where it has said nothing.
-    """
+    """An anchor with its identification by a model."""
 
     id: int
     anchor: Anchor
     kind: Kind | None
+    """Of its gold."""
+
     seen: bool
+    """False if it was replaced or removed."""
+
     split: str | None
     said: tuple[bool, str] | None
+    """Whether the model identified it as an NFH, and the rule; None if it did not decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A passage with all numbers that it has or had, by place."""
+    """A passage with all anchors that it has or had, by span."""
 
     id: int
     passage: Passage
@@ -103,19 +104,19 @@ class Numbered:
 
 
 def encode_weights(weights: Sequence[tuple[str, float]]) -> str:
-    """Weights as the table keeps them; "" for none."""
+    """Weights as JSON for the table; "" for none."""
     return json_of(list(weights)) if weights else ""
 
 
 def decode_weights(text: str) -> Weights:
-    """The inverse of `encode_weights`. Raises msgspec.MsgspecError for anything else."""
+    """The inverse of `encode_weights`. Raises msgspec.MsgspecError for invalid text."""
     return _weights.decode(text) if text else ()
 
 
 def read_identification(
     connection: Connection, anchor_id: int, model_id: int
 ) -> Identified | None:
-    """What a model says of an anchor."""
+    """The identification of an anchor by a model; None if there is none."""
     row = connection.execute(
         READ_IDENTIFICATION, {"anchor": anchor_id, "model": model_id}
     ).fetchone()
@@ -132,10 +133,10 @@ def save_identifications(
     found: Sequence[tuple[int, Identified]],
     parser: str | None = None,
 ) -> None:
-    """Keep what a model says by anchor id, in place of what it said before.
+    """Store identifications by anchor id, in place of earlier ones of the model.
 
-    parser: the one with which it decided; None if that is not to be looked at. Raises
-    StoreError if the model is not of this version any more, or decides with another parser.
+    parser: the one of these decisions; None skips the check. Raises StoreError if the model has
+    another version, or decides with another parser, by now.
     """
     other = None
     if version != read_version(connection, model_id):
@@ -158,20 +159,20 @@ def save_identifications(
 
 
 def read_version(connection: Connection, model_id: int) -> str | None:
-    """The version of a model as it is registered; None if it is not."""
+    """The registered version of a model; None if it is not registered."""
     row = connection.execute(VERSION, {"model": model_id}).fetchone()
     return None if row is None else row[0]
 
 
 def read_parser(connection: Connection, model_id: int) -> str | None:
-    """Name of the parser with which a model decides, "" for none; None if it has not yet."""
+    """Name of the parser of a model's decisions, "" for none; None before the first."""
     return passages.read_setting(connection, PARSER_SETTING.format(id=model_id))
 
 
 def delete_some_identifications(
     connection: Connection, model_id: int, limit: int = FORGET_AT_ONCE
 ) -> int:
-    """Forget up to `limit` of what a model says; how many were forgotten."""
+    """Delete up to `limit` identifications of a model; the number deleted."""
     return connection.execute(
         DELETE_SOME_IDENTIFICATIONS, {"model": model_id, "limit": limit}
     ).rowcount
@@ -180,7 +181,7 @@ def delete_some_identifications(
 def passage_ids(
     connection: Connection, query: Query, me: Annotator | None = None
 ) -> "array[int]":
-    """The passages in which a query finds something, in order."""
+    """The ids of the passages with anchors of a query, ascending."""
     compiled = compile_query(query, me.id if me else 0)
     statement = PASSAGES.format(where=compiled.where)
     found = connection.execute(statement, compiled.parameters).fetchone()[0]
@@ -190,7 +191,7 @@ def passage_ids(
 def numbered(
     connection: Connection, ids: Sequence[int], model_id: int | None = None
 ) -> list[Numbered]:
-    """These passages, ascending by id, with their numbers and what a model says of them."""
+    """These passages by id, with their anchors and a model's identifications."""
     texts = passages.read(connection, ids)
     tokenizers = passages.tokenizers(connection, ids)
     numbers: dict[int, list[IdentifiedNumber]] = {id_: [] for id_ in texts}
@@ -249,17 +250,17 @@ DELETE FROM prediction WHERE model_id = :model AND anchor_id IN
 
 
 SUM_OFF = 0.01
-"""How far from 1 scores may sum up that count as probabilities: they are kept in 32 bits."""
+"""Tolerance for the sum of probabilities, which are stored as 32-bit floats."""
 
 FILLED_AT_ONCE = 5_000
-"""Rows of an older database that memory holds while they are filled."""
+"""Rows of an older database that are filled at a time."""
 
 MOST_OTHERS = 6
-"""So many further models' predictions come with an item, those of the newest models."""
+"""Predictions of further models that an item includes, those of the newest models."""
 
 
 def read(connection: Connection, anchor_id: int, model_id: int) -> Prediction | None:
-    """What a model says of an anchor."""
+    """The prediction of a model for an anchor; None if there is none."""
     row = connection.execute(READ, {"anchor": anchor_id, "model": model_id}).fetchone()
     return None if row is None else prediction_of(*row)
 
@@ -267,7 +268,7 @@ def read(connection: Connection, anchor_id: int, model_id: int) -> Prediction | 
 def read_others(
     connection: Connection, anchor_id: int, model_id: int
 ) -> tuple[Prediction, ...]:
-    """What the other models say of an anchor, the newest model first, MOST_OTHERS at most."""
+    """The predictions of the other models, newest model first, at most MOST_OTHERS."""
     key = {"anchor": anchor_id, "model": model_id, "most": MOST_OTHERS}
     return tuple(prediction_of(*row) for row in connection.execute(READ_OTHERS, key))
 
@@ -275,7 +276,7 @@ def read_others(
 def save(
     connection: Connection, model_id: int, predictions: Sequence[tuple[int, Prediction]]
 ) -> None:
-    """Keep predictions by anchor id, in place of this model's earlier ones."""
+    """Store predictions by anchor id, in place of earlier ones of the model."""
     at = system.now()
     connection.executemany(
         UPSERT,
@@ -297,7 +298,7 @@ def save(
 
 
 def confidence(choice: str, scores: Sequence[float | None]) -> float | None:
-    """The score of what a model chose; None where it gave none."""
+    """The score of the choice of a model; None if it has none."""
     if choice in CLASSES:
         place = CLASSES.index(choice)
     elif choice.isascii() and choice.isdigit():
@@ -308,11 +309,11 @@ def confidence(choice: str, scores: Sequence[float | None]) -> float | None:
 
 
 def entropy(scores: Sequence[float | None]) -> float | None:
-    """How undecided a model is between its candidates: 0 for certain, 1 for all alike.
+    """The normalised entropy of the scores: 0 for a certain choice, 1 for a uniform one.
 
-    The entropy of the probabilities (Shannon 1948), as a share of what as many candidates can
-    have at most, so that long passages compare with short ones. None where the scores are no
-    probabilities, and where there is nothing to choose between.
+    Shannon's entropy (1948), divided by its maximum for this number of candidates, so that long
+    and short passages are comparable. None if the scores are not probabilities, or there are
+    fewer than two.
     """
     given = [score for score in scores if score is not None]
     if len(given) < 2 or not all(0.0 <= score <= 1.0 + SUM_OFF for score in given):
@@ -358,20 +359,20 @@ def fill_entropy(connection: Connection) -> None:
 
 
 def known(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> frozenset[int]:
-    """Of these anchors the ones of which a model has said something."""
+    """Those of these anchors that have a prediction of a model."""
     key = {"model": model_id, "ids": json_of(list(anchor_ids))}
     return frozenset(id_ for (id_,) in connection.execute(KNOWN, key))
 
 
 def delete_some(connection: Connection, model_id: int, limit: int = FORGET_AT_ONCE) -> int:
-    """Forget up to `limit` predictions of a model; how many were forgotten."""
+    """Delete up to `limit` predictions of a model; the number deleted."""
     return connection.execute(DELETE_SOME, {"model": model_id, "limit": limit}).rowcount
 
 
 def forget_in_steps(
     connections: Connections, delete: Callable[[Connection, int], int], model_id: int
 ) -> None:
-    """Delete what a model said in writes that nobody has to wait for."""
+    """Delete all rows of a model, in short transactions."""
     more = True
     while more:
         with connections.fast_write() as connection:
@@ -379,14 +380,14 @@ def forget_in_steps(
 
 
 class Predictions(Repository):
-    """What models say that is missing."""
+    """Predictions of resolution models."""
 
     save = writes_fast(save)
     known = reads(known)
 
 
 class Identifications(Repository):
-    """What models say of whether nouns are missing, and numbers that no file named."""
+    """Identifications, and the passages to identify numbers in."""
 
     decided_with = reads(read_parser)
     passage_ids = reads(passage_ids)
@@ -408,10 +409,10 @@ class Identifications(Repository):
         return Identifying(found[0], found[1], version, spec or None, parser, own)
 
     def decide_with(self, model_id: int, parser: str, spec: str | None = None) -> str:
-        """Note with which parser a model decides; what it decided with another is forgotten.
+        """Store the parser of a model's decisions; decisions with another one are deleted.
 
-        parser: its name with its version, "" for none. spec: how it was asked for. Returns
-        the model's version, which is to be named when decisions are saved.
+        parser: its name and version, "" for none. spec: the parser as requested. Returns the
+        version of the model, for `save`.
         """
         before = self.decided_with(model_id)
         if before not in (None, parser):
@@ -435,10 +436,9 @@ class Identifications(Repository):
         found: Sequence[tuple[int, Identified]],
         parser: str | None = None,
     ) -> None:
-        """Keep decisions by anchor id, in place of this model's earlier ones, in short writes.
+        """Store identifications in short transactions; see `save_identifications`.
 
-        parser: the one with which it decided; None if that is not to be looked at. Raises
-        StoreError if the model is not of this version any more, or decides with another.
+        After an error or a crash, a part of them may be stored.
         """
 
         def write(connection: Connection, some: Sequence[tuple[int, Identified]]) -> None:
