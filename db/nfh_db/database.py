@@ -1,6 +1,4 @@
-"""The database file: created, upgraded, opened for reading and writing, read as of one
-moment, and backed up while others work in it.
-"""
+"""The database file: creation, upgrade, opening, read-only snapshots, backup and rescue."""
 
 import contextlib
 import errno
@@ -47,16 +45,16 @@ from nfh_db.errors import (
 )
 from nfh_db.system import FolderProblem, path_beside, sweep, sync_folder, trouble
 
-# A database as it is at one moment, read without a byte being written to it.
+# Read-only snapshots: a read transaction that writes no byte to the database.
 #
-# Others may write meanwhile: with the write-ahead log what is read stays as it was. Also a
-# file that lies where nothing can be written is read.
+# Other processes may write at the same time; the write-ahead log keeps the snapshot stable.
+# Files in places that are not writable can be read, too.
 
 BEGIN = "BEGIN"
 BESIDE = (LOG, INDEX)
 
 NO_PLACE_FOR_A_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
-"""What SQLite says where it cannot make those files; or that it cannot read or write."""
+"""Result codes for sidecar files that cannot be created. SQLite may report IOERR instead."""
 
 UNREADABLE_REASONS = {
     FolderProblem.FULL: "its disk is full",
@@ -69,13 +67,13 @@ MADE_BY_OLDER = (
     "{path} was made by an older nfh-tui and has to be brought up to date before it is read. "
     "Copy it to a folder of yours (`nfh-tui backup FOLDER` does), and use the copy"
 )
-"""Of one that lies where it cannot be written."""
+"""The message for a file that is not writable."""
 
 
 class LogUnreadableError(FullError):
-    """Changes that are not in the database yet lie where they cannot be read.
+    """The write-ahead log of a database cannot be read.
 
-    unseen: what is said where the rest is shown all the same.
+    unseen: the message if the database is shown without the log.
     """
 
     def __init__(self, path: Path, log: Path) -> None:
@@ -87,24 +85,24 @@ class LogUnreadableError(FullError):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a file is read.
-
-    mode: as `connect` takes it. version: of its schema, 0 if it is empty. unseen: what of it
-    cannot be shown, in a sentence; "" where all is.
-    """
+    """How a file is read."""
 
     mode: str
+    """For `connect`."""
+
     version: int
+    """Of its schema; 0 if it is empty."""
+
     unseen: str = ""
+    """What cannot be shown, in a sentence; "" if all is shown."""
 
 
 @contextmanager
 def at_one_moment(path: Path, *, any_text: bool = False) -> Iterator[tuple[Connection, str]]:
-    """A connection in a read transaction, and its mode: "ro", or one without locks where
-    nothing can be written.
+    """A connection in a read transaction, and its mode: "ro", or one without locks if the
+    folder is not writable.
 
-    any_text: texts that are no UTF-8 are read too, with surrogates for their odd bytes.
-    Raises StoreError and its kinds.
+    any_text: decode invalid UTF-8 with surrogate escapes. Raises StoreError.
     """
     alone = not any(beside(path, end).exists() for end in BESIDE)
     with translated(path):
@@ -118,7 +116,7 @@ def at_one_moment(path: Path, *, any_text: bool = False) -> Iterator[tuple[Conne
 
 
 def way_to_read(path: Path) -> Way:
-    """How a file is opened that is only to be read. Raises StoreError and its kinds."""
+    """How to open a file for reading only. Raises StoreError."""
     try:
         with at_one_moment(path) as (connection, mode):
             return Way(mode, identify(connection, path))
@@ -128,12 +126,12 @@ def way_to_read(path: Path) -> Way:
 
 
 def connect_to_read(path: Path) -> Connection:
-    """A connection to a file that is only to be read. Raises StoreError and its kinds."""
+    """A connection for reading only. Raises StoreError."""
     return connect(path, way_to_read(path).mode)
 
 
 def why_not_written(path: Path) -> str:
-    """Why a database cannot be written where it lies, in a few words."""
+    """Why a database is not writable, in a few words."""
     seen = trouble(Path(os.path.realpath(path)).parent)
     if seen is not None:
         return UNREADABLE_REASONS[seen]
@@ -156,7 +154,7 @@ def _begun(path: Path, *, any_text: bool) -> tuple[Connection, str]:
 
 
 def _no_place(error: sqlite3.OperationalError, path: Path) -> bool:
-    """Whether an error means that the files beside a database cannot be made there."""
+    """Whether an error means that the sidecar files cannot be created."""
     code = error.sqlite_errorcode & 0xFF
     if code == sqlite3.SQLITE_IOERR:
         return trouble(Path(os.path.realpath(path)).parent) is not None
@@ -171,7 +169,7 @@ def _begin(path: Path, mode: str, *, any_text: bool) -> Connection:
         connection.execute(BEGIN)
         connection.execute(COUNT_TABLES).fetchone()
     except UnicodeDecodeError as error:
-        # Of SQLite's message, which quotes a broken statement of the schema.
+        # Decoding the message of SQLite failed: it quotes a broken statement of the schema.
         connection.close()
         raise StoreError(
             f"{path} is damaged: the statements that make its tables cannot be read. Copy it "
@@ -188,9 +186,9 @@ def _text(raw: bytes) -> str:
 
 
 def _tidy(path: Path) -> None:
-    """Have SQLite clear away the two empty files that reading made beside the database.
+    """Make SQLite remove the empty sidecar files that the read created.
 
-    It does so where nobody else has the file open, and then writes nothing into it.
+    It does so when the last connection closes, and writes nothing to the database then.
     """
     try:
         with closing(connect(path, "rw")) as connection:
@@ -199,26 +197,24 @@ def _tidy(path: Path) -> None:
         return
 
 
-# Opening a database file: made where asked for, upgraded after a backup, else refused.
+# Opening a database file: it is created on request, upgraded after a backup, or refused.
 #
-# sqlite-utils is imported only where there is something to migrate: it costs a quarter of a
-# second, and most starts find the file up to date.
+# sqlite-utils is imported only for a migration: the import takes a quarter of a second, and at
+# most starts the file is up to date.
 
 SET_APPLICATION_ID = f"PRAGMA application_id = {connection.APPLICATION_ID}"
 HEADER = b"SQLite format 3\0"
 FIRST_PAGE = 4096
-"""Bytes of a file in which SQLite has noted that it keeps a log, and nothing else."""
+"""Bytes of a file that holds only SQLite's note that it keeps a write-ahead log."""
 
 WITH_DIFFERENCES = 2
-"""The first schema in which the differences of pairs of answers have rows of their own."""
+"""The first schema with a table of pairwise differences."""
 
 WITH_CONFIDENCE = 4
-"""The first schema in which answers are compared with gold, and predictions tell how sure
-they are.
-"""
+"""The first schema with differences from gold, and with the confidence of predictions."""
 
 WITH_ENTROPY = 5
-"""The first schema in which predictions tell how undecided their model was."""
+"""The first schema with the entropy of predictions."""
 
 ANSWERED_AND_DECIDED = """
 SELECT anchor_id FROM gold AS g WHERE g.removed = 0
@@ -233,10 +229,10 @@ FOREIGN_KEY_CHECK = "PRAGMA foreign_key_check"
 
 
 def open_writer(path: Path, *, create: bool) -> Connection:
-    """A writing connection to an up-to-date database of ours.
+    """A writing connection to an up-to-date database.
 
-    Makes the file if `create` is set and there is none; upgrades an older one after a
-    copy beside it (`NAME.backup-vN-TIME`). Raises StoreError and its kinds with a sentence.
+    Creates a missing file if `create` is set; upgrades an older one after a backup beside it
+    (`NAME.backup-vN-TIME`). Raises StoreError.
     """
     check_sqlite()
     check_place(path, create=create)
@@ -250,7 +246,7 @@ def open_writer(path: Path, *, create: bool) -> Connection:
 
 
 def check_place(path: Path, *, create: bool) -> None:
-    """Raise StoreError unless a database can be, or with `create` can be made, at a path."""
+    """Raise StoreError unless a path can hold a database; without `create`, holds a file."""
     mode = _mode(path)
     if mode is not None:
         _check_kind(path, mode)
@@ -268,7 +264,7 @@ def check_place(path: Path, *, create: bool) -> None:
 
 
 def _check_no_log(path: Path) -> None:
-    """SQLite drops the log of a database that is gone when it makes a new one of that name."""
+    # SQLite deletes the log of a missing database when it creates a new one of that name.
     real = os.path.realpath(path)
     for name in (Path(f"{real}{end}") for end in ("-wal", "-journal")):
         if _size(name):
@@ -279,7 +275,7 @@ def _check_no_log(path: Path) -> None:
 
 
 def _mode(path: Path) -> int | None:
-    """What stands at a path, links followed; None if nothing does."""
+    """The file mode at a path, links followed; None if there is nothing."""
     try:
         return path.stat().st_mode
     except OSError as error:
@@ -299,7 +295,7 @@ def _check_kind(path: Path, mode: int) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """SQLite itself takes a file of a few bytes for an empty database, and overwrites it."""
+    # SQLite treats a file of a few bytes as an empty database, and overwrites it.
     try:
         with path.open("rb") as file:
             start = file.read(len(HEADER))
@@ -331,7 +327,7 @@ def _open(path: Path, *, create: bool) -> Connection:
 
 
 def _upgrade(writer: Connection, path: Path) -> None:
-    """Apply what is missing in one transaction; another process may have been faster."""
+    """Apply the pending migrations in one transaction, unless another process just did."""
     writer.execute(FOREIGN_KEYS_OFF)
     with connection.transaction(writer):
         version = identify(writer, path)
@@ -391,8 +387,7 @@ def _check_references(writer: Connection, path: Path) -> None:
 
 
 def _back_up(path: Path, version: int) -> Path:
-    """A consistent copy beside the file, written under another name and renamed."""
-
+    """Write a consistent copy beside the file."""
     stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-v{version}-{stamp}")
     with at_one_moment(path) as (source, _), written(target) as partial:
@@ -401,11 +396,11 @@ def _back_up(path: Path, version: int) -> Path:
 
 
 def _discard_empty(path: Path, *, begun: bool) -> None:
-    """Leave no empty file behind where making a database failed.
+    """Delete the empty file of a database whose creation failed.
 
-    begun: also one that holds its first page only, as it is left where its log does not work.
+    begun: also a file with its first page only, as it remains if the log does not work.
     """
-    # A link that led to nothing stays as it is.
+    # A dangling link stays as it is.
     real = Path(os.path.realpath(path))
     log, index = real.with_name(f"{real.name}-wal"), real.with_name(f"{real.name}-shm")
     first_page = begun and _size(log) == 0 and _size(real) <= FIRST_PAGE
@@ -419,13 +414,12 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-# A copy of a database while others work in it: of one moment, complete, and looked through.
+# Backup of a database in use: consistent, complete and checked.
 #
-# SQLite's backup copies page by page. The source's connection is held in one read
-# transaction meanwhile: with the write-ahead log that keeps nobody from writing, and the
-# copy never has to begin again, as it would have to whenever somebody wrote between two
-# steps. VACUUM INTO would be as consistent, but cannot be followed while it works, builds
-# everything anew, and so cannot copy a file in which something is broken.
+# SQLite's backup API copies page by page. The connection to the source stays in one read
+# transaction: with the write-ahead log this blocks no writer, and the copy need not restart, as
+# it otherwise would after each write between two steps. VACUUM INTO is as consistent, but
+# reports no progress, and cannot copy a damaged file since it rebuilds everything.
 
 QUICK_CHECK = "PRAGMA quick_check(1)"
 COUNTS = """
@@ -438,15 +432,15 @@ BACKUP_REASONS = {
     "unable to open database file": errno.EACCES,
     "attempt to write a readonly database": errno.EACCES,
 }
-"""What SQLite says of a copy that cannot be written; its backup gives no code."""
+"""By the message of SQLite: its backup API gives no result code."""
 
 PAGES_AT_ONCE = 2_000
-"""Pages copied between two calls of `progress`: some 8 MB."""
+"""Pages between two calls of `progress`: some 8 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A copy that was made. bytes: its size. answers: removed ones, too."""
+    """A finished copy. bytes: its size. answers: including removed ones."""
 
     path: Path
     bytes: int
@@ -459,19 +453,19 @@ class Copied:
 
 
 Progress = Callable[[int, int], None]
-"""Told the pages copied, and how many there are."""
+"""Called with the number of pages copied, and of all pages."""
 
 
 def _silent(done: int, total: int) -> None:
-    """Tell nobody."""
+    """The default progress callback."""
 
 
 def back_up(source: Path, target: Path, progress: Progress = _silent) -> Copied:
-    """Copy the database `source` to `target`: a new file, or a folder to make one in.
+    """Copy the database `source` to `target`: a new file, or a folder.
 
-    The copy holds all that was committed before the call, drafts too; it is written beside
-    its place, checked, and then given its name. Raises StoreError and its kinds: for a name
-    that is taken, a full disk, and a source that is no database of ours, or a damaged one.
+    The copy holds all that was committed before the call. It is written to a temporary sibling
+    file, checked and then renamed. Raises StoreError for a name that is taken, a full disk, and
+    a source that is damaged or no database of ours.
     """
     check_place(source, create=False)
     place = target_of(source, target)
@@ -483,7 +477,7 @@ def back_up(source: Path, target: Path, progress: Progress = _silent) -> Copied:
 def copy_of(
     reader: Connection, source: Path, place: Path, progress: Progress = _silent
 ) -> Copied:
-    """Copy what a connection in a transaction sees to a new file, as `back_up` does."""
+    """Copy the snapshot of a connection in a transaction to a new file, as `back_up` does."""
     counts = reader.execute(COUNTS).fetchone()
     with written(place) as partial:
         copy_pages(reader, partial, place, progress)
@@ -493,9 +487,9 @@ def copy_of(
 
 
 def target_of(source: Path, target: Path) -> Path:
-    """The file that a copy will be: in a folder it is named after the database and the time.
+    """The path of a copy. In a folder, the name is that of the database with the time.
 
-    Raises StoreError where something stands there already, or there is no folder.
+    Raises StoreError if the path exists, or its folder does not.
     """
     if target.is_dir():
         target /= dated_name(source)
@@ -513,14 +507,14 @@ def target_of(source: Path, target: Path) -> Path:
 
 
 def dated_name(source: Path, what: str = "backup") -> str:
-    """A name for a copy made now, as in nfh-backup-20260131T120000123Z.db."""
+    """A name with the present time, as in nfh-backup-20260131T120000123Z.db."""
     stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     return f"{source.stem}-{what}-{stamp}{source.suffix}"
 
 
 @contextlib.contextmanager
 def written(place: Path) -> Iterator[Path]:
-    """A file to be written beside `place`, which gets that name when the block ends well."""
+    """A temporary sibling of `place`, which is renamed to `place` unless the block raises."""
     sweep(place.parent)
     partial = path_beside(place, "partial")
     try:
@@ -539,9 +533,9 @@ def written(place: Path) -> Iterator[Path]:
 def copy_pages(
     reader: Connection, partial: Path, place: Path, progress: Progress = _silent
 ) -> None:
-    """Copy all pages that a reading connection sees into a new file.
+    """Copy all pages of a connection's snapshot to a new file.
 
-    place: what the file is going to be called, for the sentences of the errors.
+    place: the final name, for error messages.
     """
     try:
         with closing(connect(partial, "rwc")) as writer:
@@ -555,7 +549,7 @@ def copy_pages(
 
 
 def _copy_error(error: sqlite3.Error, place: Path) -> StoreError:
-    """What an error of the copying means; the backup does not say on which side it arose."""
+    """The error for a failed backup. SQLite does not tell which side failed."""
     reason = BACKUP_REASONS.get(str(error))
     if reason is not None:
         return FullError(_sentence(place, OSError(reason, "")))
@@ -567,7 +561,7 @@ def _copy_error(error: sqlite3.Error, place: Path) -> StoreError:
 
 
 def _check_copy(partial: Path, source: Path, counts: tuple[int, ...]) -> None:
-    """Open the copy, have SQLite look through it, and count what is in it."""
+    """Raise unless the copy passes SQLite's quick check and has the same row counts."""
     try:
         with closing(connect(partial, STILL)) as copy:
             said = copy.execute(QUICK_CHECK).fetchone()[0]
@@ -595,13 +589,13 @@ def _sync(file: Path) -> None:
 
 
 def _give_name(partial: Path, place: Path) -> None:
-    """Name a file; a file of this name that came meanwhile stays."""
+    """Rename the file, without replacing one that was created in the meantime."""
     try:
         os.link(partial, place)
     except FileExistsError as error:
         raise StoreError(f"{place} is there already; it was made just now") from error
     except OSError:
-        # Some file systems have no second names: the name is taken first.
+        # Some file systems have no hard links: reserve the name first.
         try:
             os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
@@ -622,18 +616,16 @@ def _sentence(place: Path, error: OSError) -> str:
 
 
 class Database:
-    """One open database; close it, or use it as a context manager.
-
-    read_only: why nothing can be written, in a few words; "" where it can. unseen: what of
-    the file cannot be shown, in a sentence; "" where all is.
-    """
+    """An open database. Close it, or use it as a context manager."""
 
     def __init__(
         self, path: Path, connection: Connection, way: Way | None = None, read_only: str = ""
     ) -> None:
         self.path = path
         self.read_only = read_only
+        """Why nothing can be written, in a few words; "" if writing is possible."""
         self.unseen = "" if way is None else way.unseen
+        """What of the file cannot be shown, in a sentence; "" if all is shown."""
         self._checkpointer = Checkpointer(path)
         self._writer = Writer(connection, path, self._checkpointer.wrote, self._refusal())
         try:
@@ -657,10 +649,10 @@ class Database:
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False) -> Self:
-        """Open a database, upgrading an older one after a copy beside it.
+        """Open a database; upgrade an older one, and recover unfinished batches.
 
-        Raises NotOurFileError, NewerFileError, FullError, BusyError, or StoreError where
-        there is no file and `create` is not set.
+        Raises NotOurFileError, NewerFileError, FullError, BusyError, or NoFileError if there is
+        no file and `create` is not set.
         """
         connection = open_writer(path, create=create)
         store = cls(path, connection)
@@ -676,10 +668,10 @@ class Database:
 
     @classmethod
     def open_to_read(cls, path: Path) -> Self:
-        """As `open`, but a file that lies where nothing can be written is opened, too.
+        """As `open`, but also opens a file that is not writable.
 
-        Writing to that one raises ReadOnlyError. Raises what `open` raises, FullError also
-        for such a file of an older program, which cannot be upgraded.
+        Writing to that raises ReadOnlyError. Raises what `open` raises; FullError also for such
+        a file of an older program, which cannot be upgraded.
         """
         try:
             store = cls.open(path)
@@ -688,28 +680,28 @@ class Database:
             if way.version < SCHEMA_VERSION:
                 raise FullError(f"{MADE_BY_OLDER.format(path=path)}: {error}") from error
             return cls(path, connect(path, way.mode), way, why_not_written(path))
-        # SQLite opens a file that cannot be written to be read, without a word.
+        # SQLite silently opens a file that is not writable as read-only.
         if not store._writer.can_write():  # noqa: SLF001  # of this very class
             store.only_read()
         return store
 
     def only_read(self) -> None:
-        """Refuse to write from now on, since that failed where it lies."""
+        """Refuse all further writes, since the place is not writable."""
         self.read_only = why_not_written(self.path)
         self._writer.refusal = self._refusal()
 
     @classmethod
     def open_read_only(cls, path: Path, why: str) -> Self:
-        """Open a database, up to date already, that SQLite itself does not let this write to.
+        """Open an up-to-date database for reading only.
 
-        why: in a few words, for what is said of a write, which raises ReadOnlyError. Raises
-        NotOurFileError, NewerFileError and StoreError.
+        why: in a few words, for the ReadOnlyError of a write. Raises NotOurFileError,
+        NewerFileError and StoreError.
         """
         way = way_to_read(path)
         return cls(path, connect(path, way.mode), way, why)
 
     def close(self) -> None:
-        """Close all connections; those lent to other threads, too."""
+        """Close all connections, also those in use by other threads."""
         batches.stop(self.path)
         self._checkpointer.close()
         self._readers.close()
@@ -718,24 +710,21 @@ class Database:
     # --- files that are lost -----------------------------------------------------------
 
     def lost(self) -> str:
-        """Why what is written would not be found again, in a sentence; "" where it would.
-
-        Asked before every write, and whenever one wants to know.
-        """
+        """Why what is written would be lost, in a sentence; "" if it would not."""
         return self._writer.lost()
 
     def rescue(self) -> Path:
-        """Write all that was committed, into lost files too, to a new file; its path.
+        """Write all that was committed, also to lost files, to a new file; its path.
 
-        It lies beside the database, or where that cannot be, in the user's own folder or
-        that for passing files. Raises StoreError and its kinds.
+        The file is beside the database, or else in the home folder, or else in the folder for
+        temporary files. Raises StoreError.
         """
         try:
             return self._rescue()
         except DamagedFileError as error:
             if not self.lost():
                 raise
-            # The pages of the lost log lie over those of the file as it is now.
+            # The pages of the lost log overlay those of the present file.
             raise StoreError(
                 f"No copy was kept: another program has written {self.path} since its files "
                 "were lost here, and what this program had saved does not fit it any more. "
@@ -760,7 +749,7 @@ class Database:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close it. Raises GoneError where files are lost and nothing has said so yet."""
+        """Close it. Raises GoneError if files are lost and the block has not raised."""
         try:
             if error is None:
                 self._writer.check_end()
@@ -768,14 +757,14 @@ class Database:
             gone.rescue = self._rescued()
             raise
         else:
-            # Not where another program's files are lost: nothing of this one is in them.
+            # Not if the files of another database are lost: they hold nothing of this one.
             if isinstance(error, GoneError) and not error.rescue and self.lost():
                 error.rescue = self._rescued()
         finally:
             self.close()
 
     def _rescued(self) -> str:
-        """Rescue all where a command ends for want of its files; what became of that."""
+        """Run the rescue for a command that ends with lost files; its outcome in words."""
         try:
             place = self.rescue()
         except StoreError as error:
@@ -786,10 +775,10 @@ class Database:
         )
 
     def others_version(self) -> int | None:
-        """A number that changes whenever anybody but this store has committed.
+        """A number that changes when another process or connection has committed.
 
-        None while this store writes: ask again. What it writes over connections of their own,
-        as the undo of a whole run, counts as others' doing.
+        None while this store writes: call again. Bulk work of this store uses separate
+        connections and changes the number.
         """
         if self.read_only:
             return hash(state_of(self.path))

@@ -1,9 +1,9 @@
-"""Items read as a whole: one anchor for the screen, ballots, what an export or a release
-writes, and where anchors came from.
+"""Items: an anchor with all that belongs to it, for the screen, for exports and releases, and
+the source rows of anchors.
 
-What somebody is not to know of it is not in it: an annotator may be given nothing of others
-nor of the gold; an adjudicator who has to decide blind is given no decision, and in an audit
-no answer and no flag of others either.
+An item leaves out what its reader may not know: an annotator may get no answers of others and
+no gold; an adjudicator who decides blind gets no decisions, and in an audit no answers and no
+flags of others either.
 """
 
 import re
@@ -78,9 +78,9 @@ AT_ONCE = 1_000
 def ballots(
     connection: Connection, query: Query, me: Annotator | None = None
 ) -> Iterator[Ballot]:
-    """What everybody says of each anchor that `query` finds, by passage and span.
+    """The ballots of the anchors of a query, by passage and span.
 
-    On a connection that is in a read transaction.
+    Needs a connection in a read transaction.
     """
     compiled = compile_query(query, me.id if me else 0)
     cursor = connection.execute(
@@ -91,9 +91,9 @@ def ballots(
 
 
 def of_anchors(connection: Connection, ids: Sequence[int]) -> Iterator[Ballot]:
-    """What everybody says of each of these anchors, by passage and span.
+    """The ballots of these anchors, by passage and span.
 
-    On a connection that is in a read transaction.
+    Needs a connection in a read transaction.
     """
     rows = connection.execute(BALLOT_DETAILS, {"ids": json_of(ids)}).fetchall()
     texts = passages.read(connection, sorted({row[1] for row in rows}))
@@ -130,9 +130,9 @@ WHERE a.id = :id AND {anchors.VISIBLE}"""  # noqa: S608 - made of constants
 def read(
     connection: Connection, id_: int, me: Annotator, role: Role, cache: PassageCache
 ) -> AnchorItem | None:
-    """An anchor, with this person's draft in this role; None if nobody sees it.
+    """An anchor with this person's draft in this role; None if it is not visible.
 
-    An adjudicator is not given what has to be decided without knowing of it.
+    For an adjudicator who decides blind, others' decisions are left out.
     """
     whole = _whole(connection, id_, me.id, role, cache)
     if whole is None or role is Role.ANNOTATOR:
@@ -145,11 +145,10 @@ def read(
 def read_for_annotator(
     connection: Connection, id_: int, me: Annotator, cache: PassageCache
 ) -> AnchorItem | None:
-    """An anchor as an annotator may see it; None if nobody sees it.
+    """An anchor as an annotator may see it; None if it is not visible.
 
-    It is as if nobody else had answered anything, and nothing were decided, so that an item
-    whose gold is known is like any other. What somebody was given does not say which file it
-    is from: a hidden check is often from another one.
+    Others' answers and all gold are left out, so that a hidden check looks like any other item.
+    An assigned item does not name its file: a hidden check is often from another one.
     """
     item = _whole(connection, id_, me.id, Role.ANNOTATOR, cache)
     if item is None:
@@ -167,7 +166,7 @@ def read_for_annotator(
 
 
 def _own_only(item: AnchorItem, me: str) -> AnchorItem:
-    """The item without others' answers and flags, and without what is made of answers."""
+    """The item without others' answers and flags, and without what derives from answers."""
     return replace(
         item,
         votes=tuple(vote for vote in item.votes if vote.annotator == me),
@@ -183,9 +182,9 @@ def _own_only(item: AnchorItem, me: str) -> AnchorItem:
 
 
 def own_state(*, answered: bool, moved: bool = False) -> AnchorState:
-    """Where an anchor stands for an annotator who knows of no other's answer.
+    """The state of an anchor for an annotator, by own answers only.
 
-    moved: it is in place of one that this person answered.
+    moved: it replaces an anchor that this person answered.
     """
     if answered:
         return AnchorState.ANSWERED
@@ -193,7 +192,7 @@ def own_state(*, answered: bool, moved: bool = False) -> AnchorState:
 
 
 def _as_adjudicator(item: AnchorItem, me: str, kept_back: Mapping[int, Purpose]) -> AnchorItem:
-    """The item without what its person has to decide without knowing of."""
+    """The item without what the person has to decide blind."""
     siblings = tuple(
         replace(one, state=AnchorState.OPEN, kind=None, nouns=())
         if one.anchor_id in kept_back
@@ -211,7 +210,7 @@ def _as_adjudicator(item: AnchorItem, me: str, kept_back: Mapping[int, Purpose])
 
 
 def _without_decisions(item: AnchorItem, me: str) -> AnchorItem:
-    """The item with annotators' answers, but as if no other adjudicator had decided."""
+    """The item without the decisions of other adjudicators."""
     votes = _but_decisions(item.votes, me)
     given = any(vote.counts for vote in votes)
     return replace(
@@ -235,7 +234,6 @@ def _but_decisions(votes: Sequence[Vote], me: str) -> tuple[Vote, ...]:
 def _whole(
     connection: Connection, id_: int, me_id: int, role: Role, cache: PassageCache
 ) -> AnchorItem | None:
-    """An anchor with everything there is of it."""
     row = connection.execute(READ, {"id": id_}).fetchone()
     if row is None:
         return None
@@ -299,11 +297,11 @@ SELECT a.id, NULL, NULL, NULL, 0
 FROM anchor AS a WHERE {where}
 ORDER BY a.passage_id, a.start, a.stop"""
 
-# Rows of files in the release's form whose labels are gold: those that came in as somebody's
-# answers would repeat every anchor once for each annotator.
+# Rows of files in the release's format whose labels are gold. Files imported as answers would
+# repeat every anchor once per annotator.
 FROM_RELEASE = "c.format = 'nfh' AND c.annotator_id IS NULL AND c.state <> 'loading'"
 
-# A row whose anchor was replaced leaves with the one that stands in its place now.
+# A row whose anchor was replaced is exported with the present successor.
 SUCCESSORS = """RECURSIVE chain (origin, id) AS (
     SELECT id, replaced_by FROM anchor WHERE replaced_by IS NOT NULL
     UNION
@@ -362,12 +360,12 @@ class _Row:
 def records(
     connection: Connection, query: Query, me: Annotator | None, layout: Literal["nfh", "gold"]
 ) -> Iterator[ExportRecord]:
-    """What leaves of a query, on a connection that is in a read transaction.
+    """The export of a query. Needs a connection in a read transaction.
 
-    gold: each anchor once, by passage and span. nfh: each row of the imports of that
-    format whose labels are gold, in order and repeats included, then the other anchors. A
-    row has its labels while the gold still is as imported: its own, or that of an earlier
-    row which won over it; else it leaves with the present gold.
+    layout "gold": each anchor once, by passage and span. "nfh": each row of the imports of that
+    format whose labels are gold, in order and with repeats, then the other anchors. A row keeps
+    its labels while the gold is as imported, by it or an earlier row that won over it; else it
+    is exported with the present gold.
     """
     statements = (EXPORT_ANCHORS,) if layout == "gold" else (SOURCE_ROWS, OTHER_ANCHORS)
     compiled = compile_query(query, me.id if me else 0)
@@ -378,10 +376,7 @@ def records(
 
 
 def count_stale_gold(connection: Connection) -> int:
-    """How many anchors have no gold, and stand in place of one that had it when replaced.
-
-    What was decided there counts for nothing until the new span is decided, too.
-    """
+    """The number of anchors without gold that replaced an anchor with gold."""
     found: int = connection.execute(STALE_GOLD).fetchone()[0]
     return found
 
@@ -416,20 +411,20 @@ def _records(connection: Connection, rows: Sequence[_Row]) -> Iterator[ExportRec
 
 
 def _as_it_came(row: _Row, decided: GoldValue | None) -> bool:
-    """True if nobody, no rule and no later file has decided the row's anchor otherwise."""
+    """True if the gold of the row's anchor is still that of the row, or of an earlier one."""
     if row.batch is None or row.moved or decided is None or decided.batch is None:
         return False
     return decided.rule == Rule.IMPORTED and decided.batch <= row.batch
 
 
 COUNT_ANCHORS = f"SELECT count(*) FROM anchor AS a WHERE {VISIBLE}"  # noqa: S608 - constants
-# What people did to the data, and what else a release tells of: audits drawn, guidelines.
+# Changes of the data, and of what else a release describes: audits and guidelines.
 LAST_CHANGE = """
 SELECT max(at) FROM (
     SELECT max(acted_at) AS at FROM act
     UNION ALL SELECT max(assigned_at) FROM assignment
     UNION ALL SELECT max(created_at) FROM guideline WHERE annotator_id IS NOT NULL)"""
-# In the order in which they came to this database, which no later act changes.
+# In the order in which they were added, which no later act changes.
 PEOPLE = "SELECT id, name, type FROM annotator ORDER BY id"
 IMPORTS = """
 SELECT b.id, b.name, b.format, b.sha256, b.rows, n.name FROM batch AS b
@@ -446,9 +441,7 @@ ANSWERS_OF = "SELECT batch_id, anchor_id FROM answer WHERE batch_id IS NOT NULL 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A file that came in. annotator: whose answers its labels are; None where they are gold,
-    or each row names its own.
-    """
+    """An imported file. annotator: of its labels; None if they are gold, or name their own."""
 
     id: int
     name: str
@@ -459,7 +452,7 @@ class Imported:
 
 
 class Frozen:
-    """What a connection in a read transaction sees: all of one moment, whoever writes."""
+    """A snapshot for a release: all that it reads is of one read transaction."""
 
     schema = SCHEMA_VERSION
 
@@ -526,7 +519,7 @@ class Frozen:
         return found
 
 
-# An anchor that replaces another came from that one's rows, with their labels of old.
+# A replacing anchor has the source rows of the replaced one.
 ROWS = """
 WITH RECURSIVE origin (id, row_of) AS (
     SELECT value, value FROM json_each(:ids)
@@ -554,7 +547,7 @@ WHERE c.state = 'ready' AND CASE WHEN json_valid(c.report)
 ROW_OF_LINE = """
 SELECT s.anchor_id, s.labels FROM source_row AS s
 WHERE s.batch_id = :batch AND s.line = :line ORDER BY s.anchor_id"""
-# What was known when the item was drawn: gold may have changed since.
+# The gold when the item was sampled: it may have changed since.
 CHECK_ANSWERS = """
 SELECT w.anchor_id, n.name, w.expected
 FROM assignment AS w JOIN annotator AS n ON n.id = w.annotator_id
