@@ -1,5 +1,5 @@
-"""Models: their registration and which one is active, the log of activations, what became of
-a trained model, what it learnt from, and remembered competence figures.
+"""Models: registration, activation and its log, promotion of trained models, training
+provenance; also the stored competence weights.
 """
 
 import json
@@ -18,18 +18,17 @@ from nfh_db.records import CompetenceWeight, Remembered, Vote
 from nfh_db.serialization import json_of, object_of
 from nfh_db.system import now
 
-# Which model came to be the one that a task uses: when, in place of which, and why.
+# The activation log: one row for each task and change of its active model.
 #
-# Every change of it is noted, whoever makes it, one row a task. Going back follows these rows:
-# each task has a pile of the models that it used, the one in use on top. Going back takes from
-# it, any other change puts a model on it. So going back twice goes back by two.
+# A rollback follows this log: each task has a stack of the models that it used, the active one
+# on top. A rollback pops, every other change pushes. So two rollbacks go back by two models.
 
 BACK = "went back"
-"""The reason of whoever goes back, by which the rows are told from others."""
+"""The reason of a rollback, which identifies its rows."""
 
 SINGLE_TASKS = ("identification", "resolution")
 
-# A model of one task goes before one of both, which may be active for the other task alone.
+# A model of one task takes precedence over one of both, which may be active for the other task.
 ACTIVE = """
 SELECT id, name FROM model
 WHERE task IN (:task, 'both') AND state = 'active' ORDER BY task = 'both', id DESC LIMIT 1"""
@@ -45,7 +44,7 @@ ORDER BY a.id"""
 
 @dataclass(frozen=True, slots=True)
 class ActivationReason:
-    """Who changed which model is used, and why. job: the training that did it by itself."""
+    """Who changed the active model, and why. job: the training that did, if one did."""
 
     who: str = ""
     reason: str = ""
@@ -54,7 +53,7 @@ class ActivationReason:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """A model that came to be the one that a task uses. before: None where there was none."""
+    """A change of the active model of a task. before: None if there was none."""
 
     id: int
     task: str
@@ -69,14 +68,14 @@ class Activation:
 
 
 def active(connection: Connection, task: str) -> tuple[int, str] | None:
-    """Id and name of the model that a task uses."""
+    """Id and name of the active model of a task."""
     row: tuple[int, str] | None = connection.execute(ACTIVE, {"task": task}).fetchone()
     return row
 
 
 @contextmanager
 def noted(connection: Connection, because: ActivationReason | None = None) -> Iterator[None]:
-    """Note which tasks use another model than before, in the transaction there is."""
+    """Log the tasks whose active model the block changes, within the transaction."""
     before = _in_use(connection)
     yield
     after = _in_use(connection)
@@ -103,15 +102,15 @@ def _in_use(connection: Connection) -> dict[str, int | None]:
 
 
 def read_activations(connection: Connection) -> tuple[Activation, ...]:
-    """All of them, the oldest first."""
+    """All activations, oldest first."""
     return tuple(Activation(*row) for row in connection.execute(READ))
 
 
-# --- the way back -----------------------------------------------------------------------------
+# --- rollback ---------------------------------------------------------------------------------
 
 
 def piles(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
-    """The changes of each task that nobody has gone back on, in order; see the module."""
+    """The stack of each task: its changes that were not rolled back, oldest first."""
     found: dict[str, list[Activation]] = {task: [] for task in SINGLE_TASKS}
     for one in told:
         pile = found.get(one.task)
@@ -126,36 +125,34 @@ def piles(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
 
 
 def last_changed(told: Iterable[Activation]) -> tuple[str, ...]:
-    """The tasks of the last change that nobody has gone back on, and that was not the first of
-    its task: both, where both changed at once."""
+    """The tasks of the last change that can be rolled back: both, if both changed together."""
     tops = [pile[-1] for pile in piles(told).values() if pile]
     from_another = [one for one in tops if one.before_id is not None]
     if not from_another:
         return ()
     last = max(from_another, key=lambda one: one.id)
-    # Two changes may be made within a millisecond; one change brings one model.
+    # Two changes may have the same time, to the millisecond; one change has one model.
     same = ((one.task, (one.model_id, one.at)) for one in from_another)
     return tuple(task for task, change in same if change == (last.model_id, last.at))
 
 
 def earlier(pile: Sequence[Activation]) -> Iterator[int]:
-    """The models that a task used before, by number, the last one first; of one pile."""
+    """The ids of the former models of a stack, the last one first."""
     for one in reversed(pile):
         if one.before_id is not None:
             yield one.before_id
 
 
-# How far each annotator was found to be right: figures that somebody asked to be remembered.
+# Competence weights: the measured accuracy of each annotator.
 #
-# They are kept whole, as one setting, so that an item is read with one look-up more, and are
-# replaced or forgotten whole.
+# They are one setting, so that reading an item takes a single further look-up.
 
 SETTING = "competence"
-"""Name of the setting; its value is JSON, "" where nothing is remembered."""
+"""Name of the setting. Its value is JSON, "" for none."""
 
 
 def remember(connection: Connection, source: str, people: Sequence[CompetenceWeight]) -> None:
-    """Keep these figures in place of all that there were. source: what they were measured by.
+    """Store these weights in place of all earlier ones. source: the measure, in words.
 
     Raises ValueError for an accuracy that is not between 0 and 1.
     """
@@ -171,7 +168,7 @@ def remember(connection: Connection, source: str, people: Sequence[CompetenceWei
 
 
 def forget(connection: Connection) -> bool:
-    """Remember nothing any more; whether there was something."""
+    """Delete the weights; False if there were none."""
     if remembered(connection) is None:
         return False
     db_passages.write_setting(connection, SETTING, "")
@@ -179,12 +176,12 @@ def forget(connection: Connection) -> bool:
 
 
 def remembered(connection: Connection) -> Remembered | None:
-    """What is remembered; None for nothing, also where another program wrote what is none."""
+    """The stored weights; None if there are none, or the value is invalid."""
     return _read(db_passages.read_setting(connection, SETTING) or "")
 
 
 def of_votes(connection: Connection, votes: Sequence[Vote]) -> tuple[CompetenceWeight, ...]:
-    """The figures of those who answered, as far as there are any."""
+    """The weights of the annotators of these votes, as far as there are any."""
     found = remembered(connection) if votes else None
     if found is None:
         return ()
@@ -208,8 +205,8 @@ def _read(text: str) -> Remembered | None:
         return None
 
 
-# What a file brought may have been decided long before. sides: whether what was dealt to
-# judge by was kept out. A model that is older than the dealing of a passage knew nothing of it.
+# Imported gold counts from the import, not from its decision. sides: whether the held-out side
+# was excluded. A passage that was put on that side after the training may have been used.
 PASSAGES = """
 SELECT DISTINCT lower(hex(q.digest))
 FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
@@ -227,9 +224,9 @@ WHERE {where} AND coalesce(c.created_at, g.decided_at, '') <= :made_at
 def passages(
     connection: Connection, query: Query, made_at: str, splits: Sequence[str], *, sides: bool
 ) -> frozenset[str]:
-    """The digests of the passages in which a query finds gold that was there at a time.
+    """The digests of the passages of a query that had gold at a time.
 
-    splits: passages that also stand in one of these were kept out.
+    splits: passages in one of these were excluded. sides: so was the held-out side.
     """
     compiled = compile_query(query, 0)
     row = {"made_at": made_at, "splits": json_of(list(splits)), "sides": sides}
@@ -327,7 +324,7 @@ class NewModel:
 
 
 def find(connection: Connection, name: str) -> tuple[int, str, str, str] | None:
-    """Id, task, recipe and version of a model by name."""
+    """Id, task, recipe and version of a model by name; None if it is unknown."""
     row: tuple[int, str, str, str] | None = connection.execute(FIND, {"name": name}).fetchone()
     return row
 
@@ -342,10 +339,10 @@ def ensure(
     in_place_of: Sequence[str] = (),
     because: ActivationReason | None = None,
 ) -> int:
-    """A model's id; a new one is registered, as the active one if its task has none.
+    """The id of a model. A new one is registered, as active if its task has no active one.
 
-    in_place_of: built-in recipes. A new model takes over where those are active. because:
-    noted where it becomes the active one.
+    in_place_of: built-in recipes, which a new model replaces if they are active. because: for
+    the activation log. Raises StoreError for an unknown task.
     """
     known = find(connection, name)
     if known is not None:
@@ -371,21 +368,20 @@ def ensure(
 
 
 def tasks_of(task: str) -> tuple[str, ...]:
-    """The tasks, each of which uses one model, that a model of `task` does."""
+    """The single tasks of a model's task."""
     return SINGLE_TASKS if task == "both" else (task,)
 
 
 def set_version(connection: Connection, model_id: int, recipe: str, version: str) -> None:
-    """Say that a model of this name is now another version."""
     connection.execute(SET_VERSION, {"id": model_id, "recipe": recipe, "version": version})
 
 
 def register(
     connection: Connection, new: NewModel, because: ActivationReason | None = None
 ) -> int:
-    """A trained model's id; it is active if its task has no active model yet.
+    """Register a trained model, as active if its task has no active one; its id.
 
-    because: noted if it is. Raises StoreError if its name is taken.
+    because: for the activation log. Raises StoreError if the name is taken.
     """
     if find(connection, new.name) is not None:
         raise StoreError(f"there is a model {new.name} already")
@@ -406,14 +402,14 @@ def register(
 
 
 def set_state(connection: Connection, model_id: int, state: str) -> None:
-    """Say where a model stands that is not in use."""
+    """Set the state of a model that is not active."""
     connection.execute(SET_STATE, {"id": model_id, "state": state})
 
 
 def activate(
     connection: Connection, model: Model, because: ActivationReason | None = None
 ) -> None:
-    """Make a model the one that its task uses; the one before is retired."""
+    """Activate a model for its task, and retire the former one."""
     with noted(connection, because):
         connection.execute(RETIRE_OTHERS, {"id": model.id, "task": model.task})
         connection.execute(ACTIVATE, {"id": model.id})
@@ -424,12 +420,12 @@ def activate(
 def put_back(
     connection: Connection, models: Mapping[str, Model], because: ActivationReason | None = None
 ) -> None:
-    """Let tasks use models again that they used before, by the task, and others stay as is.
+    """Reactivate former models, by task. Other tasks keep theirs.
 
-    Where one of these is a model of both tasks and another such is in use, both tasks change.
+    Both tasks change if one of the models is of both and replaces another such model.
     """
     with noted(connection, because):
-        # One of both first: it is in use in a task only where no other takes that task.
+        # Models of both tasks first: models of a single task take precedence over them.
         for task, model in sorted(models.items(), key=lambda one: one[1].task != "both"):
             row = {"id": model.id, "task": task, "whole": model.task == "both"}
             connection.execute(RETIRE_IN_TASK, row)
@@ -514,10 +510,10 @@ def _model(
     )
 
 
-# What becomes of a model that a training made: put to use, kept, or rejected.
+# Promotion of a trained model: active, candidate or rejected.
 #
-# The verdict was given before, beside the models that were in use then. Where others are now,
-# it says nothing of them, and the model is kept as a candidate.
+# The verdict compares it with the models that were active then. If others are active now, the
+# verdict does not apply, and the model becomes a candidate.
 
 PROMOTED = "promoted"
 CANDIDATE = "candidate"
@@ -532,7 +528,7 @@ OTHERS = "Meanwhile {names} came into use, beside which it was not judged."
 def settled(
     connection: Connection, verdict: Mapping[str, object] | None, *, promote: bool
 ) -> dict[str, object]:
-    """The verdict as it holds now: one that cannot be followed makes a candidate."""
+    """The verdict to apply: "candidate" if the given one does not apply any more."""
     found = dict(verdict or {})
     if found.get("verdict") not in (PROMOTED, FIRST_VERDICT):
         return found
@@ -548,7 +544,7 @@ def _kept(verdict: Mapping[str, object], why: str) -> dict[str, object]:
 
 
 def _others(connection: Connection, verdict: Mapping[str, object]) -> list[str]:
-    """Models in use that are not those beside which it was judged."""
+    """Names of active models that the verdict did not compare with."""
     trials = verdict.get("trials")
     others = []
     for one in trials if isinstance(trials, list) else []:
@@ -561,7 +557,7 @@ def _others(connection: Connection, verdict: Mapping[str, object]) -> list[str]:
 def register_trained(
     connection: Connection, new: NewModel, verdict: Mapping[str, object], job_id: int
 ) -> int:
-    """The number of a trained model, which is in use where the verdict says so."""
+    """Register a trained model and apply its verdict; its id."""
     because = ActivationReason(reason=str(verdict.get("reason", "")), job=job_id)
     model_id = register(connection, replace(new, verdict=verdict), because)
     made = read(connection, model_id)
