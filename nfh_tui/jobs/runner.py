@@ -1,9 +1,8 @@
-"""The job runner, `python -m nfh_tui.jobs.runner --db PATH`: works the queue until it is
-empty. Its start, heartbeat, cancellation, log, and ends in sentences.
+"""The job runner, `python -m nfh_tui.jobs.runner --db PATH`, which runs the queued jobs until
+none is left: its start, heartbeat, cancellation, log and error messages.
 
-It is a process of its own, detached from whoever started it, and has the machine after
-everybody else. What it is killed in is marked as interrupted by whoever reads the queue next,
-and taken up by the next runner.
+The runner is a detached process of low priority. If it is killed, the next reader of the queue
+marks its job as interrupted, and the next runner continues the job.
 """
 
 import _thread
@@ -18,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -57,28 +56,30 @@ from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.jobs.reporting import JobReporter, Progress
 from nfh_tui.process_signals import EndedError, tidily
 
-# What the arguments of a job may be: a row of the database may hold anything.
+# The check of a job's arguments, since a row of the database may hold anything.
 #
-# Bodies of jobs read them leniently. This is looked at before a body begins, so that what was
-# damaged, or written by another program, is told, and not done in another way than was asked.
+# The jobs themselves read their arguments leniently. The check runs first, so that arguments
+# which are damaged or were written by another program are an error, and not misunderstood.
 
 IDENTIFICATION, RESOLUTION, BOTH = "identification", "resolution", "both"
 
 SHOWN = 60
-"""Characters of a value that are told."""
+"""Characters of a value that are shown in an error."""
 
 
 class ArgumentsError(ModelsError):
-    """A job that asks for nothing that can be done; the sentence says why."""
+    """The arguments of a job are not valid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentType:
-    """What an argument may be. words: the same for a person. needed: it may not be missing."""
+    """The type of an argument."""
 
     fits: Callable[[object], bool]
     words: str
+    """Its name in errors."""
     needed: bool = False
+    """Whether the argument is required."""
 
 
 def _is_text(value: object) -> bool:
@@ -89,23 +90,16 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-TEXT, WANTED_TEXT = (
-    ArgumentType(_is_text, "a text"),
-    ArgumentType(_is_text, "a text", needed=True),
-)
-TEXTS, WANTED_TEXTS = (
-    ArgumentType(_are_texts, "texts"),
-    ArgumentType(_are_texts, "texts", needed=True),
-)
-FLAG, COUNT = ArgumentType(_is_flag, "true or false"), ArgumentType(_is_count, "a whole number")
+TEXT = ArgumentType(_is_text, "a text")
+WANTED_TEXT = replace(TEXT, needed=True)
+TEXTS = ArgumentType(_are_texts, "texts")
+WANTED_TEXTS = replace(TEXTS, needed=True)
+FLAG = ArgumentType(lambda value: isinstance(value, bool), "true or false")
+COUNT = ArgumentType(_is_count, "a whole number")
 
 FORMS: Mapping[str, Mapping[str, ArgumentType]] = {
     TRAIN: {
@@ -161,7 +155,7 @@ FORMS: Mapping[str, Mapping[str, ArgumentType]] = {
         "blind": FLAG,
     },
 }
-"""By a kind's name and the argument's."""
+"""The types of arguments, by kind of job and name."""
 
 TASKS: Mapping[str, tuple[str, ...]] = {
     TRAIN: (IDENTIFICATION, RESOLUTION, BOTH),
@@ -172,14 +166,14 @@ TASKS: Mapping[str, tuple[str, ...]] = {
 READS, WRITES = "reads", "writes"
 
 FILES: Mapping[str, str] = {"files": READS, "file": READS, "train": READS, "report": WRITES}
-"""Arguments that are paths, whatever they hold, with what is done there."""
+"""Arguments that are always paths, with the kind of access."""
 
 NAMES_OR_PATHS = ("models", "words", "sets", "parser")
-"""Arguments that may hold a path, or a name of something else."""
+"""Arguments that may be paths or names."""
 
 
 def job_paths(job: "Job") -> Iterator[tuple[str, str]]:
-    """The paths that a job was given: what is done there, "reads" or "writes", and the path."""
+    """The paths in the arguments of a job, as pairs ("reads" or "writes", path)."""
     for key, does in FILES.items():
         for path in filter(None, (text_of(job.arguments, key), *texts_of(job.arguments, key))):
             yield does, path
@@ -191,8 +185,8 @@ def job_paths(job: "Job") -> Iterator[tuple[str, str]]:
 
 
 def check_arguments(job: "Job") -> None:
-    """Raise ArgumentsError unless a job's arguments are of its kind's form, and each path in
-    them leads where it led when it was given."""
+    """Raise ArgumentsError unless the arguments of a job have the types of its kind, and each
+    path in them is absolute and free of symbolic links, as when the job was queued."""
     given = job.arguments
     if given is UNREADABLE:
         raise ArgumentsError(
@@ -202,10 +196,10 @@ def check_arguments(job: "Job") -> None:
     for key, form in FORMS.get(job.kind, {}).items():
         value = given.get(key)
         if value is None and form.needed:
-            raise ArgumentsError(f"its arguments do not say “{key}”{_again()}")
+            raise ArgumentsError(f"its arguments do not say “{key}”{AGAIN}")
         if value is not None and not form.fits(value):
             raise ArgumentsError(
-                f"its argument “{key}” is {_short(value)}, wanted {form.words}{_again()}"
+                f"its argument “{key}” is {_short(value)}, wanted {form.words}{AGAIN}"
             )
     wanted = TASKS.get(job.kind)
     task = given.get("task") if job.kind == EVALUATE else job.task
@@ -215,12 +209,12 @@ def check_arguments(job: "Job") -> None:
         if not Path(path).is_absolute() or os.path.realpath(path) != path:
             raise ArgumentsError(
                 f"it {does} {_short(path)}, which is no whole path, or leads elsewhere than "
-                f"when it was given{_again()}"
+                f"when it was given{AGAIN}"
             )
 
 
 def _value(word: str) -> str:
-    """What of a setting, "base=FOLDER", or of a parser, "stanza:FOLDER", may be a path."""
+    """The possible path in a setting, "base=FOLDER", or a parser, "stanza:FOLDER"."""
     key, equals, value = word.partition("=")
     if equals:
         return value if key in PATHS else ""
@@ -228,31 +222,30 @@ def _value(word: str) -> str:
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word is a path, and no name: names of models may have a slash in them."""
+    """Whether a word is a path and not a name; names of models may contain slashes."""
     path = Path(word)
     return path.is_absolute() or ".." in path.parts or word.startswith(("./", "~"))
 
 
-def _again() -> str:
-    return ": give the command that asked for it again"
+AGAIN = ": give the command that asked for it again"
 
 
 def _short(value: object) -> str:
-    said = repr(value)
-    return said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-TOLD = (ModelsError, StoreError, FormatError, QueryError, ExportError)
-"""Errors whose words are meant for a person."""
+READABLE = (ModelsError, StoreError, FormatError, QueryError, ExportError)
+"""Errors whose messages are written for users."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 OUT_OF_MEMORY = ("OutOfMemoryError", "can't allocate memory", "not enough memory")
-"""By these the errors of torch are known, which is not loaded to ask for their class."""
+"""Parts of torch's errors; torch is not imported only to compare their class."""
 
 
 def sentence(error: BaseException, job_id: int, folder: Path) -> str:
-    """What to tell of an error that a job failed with. folder: the job's own."""
+    """The message for the error that a job failed with. folder: of the job."""
     again = f"`nfh-tui jobs retry {job_id}`"
     if _full(error):
         where = getattr(error, "filename", None) or folder
@@ -260,9 +253,10 @@ def sentence(error: BaseException, job_id: int, folder: Path) -> str:
             f"the disk that holds {where} is full. Make room, then {again}: it goes on from "
             "what was saved before"
         )
-    if isinstance(error, TOLD):
+    if isinstance(error, READABLE):
         return str(error) or type(error).__name__
-    if isinstance(error, MemoryError) or _says(error, OUT_OF_MEMORY):
+    text = f"{type(error).__name__} {error}"
+    if isinstance(error, MemoryError) or any(part in text for part in OUT_OF_MEMORY):
         return f"the machine has not enough memory left for it. Make room there, then {again}"
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename is not None else ""
@@ -274,34 +268,29 @@ def sentence(error: BaseException, job_id: int, folder: Path) -> str:
 
 
 def our_fault(error: BaseException) -> bool:
-    """Whether the place in the program belongs into the log."""
-    return not isinstance(error, (*TOLD, OSError))
+    """Whether an error is a fault of the program, whose traceback belongs into the log."""
+    return not isinstance(error, (*READABLE, OSError))
 
 
 def _full(error: BaseException | None) -> bool:
-    """Whether a disk was full; libraries that write only say so in their own words."""
+    """Whether a disk was full. Some libraries report that only in the text of their errors."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in FULL:
             return True
-        if not isinstance(error, TOLD) and "No space left on device" in str(error):
+        if not isinstance(error, READABLE) and "No space left on device" in str(error):
             return True
         error = error.__cause__
     return False
 
 
-def _says(error: BaseException, words: tuple[str, ...]) -> bool:
-    told = f"{type(error).__name__} {error}"
-    return any(one in told for one in words)
-
-
 ATTEMPT = ", attempt "
-"""In the line with which each attempt begins, before its number."""
+"""Precedes the number in the first line of each attempt."""
 
 
 class JobLog:
-    """The log of a job, appended to. While it is open, standard error goes there, too.
+    """Appends to the log of a job. While it is open, standard error is redirected to it.
 
-    A log that cannot be written is done without: the job is worth more.
+    Errors in writing the log are ignored, so that they do not end the job.
     """
 
     def __init__(self, store: "Store", job: "Job") -> None:
@@ -340,7 +329,7 @@ class JobLog:
             self._file = None
 
     def say(self, words: str) -> None:
-        """A line, with the time."""
+        """Write a line with the time."""
         if self._file is None:
             return
         at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
@@ -348,7 +337,7 @@ class JobLog:
             os.write(self._file, f"{at} {words}\n".encode("utf-8", "replace"))
 
     def telling(self, progress: "Progress") -> "Progress":
-        """What tells `progress`, and has a line in the log for each new phase."""
+        """Wrap `progress` to write a line for each new phase."""
 
         def tell(phase: str, done: int, total: int) -> None:
             if phase != self._phase:
@@ -359,7 +348,7 @@ class JobLog:
         return tell
 
     def _redirect(self, file: int) -> None:
-        """Standard error into the log, where it is a file of the system."""
+        """Redirect standard error to the log, if it is a file descriptor."""
         with suppress(OSError, ValueError, AttributeError):
             if sys.stderr.fileno() == 2:
                 self._before = os.dup(2)
@@ -367,7 +356,7 @@ class JobLog:
 
 
 def _begun(path: "Path") -> int:
-    """How many attempts a log tells of: one put back into the queue is counted from there."""
+    """The number of attempts in a log: a job that is queued again counts on from there."""
     try:
         with path.open("rb") as file:
             return sum(ATTEMPT.encode() in line for line in file)
@@ -379,44 +368,37 @@ MODULE = "nfh_tui.jobs.runner"
 LOG_NAME = "runner.log"
 
 VARIABLE = "NFH_TUI_RUNNER"
-"""An environment variable: "off" starts no runner (jobs wait for `nfh-tui jobs run`), "here"
-has a command that waits for its job work the queue itself."""
+"""Environment variable: "off" starts no runners (jobs wait for `nfh-tui jobs run`); with "here"
+a command that waits for its job runs the queue itself."""
 
 OFF, HERE = "off", "here"
 
 BETWEEN_STARTS = 5.0
-"""Seconds that a runner has to begin a job, before another one is started by the way."""
+"""Seconds for a runner to claim a job before `ensure_runner` starts another one."""
 
 _started: list[tuple[subprocess.Popen[bytes], float]] = []
-"""Runners of this process, with when they were started: those that ended are let go of."""
+"""Runners that this process has started, with their monotonic start times."""
 
 
 def asked_for(value: str) -> bool:
-    """Whether the environment asks for this way of running jobs."""
+    """Whether the environment variable has this value."""
     return os.environ.get(VARIABLE, "") == value
 
 
 def ensure_runner(store: "Store") -> bool:
-    """Start a runner where a job waits that could be run now; whether one was started.
+    """Start a runner if a queued job could run now; returns whether one was started.
 
-    To be called by whatever opens a database, or waits for a job, as often as it looks: a
-    runner that was killed comes back by that. Raises StoreError, and OSError where none can be
-    started.
+    Processes that open a database or wait for a job call this regularly, which replaces a
+    runner that was killed. Raises StoreError, and OSError if no process can be started.
     """
-    _let_go()
-    if _starting() or store.jobs.waiting(claimable()) is None:
+    _drop_ended()
+    if any(_recent(at) for _, at in _started) or store.jobs.waiting(claimable()) is None:
         return False
     return start_runner(store.path)
 
 
-def _let_go() -> None:
-    """Forget the runners of this process that have ended."""
+def _drop_ended() -> None:
     _started[:] = [(one, at) for one, at in _started if one.poll() is None or _recent(at)]
-
-
-def _starting() -> bool:
-    """Whether a runner was started just now."""
-    return any(_recent(at) for _, at in _started)
 
 
 def _recent(at: float) -> bool:
@@ -424,17 +406,17 @@ def _recent(at: float) -> bool:
 
 
 def start_runner(database: Path, trainings: int = 1) -> bool:
-    """Start a runner that works the queue until it is empty; False where none is wanted.
+    """Start a runner, unless VARIABLE forbids it; returns whether one was started.
 
-    One that finds nothing to do ends at once, so this may be called whenever a job is queued.
-    trainings: so many heavy jobs may run at a time. Raises OSError.
+    A runner that finds no job ends at once, so this may be called after each new job.
+    trainings: how many heavy jobs may run at the same time. Raises OSError.
     """
     if asked_for(OFF) or asked_for(HERE):
         return False
-    _let_go()
+    _drop_ended()
     log = open_private(log_path(LOG_NAME))
     try:
-        # -P: a module of the folder one stands in must not shadow one of ours.
+        # -P: a module in the current folder must not shadow one of ours.
         command = [sys.executable, "-P", "-m", MODULE, "--db", str(database.absolute())]
         runner = subprocess.Popen(
             [*command, "--trainings", str(trainings)],
@@ -452,31 +434,31 @@ def start_runner(database: Path, trainings: int = 1) -> bool:
 Handler = Callable[[int, FrameType | None], object] | int | None
 
 BETWEEN_BEATS = 1.0
-"""Seconds between two beats."""
+"""Seconds between two heartbeats."""
 
 GRACE = 20.0
-"""Seconds for a cancelled job to come to a place where it can be left. Some computations of
-libraries cannot be left at all: the process ends then, and the next runner goes on."""
+"""Seconds for a cancelled job to react to an interrupt. Some computations of libraries cannot
+be interrupted: the process is then ended, and the next runner continues with the queue."""
 
 NUDGE = 0.05
-"""Seconds between two tries to interrupt a job that is loading a module."""
+"""Seconds between two attempts to interrupt a job that is importing a module."""
 
 LOADING = "<frozen importlib._bootstrap"
-"""How the places in the program begin that load modules."""
+"""Prefix of the file names of stack frames that import modules."""
 
 KILLED = 75
-"""Exit status of a process that was ended so."""
+"""Exit status of a process that was ended because its job could not be interrupted."""
 
 CUT_OFF = "it could not be left where it was: its process ends"
 
 
 class JobHeartbeat:
-    """Beats in a thread while a job runs in the main one.
+    """Writes a job's heartbeat in a thread, while the job runs in the main thread.
 
-    Where the job is ended by somebody else, or another process has it, its work is interrupted,
-    and leaving the block raises JobGoneError in place of the KeyboardInterrupt. It is not
-    interrupted while it loads a module: half a one would stay, for whatever comes after in this
-    process. say: told what belongs into the job's log.
+    If somebody else ends the job, or another process has claimed it, the job is interrupted,
+    and the block raises JobGoneError in place of KeyboardInterrupt. A job that is importing a
+    module is interrupted afterwards: a partial import would break later jobs of this process.
+    say: writes to the job's log.
     """
 
     def __init__(
@@ -496,18 +478,15 @@ class JobHeartbeat:
         self._gone = False
         self._interrupted = False
         self._before: Handler = None
-        self._thread = threading.Thread(target=self._beat, daemon=True, name="heart")
+        self._thread = threading.Thread(target=self._beat, daemon=True, name="heartbeat")
 
     @property
     def interrupted(self) -> bool:
-        """Whether the work was interrupted: what libraries had begun may be half done."""
+        """Whether the job was interrupted, which may leave libraries in an undefined state."""
         return self._interrupted
 
     def caused(self, error: BaseException | None) -> bool:
-        """Whether an error is the interruption of a job that was ended by somebody else.
-
-        What a signal to the process raised is not.
-        """
+        """Whether an error is this object's interrupt, and not that of a signal."""
         return (
             self._gone
             and isinstance(error, KeyboardInterrupt)
@@ -517,12 +496,12 @@ class JobHeartbeat:
     def __enter__(self) -> Self:
         self._before = signal.getsignal(signal.SIGINT)
         if callable(self._before) and _in_main():
-            signal.signal(signal.SIGINT, self._heard)
+            signal.signal(signal.SIGINT, self._on_sigint)
         self._thread.start()
         return self
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
-        """Ctrl-C, or our own signal: that one waits while a module is being loaded."""
+    def _on_sigint(self, number: int, frame: FrameType | None) -> None:
+        """Handle Ctrl-C and our own interrupt, which is ignored during an import."""
         if self._gone and (self._interrupted or _loading(frame)):
             return
         self._interrupted = True
@@ -553,27 +532,27 @@ class JobHeartbeat:
                 if self._store.jobs.beat(self._job.id):
                     continue
             except (StoreError, sqlite3.Error):
-                continue  # a full disk, a locked file: the work itself will meet it
+                continue  # full disk or locked file: the job itself will fail on it
             if self._stop.is_set():
                 return
             self._gone = True
-            if not self._ended():
-                self._cut_off()
+            if not self._interrupt_job():
+                self._end_process()
             return
 
-    def _ended(self) -> bool:
-        """Interrupt the work, as soon as that can be done; whether it came to an end."""
+    def _interrupt_job(self) -> bool:
+        """Interrupt the job as soon as possible; returns whether it ended within the grace."""
         until = time.monotonic() + self._grace
         while not self._interrupted and time.monotonic() < until:
             _interrupt()
             if self._stop.wait(NUDGE):
                 return True
-            if signal.getsignal(signal.SIGINT) != self._heard:
-                self._interrupted = True  # somebody else hears it, and was told once
+            if signal.getsignal(signal.SIGINT) != self._on_sigint:
+                self._interrupted = True  # another handler has received the signal
         return self._stop.wait(max(0.0, until - time.monotonic()))
 
-    def _cut_off(self) -> None:
-        """End the process on the spot; a new one works what else is in the queue."""
+    def _end_process(self) -> None:
+        """End the process at once; a new runner continues with the queue."""
         self._say(CUT_OFF)
         with suppress(OSError):
             give_room(self._store.path, self._job)
@@ -583,12 +562,12 @@ class JobHeartbeat:
 
 
 def _in_main() -> bool:
-    """Whether this is the thread that hears signals."""
+    """Whether this is the main thread, which alone handles signals."""
     return threading.current_thread() is threading.main_thread()
 
 
 def _loading(frame: FrameType | None) -> bool:
-    """Whether a place in the program is within the loading of a module."""
+    """Whether a stack frame is within an import."""
     while frame is not None:
         if frame.f_code.co_filename.startswith(LOADING):
             return True
@@ -597,10 +576,8 @@ def _loading(frame: FrameType | None) -> bool:
 
 
 def _interrupt() -> None:
-    """Have KeyboardInterrupt raised in the main thread.
-
-    By a real signal where there are such: only that ends a wait for a child, a lock, a socket.
-    """
+    """Raise KeyboardInterrupt in the main thread."""
+    # Only a real signal ends a wait for a child process, a lock or a socket.
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main and callable(signal.getsignal(signal.SIGINT)):
         signal.pthread_kill(main, signal.SIGINT)
@@ -611,15 +588,15 @@ def _interrupt() -> None:
 Told = TypeVar("Told")
 
 PATIENCE = 12
-"""So often a write is tried again that another program's writes keep out, ten seconds each."""
+"""How often a write is repeated while another program locks the file, ten seconds each."""
 
 NICENESS = 10
-"""The lowest priority but those that ask for even less: people at the screen come first."""
+"""The nice value of runners, so that interactive programs come first."""
 
 GROWN = 1_500_000_000
-"""Bytes of memory that a runner may hold between two jobs; with more it begins anew. What
-libraries keep of one job is of no use to the next. It also begins anew behind a job that was
-interrupted: libraries may be in the middle of something."""
+"""Bytes of memory above which a runner restarts between two jobs: caches of libraries are of no
+use to the next job. It also restarts after an interrupted job, which may leave libraries in an
+undefined state."""
 
 
 def work(
@@ -631,12 +608,12 @@ def work(
     fresh: bool = False,
     only: int | None = None,
 ) -> int:
-    """Run what is in the queue until nothing is left that can be run now; how many were run.
+    """Run queued jobs until none can be run now; returns how many were run.
 
-    trainings: so many heavy jobs may run at a time, others' included. enough: asked after each
-    job whether to leave the rest. fresh: leave it to a new process where this one is no place
-    for a further job. only: the number of the one job that is run. Raises StoreError where the
-    queue cannot be read or written, and KeyboardInterrupt, which leaves the job interrupted.
+    trainings: how many heavy jobs may run at the same time, in all processes. enough: called
+    after each job; True leaves the rest. fresh: leave the rest if this process should restart
+    (see GROWN). only: the number of the one job to run. Raises StoreError if the queue cannot
+    be read or written, and KeyboardInterrupt, after which the job is interrupted.
     """
     done = 0
     while (
@@ -650,23 +627,23 @@ def work(
 
 
 def run(store: Store, job: Job, progress: Progress) -> bool:
-    """Run a job that this process has claimed, and say how it ended; whether it was
-    interrupted, since somebody else ended it.
+    """Run a job that this process has claimed and write its end; returns whether it was
+    interrupted because somebody else ended it.
 
-    Raises KeyboardInterrupt where the process is to end; the job then is interrupted. Raises
-    StoreError where it cannot be said how the job ended: the process is to end then, for its
-    being there says that it is at the job.
+    Raises KeyboardInterrupt if the process shall end; the job is then interrupted. Raises
+    StoreError if the end of the job cannot be written. The process must end then, since as
+    long as it lives the job counts as running.
     """
     with JobLog(store, job) as log, _room(store, job):
         report = JobReporter(store, job.id, log.telling(progress))
-        heart = JobHeartbeat(store, job, log.say)
+        heartbeat = JobHeartbeat(store, job, log.say)
         try:
-            with heart:
+            with heartbeat:
                 check_arguments(job)
                 result = KINDS[job.kind].run(store, job, report)
             log.say("done" if _done(store, job, result) else f"ended: {CANCELLED}")
         except BaseException as error:
-            if heart.caused(error):
+            if heartbeat.caused(error):
                 error = JobGoneError(CANCELLED)
             _end(store, job, error, log)
             if isinstance(error, KeyboardInterrupt):
@@ -675,18 +652,18 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
     if found is not None and found.state is JobState.DONE:
         with suppress(OSError):
             tidy(store.path, job)
-    return heart.interrupted
+    return heartbeat.interrupted
 
 
 def _done(store: Store, job: Job, result: Mapping[str, object] | None) -> bool:
-    """Say that a job is done, unless its body did; False if somebody ended it meanwhile."""
+    """Mark a job as done, unless it did so itself; False if somebody else has ended it."""
     if result is None:
         return True
     return _patiently(lambda: store.jobs.end(job.id, JobState.DONE, result=result))
 
 
 def _patiently(write: Callable[[], Told]) -> Told:
-    """A write that waits for others for longer than those do that a person waits for."""
+    """Repeat a write while the database is locked, longer than interactive programs do."""
     for _ in range(PATIENCE):
         with suppress(BusyError):
             return write()
@@ -694,7 +671,7 @@ def _patiently(write: Callable[[], Told]) -> Told:
 
 
 def _end(store: Store, job: Job, error: BaseException, log: JobLog) -> None:
-    """Note how a job ended early; one that somebody else ended is left as it is."""
+    """Write how a job failed or was interrupted, unless somebody else has ended it."""
     if isinstance(error, JobGoneError):
         log.say(f"ended: {error}")
         return
@@ -708,7 +685,7 @@ def _end(store: Store, job: Job, error: BaseException, log: JobLog) -> None:
         said = sentence(error, job.id, _folder(store, job))
     log.say(f"{state}: {said}")
     if state is JobState.INTERRUPTED:
-        with suppress(StoreError):  # the process ends, and that says the same
+        with suppress(StoreError):  # the end of the process has the same effect
             store.jobs.end(job.id, state, said)
         return
     try:
@@ -720,7 +697,7 @@ def _end(store: Store, job: Job, error: BaseException, log: JobLog) -> None:
 
 
 def _folder(store: Store, job: Job) -> Path:
-    """Where a job's files are; where they would be, if it has none."""
+    """The folder of a job; that of all jobs if it has none."""
     with suppress(OSError):
         return find_folder(store.path, job) or jobs_folder(store.path)
     return jobs_folder(store.path)
@@ -728,7 +705,7 @@ def _folder(store: Store, job: Job) -> Path:
 
 @contextmanager
 def _room(store: Store, job: Job) -> Iterator[None]:
-    """Room on the disk that is set aside, to note how the job ended."""
+    """Reserve room on the disk inside the block, for writing the end of the job."""
     with suppress(OSError):
         keep_room(store.path, job)
     try:
@@ -739,13 +716,13 @@ def _room(store: Store, job: Job) -> Iterator[None]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Work the queue; 0, or 1 where the database cannot be used or the process was to end."""
+    """Run the queue. Exit status 1 if the database cannot be used or a signal ended it."""
     parser = argparse.ArgumentParser(prog="nfh_tui.jobs.runner")
     parser.add_argument("--db", type=Path, required=True, help="the database")
     parser.add_argument("--trainings", type=int, default=1, help="heavy jobs at a time")
     asked = parser.parse_args(arguments)
     _step_back()
-    # A shell's background ignores it, and a job that is cancelled is interrupted by it.
+    # Background jobs of a shell ignore SIGINT, but cancelling a job needs it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with tidily(), Store.open(asked.db) as store:
@@ -764,17 +741,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _forget(store: Store) -> None:
-    """Remove what is left of jobs that nobody went on with for long."""
+    """Remove the files of jobs that ended long ago."""
     with suppress(OSError):
         forget(store.path, [job for job in store.jobs.all() if job.state.ended])
 
 
 def _nobody(phase: str, done: int, total: int) -> None:
-    """Nobody watches: the row in the database says it."""
+    """Progress is not shown here; the job's row has it."""
 
 
 def _grown() -> bool:
-    """Whether this process holds more memory than it should; only Linux says."""
+    """Whether this process uses more memory than GROWN; False except on Linux."""
     try:
         pages = Path("/proc/self/statm").read_text("ascii").split()[1]
     except OSError:
@@ -783,30 +760,30 @@ def _grown() -> bool:
 
 
 def _step_back() -> None:
-    """Let everybody else go first."""
-    # Networks' threads that spin while they wait for each other starve beside other work.
+    """Lower the priority of this process."""
+    # Spinning threads of neural networks starve next to other work.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     with suppress(OSError, AttributeError):
-        # Not os.nice: a runner that begins anew would go down further each time.
+        # Not os.nice: it would lower the priority further at each restart.
         mine = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, 0, max(mine, NICENESS))
-    # A session of its own is a group of its own to Linux' scheduler, which weighs groups.
+    # Linux' scheduler shares the CPU between sessions first: the group needs the value, too.
     with suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(NICENESS), "ascii")
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place, have it on the disk, and rename it. Raises OSError."""
-    beside = path_beside(path, "tmp")
+    """Replace a file atomically, with an fsync before the rename. Raises OSError."""
+    temporary = path_beside(path, "tmp")
     try:
-        with beside.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     finally:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
