@@ -1,9 +1,9 @@
-"""The labels of one moment that a training or a trial works on: how they are taken, which
-are kept out, and whether they are enough.
+"""Label snapshots: the gold that a training or a check uses, the held-out split, and the test
+whether there is enough.
 
-It is taken from the database once, and lies in the job's folder from then on. So
-nobody's later decision changes a job that is at work, a job that was killed goes on with the
-same labels, and a job on another machine needs no database.
+A snapshot is taken from the database once and stored in the job's folder. So later answers do
+not affect a running job, a job that was killed resumes with the same labels, and a job on
+another machine needs no database.
 """
 
 import hashlib
@@ -43,25 +43,26 @@ if TYPE_CHECKING:
     from nfh_tui.jobs.reporting import JobReporter
 
 
-# Which passages are kept out of learning: planned here, without a database.
+# The held-out split, planned without a database.
 #
-# A unit is what stays together: a document where it holds but a small part of the labels, else
-# the passages that have a long turn in common, since one scene is often cut into several. What
-# was dealt once stays where it is; what is new and belongs to a unit that was dealt follows
-# it. Of the units that nobody knew, so many are kept out that the share of each kind of answer
-# comes right again.
+# A unit is a set of passages that must be on the same side: a document, if it has only a small
+# part of the labels, else the passages that share a long turn, since one scene is often cut
+# into several passages. Passages keep the side they were assigned to once; new passages of an
+# assigned unit follow it. Of the other units, as many are held out as restore the share of
+# each kind of answer.
 
 LONG_TURN = 8
-"""Words, from which on a turn stands in two passages by no chance."""
+"""Least number of words of a turn that is not in two passages by chance."""
 
 FORMULA = 20
-"""Passages; a turn that stands in more of them is a formula, and ties none together."""
+"""A turn in more passages than this is a formula and does not join them."""
 
 SMALL_DOCUMENT = 0.1
-"""The largest part of all labels that a document may hold to be a unit."""
+"""Largest share of all labels in a document that is a unit."""
 
 FEW_LABELS = 200
-"""Labels of a kind up to which a larger share is kept out, to judge by more than a few."""
+"""Number of labels of a kind of which SHARE_OF_FEW is held out, in place of SHARE, so that the
+evaluation has enough of them."""
 
 SHARE_OF_FEW = 0.2
 SHARE = 0.1
@@ -71,36 +72,41 @@ SEED = "kept out"
 
 @dataclass(frozen=True, slots=True)
 class LabelledPassage:
-    """A passage with gold. digest: its own. kinds: of its labels, so many of each."""
+    """A passage with gold."""
 
     passage_id: int
     digest: str
     document: int
     kinds: Mapping[str, int]
+    """Number of labels of each kind."""
     turns: frozenset[str] = frozenset()
+    """Hashes of its long turns."""
 
     @property
     def labels(self) -> int:
-        """How many it has."""
+        """Number of labels."""
         return sum(self.kinds.values())
 
 
 @dataclass(frozen=True, slots=True)
 class SplitPlan:
-    """new: passages to be dealt. units: of each passage that was found. both: passages that
-    belong to units on both sides, and so to none."""
+    """A plan of the held-out split."""
 
     new: tuple[SplitSide, ...]
+    """Sides to store for passages that have none."""
     units: Mapping[int, str]
+    """The unit of each passage."""
     both: frozenset[int]
+    """Passages that share turns with units on both sides, and so can be used on neither."""
 
 
 @dataclass(slots=True)
 class _Unit:
-    """Passages that stay together. side: the one that they are on, None for none yet."""
+    """Passages that stay on one side."""
 
     name: str
     side: bool | None
+    """True: held out; None: not assigned yet."""
     members: list[LabelledPassage] = field(default_factory=list)
 
     def kinds(self) -> Counter[str]:
@@ -111,7 +117,7 @@ class _Unit:
 
 
 def long_turns(passage: Passage) -> frozenset[str]:
-    """A hash of each long turn of a passage, whoever says it."""
+    """A hash of the text of each long turn of a passage, whoever the speaker is."""
     return frozenset(_long_turns(passage))
 
 
@@ -124,7 +130,7 @@ def _long_turns(passage: Passage) -> Iterator[str]:
 
 
 def wanted_out(labels: int, share: float | None) -> float:
-    """How many of so many labels of a kind are to be kept out. share: None for the usual."""
+    """The number to hold out of `labels` labels of a kind. share: None for the default."""
     if share is not None:
         return share * labels
     return max(SHARE_OF_FEW * min(labels, FEW_LABELS), SHARE * labels)
@@ -137,11 +143,11 @@ def plan(
     labels: Mapping[bool, Counter[str]],
     share: float | None,
 ) -> SplitPlan:
-    """Deal what was not dealt yet.
+    """Assign a side to passages that have none.
 
-    known_turns: long turns of passages that were dealt. labels: the gold of each kind there is
-    now in what was dealt, kept out (True) and not. share: of the labels, to be kept out; 0
-    deals nothing, and only tells the units.
+    dealt: existing sides. known_turns: long turns of the passages in `dealt`. labels: current
+    counts of gold by kind in `dealt`, held out (True) or not. share: to be held out; with 0 no
+    side is assigned and only the units are computed.
     """
     sides = {one.passage_id: one for one in dealt}
     units, both = _units(found, sides, known_turns)
@@ -169,7 +175,7 @@ def _units(
     sides: Mapping[int, SplitSide],
     known_turns: Mapping[int, frozenset[str]],
 ) -> tuple[list[_Unit], frozenset[int]]:
-    """What stays together, in the order of the passages, and what belongs to both sides."""
+    """The units, in the order of their passages, and the passages that belong to both sides."""
     formulas = _formulas(found, known_turns)
     whole = _whole_documents(found, sides)
     ties = _Ties()
@@ -205,7 +211,8 @@ def _units(
 def _whole_documents(
     found: Sequence[LabelledPassage], sides: Mapping[int, SplitSide]
 ) -> set[int]:
-    """Documents that are units: small ones among several, and those that were units before."""
+    """Documents that are units: those that were before, and small ones without assigned
+    passages."""
     labels: Counter[int] = Counter()
     begun: set[int] = set()
     for one in found:
@@ -228,26 +235,26 @@ def _formulas(
 
 
 class _Ties:
-    """Names that belong together (union-find), each group with the side that it is on."""
+    """A union-find structure of names, whose groups have at most one side."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}
         self._sides: dict[str, bool] = {}
 
     def root(self, name: str) -> str:
-        """The name that stands for its group."""
+        """The representative of a group."""
         self._above.setdefault(name, name)
         while self._above[name] != name:
             self._above[name] = name = self._above[self._above[name]]
         return name
 
     def side(self, name: str) -> bool | None:
-        """The side of its group; None for one that is on none."""
+        """The side of the group; None if it has none."""
         return self._sides.get(self.root(name))
 
     def tie(self, name: str, others: Iterable[str], dev: bool | None = None) -> bool:
-        """Put a name and others into one group; False, and nothing is done, where they are on
-        both sides. dev: the side of the name."""
+        """Join the groups of some names; False, without effect, if they are on both sides.
+        dev: the side of `name`."""
         roots = {self.root(one) for one in (name, *others)}
         sides = {self._sides[root] for root in roots if root in self._sides}
         sides |= set() if dev is None else {dev}
@@ -261,14 +268,14 @@ class _Ties:
         return True
 
 
-# --- dealing --------------------------------------------------------------------------------
+# --- choosing units to hold out -------------------------------------------------------------
 
 
 def _kept_out(
     fresh: Sequence[_Unit], labels: Mapping[bool, Counter[str]], share: float | None
 ) -> set[str]:
-    """The names of the units that are to be kept out: of each kind so many as it is to have,
-    and where the kinds are too few for that, so many as all of them."""
+    """The names of the units to hold out: enough labels of each kind, and if the kinds are too
+    small for that, enough labels in total."""
     out, every = Counter(labels[True]), labels[True] + labels[False]
     waiting: dict[str, deque[_Unit]] = defaultdict(deque)
     for unit in sorted(fresh, key=_drawn):
@@ -278,25 +285,25 @@ def _kept_out(
     wanted = {kind: wanted_out(count, share) for kind, count in every.items()}
     chosen: set[str] = set()
 
-    def lacking(kind: str) -> float:
+    def deficit(kind: str) -> float:
         return wanted[kind] - out[kind]
 
     while True:
         open_ = [kind for kind in waiting if waiting[kind] and wanted[kind] >= 1]
-        kind = max(open_, key=lambda one: (lacking(one), one), default="")
-        if not kind or lacking(kind) <= 0:
+        kind = max(open_, key=lambda one: (deficit(one), one), default="")
+        if not kind or deficit(kind) <= 0:
             break
         unit = waiting[kind].popleft()
         kinds = unit.kinds()
-        # What it brings of other kinds may be more than is wanted of those.
-        if sum(count * (lacking(one) - count / 2) for one, count in kinds.items()) >= 0:
+        # Chosen only if it reduces the squared deficits: it may bring too many of other kinds.
+        if sum(count * (deficit(one) - count / 2) for one, count in kinds.items()) >= 0:
             chosen.add(unit.name)
             out += kinds
     total = sum(wanted.values())
     rare = out.total() < total / 2
     while rare and any(waiting.values()):
-        there = (kind for kind in waiting if waiting[kind])
-        unit = waiting[max(there, key=lambda one: (lacking(one), one))].popleft()
+        kinds_left = (kind for kind in waiting if waiting[kind])
+        unit = waiting[max(kinds_left, key=lambda one: (deficit(one), one))].popleft()
         if out.total() + unit.kinds().total() / 2 <= total:
             chosen.add(unit.name)
             out += unit.kinds()
@@ -304,18 +311,18 @@ def _kept_out(
 
 
 def _drawn(unit: _Unit) -> float:
-    """A draw that is the same for the same unit."""
+    """A pseudo-random number that depends on the name of the unit only."""
     return random.Random(f"{SEED} {unit.name}").random()  # noqa: S311 - no secret
 
 
 LEAST = 10
-"""Examples, fewer of which make no model."""
+"""Least number of examples to train a model."""
 
 TOO_FEW = 5
-"""Examples of a class, fewer of which teach it badly."""
+"""With fewer examples of a class there is a warning that it is learnt badly."""
 
 ROUGH = 30
-"""Examples kept out, fewer of which say next to nothing of how good a model is."""
+"""With fewer held-out examples there is a warning that figures are unreliable."""
 
 
 NO_HEADS = (
@@ -325,12 +332,14 @@ NO_HEADS = (
 
 
 class TooLittleGoldError(ModelsError):
-    """Not enough gold to learn from; the sentence says what there is."""
+    """There is not enough gold to train on; the message says what there is."""
 
 
 def check_resolution(snapshot: "Snapshot", *, kept_out: bool) -> None:
-    """Raise TooLittleGoldError unless resolution, and identification where both are asked for,
-    can be learnt. kept_out: the recipe cannot do without examples to judge by."""
+    """Raise TooLittleGoldError if the tasks of a snapshot with resolution cannot be learnt.
+
+    kept_out: whether the recipe needs held-out examples.
+    """
     train, found = snapshot.train, len(snapshot.train)
     if not found and not snapshot.dev:
         raise TooLittleGoldError(f"there is nothing to learn resolution from: {_why(snapshot)}")
@@ -356,9 +365,9 @@ def check_resolution(snapshot: "Snapshot", *, kept_out: bool) -> None:
 
 
 def alike(numbers: int, *, fused: bool, alone: bool) -> str:
-    """That identification cannot be learnt from numbers that are all fused heads, or none.
+    """The message that identification cannot be learnt since all numbers have one label.
 
-    alone: resolution, asked for with it, could be learnt without it.
+    fused: the label. alone: suggest training resolution without identification.
     """
     which, wanted = ("fused heads", "not") if fused else ("no fused heads", "fused heads")
     instead = "; or train resolution alone: nfh-tui retrain resolution" if alone else ""
@@ -380,7 +389,7 @@ def _why(snapshot: "Snapshot") -> str:
 
 
 def remarks(snapshot: "Snapshot") -> Iterator[str]:
-    """What the labels are too few for, though a model can be made of them."""
+    """Warnings about classes with few examples and a small held-out part."""
     yield from snapshot.notes
     if snapshot.train:
         yield from _classes(snapshot)
@@ -407,73 +416,70 @@ FORMAT_VERSION = 2
 
 
 class SnapshotError(ModelsError):
-    """A file that should hold a snapshot, and does not."""
+    """A file is not a snapshot, or is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLabel:
-    """A number with what its gold says.
-
-    gold: as resolution counts it, None where it says no head or resolution is not learnt.
-    nfh: as identification counts it, None where that is not learnt. where: for a person.
-    """
+    """An anchor with its gold."""
 
     start: int
     end: int
     where: str
+    """Names the anchor in messages."""
     gold: Answer | None = None
+    """The gold of resolution; None if it names no head or the task is not learnt."""
     nfh: bool | None = None
+    """The gold of identification; None if the task is not learnt."""
     saw_model: bool = False
+    """Whether a vote for it was given after a prediction was shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPassage:
-    """A passage with its labels, by span. unit: of those that stay together on one side.
-
-    dev: it judges, and is not learnt from.
-    """
+    """A passage with its labels, in the order of their spans."""
 
     passage: Passage
     labels: tuple[SnapshotLabel, ...]
     unit: str
+    """Passages of a unit stay on one side."""
     dev: bool = False
+    """Whether it is held out."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The labels of one moment.
-
-    left_out: numbers that are no examples, by reason. judged_on: what is kept out, in words;
-    "" where nothing is. notes: sentences for a person. The group of each example is its
-    passage's digest, of which `units` has the unit.
-    """
+    """The labels at one point in time. The digest of its passage is an example's group."""
 
     task: str
     sheets: tuple[SnapshotPassage, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of anchors that are not examples, by reason."""
     judged_on: str = ""
+    """Describes what is held out; "" for nothing."""
     notes: tuple[str, ...] = ()
+    """Sentences for the report."""
 
-    # --- what is learnt from, and what judges ---------------------------------------------
+    # --- examples, trained on or held out -------------------------------------------------
 
     @cached_property
     def train(self) -> tuple[ResolutionExample, ...]:
-        """Examples of resolution that are learnt from."""
+        """Examples of resolution to train on."""
         return tuple(_resolution(self._side(dev=False)))
 
     @cached_property
     def dev(self) -> tuple[ResolutionExample, ...]:
-        """Examples of resolution that judge."""
+        """Held-out examples of resolution."""
         return tuple(_resolution(self._side(dev=True)))
 
     @cached_property
     def numbers(self) -> tuple[Example, ...]:
-        """Examples of identification that are learnt from."""
+        """Examples of identification to train on."""
         return tuple(_numbers(self._side(dev=False)))
 
     @cached_property
     def dev_numbers(self) -> tuple[Example, ...]:
-        """Examples of identification that judge."""
+        """Held-out examples of identification."""
         return tuple(_numbers(self._side(dev=True)))
 
     @cached_property
@@ -483,8 +489,8 @@ class Snapshot:
 
     @property
     def lessons(self) -> TrainingSets:
-        """All four as trainers take them: the group of each example is its unit, so that none
-        is on both sides of a fold."""
+        """All four sets. Here the group of each example is its unit, so that no unit is on both
+        sides of a fold."""
         units = self.units
         return TrainingSets(
             [replace(one, group=units[one.group]) for one in self.train],
@@ -495,15 +501,15 @@ class Snapshot:
 
     @property
     def passages(self) -> int:
-        """That are learnt from."""
+        """Number of passages to train on."""
         return len(self._side(dev=False))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of what is learnt from, whatever its order.
+        """SHA-256 (hex) of the labels to train on, independent of their order.
 
-        Hashed are the sorted SHA-256 of each label as the text of a tuple: the passage's
-        digest, the span, the answer, and whether the number is a fused head.
+        It hashes the sorted SHA-256 of each label, written as a tuple: digest of the passage,
+        span, answer, and whether the number is a fused head.
         """
         each = sorted(
             hashlib.sha256(
@@ -522,7 +528,7 @@ class Snapshot:
     # --- as a file ------------------------------------------------------------------------
 
     def write(self, path: Path) -> None:
-        """Write it, whole or not at all. Raises OSError."""
+        """Write the snapshot atomically. Raises OSError."""
         stored = _Stored(
             format_version=FORMAT_VERSION,
             digest=self.digest,
@@ -538,7 +544,7 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: Path) -> "Snapshot":
-        """Read what `write` wrote. Raises OSError, and SnapshotError for anything else."""
+        """Read a file of `write`. Raises OSError, SnapshotError."""
         content = path.read_bytes()
         try:
             stored = msgspec.json.decode(content, type=_Stored)
@@ -582,10 +588,9 @@ def _numbers(sheets: Iterable[SnapshotPassage]) -> Iterable[Example]:
 
 
 class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """offsets: start and end of each token, in turn."""
-
     text: str
     offsets: list[int]
+    """Start and end of each token, alternating."""
     lemmas: list[str]
     turns: list[tuple[int, str | None, int, int]]
     labels: tuple[SnapshotLabel, ...]
@@ -606,7 +611,7 @@ class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def sheet(self) -> SnapshotPassage:
-        """Raises ValueError for what is no passage."""
+        """Raises ValueError for an invalid passage."""
         starts, ends = self.offsets[::2], self.offsets[1::2]
         tokens = tuple(Token(*one) for one in zip(starts, ends, self.lemmas, strict=True))
         turns = tuple(Turn(*turn) for turn in self.turns)
@@ -616,11 +621,11 @@ class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """digest: of what is learnt from. whole: of all that is here."""
-
     format_version: int
     digest: str
+    """Of the snapshot."""
     whole: str
+    """Of this object, see `hashed`."""
     task: str
     left_out: dict[str, int]
     judged_on: str
@@ -628,7 +633,7 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     sheets: list[_StoredSheet]
 
     def hashed(self) -> str:
-        """SHA-256 (hex) of all of it as JSON, but for this hash itself."""
+        """SHA-256 (hex) of this object in JSON with an empty `whole`."""
         content = msgspec.json.encode(msgspec.structs.replace(self, whole=""))
         return hashlib.sha256(content).hexdigest()
 
@@ -638,27 +643,26 @@ IDENTIFICATION, RESOLUTION = "identification", "resolution"
 BOTH_SIDES = "in a passage that has long turns of both sides in common"
 
 REPORT_EVERY = 500
-"""Passages between two reports."""
+"""Passages between two progress reports."""
 
 
 class SplitError(ModelsError):
-    """A split that cannot judge a training; the sentence says why."""
+    """A split cannot be trained or evaluated on; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSpec:
-    """Which gold is taken. task: identification, resolution or both.
-
-    split: only of anchors that an imported row put there. dev_split: what judges, in place of
-    what the database keeps out. dev: the share of the labels that is to be kept out, None for
-    the usual one; 0 keeps nothing out.
-    """
+    """Which gold a snapshot holds."""
 
     task: str
+    """Identification, resolution or both."""
     query: Query = field(default_factory=Query)
     split: str | None = None
+    """Only anchors that an imported row assigned to this split."""
     dev_split: str | None = None
+    """The split to hold out, in place of what the database holds out."""
     dev: float | None = None
+    """Share of the labels to hold out; None for the default, 0 for none."""
 
 
 @dataclass(slots=True)
@@ -672,9 +676,10 @@ class _Read:
 
 
 def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot:
-    """The gold that is asked for, as it is now; what has no side yet is dealt.
+    """Take a snapshot of the current gold, and assign sides to passages that have none.
 
-    The labels are of one moment. Raises SplitError, StoreError, and what `report` raises.
+    All labels are as of one point in time. Raises SplitError, StoreError, and what `report`
+    raises.
     """
     if which.dev_split is not None and which.dev_split == which.split:
         raise SplitError(
@@ -704,7 +709,7 @@ def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot
 
 
 def within(query: Query, split: str | None) -> Query:
-    """A query, of the anchors of a split alone where one is named."""
+    """A query restricted to the anchors of a split, unless that is None."""
     if split is None:
         return query
     return replace(query, terms=(*query.terms, Match("split", (split,))))
@@ -740,8 +745,8 @@ def _read(
 
 
 def _label(ballot: Ballot, task: str) -> SnapshotLabel | str:
-    """What a number's gold teaches of a task; why it teaches nothing."""
-    assert ballot.gold is not None  # noqa: S101 - whoever calls has looked
+    """The label of an anchor for a task, or the reason why there is none."""
+    assert ballot.gold is not None  # noqa: S101 - checked by the caller
     answer = ballot.gold.answer
     where = f"anchor {ballot.anchor_id}"
     heads = None if task == IDENTIFICATION else resolution_gold(answer)
@@ -764,7 +769,7 @@ def _by_side(
     left_out: Counter[str],
     report: "JobReporter",
 ) -> Snapshot:
-    """Kept out is what the database keeps out of every training."""
+    """Hold out what the database holds out of every training."""
     report.step(Phase("dealing", 0, len(learnt)))
     dealt = _dealt(store, learnt, which.dev)
     sides = {one.passage_id: one.dev for one in store.holdout.sides()} if which.dev != 0 else {}
@@ -780,7 +785,7 @@ def _by_side(
 
 
 def _said(sheets: Iterable[SnapshotPassage]) -> str:
-    """What is kept out, in words; "" for nothing."""
+    """Describes what is held out; "" for nothing."""
     counts = Counter({True: 0, False: 0})
     for sheet in sheets:
         counts[sheet.dev] += len(sheet.labels)
@@ -791,7 +796,7 @@ def _said(sheets: Iterable[SnapshotPassage]) -> str:
 
 
 def _dealt(store: "Store", learnt: list[_Read], share: float | None) -> SplitPlan:
-    """What `learnt` is dealt to, with what is new among it dealt now."""
+    """The split of `learnt`; sides of new passages are stored."""
     documents = _documents(store, learnt)
     found = [
         LabelledPassage(
@@ -834,7 +839,7 @@ def _by_split(
     left_out: Counter[str],
     report: "JobReporter",
 ) -> Snapshot:
-    """Kept out is a split; what has no side yet is dealt accordingly, for later trainings."""
+    """Hold out a split; passages without a side get theirs by it, for later trainings."""
     nothing: Counter[str] = Counter()
     judging = _read(store, which, within(Query(), which.dev_split), nothing, report)
     dev = [one for one in judging if one.labels]
@@ -865,7 +870,7 @@ def _by_split(
 
 
 def _note(store: "Store", units: Mapping[int, str], dev: Mapping[int, bool]) -> int:
-    """Deal what was not dealt yet; how many passages are learnt from that were kept out."""
+    """Assign missing sides; returns how many passages to train on were held out before."""
 
     while True:
         dealt = {one.passage_id: one.dev for one in store.holdout.sides()}
