@@ -25,8 +25,7 @@ from nfh_tui.cli.options import (
     resamples_option,
     user,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import Brief, CommandReport
+from nfh_tui.cli.report import Brief, CommandReport, RowCounter
 from nfh_tui.services import reports
 from nfh_tui.services.agreement import SAMPLED_PAIRS, measure
 from nfh_tui.services.reports import filled

@@ -25,8 +25,7 @@ from nfh_tui.cli.options import (
     tell,
     user,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import Brief, Cell, CommandReport
+from nfh_tui.cli.report import Brief, Cell, CommandReport, RowCounter
 from nfh_tui.services.reports import to_json
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from nfh_tui.cli.options import (
     tell,
     user,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import aligned
+from nfh_tui.cli.report import RowCounter, aligned
 from nfh_tui.services.reports import Report, filled
 
 TAKE_BACK = "--take-back"

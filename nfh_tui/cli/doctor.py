@@ -31,7 +31,7 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import Steps
 from nfh_tui.services import reports
 
 if TYPE_CHECKING:

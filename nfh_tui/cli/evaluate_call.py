@@ -37,7 +37,7 @@ from nfh_tui.cli.options import (
     say,
     user,
 )
-from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import Steps
 from nfh_tui.display_figures import interval
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
 from nfh_tui.services.evaluate import (

@@ -37,8 +37,7 @@ from nfh_tui.cli.options import (
     user,
     word,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import wrapped
+from nfh_tui.cli.report import RowCounter, wrapped
 
 if TYPE_CHECKING:
     from nfh_db.formats.registry import RecognizedFile

@@ -32,8 +32,7 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.cli.progress import Steps
-from nfh_tui.cli.report import wrapped
+from nfh_tui.cli.report import Steps, wrapped
 
 if TYPE_CHECKING:
     from nfh_db.store import Store

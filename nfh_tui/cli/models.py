@@ -28,8 +28,7 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.cli.progress import Steps
-from nfh_tui.cli.report import WIDTH
+from nfh_tui.cli.report import WIDTH, Steps
 from nfh_tui.cli.retrain import (
     count_table,
     failure_lines,

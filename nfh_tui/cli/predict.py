@@ -38,7 +38,7 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import Steps
 from nfh_tui.cli.retrain import sentence_lines
 from nfh_tui.jobs.descriptions import count, text
 

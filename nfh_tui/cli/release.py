@@ -27,8 +27,7 @@ from nfh_tui.cli.options import (
     tell,
     tell_lines,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import wrapped
+from nfh_tui.cli.report import RowCounter, wrapped
 from nfh_tui.services.diff import (
     Changed,
     DiffAnswer,

@@ -1,4 +1,5 @@
-"""Reports of commands on a terminal or a pipe: paragraphs, tables and footnotes.
+"""What commands print: reports of paragraphs, tables and footnotes on a terminal or a pipe, and
+the progress of long work, on a terminal only, in a line that is rewritten.
 
 rich is imported where something is printed: help and --json need none of it.
 """
@@ -16,6 +17,11 @@ from nfh_models.agreement.measure import NOT_ASKED, LeftOut, Measure
 
 if TYPE_CHECKING:
     from rich.console import Console
+import time
+from types import TracebackType
+from typing import Self
+
+from nfh_tui.cli.options import on_terminal
 
 WIDTH = 80
 """Columns of output to a pipe, and of sentences."""
@@ -191,3 +197,53 @@ def cell_text(value: Cell, notes: dict[str, int]) -> str:
     if not interval or measure.low is None or measure.high is None:
         return f"{measure.value:.{places}f}{note}"
     return f"{measure.value:.{places}f} [{measure.low:.{places}f}, {measure.high:.{places}f}]"
+
+
+SECONDS_BETWEEN = 0.1
+CLEAR = "\r\x1b[K"
+WORDS_SHOWN = 500
+
+
+class RowCounter:
+    """Shows a count of rows on standard error if that is a terminal."""
+
+    def __init__(self, name: str) -> None:
+        self.name = visible(name)
+        self.watched = on_terminal()
+        self.shown_at = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.shown_at:
+            self._write(CLEAR)
+
+    def __call__(self, rows: int) -> None:
+        """Show the count, at most ten times a second."""
+        self.show(f"{rows:,} rows")
+
+    def show(self, words: str) -> None:
+        """Show the progress in words, at most ten times a second."""
+        if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
+            return
+        self.shown_at = time.monotonic()
+        self._write(f"{CLEAR}{self.name}: {visible(words, WORDS_SHOWN)}")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+class Steps(RowCounter):
+    """Shows a step and its progress on standard error if that is a terminal."""
+
+    def step(self, what: str, done: int, total: int) -> None:
+        """Show a step, at most ten times a second. total: 0 if it is not known."""
+        words = what.removesuffix(":")
+        self.show(f"{words}: {done:,} of {total:,}" if total else words)

@@ -17,8 +17,7 @@ from nfh_tui.cli.options import (
     say,
     tell_lines,
 )
-from nfh_tui.cli.progress import Steps
-from nfh_tui.cli.report import aligned
+from nfh_tui.cli.report import Steps, aligned
 from nfh_tui.scanning.blocks import Count, TextFigures, wilson
 from nfh_tui.scanning.scan import Scan, ScannedFile, ScanProgress
 

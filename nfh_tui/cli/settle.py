@@ -22,8 +22,7 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import aligned, wrapped
+from nfh_tui.cli.report import RowCounter, aligned, wrapped
 from nfh_tui.display_figures import percentage
 
 if TYPE_CHECKING:

@@ -39,8 +39,7 @@ from nfh_tui.cli.options import (
     open_to_read,
     user,
 )
-from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.report import CommandReport, page_width
+from nfh_tui.cli.report import CommandReport, RowCounter, page_width
 from nfh_tui.display_figures import EIGHTHS, NONE, bar, percentage, share
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
-"""The dialogs: a text, a question, lists to choose from, the keys, bulk operations, views,
-and what is to be trained. Nothing in them is markup.
+"""The dialogs: a text, a question, lists to choose from, the keys, bulk operations, views, what
+is to be trained, and the command palette. Nothing in them is markup.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Group
 from rich.padding import Padding
@@ -13,8 +14,10 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen, ScreenResultType
+from textual.content import Content
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -23,6 +26,7 @@ from nfh_db.similar_items import Precedent, Similar, SimilarAnswer
 from nfh_models.domain import Answer, Kind, Passage, class_answer
 from nfh_tui.actions import (
     ACTIONS,
+    BY_ID,
     GROUPS,
     PANE_GROUPS,
     Action,
@@ -33,6 +37,7 @@ from nfh_tui.actions import (
 from nfh_tui.config import LEGEND
 from nfh_tui.display_text import clip, isolated, visible
 from nfh_tui.editor.votes import describe
+from nfh_tui.screens.base import BACK_AND_ON, SideScreen
 from nfh_tui.screens.training_form import (
     FIELDS,
     RECIPE_WORDS,
@@ -50,8 +55,11 @@ from nfh_tui.textual_support import Enduring, start
 from nfh_tui.widgets.evidence_rows import fitted, sentence_parts
 from nfh_tui.widgets.input_bar import BarInput
 from nfh_tui.widgets.substitution import sentence
-from nfh_tui.workbench.availability import preview_lines
+from nfh_tui.workbench.availability import denied, preview_lines
 from nfh_tui.workbench.completion import NamedQuery
+
+if TYPE_CHECKING:
+    from nfh_tui.workbench.screen import Workbench
 
 FRAME_ROWS = 8
 """Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
@@ -887,3 +895,120 @@ class ViewDialog(ListDialog[Picked | None]):
             self.query_one("#hint").update(  # type: ignore[attr-defined]  # a Static
                 "This one is always there; only your own (•) can be renamed or deleted."
             )
+
+
+SIGN = "✗ "
+"""Before an action that cannot be done now."""
+
+PALETTES = frozenset({"palette", "side.palette"})
+OF_EACH = frozenset({"help", *BACK_AND_ON.values()})
+"""Actions of the workbench that the other screens have as their own, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteEntry:
+    """An action as the palette has it. words: what it does. why: why not now, "" if it can."""
+
+    action: Action
+    run: Callable[[], None]
+    words: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        """What is looked for, and shown."""
+        shown = self.action.shown
+        return f"{self.action.title}  ({shown})" if shown else self.action.title
+
+
+def offers(screen: Screen[Any]) -> Sequence[PaletteEntry]:
+    """All actions there are: those of the screen first, then those that lead away from it."""
+    if isinstance(screen, SideScreen):
+        return [*_of_side(screen), *_back(screen)]
+    bench: Workbench = screen  # type: ignore[assignment]  # the only other one with a palette
+    return [*_of_workbench(bench), *_elsewhere(bench)]
+
+
+def _of_workbench(bench: "Workbench") -> Iterator[PaletteEntry]:
+    for action in bench.keymap.actions:
+        if not action.where and action.id not in PALETTES:
+            run = partial(bench.action_act, action.id)
+            yield PaletteEntry(action, run, action.description, bench.why_not(action))
+
+
+def _elsewhere(bench: "Workbench") -> Iterator[PaletteEntry]:
+    """What only another screen does: it is opened, and its name and key are told."""
+    titles = {action.id: f"{action.title} ({action.shown})" for action in bench.keymap.actions}
+    for action in bench.keymap.actions:
+        if action.of:
+            there = " or ".join(titles[screen] for screen in action.of)
+            words = f"{action.description} On the screen {there}, which this opens."
+            opener = action.of[0]
+            run = partial(bench.action_act, opener)
+            why = denied(bench.state.access, action.access) or bench.why_not(BY_ID[opener])
+            yield PaletteEntry(action, run, words, why)
+
+
+def _of_side(screen: SideScreen) -> Iterator[PaletteEntry]:
+    for action in screen.own_actions():
+        if action.id not in PALETTES:
+            run = partial(screen.action_side, action.id)
+            yield PaletteEntry(action, run, action.description, screen.reason(action))
+
+
+def _back(screen: SideScreen) -> Iterator[PaletteEntry]:
+    """What the workbench does: the screen is closed for it."""
+    bench = screen.bench
+    if bench is None:
+        return
+    for action in screen.keymap.actions:
+        if not action.where and action.id not in PALETTES | OF_EACH:
+            run = partial(screen.go_to, action.id)
+            words = f"{action.description} In the workbench."
+            yield PaletteEntry(action, run, words, bench.why_not(action))
+
+
+class ActionProvider(Provider):
+    """The registry's actions; user text never stands among them. Does one of them, once."""
+
+    _chosen = False
+
+    async def discover(self) -> Hits:
+        """All actions, in the order of the registry, the screen's own first."""
+        for offer in offers(self.screen):
+            shown, words = self._shown(offer, Content(offer.name))
+            yield DiscoveryHit(shown, self._run(offer), text=offer.name, help=words)
+
+    async def search(self, query: str) -> Hits:
+        """The actions whose name or id fits."""
+        matcher = self.matcher(query)
+        for offer in offers(self.screen):
+            score = max(matcher.match(offer.name), matcher.match(offer.action.id))
+            if score > 0:
+                shown, words = self._shown(offer, matcher.highlight(offer.name))
+                yield Hit(score, shown, self._run(offer), text=offer.name, help=words)
+
+    def _shown(self, offer: PaletteEntry, name: Content) -> tuple[Content, str]:
+        """Name and help of an action; a sign and the reason where it cannot be done now."""
+        if not offer.why:
+            return name, offer.words
+        return Content.assemble(Content(SIGN), name).stylize("dim"), f"Not now: {offer.why}"
+
+    def _run(self, offer: PaletteEntry) -> Callable[[], None]:
+        return partial(self._do, offer)
+
+    def _do(self, offer: PaletteEntry) -> None:
+        # Held enter chooses again before the palette has closed.
+        if not self._chosen:
+            self._chosen = True
+            offer.run()
+
+
+class Palette(Enduring, CommandPalette):
+    """The palette, which takes one choice only, however long enter is held."""
+
+    DEFAULT_CSS = "Palette SearchIcon { display: none; }"
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close, once: Textual would take the screen below away the second time."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()

@@ -95,7 +95,7 @@ def bindings() -> list[BindingType]:
 
 def action_provider() -> type:
     """The palette's actions, imported when the palette is opened."""
-    from nfh_tui.screens.palette import ActionProvider
+    from nfh_tui.screens.dialogs import ActionProvider
 
     return ActionProvider
 
@@ -419,7 +419,7 @@ class Workbench(Enduring, Screen[None]):
 
     def show_palette(self) -> None:
         """Open the palette."""
-        from nfh_tui.screens.palette import Palette
+        from nfh_tui.screens.dialogs import Palette
 
         self.app.push_screen(Palette(placeholder="An act by name…"))
 

@@ -14,7 +14,7 @@ from nfh_db.doctor import CHECKS
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.cli import progress as cli_progress
+from nfh_tui.cli import report as cli_progress
 from nfh_tui.editor.commands import dump
 from nfh_tui.editor.state import EditState
 
@@ -214,7 +214,7 @@ def test_progress_is_for_terminals(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for watched in (True, False):
-        monkeypatch.setattr("nfh_tui.cli.progress.on_terminal", lambda watched=watched: watched)
+        monkeypatch.setattr("nfh_tui.cli.report.on_terminal", lambda watched=watched: watched)
         with cli_progress.Steps("x.db") as progress:
             progress.step("log", 1_000, 3_000)
             progress.step("log", 2_000, 3_000)

@@ -354,11 +354,11 @@ def test_a_pipe_sees_no_progress(
 def test_a_terminal_sees_progress_and_a_clean_line_after_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nfh_tui.cli import progress
+    from nfh_tui.cli import report
 
-    monkeypatch.setattr(progress, "on_terminal", lambda: True)
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.0)
-    with progress.RowCounter("talk.txt") as told:
+    monkeypatch.setattr(report, "on_terminal", lambda: True)
+    monkeypatch.setattr(report, "SECONDS_BETWEEN", 0.0)
+    with report.RowCounter("talk.txt") as told:
         told(1_000)
         told(2_000)
     assert capsys.readouterr().err == (

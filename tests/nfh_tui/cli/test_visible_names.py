@@ -16,9 +16,9 @@ from nfh_db.messages import lines_visible, quoted
 from nfh_db.models import NewModel
 from nfh_db.store import Store
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
-from nfh_tui.cli import progress
+from nfh_tui.cli import report
 from nfh_tui.cli.main import COMMANDS
-from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import Steps
 from nfh_tui.sample import corpus_path
 from nfh_tui.services.models import models_folder, stored_path
 
@@ -167,10 +167,10 @@ def test_what_needs_no_more_is_quoted_as_ever() -> None:
 def test_progress_on_a_terminal_shows_names_as_they_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "on_terminal", lambda: True)
+    monkeypatch.setattr(report, "on_terminal", lambda: True)
     with Steps(FILE) as steps:
         steps.step(f"looking at {FILE}", 1, 2)
-    said = capsys.readouterr().err.replace(progress.CLEAR, "")
+    said = capsys.readouterr().err.replace(report.CLEAR, "")
     assert not steers(said)
     assert "\n" not in said
     assert "␛[31m" in said

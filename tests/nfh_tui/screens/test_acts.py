@@ -6,8 +6,8 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.actions import ACTIONS
+from nfh_tui.screens.dialogs import SIGN, ActionProvider
 from nfh_tui.screens.evaluation_figures import INCLUSIVE, PLAIN, judged_of, learning_lines
-from nfh_tui.screens.palette import SIGN, ActionProvider
 from nfh_tui.services.reports import ModelSummary
 from tests.nfh_tui.screens.conftest import plain, some
 from tests.nfh_tui.screens.test_side import visit

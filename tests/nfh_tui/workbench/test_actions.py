@@ -20,8 +20,7 @@ from nfh_tui.actions import (
     table_lines,
 )
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
-from nfh_tui.screens.dialogs import help_rows
-from nfh_tui.screens.palette import ActionProvider
+from nfh_tui.screens.dialogs import ActionProvider, help_rows
 from nfh_tui.workbench.controller import Controller
 from nfh_tui.workbench.screen import Workbench
 

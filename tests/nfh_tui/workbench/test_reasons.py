@@ -8,8 +8,7 @@ from textual.command import DiscoveryHit
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editor.commands import NOT_YOURS
-from nfh_tui.screens.dialogs import help_rows
-from nfh_tui.screens.palette import SIGN, ActionProvider
+from nfh_tui.screens.dialogs import SIGN, ActionProvider, help_rows
 from nfh_tui.workbench.availability import EMPTY, NOTHING, SWITCH
 from nfh_tui.workbench.command_queue import KeyPress
 
