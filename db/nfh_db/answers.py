@@ -726,7 +726,7 @@ def against(
 def state_of(
     votes: int, found: ItemDisagreement, decided: GoldValue | None, *, stale: bool
 ) -> AnchorState:
-    """Where an anchor stands; the first that holds."""
+    """The state of an anchor: the first of these that holds."""
     if decided is not None and decided.kind != Kind.NFH:
         return AnchorState.DECIDED
     if stale and not votes:

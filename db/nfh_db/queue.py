@@ -164,10 +164,10 @@ def queue_rows(
 
     Those that are not, or no longer, there are left out: replaced, removed, or of an import
     under way. before and after: up to 60 code points, as they stand in the text. flags:
-    anybody's, but of skip only annotator me_id's. In the annotator's role the line tells
-    what that person did and nothing else, flags included, and in the adjudicator's nothing of
-    what that person has to decide without knowing of: of a double its annotators' answers, as
-    beside its passage, of an audit nothing.
+    anybody's, but of skip only annotator me_id's. In the annotator's role the line
+    tells what that person did and nothing else, flags included. In the adjudicator's role it
+    tells no decision on an item that this person has to decide blind: of a double the
+    annotators' answers, of an audit nothing.
     """
     ids = msgspec.json.encode(list(anchor_ids)).decode()
     parameters = {"ids": ids, "me": me_id, "around": AROUND}

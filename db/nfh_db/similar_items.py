@@ -57,7 +57,7 @@ PATTERNS = """
 SELECT id, pattern FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))"""
 
 LOOKED_THROUGH = 10 * MOST_ALIKE
-"""Items whose passage holds the noun of which the ones near it are looked for."""
+"""Most items whose passage holds the noun that are tested for the noun near the number."""
 
 
 class Likeness(StrEnum):

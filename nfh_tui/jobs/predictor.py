@@ -1,8 +1,8 @@
 """The predictor child, `python -m nfh_tui.jobs.predictor --db PATH`: identification and
 resolution of one anchor at a time by the active models, over one JSON line each way.
 
-It loads the active models once, and another where that has become active, which it looks for
-also while nothing is asked. It reads asks from
+It loads the active models, and loads again when others become active; it looks for that while
+it is idle, too. It reads requests from
 standard input and writes replies to standard output, one JSON line each; everything else that
 is printed goes to standard error. The newest ask comes first, within an ask the anchors in
 order. What models say of an anchor, its head and whether its noun is missing, is in the

@@ -141,7 +141,7 @@ class Bench(Generic[One, Made, Said]):
         raise NotImplementedError
 
     def score(self, ours: Sequence[Said], theirs: Sequence[Said] | None) -> Score:
-        """The figures; theirs: None where nobody stood beside it."""
+        """The figures of both models. theirs: None where there is no other model."""
         raise NotImplementedError
 
     def blind_score(self, ours: Sequence[Said], theirs: Sequence[Said]) -> Score:
@@ -276,10 +276,10 @@ def identification_bench(snapshot: Snapshot) -> IdentificationBench:
 # candidate, which a person may put to use.
 
 ALPHA = 0.05
-"""A difference that chance alone makes less often than this is one."""
+"""Significance level: a smaller p-value counts as a difference."""
 
 TOLERATED = 0.01
-"""By so much a model that is better in one task may seem worse in the other."""
+"""Largest loss in one task, not significant, of a model that is better in the other."""
 
 Tell = Callable[[TrainingStep], None]
 
@@ -331,7 +331,7 @@ class PromotionTrial:
 
     @property
     def figure(self) -> str:
-        """By which it is judged."""
+        """Name of the figure by which models of the task are compared."""
         return FIGURES[self.task]
 
 

@@ -162,7 +162,7 @@ def denied(access: Access, needed: Access) -> str:
 
 
 def of_person(action: Action, mode: Mode, access: Access) -> str:
-    """Why an action is none of this person's, or none of this mode's; "" for one that is."""
+    """Why the person's access or the mode does not allow an action; "" where it is allowed."""
     why = denied(access, action.access)
     if why or mode in action.modes:
         return why
