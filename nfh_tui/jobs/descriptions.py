@@ -1,4 +1,6 @@
-"""The kinds of jobs, where each keeps its files, and jobs and models in words."""
+"""The kinds of jobs, the folders of their files, and descriptions of jobs and models for
+people.
+"""
 
 import errno
 import json
@@ -26,60 +28,63 @@ if TYPE_CHECKING:
     from nfh_tui.jobs.reporting import JobReporter
 
 
-# Where a job keeps its files: beside the database, `nfh.db` has `nfh-jobs/7/` for job 7.
+# The files of a job lie beside the database: job 7 of `nfh.db` uses `nfh-jobs/7/`.
 #
-# A job makes its folder and marks it at once. What has that name and not the mark is somebody
-# else's: it stays as it is, and the job's folder is called `7-2`. No link is followed below
-# the database's folder, and only files of the names that jobs give are removed, in a marked
-# folder.
+# A job creates its folder and writes a marker file into it at once. A folder of that name
+# without the marker belongs to somebody else: it is left alone, and the job uses `7-2` instead.
+# Links below the database's folder are not followed. Only files with names that jobs use are
+# removed, and only in a marked folder.
 #
-# The log stays. The rest, what a job can go on from, goes when the job is done, and after a
-# while where it failed or was cancelled and nobody tried it again.
+# The log is never removed. The other files let a job resume. They are removed when the job is
+# done; those of a failed or cancelled job are removed after KEPT_SECONDS if nobody retried it.
 
 LOG = "log.txt"
 
 STAMP = "asked-at"
-"""The mark: a file that says when the job was asked for, and how the database's name ends.
-Numbers are given again in a new database that takes the place of an older one, and a copy
-called nfh.bak has nfh-jobs, too: nothing goes on from another job's files."""
+"""The marker file. It holds the creation time of the job and the suffix of the database's name.
+
+A job number alone identifies no job: a new database in place of an older one counts from 1
+again, and a copy called nfh.bak shares the folder nfh-jobs. The marker keeps a job from
+resuming from the files of another one.
+"""
 
 LONGEST_STAMP = 400
-"""Bytes; a file that is longer is no mark."""
+"""Bytes; a longer file is not a marker."""
 
 ROOM = "room"
-"""A file that takes up room while a job runs, so that there is some on a disk that is full."""
+"""A file that reserves space while a job runs, so that a full disk has some left at the end."""
 
 ROOM_BYTES = 1 << 18
-"""More than the database takes to note how a job ended."""
+"""Bytes; more than the database needs to record how a job ended."""
 
 KEPT_SECONDS = 30 * 24 * 3600.0
-"""How long the files of a job that did not end well are kept, from when it last wrote one."""
+"""Seconds for which the files of a failed or cancelled job are kept after its last write."""
 
 _FOLDERS = r"work(-[0-9]+)?|model"
 _FILES = r"room|(snapshot|spec|made|part-[0-9]+|placed-[0-9]+)\.json"
 KEPT = re.compile(
     rf"{_FILES}|{_FOLDERS}|\.({_FILES}|{_FOLDERS})\.[0-9]+(\.[0-9a-f]{{16}})?\.new"
 )
-"""The names of what jobs keep to go on from, and of what a killed one leaves half written."""
+"""Names of the files from which jobs resume, and of partly written ones that a kill leaves."""
 
 _NUMBERED = re.compile(r"([0-9]+)(-[0-9]+)?")
 
 
 class JobFolderError(ModelsError, OSError):
-    """No place for a job's files, since something of somebody else's stands there.
+    """The folder for a job's files cannot be created because something else has its name.
 
-    An OSError, too: a job that can do without files does without them.
+    It is an OSError, too, so that a job that can work without files handles it as one.
     """
 
 
 def jobs_folder(database: Path) -> Path:
-    """The folder for the jobs of a database, beside it; not made yet."""
+    """Return the path of the folder for all jobs of a database; does not create it."""
     real = Path(os.path.realpath(database))
     return real.parent / f"{real.stem}-jobs"
 
 
 def find_folder(database: Path, job: Job) -> Path | None:
-    """The folder that a job has made; None if it has none. Raises OSError."""
+    """Return the folder that a job has created; None if it has none. Raises OSError."""
     above = jobs_folder(database)
     usual = above / str(job.id)
     if not _is_folder(above):
@@ -92,7 +97,7 @@ def find_folder(database: Path, job: Job) -> Path | None:
 
 
 def job_folder(database: Path, job: Job) -> Path:
-    """The folder of a job, made where it is missing. Raises OSError, JobFolderError."""
+    """Return the folder of a job; creates it if needed. Raises OSError, JobFolderError."""
     found = find_folder(database, job)
     if found is not None:
         return found
@@ -114,7 +119,9 @@ def job_folder(database: Path, job: Job) -> Path:
 
 
 def inner_folder(path: Path) -> Path:
-    """A folder of the program's, made where it is missing. Raises OSError, JobFolderError."""
+    """Create a folder of the program if needed. Raises OSError, and JobFolderError if a link or
+    a file has its name.
+    """
     try:
         path.mkdir(mode=0o700)
     except FileExistsError as error:
@@ -128,7 +135,7 @@ def inner_folder(path: Path) -> Path:
 
 
 def log_of(database: Path, job: Job) -> Path:
-    """A job's log; it may be there or not. Raises OSError."""
+    """Return the path of a job's log, which may not exist. Raises OSError."""
     above = jobs_folder(database)
     usual = above / str(job.id)
     found = find_folder(database, job)
@@ -139,7 +146,7 @@ def log_of(database: Path, job: Job) -> Path:
 
 
 def keep_room(database: Path, job: Job) -> None:
-    """Set some room aside. Raises OSError."""
+    """Reserve ROOM_BYTES on the disk. Raises OSError."""
     path = job_folder(database, job) / ROOM
     path.unlink(missing_ok=True)
     with path.open("xb") as file:
@@ -147,14 +154,16 @@ def keep_room(database: Path, job: Job) -> None:
 
 
 def give_room(database: Path, job: Job) -> None:
-    """Give back what was set aside. Raises OSError."""
+    """Free what `keep_room` reserved. Raises OSError."""
     folder = find_folder(database, job)
     if folder is not None:
         (folder / ROOM).unlink(missing_ok=True)
 
 
 def tidy(database: Path, job: Job) -> None:
-    """Remove what a job kept but its log: nothing goes on from it any more. Raises OSError."""
+    """Remove all files of a job except its log and marker; it cannot resume then. Raises
+    OSError.
+    """
     folder = find_folder(database, job)
     if folder is not None:
         remove(*_kept(folder))
@@ -162,7 +171,9 @@ def tidy(database: Path, job: Job) -> None:
 
 
 def forget(database: Path, ended: Iterable[Job]) -> None:
-    """Tidy up behind ended jobs that nobody went on with for long. Raises OSError."""
+    """Remove the files of ended jobs that nobody resumed within KEPT_SECONDS. Raises
+    OSError.
+    """
     oldest = time.time() - KEPT_SECONDS
     above = jobs_folder(database)
     numbers = {_number(folder) for folder in above.iterdir()} if _is_folder(above) else set()
@@ -182,7 +193,7 @@ def forget(database: Path, ended: Iterable[Job]) -> None:
 
 
 def remove(*paths: Path) -> None:
-    """Remove files and folders that jobs have made; of a link, the link. Raises OSError."""
+    """Remove files and folders of jobs; a link is removed, not its target. Raises OSError."""
     for path in paths:
         if _is_folder(path):
             shutil.rmtree(path, ignore_errors=True)
@@ -191,12 +202,12 @@ def remove(*paths: Path) -> None:
 
 
 def _kept(folder: Path) -> list[Path]:
-    """What a job has put into its folder, but its log and mark."""
+    """Return what a job has put into its folder, except its log and marker."""
     return [path for path in folder.iterdir() if KEPT.fullmatch(path.name)]
 
 
 def _number(folder: Path) -> int:
-    """Of the job that a folder's name is for; -1 of another name."""
+    """Return the number of the job to which a folder's name belongs; -1 for other names."""
     found = _NUMBERED.fullmatch(folder.name)
     return -1 if found is None else int(found[1])
 
@@ -206,7 +217,7 @@ def _mark(database: Path, job: Job) -> str:
 
 
 def _is_marked(folder: Path, mark: str) -> bool:
-    """Whether a job has made this folder. Older versions marked with the time alone."""
+    """Return True if this job created the folder. Older versions wrote the time alone."""
     stamp = folder / STAMP
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _is_folder(folder) and stat.S_ISREG(stamp.lstat().st_mode):
@@ -219,7 +230,7 @@ def _is_marked(folder: Path, mark: str) -> bool:
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether this is a folder, and no link to one."""
+    """Return True for a folder, False for a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError as error:
@@ -229,45 +240,46 @@ def _is_folder(path: Path) -> bool:
 
 
 def _written(path: Path) -> float:
-    """When a file, or a folder's list of files, last changed; in seconds."""
+    """Modification time of a file or folder in seconds since the epoch; 0.0 if unknown."""
     with suppress(OSError):
         return path.lstat().st_mtime
     return 0.0
 
 
-# The kinds of jobs that this program knows, and where the work of each is.
+# The kinds of jobs and the modules that run them.
 #
-# A kind names a module and its function `run(store, job, report)`. It gives what is to be kept
-# as the job's result, a JSON object, or None where it has said itself how the job ended. It
-# raises ModelsError, StoreError or OSError where the work cannot be done: the job then is
-# failed, with the sentence. It is run again where it was interrupted, with `job.attempts`
-# counted up: what it can go on from lies in the job's own folder, and in the
-# database.
+# A kind names a module and a function `run(store, job, report)`. The function returns the job's
+# result, a JSON object, or None if it has recorded the end of the job itself. It raises
+# ModelsError, StoreError or OSError if the work cannot be done; the job then fails with that
+# message. An interrupted job is run again with `job.attempts` increased. It resumes from the
+# files in its folder and from the database.
 
 Run = Callable[["Store", "Job", "JobReporter"], Mapping[str, object] | None]
 
 QUEUED_SINCE = 2
-"""The lowest version of a job that was ever in the queue; see training_store.IN_PLACE."""
+"""The lowest argument version that the queue has ever held; see training_store.IN_PLACE."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """A kind of job. version: the newest form of its arguments that is known.
-
-    title: what it does, in words. heavy: few of these run at a time. function: of the module.
-    """
+    """A kind of job and the function that runs it."""
 
     name: str
     version: int
+    """The newest version of the arguments that this program can read."""
     title: str
+    """What the job does, for people."""
     module: str
+    """Name of a module of `nfh_tui.jobs`."""
     heavy: bool = False
+    """Few of these jobs run at the same time."""
     function: str = "run"
+    """Name of a function of the module."""
 
     def run(
         self, store: "Store", job: "Job", report: "JobReporter"
     ) -> Mapping[str, object] | None:
-        """Do the work of a job; its result."""
+        """Run a job and return its result. Raises what the function of the kind raises."""
         found = import_module(f"nfh_tui.jobs.{self.module}")
         return cast("Run", getattr(found, self.function))(store, job, report)
 
@@ -287,74 +299,74 @@ KINDS = {
 
 
 def claimable() -> dict[str, tuple[int, int, bool]]:
-    """The kinds as the store's queue wants them."""
+    """Per kind: oldest and newest version of the arguments, and whether it is heavy."""
     return {one.name: (QUEUED_SINCE, one.version, one.heavy) for one in KINDS.values()}
 
 
 def known(kind: str, version: int) -> bool:
-    """Whether this program can run such a job."""
+    """Return True if this program can run a job of this kind and version."""
     found = KINDS.get(kind)
     return found is not None and QUEUED_SINCE <= version <= found.version
 
 
 PATHS = ("base", "encoder", "vectors")
-"""Settings whose value may be a file or a folder."""
+"""Settings whose value may be a path."""
 
 ACTIVE_BASE = "base=active"
 
 CALLED = {CHECK: "doubts"}
-"""Kinds that are told by the name of the command which asks for them."""
+"""Kinds that are shown under the name of the command that queues them."""
 
 SHORT = 12
-"""Characters of a phase that is told beside other words."""
+"""Characters of a phase where it is shown beside other words."""
 
 
 def job_title(kind: str, recipe: str, task: str) -> str:
-    """What a job does, as every list and line names it: "train encoder", "doubts linear".
+    """Return what a job does, as all lists show it: "train encoder", "doubts linear".
 
-    Which models or files it is about, where it is about such, is not in it.
+    The models or files that the job concerns are not included.
     """
     named = (recipe or task) if kind in (TRAIN, CHECK) else ""
     return " ".join(filter(None, (called(kind), named)))
 
 
 def called(kind: str) -> str:
-    """A kind of job, as people are told it."""
+    """Return the name of a kind as people see it."""
     return CALLED.get(kind, kind)
 
 
 def phase_words(phase: str) -> str:
-    """What a job is at, without the colon that stands before a count."""
+    """Return the description of a phase without the colon that precedes a count."""
     return phase.rstrip(": ")
 
 
 def short_phase(phase: str) -> str:
-    """The same in a word, or a few: "training", "part 2 of 5"."""
+    """Return a phase in at most SHORT characters, such as "training" or "part 2 of 5"."""
     words = phase_words(phase).partition(",")[0].partition(":")[0]
     return words if len(words) <= SHORT else words.partition(" ")[0][:SHORT]
 
 
 def text_of(arguments: Mapping[str, object], key: str) -> str | None:
-    """A text, None where there is none."""
+    """Return a string argument; None if there is none."""
     value = arguments.get(key)
     return value if isinstance(value, str) else None
 
 
 def words_of(arguments: Mapping[str, object], key: str) -> str:
-    """A text, "" where there is none."""
+    """Return a string argument; the empty string if there is none."""
     return text_of(arguments, key) or ""
 
 
 def texts_of(arguments: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """A list of texts, empty where there is none."""
+    """Return a list of strings; empty if there is none."""
     value = arguments.get(key)
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def whole_path(word: str) -> str:
-    """A file or folder that is there, by its whole path: a job may run in another folder.
+    """Make the path of an existing file or folder absolute, because jobs run in other folders.
 
-    Other words, names of models among them, stay as they are.
+    Other words, such as names of models, are returned unchanged.
     """
     path = Path(word)
     try:
@@ -364,12 +376,12 @@ def whole_path(word: str) -> str:
 
 
 def whole_model(word: str, known: Container[str]) -> str:
-    """A model's folder by its whole path; what is among the known words is none."""
+    """Make the path of a model's folder absolute. Words in `known` are names, not paths."""
     return word if word in known else whole_path(word)
 
 
 def whole_setting(word: str) -> str:
-    """A setting, "key=value", with a path in it made whole."""
+    """Make the path in a setting "key=value" absolute, if it has one."""
     key, equals, value = word.partition("=")
     if not equals or key not in PATHS or word == ACTIVE_BASE:
         return word
@@ -377,7 +389,7 @@ def whole_setting(word: str) -> str:
 
 
 def whole_parser(spec: str | None) -> str | None:
-    """A parser's description, "stanza:FOLDER", with a path in it made whole."""
+    """Make the path in a parser's description "stanza:FOLDER" absolute, if it has one."""
     if spec is None:
         return None
     kind, colon, name = spec.partition(":")
@@ -392,12 +404,12 @@ SIGNS = {
     JobState.CANCELLED: "–",
     JobState.INTERRUPTED: "↺",
 }
-"""Before the word for a job's state, which always stands there, too."""
+"""Signs that precede the word for a job's state; the word is always shown, too."""
 
 ROLES = {JobState.DONE: ("good",), JobState.FAILED: ("bad",)}
 
 FOREIGN = "foreign"
-"""Where a job stands that somebody else queued, and that no runner of this user takes."""
+"""State of a job that somebody else queued, and that no runner of this user claims."""
 
 ACTIVE = "active"
 
@@ -406,38 +418,38 @@ FIGURES = (
     ("accuracy", "acc", "accuracy, which does not count other words of the same form"),
     ("f1", "F1", "F1 of identification"),
 )
-"""Figures of a model, the one that counts first: its name, a short one, and in words."""
+"""Metrics of a model, by priority: name, short name, and description."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromotionSummary:
-    """What became of a new model, and why, as its row keeps it.
-
-    word: "promoted", "candidate", "rejected" or "first"; "" for a model that nobody judged.
-    reason: a sentence with the figures. against: the model that it was compared with. n:
-    gold items that both were tried on. difference, low, high: of `figure`, as fractions, with
-    the interval; None where there is none. saw: items whose gold was made with a model's
-    answer in view.
-    """
+    """The outcome of judging a new model, as the `models` table keeps it."""
 
     word: str = ""
+    """"promoted", "candidate", "rejected" or "first"; empty for a model that was not judged."""
     reason: str = ""
+    """Sentences with the figures."""
     against: str = ""
+    """Name of the model with which it was compared."""
     n: int = 0
+    """Gold items that both models answered."""
     figure: str = ""
+    """Name of the metric of `difference`."""
     difference: float | None = None
+    """New model minus the other, as a fraction; `low` and `high` bound its 95 % interval."""
     low: float | None = None
     high: float | None = None
     saw: int = 0
+    """Items whose gold was given with a model's answer in view."""
 
 
 def ruling_of(model: Model) -> PromotionSummary:
-    """The verdict on a model; an empty one where it has none, or none that can be read."""
+    """Return the outcome for a model; empty if it has none, or none that can be read."""
     return ruled(getattr(model, "verdict", None))
 
 
 def ruled(kept: object) -> PromotionSummary:
-    """A verdict out of JSON, or of its text."""
+    """Parse an outcome from a JSON value or from JSON text; empty if it cannot be read."""
     if isinstance(kept, str):
         try:
             kept = json.loads(kept or "null")
@@ -459,23 +471,23 @@ def ruled(kept: object) -> PromotionSummary:
 
 
 def text(value: object) -> str:
-    """A text; "" for anything else."""
+    """Return a string; the empty string for any other type."""
     return value if isinstance(value, str) else ""
 
 
 def count(value: object) -> int:
-    """A whole number; 0 for anything else."""
+    """Return an int; 0 for any other type, bool included."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def fraction(value: object) -> float | None:
-    """A number; None for anything else."""
+    """Return a float; None for anything that is not a number."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if known else None  # type: ignore[arg-type]  # narrowed above
 
 
 def figure_of(metrics: Mapping[str, object]) -> tuple[float | None, str]:
-    """The figure of a model that counts, as a fraction, with its short name."""
+    """Return the most important metric of a model, as a fraction, and its short name."""
     for name, short, _ in FIGURES:
         value = fraction(metrics.get(name))
         if value is not None and -1 <= value <= 1:
@@ -484,7 +496,7 @@ def figure_of(metrics: Mapping[str, object]) -> tuple[float | None, str]:
 
 
 def job_name(names: Mapping[int, str], job: Job) -> str:
-    """What a job does, in few words. names: of models, by number."""
+    """Return what a job does, with its models or files. names: of models, by id."""
     given = job.arguments
     title = job_title(job.kind, text(given.get("recipe")), job.task)
     if job.kind == PREDICT:
@@ -508,8 +520,11 @@ def _model(names: Mapping[int, str], value: object) -> str:
 
 
 def state_words(job: Job) -> str:
-    """Where a job stands, in few words: a running one says its phase and how much is done, a
-    training that is done which model it made, and what became of that."""
+    """Return the state of a job in a few words.
+
+    A running job shows its phase and the share done; a finished training shows the model that
+    it made and the outcome of judging it.
+    """
     if job.state is JobState.DONE and job.kind == TRAIN:
         made, word = text(job.result.get("model")), ruled(job.result.get("verdict")).word
         return ": ".join(filter(None, (made, word))) or job.state.value
@@ -521,19 +536,19 @@ def state_words(job: Job) -> str:
 
 
 def phase_of(job: Job) -> str:
-    """What a running job does now."""
+    """Return what a running job does now."""
     return phase_words(job.phase or "") or "starting"
 
 
 def share_done(job: Job) -> float | None:
-    """How much of its phase a job has done, as a fraction; None where that is not known."""
+    """Return the share of the current phase that is done, 0 to 1; None if it is unknown."""
     if not job.total or job.total <= 0:
         return None
     return max(0.0, min(1.0, job.done / job.total))
 
 
 def took(job: Job, now: str) -> str:
-    """How long a job has run, or ran; "" before it began."""
+    """Return how long a job has run or ran, as m:ss; empty before its start."""
     if job.started_at is None:
         return ""
     running = job.state is JobState.RUNNING
@@ -541,9 +556,9 @@ def took(job: Job, now: str) -> str:
 
 
 def span_between(start: str, end: str | None) -> str:
-    """The time between two times of the store; "" where that cannot be told.
+    """Return the time between two timestamps of the store as m:ss; empty if one is invalid.
 
-    Clocks may have been set back meanwhile: no time at all then.
+    It is 0:00 if the clock was set back meanwhile.
     """
     try:
         passed = datetime.fromisoformat(end or "") - datetime.fromisoformat(start)
@@ -553,14 +568,16 @@ def span_between(start: str, end: str | None) -> str:
 
 
 def clocked(seconds: int) -> str:
-    """Seconds as m:ss, from an hour on as h:mm:ss."""
+    """Format seconds as m:ss, or as h:mm:ss from one hour on."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def at_clock(at: str | None, now: str) -> str:
-    """A time of the store in the time of this place: only the clock's if it is of today."""
+    """Convert a timestamp of the store to local time: HH:MM:SS if it is today, else with the
+    date.
+    """
     try:
         here = datetime.fromisoformat(at or "").astimezone()
         today = datetime.fromisoformat(now).astimezone().date()

@@ -1,6 +1,4 @@
-"""The job "check": gold that a model doubts which has not seen it, found by cross-validation
-of identification and resolution.
-"""
+"""The job "check": finds doubtful gold by cross-validation of identification and resolution."""
 
 import random
 import time
@@ -77,25 +75,28 @@ LEAST_PARTS, MOST_PARTS = 2, 50
 
 
 class TrialError(ModelsError):
-    """A check that was asked for wrongly, or of too little; the sentence says what can be."""
+    """The arguments of a check are invalid, or there is too little gold; the message says what
+    would work.
+    """
 
 
 class Opinion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model that had not seen it says of an anchor's gold.
-
-    likely: the probability that it gives to gold; None where it could not have chosen that.
-    """
+    """What a model that did not learn from an anchor's gold says about it."""
 
     anchor_id: int
     choice: str
+    """The answer of the model: a class name, or the token index of a head in digits."""
     likely: float | None
+    """The probability that the model gives to gold; None if gold is not among its candidates.
+    """
     margin: float
     right: bool
+    """The model's answer agrees with gold."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoubtRequest:
-    """What the row of a check asks for."""
+    """The arguments of a check."""
 
     recipe: str
     general: General
@@ -105,7 +106,7 @@ class DoubtRequest:
 
 
 def asked_of(task: str, given: Mapping[str, object]) -> DoubtRequest:
-    """The arguments of a job. Raises QueryError, ModelsError."""
+    """Parse the arguments of a job. Raises QueryError, ModelsError."""
     general = general_of(texts_of(given, "words"))
     if general.dev_split is not None or general.dev is not None:
         raise TrialError("the parts of the gold judge each other: leave dev and dev_split out")
@@ -118,36 +119,35 @@ def asked_of(task: str, given: Mapping[str, object]) -> DoubtRequest:
 
 
 def anchor_of(label: SnapshotLabel) -> int:
-    """The id of a label's anchor."""
     return id_of(label.where)
 
 
 def id_of(where: str) -> int:
-    """The id of an anchor, out of the words of its place."""
+    """Parse the anchor id from the location of an example."""
     return int(where.removeprefix("anchor "))
 
 
 def same_gold(label: SnapshotLabel, answer: Answer) -> bool:
-    """Whether gold still is what a label was made of."""
+    """Return True if gold is still what the label was made from."""
     if label.gold is not None:
         return resolution_gold(answer) == label.gold
     return answer.kind.identification == label.nfh
 
 
-# What each part of the gold is asked about identification: is this number's noun missing?
+# Identification: does this number lack its noun?
 #
-# A linear machine gives a distance and no probability. Out of the distances of a part, and its
-# gold, come the probabilities: a logistic curve over both (Platt 1999).
+# A linear SVM returns a distance instead of a probability. A logistic curve that is fitted to
+# the distances and the gold of a part converts them into probabilities (Platt 1999).
 
 BATCH = 256
-"""Numbers that are parsed together."""
+"""Numbers that are parsed in one batch."""
 
 
 class IdentificationOpinions:
-    """Asks machines of identification."""
+    """Cross-validates identification."""
 
     def __init__(self, given: DoubtRequest, snapshot: Snapshot, report: "JobReporter") -> None:
-        """Parse, and tell the features of all. Raises ModelsError."""
+        """Parse all examples and extract their features. Raises ModelsError."""
         self._examples = snapshot.lessons.numbers
         plan = plan_of(given.general.words)
         table = _table(self._examples, plan, _identifier_parser(given, plan, report), report)
@@ -155,7 +155,9 @@ class IdentificationOpinions:
         self._known: dict[int, Fold] = {}
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:  # noqa: ARG002 - it is done in seconds, and begins anew
-        """What a machine of all other parts says of this one; nothing of a part too many."""
+        """Return the opinions of an SVM that learnt from all other parts; empty past the last
+        part.
+        """
         while number not in self._known:
             report.step(Phase(f"part {len(self._known) + 1}: fitting"))
             fold = next(self._folds, None)
@@ -207,7 +209,7 @@ def _fold_opinions(fold: Fold, examples: Sequence[Example]) -> Iterator[Opinion]
 
 
 def probabilities(scores: Sequence[float], labels: Sequence[bool]) -> list[float]:
-    """Of each score, how likely it is that of a label that is true."""
+    """Return, for each score, the probability that its label is true."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
@@ -218,17 +220,17 @@ def probabilities(scores: Sequence[float], labels: Sequence[bool]) -> list[float
     return [float(chance) for chance in curve.predict_proba(column)[:, 1]]
 
 
-# What each part of the gold is asked: parts, models of all others, and how likely gold is.
+# Resolution: how probable is gold to a model that learnt from all other parts?
 #
-# A model gives probabilities over all candidates. How likely it takes gold to be is what it
-# gives to gold's class, or to all words that count as right by the inclusive accuracy (any
-# word with the form of a gold head's). Northcutt et al. (2021) call this a label's
-# self-confidence.
+# A model gives probabilities to all candidates. The probability of gold is that of its class,
+# or the sum over all words that count as correct in the inclusive accuracy (any word with the
+# form of a gold head). Northcutt et al. (2021) call this the self-confidence of a label.
 
 PACKAGED = "small"
 
 KEPT_PARSES = 20_000
-"""Examples whose parses are kept from part to part; of more, each part parses anew."""
+"""Up to this many examples, parses are kept for all parts; with more, each part parses again.
+"""
 
 SEED = "parts of the gold"
 
@@ -241,15 +243,17 @@ class DoubtTrial(Protocol):
     """Asks models about parts of the gold."""
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:
-        """What a model of all other parts says of this one. work: for checkpoints."""
+        """Return the opinions of a model that learnt from all other parts. work: folder for
+        checkpoints.
+        """
         ...
 
 
 def parts_of(units: Sequence[str], folds: int) -> list[int]:
-    """The part of each example, from 0 on; those of one unit are in one part.
+    """Return the part of each example, from 0; examples of one unit are in the same part.
 
-    units: the unit of each example. The largest units are dealt first, each to the part that
-    has least by then. Raises TrialError where there are fewer units than parts.
+    units: the unit of each example. Units are assigned by decreasing size, each to the part
+    with the fewest examples. Raises TrialError if there are fewer units than parts.
     """
     sizes = Counter(units)
     if len(sizes) < folds:
@@ -270,7 +274,7 @@ def parts_of(units: Sequence[str], folds: int) -> list[int]:
 def trial_of(
     store: "Store", given: DoubtRequest, snapshot: Snapshot, report: "JobReporter"
 ) -> DoubtTrial:
-    """What asks about these labels. Raises ModelsError where that cannot be."""
+    """Build the cross-validation for these labels. Raises ModelsError if it is impossible."""
     if given.which.task == IDENTIFICATION:
         return IdentificationOpinions(given, snapshot, report)
     check_resolution(snapshot, kept_out=False)
@@ -290,7 +294,7 @@ def trial_of(
 
 
 def notes_of(store: "Store", given: DoubtRequest) -> Iterator[str]:
-    """Sentences for a person."""
+    """Yield remarks for people."""
     base = start_of(store, given)
     if isinstance(base, Base):
         yield HAS_LEARNT.format(name=base.name)
@@ -300,9 +304,10 @@ def notes_of(store: "Store", given: DoubtRequest) -> Iterator[str]:
 
 
 def start_of(store: "Store", given: DoubtRequest) -> Base | str | None:
-    """What each part's model starts from: nothing that has learnt from gold of this database.
+    """Return what each part's model starts from: a model that learnt nothing from this
+    database.
 
-    Raises TrialError for one of its models.
+    Raises TrialError if the setting names a model of this database.
     """
     general = given.general
     if (
@@ -326,7 +331,7 @@ def start_of(store: "Store", given: DoubtRequest) -> Base | str | None:
 def _trainer(store: "Store", given: DoubtRequest) -> Trainer:
     words = given.general.words
     if given.recipe == LINEAR:
-        # It need not try itself in folds of its own.
+        # It need not cross-validate in folds of its own.
         words = (*(one for one in words if not one.startswith("folds=")), "folds=0")
     base = start_of(store, given)
     return trainer_for(given.which.task, given.recipe, words, base, given.general.device)
@@ -349,7 +354,7 @@ def _parsed(
     parser: Parser | None,
     report: "JobReporter",
 ) -> list[ResolutionExample]:
-    """The same examples with their parses, for all parts."""
+    """Return the examples with their parses, which all parts share."""
     from nfh_models.resolution.base import parsing_items
 
     ready = []
@@ -362,15 +367,16 @@ def _parsed(
 
 @dataclass(frozen=True, slots=True)
 class ResolutionOpinions:
-    """Asks models of resolution. parts: of each example. parser: None where all are parsed."""
+    """Cross-validates resolution."""
 
     trainer: Trainer
     examples: Sequence[ResolutionExample]
     parts: Sequence[int]
+    """The part of each example."""
     parser: Parser | None
+    """None if all examples are parsed already."""
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:
-        """What a model of all other parts says of this one."""
         from nfh_models.resolution.base import resolved
 
         count = max(self.parts) + 1
@@ -395,7 +401,9 @@ class ResolutionOpinions:
 def driven(
     steps: Generator[TrainingStep, None, TrainedModel], name: str, report: "JobReporter"
 ) -> TrainedModel:
-    """Go through a training, and report each step; left early, a network saves where it is."""
+    """Run a training and report each step. If it is stopped early, a network saves a
+    checkpoint.
+    """
     try:
         while True:
             try:
@@ -409,7 +417,7 @@ def driven(
 
 
 def opinion(example: ResolutionExample, choice: Choice) -> Opinion:
-    """What a choice says of an example's gold."""
+    """Return what a model's choice says about the gold of an example."""
     from nfh_models.resolution.scoring import judge_one
 
     return Opinion(
@@ -422,7 +430,9 @@ def opinion(example: ResolutionExample, choice: Choice) -> Opinion:
 
 
 def likely(example: ResolutionExample, choice: Choice) -> float | None:
-    """The probability that a model gives to gold; None where gold is no candidate of it."""
+    """Return the probability that a model gives to gold; None if gold is not among its
+    candidates.
+    """
     gold, classes = example.gold, len(IMPLICIT_KINDS)
     if gold.kind is not Kind.REFERENCE:
         return choice.scores[IMPLICIT_KINDS.index(gold.kind)]
@@ -439,33 +449,32 @@ def _form(example: ResolutionExample, place: int) -> str:
     return example.item.passage.word(place).lower()
 
 
-# The job "check": gold that a model doubts which has not seen it.
+# The job "check": finds gold that is improbable to a model that did not learn from it.
 #
-# The gold is dealt into parts, so that passages that belong together are in one. A model
-# learns from all parts but one and says of that one what it would answer; so each gold is
-# looked at by a model that never saw it. What the models are made of is dropped; how likely
-# each took the gold to be is stored (`nfh_db.answers`), which queries then find as doubt>0.9
-# and sort:doubt.
+# The gold is divided into parts; related passages are in the same part. For each part, a model
+# learns from all other parts and answers this one. The models are discarded. The probabilities
+# of gold are stored (`nfh_db.answers`); the queries doubt>0.9 and sort:doubt use them.
 #
-# The labels are read once and lie in the job's folder, and so does what is known of each part:
-# a job that was killed goes on with the part that it was at.
+# The labels are read once and kept in the job's folder, as are the results of each part. A job
+# that was killed resumes with the part on which it worked.
 
 SNAPSHOT = "snapshot.json"
 PART = "part-{number}.json"
 
 DOUBTED = 0.1
-"""Gold that the model takes to be less likely counts as doubted: what doubt>0.9 finds."""
+"""Gold with a lower probability counts as doubted; doubt>0.9 finds the same items."""
 
 WRITE_SIZE = WriteSize(first=100, smallest=10, largest=500, seconds=0.01, pause=0.003)
-"""Doubts."""
+"""Rows of doubts in one write transaction."""
 
 Opinions = list[Opinion]
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of a part. snapshot: hash of the labels."""
+    """The results of one part."""
 
     snapshot: str
+    """Hash of the labels."""
     opinions: Opinions
 
 
@@ -479,7 +488,7 @@ def asked(
     parser: str | None = None,
     asked_by: str = "",
 ) -> NewJob:
-    """A check to be queued. words: settings of the recipe, "key=value". folds: parts."""
+    """Build a check job. words: settings of the recipe, "key=value". folds: number of parts."""
     arguments = {
         "task": task,
         "recipe": recipe,
@@ -492,10 +501,10 @@ def asked(
 
 
 def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:
-    """Ask about all gold of a query, and store what is doubted; the job's result.
+    """Check all gold of a query and store the doubts; returns the job's result.
 
-    Raises ModelsError where nothing can be learnt or parsed, StoreError, OSError, and
-    JobGoneError and KeyboardInterrupt, after which it can be gone on with.
+    Raises ModelsError if nothing can be learnt or parsed, StoreError, OSError, and JobGoneError
+    and KeyboardInterrupt, after which the job can be resumed.
     """
     begun = time.perf_counter()
     given = asked_of(job.task, job.arguments)
@@ -518,7 +527,7 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
 
 
 def _labels(store: "Store", given: DoubtRequest, path: Path, report: "JobReporter") -> Snapshot:
-    """The labels as they were when the job was first begun."""
+    """Return the labels as they were when the job started first."""
     with suppress(FileNotFoundError, SnapshotError):
         return Snapshot.read(path)
     snapshot = take(store, given.which, report)
@@ -529,7 +538,9 @@ def _labels(store: "Store", given: DoubtRequest, path: Path, report: "JobReporte
 def _all_opinions(
     store: "Store", given: DoubtRequest, snapshot: Snapshot, folder: Path, report: "JobReporter"
 ) -> Opinions:
-    """What is said of each label, part by part; parts that are known already are read."""
+    """Return the opinions on each label, part by part; results of finished parts are read from
+    files.
+    """
     known = {
         number: found
         for number in range(given.folds)
@@ -548,7 +559,7 @@ def _all_opinions(
 
 
 def _read(path: Path, snapshot: Snapshot) -> Opinions | None:
-    """What is known of a part of these labels; None if nothing is."""
+    """Return the stored results of a part for these labels; None if there are none."""
     with suppress(OSError, msgspec.MsgspecError):
         part = msgspec.json.decode(path.read_bytes(), type=_Part)
         return part.opinions if part.snapshot == snapshot.digest else None
@@ -573,7 +584,7 @@ def _save(
     opinions: Opinions,
     report: "JobReporter",
 ) -> int:
-    """Store in short writes what still is about the gold that there is; how many were."""
+    """Store doubts whose gold is unchanged, in short transactions; returns their number."""
     rows = [
         Doubt(one.anchor_id, one.choice, one.likely, one.margin)
         for one in sorted(opinions, key=lambda one: one.anchor_id)

@@ -1,12 +1,13 @@
-"""The predictor child, `python -m nfh_tui.jobs.predictor --db PATH`: identification and
-resolution of one anchor at a time by the active models, over one JSON line each way.
+"""The predictor process, `python -m nfh_tui.jobs.predictor --db PATH`: identifies and resolves
+one anchor at a time with the active models.
 
-It loads the active models, and loads again when others become active; it looks for that while
-it is idle, too. It reads requests from
-standard input and writes replies to standard output, one JSON line each; everything else that
-is printed goes to standard error. The newest ask comes first, within an ask the anchors in
-order. What models say of an anchor, its head and whether its noun is missing, is in the
-database before its reply is sent. The child ends when its input closes or its parent is gone.
+It reads requests from standard input and writes replies to standard output, one JSON object per
+line; all other output goes to standard error. The newest request comes first, and the anchors
+of a request in their order. A reply is sent after the predictions are committed to the
+database.
+
+The process loads the active models, and checks for other active models before each reply and
+while it is idle. It ends when its input closes or its parent is gone.
 """
 
 import argparse
@@ -71,13 +72,14 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 128
-"""Parses kept: the anchors of one passage are mostly asked one after the other."""
+"""Parses kept in memory: the anchors of one passage are mostly requested one after the other.
+"""
 
 TAGS_ONLY = frozenset({ParseLayer.POS})
 
 
 class TaggingParser:
-    """A tagger as a parser that gives parts of speech and nothing else."""
+    """A tagger with the interface of a parser; it gives parts of speech only."""
 
     layers = TAGS_ONLY
 
@@ -86,21 +88,17 @@ class TaggingParser:
         self._tagger = tagger
 
     def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
-        """One parse a stretch, in their order."""
+        """Yield one parse per span, in order."""
         asked = list(word_spans)
         for word_span, tags in zip(asked, self._tagger.tag(asked), strict=True):
             yield Parsed(word_span.words, tags)
 
 
 class LiveResolver:
-    """The active model of resolution, loaded anew where another one has become active.
-
-    name: of the model that answers; "" while none can. pipeline: the parser that it needs; ""
-    for none. trouble: what a person should know of it, in a sentence; "" for nothing.
-    """
+    """The active resolution model; reloaded when another one becomes active."""
 
     def __init__(self, store: "Store", loaded: Loaded) -> None:
-        """Load what is active. Raises NoPipelineError where it needs one and there is none."""
+        """Load the active model. Raises NoPipelineError if its parser is not installed."""
         self.name = ""
         self.trouble = ""
         self._there = True
@@ -119,19 +117,19 @@ class LiveResolver:
 
     @property
     def pipeline(self) -> str:
-        """The name of the parser that the model needs; "" for none."""
+        """Name of the parser that the model needs; empty for none."""
         return "" if self._parser is None else self._parser.name
 
     @property
     def model(self) -> object:
-        """What is loaded; None for nothing."""
+        """The loaded model; None if there is none."""
         return None if self._chosen is None else self._chosen.model
 
     def refresh(self) -> bool:
-        """Load what is active now, if that is another than before; True if it was.
+        """Load the active model if it has changed; returns True if it has.
 
-        One that cannot be loaded answers nothing, and `trouble` says why; it is tried again
-        once its folder is back.
+        A model that cannot be loaded answers nothing, and `trouble` says why. It is tried again
+        when its folder is back.
         """
         active = self._store.models.active(TASK)
         if active is not None and _same(active, self._present):
@@ -151,9 +149,10 @@ class LiveResolver:
         return True
 
     def resolve(self, item: AnchorItem, *, force: bool = False) -> bool:
-        """Answer an anchor that the active model has not answered, and store it; True if so.
+        """Predict an anchor that has no prediction of the active model, and store the result.
 
-        force: also one that it has. Raises StoreError.
+        force: replaces an existing prediction. Returns True if a prediction was stored. Raises
+        StoreError.
         """
         chosen = self._chosen
         known = item.prediction is not None
@@ -196,7 +195,7 @@ class LiveResolver:
         self.trouble = f"No prediction: {error}"
 
     def _ready(self, item: Item) -> Item:
-        """The item with what the model needs; parses are remembered."""
+        """Return the item with the parses that the model needs; parses are cached."""
         chosen = self._chosen
         if chosen is None or not chosen.model.needs:
             return item
@@ -211,7 +210,7 @@ class LiveResolver:
 
 
 def out_of_memory(name: str) -> str:
-    """That a model is used whose folder is gone."""
+    """Return the message for a model in use whose folder is gone."""
     return (
         f"The folder of the model {name} is gone. It answers out of memory until the workbench "
         "is left: put the folder back, or put another to use with nfh-tui models activate"
@@ -223,7 +222,7 @@ def _key(item: Item) -> tuple[str, int, int]:
 
 
 def _same(one: "Model", other: "Model | None") -> bool:
-    """Whether two readings of the active model say the same of what would be loaded."""
+    """Return True if two readings of the active model lead to the same model being loaded."""
     return other is not None and (
         (one.id, one.version, one.path, one.digest)
         == (other.id, other.version, other.path, other.digest)
@@ -239,14 +238,12 @@ def _sentence(words: str) -> str:
 
 
 class LiveIdentifier:
-    """The active model of identification, loaded when it is first needed.
-
-    It is loaded anew where another one has become active. trouble: why it cannot decide, in a
-    sentence; "" while it can.
+    """The active identification model; loaded at first use, and when another one becomes
+    active.
     """
 
     def __init__(self, store: "Store", loaded: Loaded | None = None) -> None:
-        """loaded: models that are in memory already, and those that get there by this one."""
+        """loaded: models in memory, shared with resolution; models loaded here are added."""
         self.trouble = ""
         self._there = True
         self._store = store
@@ -257,13 +254,14 @@ class LiveIdentifier:
 
     @property
     def model(self) -> object:
-        """What is loaded; None for nothing."""
+        """The loaded model; None if there is none."""
         return None if self._chosen is None else self._chosen.model
 
     def identify(self, item: AnchorItem, *, force: bool = False) -> bool:
-        """Decide an anchor that has no decision yet, and store it; True if it was.
+        """Identify an anchor that has no decision yet, and store the result.
 
-        force: also one that has. Raises StoreError.
+        force: replaces an existing decision. Returns True if a decision was stored. Raises
+        StoreError.
         """
         active = self._store.identifications.active()
         if active is None or active != self._present:
@@ -292,7 +290,9 @@ class LiveIdentifier:
         return True
 
     def _glance(self, active: Identifying) -> Identifying | None:
-        """Note that the model's folder is gone, or is back; one that failed is loaded then."""
+        """Note whether the model's folder is gone or back; a model that failed to load is
+        loaded then.
+        """
         model = self._store.models.active(IDENTIFICATION_TASK)
         there = model is None or is_there(self._store.path, model)
         if there == self._there:
@@ -304,7 +304,7 @@ class LiveIdentifier:
         return active
 
     def _load(self, active: Identifying | None) -> Identifying | None:
-        """Load what is active now, with the parser with which it decided before."""
+        """Load the active model, with the parser that its stored decisions used."""
         self._chosen, self._parser, self.trouble = None, None, ""
         model = self._store.models.active(IDENTIFICATION_TASK)
         self._there = model is None or is_there(self._store.path, model)
@@ -334,7 +334,7 @@ class LiveIdentifier:
 
 
 def _check_installed(active: Identifying, database: Path) -> None:
-    """Raise ParserError for the folder of a parser that somebody else asked for."""
+    """Raise ParserError for a parser's folder that somebody else named."""
     kind, _, name = (active.spec or "").partition(":")
     if kind == "spacy" and (not name or name in {one.package for one in installed_pipelines()}):
         return
@@ -346,21 +346,20 @@ def _check_installed(active: Identifying, database: Path) -> None:
 
 
 PARENT_CHECK = 2.0
-"""Seconds between two looks at whether the parent still lives, and the same models are in use,
-while nothing is asked."""
+"""Seconds between two checks of the parent process and the active models while idle."""
 
 BACKLOG = 256
-"""Asks that may wait; of more the oldest are forgotten, nobody looks at those any longer."""
+"""Requests in the queue; the oldest ones beyond that are dropped as nobody waits for them."""
 
 NO_MODEL = "no model"
-"""What answers while the active model cannot be used."""
+"""Name in replies while the active model cannot be used."""
 
 _NOBODY = Annotator(0, "", "model")
-"""Reads items as nobody in particular: no drafts, no flags of one's own."""
+"""Reads items as no annotator: without drafts and flags of a person."""
 
 
 class Asks:
-    """Asks waiting, newest first; filled by one thread and emptied by another."""
+    """Queue of requests, newest first; one thread adds to it and another one takes from it."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Ask, deque[int]]] = []
@@ -368,25 +367,25 @@ class Asks:
         self._closed = False
 
     def add(self, ask: Ask) -> None:
-        """An ask that overtakes all others."""
+        """Put a request before all others."""
         with self._changed:
             self._waiting.append((ask, deque(ask.anchors)))
             del self._waiting[:-BACKLOG]
             self._changed.notify()
 
     def close(self) -> None:
-        """No more will come, and what still waits is wanted by nobody."""
+        """Drop all waiting requests and accept no more."""
         with self._changed:
             self._closed = True
             self._changed.notify()
 
     @property
     def closed(self) -> bool:
-        """Whether the input has ended."""
+        """True once the input has ended."""
         return self._closed
 
     def take(self, timeout: float) -> tuple[Ask, int] | None:
-        """The next anchor and its ask; None if none came in `timeout` seconds, or closed."""
+        """Return the next anchor and its request; None after `timeout` seconds, or closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._clean(), timeout)
             if self._closed or not self._clean():
@@ -401,15 +400,15 @@ class Asks:
 
 
 class Predictor:
-    """The active models with the store they read from and write to.
+    """The active models and the store that they use.
 
-    One network that serves both tasks is in memory once.
+    A network that serves both tasks is in memory once.
     """
 
     def __init__(self, store: Store) -> None:
-        """Load the active model of resolution; that of identification when it is needed.
+        """Load the active resolution model; identification is loaded at first use.
 
-        Raises NoPipelineError where the model needs a pipeline and there is none.
+        Raises NoPipelineError if the model's parser is not installed.
         """
         self._store = store
         self._loaded: dict[tuple[str, str], object] = {}
@@ -420,12 +419,12 @@ class Predictor:
 
     @property
     def ready(self) -> Ready:
-        """What answers now."""
+        """The message that names the models in use."""
         beside = "" if self._beside == self._resolver.name else self._beside
         return Ready(self._resolver.name or NO_MODEL, self._resolver.pipeline, beside)
 
     def refresh(self) -> bool:
-        """Load what has become active meanwhile; True if another is in use than before.
+        """Load models that have become active; returns True if the models in use have changed.
 
         Raises StoreError.
         """
@@ -433,22 +432,23 @@ class Predictor:
         if changed:
             self._forget_unused()
         before, self._beside = self._beside, self._identifies()
-        # The first of all comes into use by being asked: that is no change.
+        # The first identification model is loaded at its first request, which is not a change.
         return changed or bool(before and before != self._beside)
 
     def _identifies(self) -> str:
-        """The name of the active model of identification; "" for none."""
+        """Name of the active identification model; empty for none."""
         active = self._store.identifications.active()
         return "" if active is None else active.name
 
     def predict(self, anchor_id: int, *, force: bool) -> float | None:
-        """Predict and identify an anchor; the seconds it took, 0.0 if all was known.
+        """Predict and identify an anchor; returns the seconds taken, 0.0 if all was stored
+        already.
 
-        One at a time: four together take a network on a processor as long as one by one, and
-        a newer ask would wait for them. None: nobody sees this anchor (any more). Raises
-        StoreError.
+        Returns None if the anchor is gone. Raises StoreError.
         """
         began = time.perf_counter()
+        # One anchor at a time: on a CPU a network takes as long for a batch of four as for four
+        # single anchors, and a newer request would wait for the batch.
         item = self._store.items.read(anchor_id, _NOBODY, Role.ANNOTATOR)
         if item is None:
             return None
@@ -458,7 +458,7 @@ class Predictor:
         return time.perf_counter() - began if resolved or identified else 0.0
 
     def news(self) -> list[str]:
-        """What a person should know of the models, each sentence once."""
+        """Return new messages about the models, each one once."""
         new = []
         for part, trouble in (
             ("resolution", self._resolver.trouble),
@@ -470,7 +470,7 @@ class Predictor:
         return new
 
     def _forget_unused(self) -> None:
-        """Let go of models that neither task uses any more."""
+        """Release models that neither task uses any more."""
         used = (self._resolver.model, self._identifier.model)
         for key, model in list(self._loaded.items()):
             if not any(model is one for one in used):
@@ -478,7 +478,7 @@ class Predictor:
 
 
 def answer(predictor: Predictor, ask: Ask, anchor_id: int) -> Reply:
-    """The reply to one anchor of an ask."""
+    """Return the reply for one anchor of a request."""
     try:
         seconds = predictor.predict(anchor_id, force=ask.force)
     except StoreError as error:
@@ -489,7 +489,7 @@ def answer(predictor: Predictor, ask: Ask, anchor_id: int) -> Reply:
 
 
 def read_asks(lines: Iterable[bytes], asks: Asks, reply: Callable[[Reply], None]) -> None:
-    """Pass on what is asked until the input ends. A line that is no ask is answered so."""
+    """Queue the requests until the input ends. An invalid line is answered with Failed."""
     for line in lines:
         try:
             asks.add(decode_ask(line))
@@ -499,7 +499,7 @@ def read_asks(lines: Iterable[bytes], asks: Asks, reply: Callable[[Reply], None]
 
 
 def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> None:
-    """Answer until the input closes or the parent is gone."""
+    """Answer requests until the input closes or the parent is gone."""
     parent = os.getppid()
     while not asks.closed:
         taken = asks.take(PARENT_CHECK)
@@ -512,18 +512,18 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
         elif os.getppid() != parent:
             return
         else:
-            # What everybody wants may be known already: nothing is asked then for long.
+            # If all predictions are stored already, no request comes for a long time.
             with suppress(StoreError):
                 if predictor.refresh():
                     reply(predictor.ready)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the child; its exit status: 0, 1 (see the last reply), or NO_PIPELINE."""
+    """Run the process. Exit status: 0, 1 (the last reply says why), or NO_PIPELINE."""
     parser = argparse.ArgumentParser(prog="nfh_tui.jobs.predictor")
     parser.add_argument("--db", type=Path, required=True, help="the database")
     database: Path = parser.parse_args(arguments).db
-    # Networks' threads that spin while they wait for each other starve beside other work.
+    # Threads of a network that busy-wait for each other starve beside other processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     output = _protocol_output()
     lock = threading.Lock()
@@ -545,7 +545,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(database: Path, asks: Asks, reply: Callable[[Reply], None]) -> int:
     try:
-        # Closed, not left: whoever works with the database rescues what is lost, not this.
+        # `closing` skips the rescue of lost database files that leaving the store performs. The
+        # process that owns the workbench rescues them.
         with closing(Store.open(database)) as store:
             predictor = Predictor(store)
             reply(predictor.ready)
@@ -560,8 +561,11 @@ def _run(database: Path, asks: Asks, reply: Callable[[Reply], None]) -> int:
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
-    """Lines as they come. Not by sys.stdin: Python aborts at its end if a thread still waits
-    for that, and this thread waits until the parent closes our input."""
+    """Yield lines as they arrive.
+
+    Reads the descriptor: at exit, Python aborts if a thread still waits for sys.stdin, and this
+    thread waits until the parent closes the input.
+    """
     rest = b""
     while chunk := os.read(descriptor, 1 << 16):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -569,7 +573,7 @@ def _lines(descriptor: int) -> Iterator[bytes]:
 
 
 def _protocol_output() -> BinaryIO:
-    """Standard output for replies alone: what anybody else prints goes to standard error."""
+    """Reserve standard output for replies; redirects all other output to standard error."""
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return os.fdopen(own, "wb", buffering=0)

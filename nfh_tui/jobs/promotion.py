@@ -1,5 +1,5 @@
-"""Promotion: whether a new model is better than the one in use, on what was kept out of
-learning, and the verdict's reason in sentences.
+"""Promotion: whether a new model is better than the active one on held-out gold, and the
+reasons.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,65 +36,66 @@ if TYPE_CHECKING:
     from nfh_models.parsing.base import Parser
 
 
-# A new model and the one in use on the same examples of one task, and the figures of both.
+# Scores of a new model and the active one on the same examples of one task.
 #
-# The tests are those of `nfh-tui evaluate`: whole passages are drawn anew, the same ones for
+# The tests are those of `nfh-tui evaluate`: whole passages are resampled, the same ones for
 # both models (see `nfh_models.resolution.evaluation`).
 
 IDENTIFICATION = "identification"
 RESOLUTION = "resolution"
 
 FIGURES = {RESOLUTION: "accuracy_inclusive", IDENTIFICATION: "f1"}
-"""By which the models of a task are judged."""
+"""The metric by which the models of a task are compared."""
 
 LEAST = 30
-"""Examples, fewer of which do not show which of two models is better."""
+"""Examples; fewer do not show which of two models is better."""
 
 LEAST_PASSAGES = 10
-"""The same of passages, which are what is drawn."""
+"""Passages, the units of resampling; fewer do not show which of two models is better."""
 
 Done = Callable[[int, int], None]
-"""Told how many examples are answered, of how many."""
+"""Called with the examples answered so far and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Two models on some examples.
-
-    ours, theirs: the figure of the new model and of the other, fractions. difference: ours
-    less theirs, with its 95 % interval; None where there is no other, or no interval. p:
-    two-sided, None where none can be drawn. only_ours, only_theirs: examples that one alone
-    has right.
-    """
+    """Two models on the same examples. All figures are fractions."""
 
     n: int
     passages: int
     ours: float | None
+    """The metric of the new model."""
     theirs: float | None = None
+    """The metric of the other model; None if there is no other model."""
     difference: float | None = None
+    """`ours` minus `theirs`; None if there is no other model, or no interval."""
     low: float | None = None
+    """Lower bound of the 95 % interval of `difference`; `high` is the upper one."""
     high: float | None = None
     p: float | None = None
+    """Two-sided p-value; None if there is none."""
     only_ours: int = 0
+    """Examples that only the new model answers correctly."""
     only_theirs: int = 0
+    """Examples that only the other model answers correctly."""
 
     @property
     def enough(self) -> bool:
-        """Whether there are examples enough to say which model is better."""
+        """True if there are enough examples to tell which model is better."""
         return self.n >= LEAST and self.passages >= LEAST_PASSAGES
 
 
 class TrialModel(Protocol):
-    """What either task's models have."""
+    """What the models of both tasks have in common."""
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
-        """The layers that it is to be given."""
+        """The parse layers that the model needs."""
         ...
 
 
 class LabelledExample(Protocol):
-    """What either task's examples have; see ResolutionExample and Example."""
+    """What the examples of both tasks have in common; see ResolutionExample and Example."""
 
     @property
     def group(self) -> str:
@@ -103,7 +104,7 @@ class LabelledExample(Protocol):
 
     @property
     def saw_model(self) -> bool:
-        """Whether its gold was given with a model's answer in view."""
+        """True if its gold was given with a model's answer in view."""
         ...
 
 
@@ -113,7 +114,7 @@ Said = TypeVar("Said")
 
 
 class Bench(Generic[One, Made, Said]):
-    """The examples of a task that judge, and what models say of them."""
+    """The held-out examples of a task, and the answers of models to them."""
 
     task: str
 
@@ -121,45 +122,47 @@ class Bench(Generic[One, Made, Said]):
         self.examples = tuple(examples)
 
     def without(self, passages: frozenset[str]) -> "Bench[One, Made, Said]":
-        """The examples that are of none of these passages, by digest."""
+        """Return the bench without the examples of these passages, given by digest."""
         return type(self)(one for one in self.examples if one.group not in passages)
 
     @property
     def passages(self) -> int:
-        """Of the examples."""
+        """Number of passages."""
         return len({one.group for one in self.examples})
 
     @property
     def saw_model(self) -> int:
-        """Examples whose gold was given with a model's answer in view."""
+        """Number of examples whose gold was given with a model's answer in view."""
         return sum(one.saw_model for one in self.examples)
 
     def answers(
         self, models: Sequence[Made], parser: "Parser | None", done: Done
     ) -> list[list[Said]]:
-        """What each model says of each example. Raises ParserError."""
+        """Return each model's answers to all examples. Raises ParserError."""
         raise NotImplementedError
 
     def score(self, ours: Sequence[Said], theirs: Sequence[Said] | None) -> Score:
-        """The figures of both models. theirs: None where there is no other model."""
+        """Return the score of both models. theirs: None if there is no other model."""
         raise NotImplementedError
 
     def blind_score(self, ours: Sequence[Said], theirs: Sequence[Said]) -> Score:
-        """The same of those alone whose gold was given without a model's answer in view."""
+        """Return the score on the examples whose gold was given without a model's answer in
+        view.
+        """
         kept = [place for place, one in enumerate(self.examples) if not one.saw_model]
         bench = type(self)(self.examples[place] for place in kept)
         return bench.score([ours[it] for it in kept], [theirs[it] for it in kept])
 
 
 class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
-    """Examples of resolution; right is any word of a head's form, or the class."""
+    """Resolution: any word with the form of a gold head is correct, or the gold class."""
 
     task = RESOLUTION
 
     def answers(
         self, models: Sequence[Resolver], parser: "Parser | None", done: Done
     ) -> list[list[Choice | None]]:
-        """What each model chooses; each passage is parsed once for all of them."""
+        """Return each model's choices; each passage is parsed once for all models."""
         needs = needed(models)
         check_layers(needs, parser)
         said: list[list[Choice | None]] = [[] for _ in models]
@@ -176,7 +179,7 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
     def score(
         self, ours: Sequence[Choice | None], theirs: Sequence[Choice | None] | None
     ) -> Score:
-        """Accuracy, the inclusive one, of both."""
+        """Return the inclusive accuracy of both models."""
         from nfh_models.resolution.evaluation import compare
         from nfh_models.resolution.scoring import figures, judge
 
@@ -197,14 +200,14 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
 
 
 class IdentificationBench(Bench[Example, Identifier, Decision]):
-    """Examples of identification."""
+    """Identification."""
 
     task = IDENTIFICATION
 
     def answers(
         self, models: Sequence[Identifier], parser: "Parser | None", done: Done
     ) -> list[list[Decision]]:
-        """What each model decides; each sentence is parsed once for all of them."""
+        """Return each model's decisions; each sentence is parsed once for all models."""
         needs = needed(models)
         check_layers(needs, parser)
         said: list[list[Decision]] = [[] for _ in models]
@@ -219,7 +222,7 @@ class IdentificationBench(Bench[Example, Identifier, Decision]):
         return said
 
     def score(self, ours: Sequence[Decision], theirs: Sequence[Decision] | None) -> Score:
-        """F1 of both."""
+        """Return the F1 of both models."""
         from nfh_models.identification.evaluation import compare
 
         f1 = self._f1(ours)
@@ -245,7 +248,7 @@ class IdentificationBench(Bench[Example, Identifier, Decision]):
 
 
 def needed(models: Iterable[TrialModel]) -> frozenset[ParseLayer]:
-    """The layers that a parser has to give to serve them all; empty if none needs one."""
+    """Return the parse layers that all models together need; empty if none needs a parser."""
     return frozenset[ParseLayer]().union(*(model.needs for model in models))
 
 
@@ -254,7 +257,7 @@ def _difference_score(found: "Measure") -> Score:
 
 
 def resolution_bench(snapshot: Snapshot) -> ResolutionBench:
-    """The examples of resolution that judge, grouped by passage as `evaluate` groups them."""
+    """Return the held-out resolution examples, grouped by passage as `evaluate` groups them."""
     dev = (sheet for sheet in snapshot.sheets if sheet.dev)
     groups = [it.passage.digest for it in dev for one in it.labels if one.gold is not None]
     pairs = zip(snapshot.dev, groups, strict=True)
@@ -262,24 +265,25 @@ def resolution_bench(snapshot: Snapshot) -> ResolutionBench:
 
 
 def identification_bench(snapshot: Snapshot) -> IdentificationBench:
-    """The same of identification."""
+    """Return the held-out identification examples, grouped by passage."""
     dev = (sheet for sheet in snapshot.sheets if sheet.dev)
     groups = [it.passage.digest for it in dev for one in it.labels if one.nfh is not None]
     pairs = zip(snapshot.dev_numbers, groups, strict=True)
     return IdentificationBench(replace(one, group=group) for one, group in pairs)
 
 
-# Is a new model better than the one in use? Both answer what was kept out of learning.
+# The decision on a new model: both models answer the held-out gold.
 #
-# A new model takes over where it is better by more than chance would explain, and in no task
-# that it does worse. Where it is worse by more than chance it is rejected. All else makes a
-# candidate, which a person may put to use.
+# The new model is promoted if it is significantly better in one task and not worse in any. It
+# is rejected if it is significantly worse. Otherwise it is a candidate that a person may
+# activate.
 
 ALPHA = 0.05
 """Significance level: a smaller p-value counts as a difference."""
 
 TOLERATED = 0.01
-"""Largest loss in one task, not significant, of a model that is better in the other."""
+"""Largest tolerated loss in one task, not significant, of a model that is better in the other.
+"""
 
 Tell = Callable[[TrainingStep], None]
 
@@ -288,11 +292,11 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     "identification": ("identification",),
     "both": ("resolution", "identification"),
 }
-"""The tasks in which a model of a task is judged, the one first whose figure it is known by."""
+"""The tasks in which a model of a task is judged; the first one gives its main metric."""
 
 
 class TaskComparison(StrEnum):
-    """How a new model did in one task."""
+    """The outcome of a comparison in one task."""
 
     FIRST = "first"
     BETTER = "better"
@@ -304,55 +308,59 @@ class TaskComparison(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PromotionTrial:
-    """A new model in one task, beside the one in use.
-
-    active, active_id: the model in use; None where there is none. against: beside whom it was
-    judged, "" for nobody; against_id: its number, None of one that has none. broken: why the
-    model in use cannot be used; untried: why it could not be tried here; both "" where it
-    could. learnt_with: the parser that it learnt with, where it was given another's words.
-    saw_model: examples whose gold was given with a model's answer in view; blind: the
-    score on the others, where there are both. left_out: examples more, which the model in use
-    learnt from.
-    """
+    """A new model in one task, compared with the active one."""
 
     task: str
     outcome: TaskComparison
     score: Score
     active: str | None = None
+    """Name of the active model; None if there is none."""
     active_id: int | None = None
     against: str = ""
+    """Name of the model with which it was compared; empty for none.
+
+    This is the built-in model if the active one is broken.
+    """
     against_id: int | None = None
+    """None for a built-in model, which has no row."""
     broken: str = ""
+    """Why the active model cannot be loaded; empty if it can."""
     untried: str = ""
+    """Why the active model could not be run here; empty if it could."""
     learnt_with: str = ""
+    """The parser with which the other model learnt, if it was given another parser's output."""
     saw_model: int = 0
+    """Examples whose gold was given with a model's answer in view."""
     blind: Score | None = None
+    """The score without these examples; None if there are none."""
     left_out: int = 0
+    """Examples that were excluded because the active model learnt from their passages."""
 
     @property
     def figure(self) -> str:
-        """Name of the figure by which models of the task are compared."""
+        """Name of the metric by which models of the task are compared."""
         return FIGURES[self.task]
 
 
 @dataclass(frozen=True, slots=True)
 class PromotionDecision:
-    """What becomes of a new model, and why.
-
-    verdict: promoted, candidate, rejected, or first where there is no other. reason: in
-    sentences, with the figures. on: what it was judged on, in words. learnt_saw_model: labels
-    that it learnt from and that were given with a model's answer in view. trials: one a task,
-    the one first whose figures stand in the JSON's own fields.
-    """
+    """The decision on a new model, with its reasons."""
 
     verdict: str
+    """"promoted", "candidate", "rejected", or "first" if there is no active model."""
     reason: str
+    """Sentences with the figures."""
     on: str = ""
+    """Description of the examples on which it was judged."""
     learnt_saw_model: int = 0
+    """Labels that it learnt from and that were given with a model's answer in view."""
     trials: tuple[PromotionTrial, ...] = field(default_factory=tuple)
+    """One per task; the figures of the first one are the top-level fields of the JSON."""
 
     def to_json(self) -> dict[str, object]:
-        """As the model's row and the job's result have it; fractions."""
+        """Return the decision as the model's row and the job's result store it; figures are
+        fractions.
+        """
         own = {} if not self.trials else _trial_json(self.trials[0])
         return {
             "verdict": self.verdict,
@@ -382,11 +390,11 @@ def _trial_json(trial: PromotionTrial) -> dict[str, object]:
 def judge(
     store: "Store", snapshot: "Snapshot", folder: Path, tell: Tell, *, parser: str | None = None
 ) -> PromotionDecision:
-    """Judge a model that is finished and not yet registered.
+    """Judge a finished model that is not registered yet. Writes nothing.
 
-    snapshot: the labels of its training. folder: the model's. tell: told how far it is; what
-    it raises ends the judging. parser: as --parser has it. Nothing is written. Raises
-    ModelsError where the new model itself cannot be used, StoreError.
+    snapshot: the labels of its training. folder: the model's. tell: called with each phase; an
+    exception that it raises ends the judging. parser: as for --parser. Raises ModelsError if
+    the new model cannot be used, StoreError.
     """
 
     court = _Court(store, snapshot, folder, tell, parser)
@@ -402,7 +410,7 @@ def judge(
 
 
 def verdict_of(trials: tuple[PromotionTrial, ...]) -> str:
-    """What becomes of a model that did so."""
+    """Return the verdict for the outcomes of all tasks."""
     outcomes = {one.outcome for one in trials}
     if TaskComparison.FIRST in outcomes:
         return FIRST_VERDICT
@@ -413,7 +421,7 @@ def verdict_of(trials: tuple[PromotionTrial, ...]) -> str:
 
 
 def _no_worse(trial: PromotionTrial) -> bool:
-    """Whether it is known to be better, or as good as one may ask."""
+    """Return True if the model is better, or its loss is tolerated."""
     if trial.outcome is TaskComparison.BETTER:
         return True
     difference = trial.score.difference
@@ -425,8 +433,11 @@ def _no_worse(trial: PromotionTrial) -> bool:
 
 
 def outcome_of(score: Score, blind: Score | None) -> TaskComparison:
-    """How one did beside another. blind: the score on gold that was given without a model's
-    answer in view, where other gold is among the examples; it favours the older model."""
+    """Classify the difference between two models.
+
+    blind: the score on gold that was given without a model's answer in view, if there is other
+    gold too. Gold given with an answer in view favours the older model.
+    """
     if not score.enough:
         return TaskComparison.TOO_FEW
     if score.difference is None:
@@ -442,7 +453,7 @@ def outcome_of(score: Score, blind: Score | None) -> TaskComparison:
 
 
 def _against(blind: Score | None, *, better: bool) -> bool:
-    """Whether the gold given blind says the contrary."""
+    """Return True if the score on blind gold contradicts the difference."""
     if blind is None or blind.difference is None or not blind.enough:
         return False
     return blind.difference < 0 if better else blind.difference > 0
@@ -453,21 +464,21 @@ def _against(blind: Score | None, *, better: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Other:
-    """Beside whom a model is judged: the one in use, or a built-in one where that is broken.
-
-    model: the row of the one in use. made: who answers; None for nobody.
-    """
+    """The model for comparison: the active one, or the built-in one if that is broken."""
 
     model: "Model | None" = None
+    """The row of the active model; None if there is none."""
     made: "TrialModel | None" = None
+    """The model that answers; None for none."""
     name: str = ""
     model_id: int | None = None
     broken: str = ""
+    """Why the active model cannot be loaded; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Court:
-    """What is needed in every task; as the arguments of `judge`."""
+    """The arguments of `judge`, shared by all tasks."""
 
     store: "Store"
     snapshot: "Snapshot"
@@ -477,7 +488,6 @@ class _Court:
     loaded: Loaded = field(default_factory=dict)
 
     def trial(self, task: str) -> PromotionTrial:
-        """The two models in one task."""
         choosing: ModelSelector[Any] = IDENTIFIERS
         bench: Bench[Any, Any, Any] = identification_bench(self.snapshot)
         if task == RESOLVERS.task:
@@ -523,7 +533,9 @@ class _Court:
         return _Other(model, made, model.name, model.id)
 
     def _parser(self, ours: "TrialModel", other: _Other) -> "tuple[Parser | None, str]":
-        """What serves both; ours alone, and why, where the other cannot be served."""
+        """Return a parser for both models; if the other one has none, a parser for ours and the
+        reason.
+        """
         if other.made is None:
             return _parser_for([ours], self.parser), ""
         try:
@@ -537,7 +549,7 @@ class _Court:
         models: "Sequence[TrialModel | None]",
         parser: "Parser | None",
     ) -> list[list[Any]]:
-        """What those say of the examples that are there."""
+        """Return the answers of those models that exist."""
 
         def done(answered: int, total: int) -> None:
             self.tell(Phase(f"judging {bench.task}", answered, total))
@@ -546,7 +558,7 @@ class _Court:
 
 
 def _parser_for(models: "Sequence[TrialModel]", spec: str | None) -> "Parser | None":
-    """What serves them all; None where none needs any. Raises ParserError."""
+    """Return a parser for all models; None if none needs one. Raises ParserError."""
     needs = needed(models)
     if not needs:
         return None
@@ -556,7 +568,7 @@ def _parser_for(models: "Sequence[TrialModel]", spec: str | None) -> "Parser | N
 
 
 def _other_parser(made: "TrialModel | None", parser: "Parser | None") -> str:
-    """The parser that a model learnt with, where it is given another's words."""
+    """Return the parser with which a model learnt, if it now gets another parser's output."""
     learnt_with = getattr(made, "parser", None)
     if made is None or parser is None or not made.needs or not isinstance(learnt_with, str):
         return ""
@@ -567,7 +579,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def reason_of(trials: "Sequence[PromotionTrial]") -> str:
-    """Why a model was promoted, kept or rejected."""
+    """Explain a verdict in sentences."""
     if len(trials) == 1:
         return " ".join(_sentences(trials[0]))
     return " ".join(f"{one.task.capitalize()}: {' '.join(_sentences(one))}" for one in trials)
@@ -665,7 +677,7 @@ def _things(trial: "PromotionTrial") -> str:
 
 
 def signed(value: float) -> str:
-    """Points with their sign."""
+    """Format percentage points with their sign."""
     return f"{'+' if value > 0 else MINUS if value < 0 else ''}{100 * abs(value):.1f}"
 
 

@@ -1,4 +1,4 @@
-"""The jobs "evaluate", "import" and "predict", run out of their rows."""
+"""The jobs "evaluate", "import" and "predict", run from their rows in the job queue."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from nfh_tui.services.imports import ImportFiles, ImportOptions
 
 
-# The job "evaluate": how good models are on what is labelled.
+# The job "evaluate": compares models with gold.
 #
-# The result is what `nfh-tui evaluate --json` prints. One that was interrupted begins anew:
-# nothing was written.
+# The result is what `nfh-tui evaluate --json` prints. An interrupted job starts again from the
+# beginning; it has written nothing.
 
 
 def evaluation_asked(
@@ -42,10 +42,11 @@ def evaluation_asked(
     asked_by: str = "",
     after: int | None = None,
 ) -> NewJob:
-    """An evaluation to be queued; the words as `nfh-tui evaluate` has them, paths whole.
+    """Build an evaluation job. The arguments are those of `nfh-tui evaluate`, with absolute
+    paths.
 
-    models: none for the active one. report: where the page goes. more: further options of
-    the command by their names, as `nfh_tui.cli.evaluate_call.EvaluateOptions` has them.
+    models: empty for the active one. report: path of the HTML page. more: further options by
+    the names in `nfh_tui.cli.evaluate_call.EvaluateOptions`.
     """
     arguments = dict(more or {}) | {
         "task": task,
@@ -58,7 +59,7 @@ def evaluation_asked(
 
 
 def run_evaluation(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:
-    """Evaluate. The result: the report as JSON."""
+    """Run an evaluation. The result is the report as JSON."""
     # The report is the command's own, and the command line is loaded by this job alone.
     from nfh_tui.cli.evaluate_call import evaluated
 
@@ -68,9 +69,9 @@ def run_evaluation(store: "Store", job: "Job", report: "JobReporter") -> Mapping
     return evaluated(store.path, job.arguments, tell)
 
 
-# The job "import": files brought into the database, each whole or not at all.
+# The job "import": imports files, each completely or not at all.
 #
-# Importing a file again changes nothing, so that one that was interrupted begins anew.
+# Importing a file twice changes nothing, so an interrupted job starts again from the beginning.
 
 
 def import_asked(
@@ -80,7 +81,7 @@ def import_asked(
     options: "ImportOptions | None" = None,
     asked_by: str = "",
 ) -> NewJob:
-    """An import to be queued; the words as `nfh-tui import` has them."""
+    """Build an import job. The arguments are those of `nfh-tui import`."""
     from nfh_tui.services.imports import ImportOptions
 
     said = asdict(options or ImportOptions())
@@ -95,9 +96,9 @@ def import_asked(
 def run_import(
     store: "Store", job: "Job", report: "JobReporter"
 ) -> Mapping[str, object] | None:
-    """Import. The result: "ok", and of each file what `nfh-tui import --json` says.
+    """Import files. The result has "ok", and per file what `nfh-tui import --json` prints.
 
-    Where a file was refused, the job has failed; the others came in.
+    If a file is refused, the job fails; the other files are imported.
     """
     from nfh_tui.services.imports import import_files
 
@@ -124,7 +125,7 @@ def _files(given: Mapping[str, object]) -> "ImportFiles":
 
 
 def _options(given: Mapping[str, object]) -> "ImportOptions":
-    """The options as they were queued; what is not there has its default."""
+    """Return the options as they were queued, with defaults for those that are absent."""
     from msgspec import convert
 
     from nfh_tui.services.imports import ImportOptions
@@ -133,9 +134,9 @@ def _options(given: Mapping[str, object]) -> "ImportOptions":
     return convert({k: v for k, v in given.items() if k in named}, ImportOptions)
 
 
-# The job "predict": what a model says of all that a query finds, stored.
+# The job "predict": stores the predictions of a model for all anchors of a query.
 #
-# What is stored is not predicted anew, so that one that was interrupted goes on where it was.
+# Stored predictions are not computed again, so an interrupted job resumes where it stopped.
 
 TASK = "resolution"
 
@@ -150,9 +151,10 @@ def prediction_asked(
     asked_by: str = "",
     after: int | None = None,
 ) -> NewJob:
-    """A prediction to be queued; the words as `nfh-tui predict` has them.
+    """Build a prediction job. The arguments are those of `nfh-tui predict`.
 
-    model: None for the one that is active when the job runs. after: a job that it waits for.
+    model: None for the one that is active when the job runs. after: id of a job that must end
+    first.
     """
     arguments = {
         "query": query,
@@ -165,7 +167,9 @@ def prediction_asked(
 
 
 def run_prediction(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:
-    """Predict. The result: anchors, predicted, silent, kinds, model, seconds, and more."""
+    """Predict. The result has anchors, predicted, silent, kinds, model, seconds and notes,
+    among others.
+    """
     from nfh_tui.services.predict import PredictAllRequest, predict_all
 
     given = job.arguments

@@ -1,5 +1,5 @@
-"""The job "train", from its row to a registered model over as many attempts as it takes;
-what is known of it before it waits, and scheduled retraining.
+"""The job "train", from its row to a registered model over any number of attempts; checks
+before it is queued; scheduled retraining.
 """
 
 import os
@@ -82,20 +82,20 @@ if TYPE_CHECKING:
     from nfh_tui.jobs.reporting import JobReporter
 
 
-# Retraining after every so many decisions: a setting of the database, for each task.
+# Retraining after a number of decisions: a setting of the database for each task.
 #
-# Whoever decides looks now and then whether a training is due (`queue_due`), and starts a
-# runner for it. Two who look at one time queue one job.
+# Workbenches check regularly whether a training is due (`queue_due`), and start a runner for
+# it. If two check at the same time, one job is queued.
 
 FEWEST, MOST = 1, 1_000_000
 
 
 def set_every(store: "Store", number: int, new: "NewJob") -> "Every | None":
-    """Have this training queued after every `number` decisions.
+    """Queue this training after every `number` decisions.
 
-    Counted is from when the last training of its task began. It takes the place of what was
-    set for its task, which is given back where that was another training. Raises ValueError
-    for a number that is none of 1 to 1,000,000, StoreError.
+    The count starts when the last training of the task begins. Replaces the setting of the
+    task, which is returned if it was a different training. Raises ValueError for a number
+    outside 1 to 1,000,000, StoreError.
     """
     if not FEWEST <= number <= MOST:
         raise ValueError(f"after every {number} decisions: give {FEWEST} to {MOST:,}")
@@ -106,7 +106,7 @@ def set_every(store: "Store", number: int, new: "NewJob") -> "Every | None":
 
 
 def stop_every(store: "Store", task: str) -> bool:
-    """Have a task trained on demand only; False where it was so already. Raises StoreError."""
+    """Train a task on demand only; returns False if it already was. Raises StoreError."""
     wanted = any(one.task == task for one in store.retraining.all())
     if wanted:
         store.retraining.put(task, 0, None)
@@ -114,9 +114,9 @@ def stop_every(store: "Store", task: str) -> bool:
 
 
 def queue_due(store: "Store") -> tuple[int, ...]:
-    """Queue the trainings that are due; their numbers, mostly none. Raises StoreError.
+    """Queue the trainings that are due; returns the ids of the jobs. Raises StoreError.
 
-    It only reads where nothing is due.
+    Writes nothing if none is due.
     """
     return (
         store.retraining.queue_due(too_few(store)) if store.retraining.schedule().to_do else ()
@@ -124,7 +124,7 @@ def queue_due(store: "Store") -> tuple[int, ...]:
 
 
 def too_few(store: "Store") -> dict[str, str]:
-    """The tasks whose training is due and would find nothing to learn, each with why.
+    """Return the tasks whose training is due but has too little gold, each with the reason.
 
     Raises StoreError.
     """
@@ -142,7 +142,7 @@ def too_few(store: "Store") -> dict[str, str]:
 
 
 def replaced(before: "Every") -> str:
-    """That another training comes round no more, in words."""
+    """Describe the scheduled training that was replaced."""
     recipe = before.arguments.get("recipe")
     named = recipe if isinstance(recipe, str) else before.task
     query = before.arguments.get("query")
@@ -151,7 +151,7 @@ def replaced(before: "Every") -> str:
 
 
 def told(every: "Every", held: Mapping[str, str] | None = None) -> str:
-    """What is set, and how far it has come, in words. held: tasks that wait, with why."""
+    """Describe a scheduled training and its count. held: reasons why due tasks wait."""
     recipe = every.arguments.get("recipe")
     what = f"{every.task} ({recipe})" if isinstance(recipe, str) else every.task
     after = "decision" if every.number == 1 else f"{every.number:,} decisions"
@@ -169,55 +169,61 @@ def told(every: "Every", held: Mapping[str, str] | None = None) -> str:
 
 
 def all_told(store: "Store") -> tuple[str, ...]:
-    """What comes round, and how far each has come, in words. Raises StoreError."""
+    """Describe all scheduled trainings and their counts. Raises StoreError."""
     held = too_few(store)
     return tuple(told(one, held) for one in store.retraining.all())
 
 
-# The way of a finished model from its job's folder to the other models of the database.
+# Moving a finished model from its job's folder to the models of the database.
 #
-# A model is made without a name, and gets one when it is put in its place: so two trainings at
-# one time do not want the same. The name is noted in the job's folder first, and a job that
-# was killed between takes away what it had put there.
+# A model gets its name when it is moved, so two trainings at the same time do not claim the
+# same one. The name is first noted in the job's folder. If the job is killed before the model
+# is registered, its next attempt removes the moved folder.
 
 NOTE = "placed-{pid}.json"
-"""The file in a job's folder that says what its process puts in place. Each has its own: one
-that was stopped, and wakes while another has the job, is not to take that one's model away."""
+"""The note that says which model folder a process creates.
+
+Each process has its own note: a process that was suspended and wakes while another one runs the
+job must not remove the other one's model.
+"""
 
 NOTES = NOTE.format(pid="*")
 
 
 class _Note(msgspec.Struct, frozen=True):
-    """name: of the model's folder. digest: of it. The rest names the process."""
+    """A model folder that a process creates, and the process."""
 
     name: str
+    """Name of the model's folder."""
     digest: str
+    """Digest of the model's folder."""
     pid: int
     started: str | None
+    """Start time of the process, which tells it from a later one with the same pid."""
     place: str
+    """The boot and the PID namespace in which `pid` is valid."""
 
 
 @contextmanager
 def placed(store: "Store", home: Path, made: Path, recipe: str) -> Iterator[tuple[Path, str]]:
-    """A finished model under the next free name, with its digest; gone again if the block
-    fails before the model is registered.
+    """Copy a finished model under the next free name; yields its folder and digest.
 
-    home: the job's folder. made: the model's folder in it, which stays. Raises OSError,
-    ModelFileError.
+    The copy is removed if the block fails before the model is registered. home: the job's
+    folder. made: the model's folder in it, which stays. Raises OSError, ModelFileError.
     """
     _take_back(store, home)
     folder, digest = _put(store, home, made, recipe)
     try:
         yield folder, digest
     except BaseException:
-        # Stopped after its last write, a model is registered all the same.
+        # If the process was stopped after its last write, the model is registered already.
         if store.models.named(folder.name) is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
 def _take_back(store: "Store", home: Path) -> None:
-    """Remove what this job put in place before it was killed."""
+    """Remove the folders that earlier attempts of this job created before they were killed."""
     for path in home.glob(NOTES):
         note = None
         with suppress(FileNotFoundError, msgspec.MsgspecError):
@@ -229,14 +235,14 @@ def _take_back(store: "Store", home: Path) -> None:
 
 
 def _left(note: _Note) -> bool:
-    """Whether nobody is at it any more: its process is gone, or is this one."""
+    """Return True if the process of a note is gone, or is this one."""
     if note.place != system.place():
         return True
     return note.pid == os.getpid() or not system.alive(note.pid, note.started)
 
 
 def _remove(store: "Store", note: _Note) -> None:
-    """Remove a folder, unless it has become a model, or is another one of that name."""
+    """Remove a folder, unless it is a registered model or its content is another one."""
     if (
         not re.fullmatch(r"[a-z-]+-[0-9]+", note.name)
         or store.models.named(note.name) is not None
@@ -275,7 +281,7 @@ def _note(home: Path, name: str, digest: str) -> None:
 
 
 def _christen(folder: Path, name: str) -> None:
-    """Give a model its name, in what it says of itself and at the head of its card."""
+    """Write a model's name into its metadata and into the title of its model card."""
     config = read_config(folder)
     named: ModelConfig = msgspec.structs.replace(config, name=name)
     spelled = msgspec.json.format(msgspec.json.encode(named), indent=2)
@@ -287,7 +293,7 @@ def _christen(folder: Path, name: str) -> None:
 
 
 def _free_name(store: "Store", recipe: str) -> str:
-    """The next name that neither a model of the database nor a folder has."""
+    """Return the next name that no registered model and no folder has."""
     names = {model.name for model in store.models.all()}
     names |= {path.name for path in models_folder(store.path).iterdir()}
     taken = (re.fullmatch(rf"{re.escape(recipe)}-([0-9]{{1,8}})", name) for name in names)
@@ -306,10 +312,10 @@ def asked(
     scheduler: str | None = None,
     asked_by: str = "",
 ) -> NewJob:
-    """A training to be queued. words: settings, "key=value"; the rest as `nfh-tui retrain`.
+    """Build a training job. words: settings, "key=value"; the rest as for `nfh-tui retrain`.
 
-    promote: whether a model that is found better than the active one takes over. scheduler:
-    the address of a Dask cluster that does the work.
+    promote: a model that is better than the active one replaces it. scheduler: address of a
+    Dask cluster that runs the training.
     """
     arguments = {
         "recipe": recipe,
@@ -324,79 +330,85 @@ def asked(
 
 
 def check(store: "Store", new: NewJob) -> None:
-    """Raise ModelsError for a training that could not begin: a wrong setting, say.
+    """Raise ModelsError for a training that could not start, such as for an invalid setting.
 
-    Nothing is read but the settings and the model that it is to start from.
+    Reads only the settings and the model from which it starts.
     """
 
     check_order(store, new.task, new.arguments)
 
 
 def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object] | None:
-    """Train, judge, register; the job is done together with the model's registration."""
+    """Train, judge and register a model; the job ends in the same transaction as the
+    registration.
+    """
 
     train(store, job, report)
     return None
 
 
-# The work of a training: out of a snapshot of labels, a model's folder.
+# The training itself: from a snapshot of labels to a model's folder.
 #
-# It knows of no database, so that it is the same on this machine and on another one. It goes
-# on from what its work folder holds of the same training.
+# It does not use the database, so it runs in the same way on other machines. It resumes from
+# the checkpoints of the same training in its work folder.
 
 IDENTIFICATION = "identification"
 
 Tell = Callable[[TrainingStep], None]
-"""Told each step; what it raises ends the training, which saves where it is."""
+"""Called with each step; an exception that it raises stops the training after a checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
-    """How to train; JSON has it as it is (msgspec).
-
-    words: the recipe's own settings, "key=value". parser: as --parser has it, None for the
-    default. base_folder: of the model that it starts from, with its name and its digest; where
-    that folder lies elsewhere on another machine, it alone is replaced. encoder: the
-    pretrained encoder that it starts from, by folder or name, in place of a model. asked: what
-    metrics.json repeats: query, split, dev_split.
-    """
+    """How to train. Serialized as JSON by msgspec."""
 
     task: str
     recipe: str
     words: tuple[str, ...] = ()
+    """Settings of the recipe, "key=value"."""
     parser: str | None = None
+    """As for --parser; None for the default."""
     device: str | None = None
     base_folder: str | None = None
+    """Folder of the model from which the training starts.
+
+    Only this field is replaced if the folder has another path on another machine.
+    """
     base_name: str = ""
     base_digest: str = ""
     encoder: str | None = None
+    """The pretrained encoder from which the training starts, a folder or a name; excludes
+    `base_folder`."""
     asked: dict[str, str | None] = field(default_factory=dict)
+    """What metrics.json repeats: query, split, dev_split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a training made; JSON has it as it is (msgspec).
-
-    digest: of the folder (`nfh_models.model_files.digest_of`). version: of the recipe's
-    decisions. config: of the model's row. notes: sentences for a person. seconds: of this
-    process. passages: learnt from. left_out: labels that taught nothing, by reason.
-    """
+    """The result of a training. Serialized as JSON by msgspec."""
 
     digest: str
+    """Of the model's folder (`nfh_models.model_files.digest_of`)."""
     version: str
+    """Version of the recipe's decisions."""
     config: dict[str, object]
+    """The `config` of the model's row."""
     metrics: dict[str, object]
     notes: tuple[str, ...]
+    """Sentences for people."""
     seconds: float = 0.0
+    """Duration in this process."""
     passages: int = 0
+    """Number of passages that it learnt from."""
     left_out: dict[str, int] = field(default_factory=dict)
+    """Number of labels that could not be used, by reason."""
 
 
 def train_model(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell) -> Made:
-    """Train, judge on what was kept out, and write the model's folder at `out`, which is new.
+    """Train, judge on the held-out labels, and write the model's folder at `out`, a new path.
 
-    work: a folder for checkpoints. Raises ModelsError where nothing can be learnt or parsed,
-    OSError, and what `tell` raises.
+    work: folder for checkpoints. Raises ModelsError if nothing can be learnt or parsed,
+    OSError, and whatever `tell` raises.
     """
     begun = time.perf_counter()
     made = _svm if spec.task == IDENTIFICATION else _resolution
@@ -405,7 +417,7 @@ def train_model(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
 
 
 def trainer_of(spec: TrainSpec) -> Trainer:
-    """The recipe of resolution, or of both tasks, with its settings. Raises ModelsError."""
+    """Return the recipe for resolution or both tasks with its settings. Raises ModelsError."""
     base: Base | str | None = spec.encoder
     if spec.base_folder is not None:
         base = Base(Path(spec.base_folder), spec.base_name, spec.base_digest)
@@ -445,7 +457,9 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
 
 
 def _driven(steps: Generator[TrainingStep, None, TrainedModel], tell: Tell) -> TrainedModel:
-    """Go through a training, and tell each step; left early, a network saves where it is."""
+    """Run a training and report each step. If it is stopped early, a network saves a
+    checkpoint.
+    """
     try:
         while True:
             try:
@@ -459,7 +473,7 @@ def _driven(steps: Generator[TrainingStep, None, TrainedModel], tell: Tell) -> T
 
 
 def _told(snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int]) -> dict[str, object]:
-    """What metrics.json has of the labels, whatever the recipe."""
+    """Return what metrics.json says about the labels, the same for all recipes."""
     return {
         "passages": snapshot.passages,
         "judged_on": snapshot.judged_on or "folds",
@@ -523,20 +537,22 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
 
 @dataclass(frozen=True, slots=True)
 class TrainingRequest:
-    """general: the settings that are no recipe's own. promote: whether a better model takes
-    over. scheduler: the address of a cluster that does the work."""
+    """The parsed arguments of a training."""
 
     task: str
     recipe: str
     general: General
+    """The settings that do not belong to one recipe."""
     which: SnapshotSpec
     parser: str | None
     promote: bool
+    """A model that is better than the active one replaces it."""
     scheduler: str | None
+    """Address of a Dask cluster that runs the training; None for this machine."""
 
 
 def order_of(task: str, given: Mapping[str, object]) -> TrainingRequest:
-    """The arguments of a job. Raises QueryError, TrainerError."""
+    """Parse the arguments of a job. Raises QueryError, TrainerError."""
     general = general_of(texts_of(given, "words"))
     which = SnapshotSpec(
         task,
@@ -557,9 +573,10 @@ def order_of(task: str, given: Mapping[str, object]) -> TrainingRequest:
 
 
 def spec_of(store: "Store", order: TrainingRequest) -> TrainSpec:
-    """How to train, with the model that is the active one now where that is started from.
+    """Return how to train; the active model is resolved to a folder now if the training starts
+    from it.
 
-    Raises ModelsError for a model that does not hold, or cannot be started from.
+    Raises ModelsError for a model that is damaged, or from which the recipe cannot start.
     """
     general, which = order.general, order.which
     start = None
@@ -588,7 +605,7 @@ def spec_of(store: "Store", order: TrainingRequest) -> TrainSpec:
 
 
 def check_order(store: "Store", task: str, given: Mapping[str, object]) -> None:
-    """Raise ModelsError, or QueryError, for a training that could not begin."""
+    """Raise ModelsError or QueryError for a training that could not start."""
     order = order_of(task, given)
     if task == OF_IDENTIFICATION:
         check_identification(order.recipe, texts_of(given, "words"))
@@ -597,28 +614,28 @@ def check_order(store: "Store", task: str, given: Mapping[str, object]) -> None:
 
 
 def check_identification(recipe: str, words: Sequence[str]) -> None:
-    """Raise SettingError, or TrainerError, for settings that are none of its recipe's."""
+    """Raise SettingError or TrainerError for invalid settings of an identification recipe."""
     from nfh_models.identification.svm import WANTED, plan_of
 
     check_keys(words, recipe, WANTED, JUDGED_BY)
     plan_of(general_of(words).words)
 
 
-# What can be told of a training before it waits for its turn: whether there is gold for it.
+# Checks before a training is queued: is there gold for it?
 #
-# Only gold that is there now is counted, by its kind: a training that is refused here would
-# find nothing to learn when its turn comes, perhaps hours later. Whether what is there is
-# enough, once passages are kept out, the training itself finds (`snapshot`).
+# The check counts gold by kind. A training that is refused here would fail when its turn comes,
+# perhaps hours later. Whether the gold suffices after the held-out passages are removed is
+# checked by the training (`snapshot`).
 
 PIPELINES = "spacy_models"
-"""Under this name installed pipelines make themselves known."""
+"""Entry point group of installed spaCy pipelines."""
 
 HEADS = (Kind.REFERENCE, *IMPLICIT_KINDS)
-"""What resolution tells apart."""
+"""The kinds that resolution distinguishes."""
 
 
 def check_parser_there(spec: str | None) -> None:
-    """Raise ParserError for a parser that is named and not there. None is loaded."""
+    """Raise ParserError for a named parser that is not installed. Loads no parser."""
     check_spec(spec)
     kind, _, name = (spec or "").partition(":")
     if not name or Path(name).is_dir():
@@ -634,11 +651,10 @@ def check_parser_there(spec: str | None) -> None:
 
 
 def check_at_hand(store: "Store", new: "NewJob") -> None:
-    """Raise TooLittleGoldError for a training that gold, as it is now, can teach nothing, and
-    SplitError, ParserError where it names a split or a parser that is not there.
+    """Check that the gold, the split and the parser of a training exist.
 
-    Where an import waits or runs nothing is refused: it may bring the gold. Raises StoreError,
-    QueryError, TrainerError.
+    Raises TooLittleGoldError, SplitError, ParserError, StoreError, QueryError, TrainerError.
+    Refuses nothing while an import is queued or running, because it may bring the gold.
     """
     order = order_of(new.task, new.arguments)
     if order.scheduler is None:
@@ -700,11 +716,10 @@ def _check_labels(kinds: Mapping[Kind, int], task: str) -> None:
         raise TooLittleGoldError(alike(total, fused=not none, alone=task != OF_IDENTIFICATION))
 
 
-# A training as a job: from its row to a registered model, over as many attempts as it takes.
+# A training as a job, from its row to a registered model over any number of attempts.
 #
-# What it works on is fixed when it is first begun, and lies in its folder: the labels, and the
-# model that it starts from. So it goes on after a kill as if nothing had happened, whatever
-# anybody decided meanwhile.
+# The labels and the starting model are fixed by the first attempt and kept in the job's folder.
+# So an attempt after a kill continues with the same input, whatever has been decided since.
 
 SNAPSHOT = "snapshot.json"
 SPEC = "spec.json"
@@ -716,14 +731,14 @@ MADE = "made.json"
 UNDECIDED = "-state:decided"
 
 LEARNING = ("training", "judging", "saving")
-"""Phases of a network behind its start from a checkpoint."""
+"""Phases of a network after its start from a checkpoint."""
 
 
 def train(store: "Store", job: "Job", report: "JobReporter") -> None:
-    """Train, judge, register, and say that the job is done.
+    """Train, judge, register, and end the job.
 
-    Raises ModelsError where nothing can be learnt or parsed, StoreError, OSError, and
-    JobGoneError and KeyboardInterrupt, after which it can be gone on with.
+    Raises ModelsError if nothing can be learnt or parsed, StoreError, OSError, and JobGoneError
+    and KeyboardInterrupt, after which the job can be resumed.
     """
     from nfh_tui.services.models import ensure_built_in
 
@@ -739,7 +754,7 @@ def train(store: "Store", job: "Job", report: "JobReporter") -> None:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One run of the job, which may have had others before."""
+    """One attempt at a job, which may have had others before."""
 
     store: "Store"
     job: "Job"
@@ -751,7 +766,7 @@ class _Attempt:
         return job_folder(self.store.path, self.job)
 
     def spec(self) -> TrainSpec:
-        """The settings, with the model that was the active one when the job first began."""
+        """Return the settings, with the model that was active at the first attempt."""
         path = self.home / SPEC
         with suppress(FileNotFoundError, msgspec.MsgspecError):
             return msgspec.json.decode(path.read_bytes(), type=TrainSpec)
@@ -760,7 +775,7 @@ class _Attempt:
         return spec
 
     def snapshot(self) -> Snapshot:
-        """The labels as they were when the job first began."""
+        """Return the labels as they were at the first attempt."""
         path = self.home / SNAPSHOT
         with suppress(FileNotFoundError, SnapshotError):
             return Snapshot.read(path)
@@ -775,7 +790,7 @@ class _Attempt:
     # --- making it ------------------------------------------------------------------------
 
     def model(self, snapshot: Snapshot, spec: TrainSpec) -> Made:
-        """The model, made unless an attempt before has made it."""
+        """Return the model; trains it unless an earlier attempt has finished that."""
         path, folder = self.home / MADE, self.home / MODEL
         with suppress(FileNotFoundError, ModelFileError, msgspec.MsgspecError):
             made = msgspec.json.decode(path.read_bytes(), type=Made)
@@ -804,7 +819,7 @@ class _Attempt:
         except TrainingError:
             if not before or phases.intersection(LEARNING):
                 raise
-        # A checkpoint that does not hold: the labels are there, and it begins anew.
+        # The checkpoint is damaged: train again from the start, as the labels are still there.
         remove(work)
         work.mkdir()
         return self._train(snapshot, spec, tell)
@@ -820,13 +835,13 @@ class _Attempt:
     # --- making it known ------------------------------------------------------------------
 
     def register(self, snapshot: Snapshot, made: Made, begun: float) -> None:
-        """Judge the model, put it in its place and register it; the job is done with it."""
+        """Judge the model, move it to the models of the database, register it, end the job."""
         from nfh_tui.jobs.promotion import judge
 
         store, order = self.store, self.order
         model = self.home / MODEL
         verdict = judge(store, snapshot, model, self.report.step, parser=order.parser)
-        # Another process may have the job by now, and be putting its own in place.
+        # Another process may have claimed the job and be moving its own model.
         if not store.jobs.beat(self.job.id):
             raise JobGoneError(CANCELLED)
         with placed(store, self.home, model, order.recipe) as (folder, digest):
@@ -858,7 +873,9 @@ class _Attempt:
             )
 
     def _predicting(self) -> NewJob | None:
-        """What follows where the model takes over; None where it resolves nothing."""
+        """Return the prediction job that follows a promotion; None if the model does not
+        resolve.
+        """
         if self.order.task == OF_IDENTIFICATION:
             return None
         return tasks.prediction_asked(UNDECIDED, asked_by=self.job.asked_by)

@@ -1,5 +1,5 @@
-"""The workbench: the one screen for work on items, and the parts it is made of.
+"""The workbench: the screen for work on items, and its controllers.
 
 May import `widgets`, `screens`, `editor`, `services` and `nfh_tui.client`; no SQL and no
-framework.
+machine-learning framework.
 """

@@ -1,4 +1,4 @@
-"""The answer in hand: the editor's keys, the draft, the way to disk."""
+"""The answer of the current item: keys of the editor, drafts, saving, flags."""
 
 import asyncio
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 DRAFT_DELAY = 0.1
-"""Seconds after a change until the draft is written."""
+"""Seconds between a change and the write of the draft."""
 FLAGS = (
     ("a", "span wrong", FlagName.ANCHOR.value),
     ("m", "ambiguous", FlagName.AMBIGUOUS.value),
@@ -45,7 +45,7 @@ FLAGS = (
 
 
 class AnswerController(Controller):
-    """The answer in the editor, its draft, and its way to the disk."""
+    """Edits the answer of the current item, and saves it and its draft."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
@@ -54,7 +54,7 @@ class AnswerController(Controller):
         )
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What changes the answer and the flags; most of it is done by the editor."""
+        """The editor does most of these actions."""
         edits = {
             action_id: partial(self.run_editor_action, action_id)
             for action_id in EDITOR_ACTIONS & BY_ID.keys()
@@ -71,7 +71,7 @@ class AnswerController(Controller):
         }
 
     def writable(self) -> AnchorItem:
-        """The item as stored, if it may be changed. Raises RefusedError."""
+        """Return the stored item if it may be changed. Raises RefusedError."""
         if self.state.is_reading:
             raise RefusedError(self.ui.read_only_reason)
         if self.state.stored_item is None:
@@ -81,7 +81,7 @@ class AnswerController(Controller):
     # --- the answer in the editor -----------------------------------------------------------
 
     def intercept(self, press: KeyPress) -> bool:
-        """Give a key to the editor while it waits for one."""
+        """Pass a key to the editor while it waits for one."""
         if self.state.visible_item is None or self.state.is_reading:
             return False
         outcome = key(
@@ -97,13 +97,13 @@ class AnswerController(Controller):
         return True
 
     def run_editor_action(self, action_id: str) -> None:
-        """An action of the editor, by its id."""
+        """Run an action of the editor. Raises RefusedError."""
         if self.state.visible_item is None:
             raise RefusedError(NOTHING)
         if self.state.is_reading and action_id not in MOVES:
             raise RefusedError(self.ui.read_only_reason)
         if action_id not in MOVES:
-            # Nobody changes an answer that cannot be seen.
+            # An answer that cannot be seen is not changed.
             self.ui.bring_into_view()
         before, view = self.state.edit, self.bench.passage.tokens_in_view
         outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
@@ -112,7 +112,7 @@ class AnswerController(Controller):
             self.ui.notify(unchanged(action_id, before), Level.REFUSED)
 
     def apply(self, outcome: EditOutcome) -> None:
-        """Take over what an action of the editor gave: state, sentence, draft."""
+        """Apply the outcome of an action of the editor: state, message, draft."""
         state = self.state
         if outcome.refused:
             self.ui.notify(outcome.say or "", Level.REFUSED)
@@ -123,14 +123,14 @@ class AnswerController(Controller):
             state.past.append(before)
             state.future.clear()
         self._edited(before)
-        # What the editor waits for stands at the foot; it need not be said twice.
+        # The footer shows the prompt of the editor; the message would repeat it.
         waits = prompt(state.edit) is not None and state.edit.pending is not Pending.HINT
         self.ui.notify("" if waits else outcome.say or "")
         if outcome.ask == "noun":
             self.bench.commands.put_back(RunAction("noun"))
 
     def _edited(self, before: EditState) -> None:
-        """Draw the answer anew, and keep what changed: the draft, the cursor's place."""
+        """Redraw the answer; save the draft and the cursor's position if they have changed."""
         self.ui.refresh_edit()
         if replace(before, cursor=self.state.edit.cursor) != self.state.edit:
             self._keep_draft()
@@ -138,7 +138,10 @@ class AnswerController(Controller):
             self.bench.queue.keep_position()
 
     def step_back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
-        """Go to the last state of `source`; False if there is none. This one joins `target`."""
+        """Restore the last state of `source` and push the current one onto `target`.
+
+        Returns False if `source` is empty. Used for undo and redo.
+        """
         if not source or self.state.is_reading:
             return False
         before = self.state.edit
@@ -149,7 +152,7 @@ class AnswerController(Controller):
         return True
 
     def follow_letters(self) -> None:
-        """Give the words that have come into view letters, while letters are on show."""
+        """Assign letters to words that have come into view, while letters are shown."""
         state = self.state
         view = self.bench.passage.tokens_in_view
         if state.visible_item is None or view is None or state.edit.pending is not Pending.HINT:
@@ -162,7 +165,9 @@ class AnswerController(Controller):
     # --- the draft --------------------------------------------------------------------------
 
     def _keep_draft(self) -> None:
-        """Save the answer soon as a draft; forget the draft where there is none."""
+        """Save the answer as a draft after DRAFT_DELAY; delete the draft if nothing has
+        changed.
+        """
         item = self.state.stored_item
         if item is None or self.state.is_reading:
             return
@@ -186,11 +191,11 @@ class AnswerController(Controller):
         self.draft_writer.keep(key, write)
 
     def _draft_failed(self, error: Exception) -> None:
-        """Say once why drafts are not saved; that they are not stands there until they are."""
+        """Report once why drafts are not saved; the status line shows it until they are."""
         self.ui.refresh_status()
 
         async def tell() -> None:
-            # By now the drafts may be on disk, or an answer has failed and said so.
+            # By now the drafts may be on disk, or a failed answer has been reported.
             if self.draft_writer.lost() and not self.state.unsaved_reported:
                 self.state.unsaved_reported = True
                 await self.bench.prompts.show_error(f"The draft is not saved. {error}")
@@ -206,12 +211,12 @@ class AnswerController(Controller):
     # --- noun and comment -------------------------------------------------------------------
 
     async def ask_noun(self) -> None:
-        """Ask for the noun that a class stands for."""
+        """Ask for the noun of an answer that is a class. Raises RefusedError."""
         state = self.state
         self.writable()
         if state.visible_item is None:
             return
-        # An empty noun tells whether one can be written here, before it is asked for.
+        # A trial shows whether a noun can be set here, before it is asked for.
         tried = set_noun(state.edit, state.visible_item, state.edit.noun or "noun")
         if tried.refused:
             raise RefusedError(tried.say or "")
@@ -220,7 +225,7 @@ class AnswerController(Controller):
             self.apply(set_noun(state.edit, state.visible_item, text))
 
     async def ask_comment(self) -> None:
-        """Ask for the comment; what is typed is part of the draft at once."""
+        """Ask for the comment; the draft contains what is typed so far."""
         state = self.state
         self.writable()
         before = state.edit
@@ -237,7 +242,7 @@ class AnswerController(Controller):
         state.past.append(before)
         state.future.clear()
         if kept is None:
-            # Escape takes the words back, as undo would; redo still brings them.
+            # Escape discards the comment like undo; redo restores it.
             self.step_back(
                 state.past, state.future, "the comment stays as it was; Z brings it back"
             )
@@ -245,7 +250,10 @@ class AnswerController(Controller):
     # --- saving -----------------------------------------------------------------------------
 
     async def accept(self) -> None:
-        """Save the answer and go on; the line of state says when it is on disk."""
+        """Save the answer and go to the next item; the status line reports the commit.
+
+        Raises RefusedError if the answer is incomplete.
+        """
         state = self.state
         item = self.writable()
         if state.visible_item is None:
@@ -265,7 +273,7 @@ class AnswerController(Controller):
         key = (item.anchor_id, state.role)
         state.drafts[key] = state.saving[key] = state.edit
         self.bench.clock.done()
-        # From here on, undo takes the saved answer back, not a step of its draft.
+        # From here on, undo takes back the saved answer instead of a step of its draft.
         state.past.clear()
         state.future.clear()
         self.bench.item.leave()
@@ -277,21 +285,22 @@ class AnswerController(Controller):
             group="commit",
             description="saving an answer",
         )
-        # What the next key writes, an undo above all, must come after it.
+        # The next key may write, above all an undo; its write must come after this one.
         await handed_over.wait()
         await self.go_on()
         self._just_accepted(item)
 
     def _just_accepted(self, item: AnchorItem) -> None:
-        """Remember what was accepted right before the item that is shown now."""
+        """Remember the item that was accepted right before the current one."""
         if self.state.anchor_id not in (None, item.anchor_id):
             self.state.last_accepted = item.anchor_id
 
     def _decided_so(self, item: AnchorItem) -> bool:
-        """True if an expert's decision stands in the editor as it is: it stays that expert's.
+        """Return True if the editor holds an expert's decision unchanged, which then keeps its
+        author.
 
-        Gold that no person decided is another matter: accepting it makes it one's own. So does
-        accepting a decision whose rule reads otherwise by now: it holds under the new text.
+        Gold that no person decided becomes your own decision when you accept it. So does a
+        decision whose rule has a new text: you decide it again under that text.
         """
         gold = item.gold
         expert = gold is not None and gold.rule is Rule.EXPERT
@@ -300,14 +309,14 @@ class AnswerController(Controller):
         return decided and not self._is_outdated(item)
 
     def _is_outdated(self, item: AnchorItem) -> bool:
-        """True if the gold was decided by a rule whose text is another one by now."""
+        """Return True if the text of the rule has changed since the gold was decided."""
         made_of = gold_vote(item)
         return made_of is not None and self.state.guidelines.is_outdated(
             made_of.rule_tag, made_of.guideline_version
         )
 
     def _unchanged_words(self, item: AnchorItem, made: Answer) -> str:
-        """Whose decision stands, where accepting it changes nothing."""
+        """Say whose decision stands if you accept it unchanged."""
         gold = item.gold
         whose = (None if gold is None or self.state.blind else gold.adjudicator) or "an expert"
         if gold is None or gold.answer.without_comment() == made.without_comment():
@@ -347,7 +356,7 @@ class AnswerController(Controller):
             saved = await writing
         except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
             self._no_longer_saving(key, edit)
-            # What keeps the answer from the disk keeps the draft too; it is said once.
+            # The cause of the failure affects the draft as well; one report is enough.
             state.unsaved_reported = True
             self._write_draft(key, edit)
             state.unsaved[key] = Unsaved(edit, made, seen)
@@ -371,12 +380,12 @@ class AnswerController(Controller):
             self.ui.notify(f"{words}. {rest}", Level.DONE)
 
     def _no_longer_saving(self, key: ItemKey, edit: EditState) -> None:
-        # The same item may have been accepted again meanwhile.
+        # The same item may have been accepted again in the meantime.
         if self.state.saving.get(key) is edit:
             del self.state.saving[key]
 
     async def _commit_failed(self, key: ItemKey, error: Exception) -> None:
-        """Say what happened and show the item again, with the answer still in the editor."""
+        """Report the failure and show the item again with the answer in the editor."""
         anchor_id, _ = key
         await self.draft_writer.flush()
         kept = "It is kept as a draft, and the item is shown again."
@@ -394,7 +403,7 @@ class AnswerController(Controller):
         await self.bench.rescue.offer(error)
 
     async def reload_written(self, anchor_id: int) -> None:
-        """Read anew what shows an anchor that was just written."""
+        """Reload all views of an anchor that was just written."""
         self.bench.item.cache.forget(anchor_id)
         if self.state.anchor_id == anchor_id:
             await self.bench.item.reload()
@@ -402,7 +411,7 @@ class AnswerController(Controller):
         await self.bench.queue.count_left()
 
     async def go_on(self) -> None:
-        """The next item; at the end of the queue the same one again."""
+        """Go to the next item; stay at the end of the queue."""
         bench = self.bench
         await bench.queue.placed.wait()
         if self.state.position.next_index < len(self.state.ids):
@@ -414,7 +423,7 @@ class AnswerController(Controller):
     # --- flags ------------------------------------------------------------------------------
 
     async def skip(self) -> None:
-        """Mark the item as skipped and go on."""
+        """Flag the item as skipped and go to the next one."""
         item = self.writable()
         self.bench.item.leave()
         await self.client.write(
@@ -425,7 +434,7 @@ class AnswerController(Controller):
         await self.go_on()
 
     async def flag(self) -> None:
-        """Ask which flag, and set it or take it away."""
+        """Ask for a flag, and set or remove it."""
         item = self.writable()
         mine = {mark.name.value for mark in item.flags if mark.annotator == self.state.me.name}
         choices = tuple(
@@ -444,7 +453,7 @@ class AnswerController(Controller):
         await self.reload_written(item.anchor_id)
 
     async def withdraw(self) -> None:
-        """Take one's saved answer back."""
+        """Withdraw your saved answer."""
         item = self.writable()
         saved = await self.client.write(
             self.store.edits.withdraw, item.anchor_id, self.state.me, self.state.role
@@ -455,7 +464,7 @@ class AnswerController(Controller):
         await self.reload_written(item.anchor_id)
 
     def clear_draft(self) -> None:
-        """Forget the draft of this item; undo brings it back while it is shown."""
+        """Delete the draft of the item; undo restores it while the item is shown."""
         self.writable()
         self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
         self.ui.notify("draft thrown away", Level.DONE)

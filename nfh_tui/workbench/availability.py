@@ -1,6 +1,4 @@
-"""Why an action cannot be done now, in a sentence, and what can be done to all items of a
-query.
-"""
+"""Reasons why an action is unavailable, and the bulk operations on a query."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ from nfh_tui.editor.state import EditState, answer
 from nfh_tui.editor.votes import KIND_WORDS, proposals
 
 Option = tuple[str, str, str]
-"""Words, fainter words, and the name of what is chosen."""
+"""Label, secondary text, and the value that is returned."""
 
 FLAG_WORDS = {
     FlagName.GUIDELINE: "the guidelines are silent",
@@ -36,11 +34,11 @@ FLAG_WORDS = {
 }
 GOLD_WITH_IT = "and the gold they made; what they replaced stays away"
 KINDS = (*IMPLICIT_KINDS, Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN)
-"""Kinds that can be given to many at once: a Reference has its own noun in each passage."""
+"""Kinds for bulk operations; not Reference, whose heads differ in each passage."""
 
 
 def bulk_operations(role: Role) -> tuple[Option, ...]:
-    """What a person may do to many items in a role."""
+    """Return the bulk operations of a role."""
     adjudicator = role is Role.ADJUDICATOR
     decisions = "decisions" if adjudicator else "answers"
     general = (
@@ -59,17 +57,15 @@ def bulk_operations(role: Role) -> tuple[Option, ...]:
 
 
 def flag_options() -> tuple[Option, ...]:
-    """The flags to choose from."""
     return tuple((name.value, words, name.value) for name, words in FLAG_WORDS.items())
 
 
 def kind_options() -> tuple[Option, ...]:
-    """The answers to choose from."""
     return tuple((KIND_WORDS[kind], "", kind.value) for kind in KINDS)
 
 
 def bulk_operation(kind: str, role: Role, what: str | None) -> BulkOperation:
-    """What was chosen. what: the flag, or the kind, where one belongs to it."""
+    """Build the operation that was chosen. what: the flag or the kind, if it needs one."""
     named = OperationKind(kind)
     if named in (OperationKind.FLAG, OperationKind.UNFLAG):
         return BulkOperation(named, role, flag=FlagName(what or ""))
@@ -79,7 +75,7 @@ def bulk_operation(kind: str, role: Role, what: str | None) -> BulkOperation:
 
 
 def preview_lines(preview: BulkPreview) -> Iterator[str]:
-    """What a preview says, line by line: how many change, what of these, and what stays."""
+    """Describe a preview: how many items change, details of these, and how many do not."""
     count = len(preview.ids)
     yield f"{_items(count)} of {preview.looked:,} would change."
     if preview.notes:
@@ -97,10 +93,10 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {what}" for what, count in counts.items())
 
 
-# Why an action cannot be done now, in a sentence: for its key, the palette and the help.
+# Reasons why an action is unavailable, for its key, the palette and the help.
 #
-# Pure: no screen. What only the store knows (is there anything to undo?) is said when it is
-# tried.
+# No screen is needed. Reasons that only the store knows, such as an empty undo log, are
+# reported when the action is tried.
 
 SWITCH = "This is for reading. M changes to annotating, M again to adjudicating."
 NOTHING = "There is no item here to do that with."
@@ -118,12 +114,12 @@ BELONGS_TO = {
     Access.ADMIN: "this is for whoever runs the server",
 }
 NOT_SEEN = "You were invited to annotate, and this shows what others answered."
-"""Of what is shown in other modes only, to somebody who cannot change the mode."""
+"""For an action that needs another mode, if the person cannot change the mode."""
 IN_VIEW = "The model is hidden while you annotate or decide blind; here it is in view."
 FIRST, LAST = "That was the first item.", "That was the last item."
 
 OF_AN_ITEM = frozenset({DECIDE, HEADS, CURSOR, ADOPT, ITEM})
-"""Groups of actions that need an item, but for those in WITHOUT."""
+"""Groups whose actions need an item, except those in WITHOUT."""
 
 WITHOUT = frozenset({"undo", "redo", "page.up", "page.down", "cursor.up", "cursor.down"})
 TO_OTHERS = frozenset({"queue.next", "queue.previous", "queue.first", "queue.last"})
@@ -136,33 +132,34 @@ UNCHANGED = {
     "cursor.next_head": "This is the only marked head.",
     "adopt.nobody": "Nothing is chosen that could be cleared.",
 }
-"""What is said of an action of the editor that found nothing to change."""
+"""Messages for actions of the editor that change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionContext:
-    """What reasons depend on. place: of the item in the queue, from 0; total: its length.
-
-    access: what the person may change at all.
-    """
+    """The state on which the availability of actions depends."""
 
     mode: Mode
     item: AnchorItem | None
     edit: EditState
     place: int = 0
+    """Index of the item in the queue, from 0."""
     total: int = 0
+    """Length of the queue."""
     beside: bool = False
+    """The item is shown beside the queue, not at `place`."""
     access: Access = Access.ADMIN
+    """What the person may change."""
     can_hide_model: bool = True
 
 
 def denied(access: Access, needed: Access) -> str:
-    """Why a person may not do what needs another access; "" where they may."""
+    """Return why a person's access does not suffice; empty if it does."""
     return "" if access >= needed else f"{INVITED[access]}: {BELONGS_TO[needed]}."
 
 
 def of_person(action: Action, mode: Mode, access: Access) -> str:
-    """Why the person's access or the mode does not allow an action; "" where it is allowed."""
+    """Return why the access or the mode forbids an action; empty if they allow it."""
     why = denied(access, action.access)
     if why or mode in action.modes:
         return why
@@ -176,7 +173,7 @@ def _of_mode(action: Action, mode: Mode) -> str:
 
 
 def why_not(action: Action, here: ActionContext) -> str:
-    """Why an action cannot be done now; "" where nothing is known to be in its way."""
+    """Return why an action is unavailable; empty if no reason is known."""
     wrong = of_person(action, here.mode, here.access)
     if wrong:
         return wrong
@@ -202,7 +199,7 @@ def _of_the_way(action_id: str, here: ActionContext) -> str:
 
 
 def _of_the_answer(action_id: str, edit: EditState, item: AnchorItem) -> str:
-    """What the editor would say, tried on the answer as it is."""
+    """Return what the editor would report; tried on the current answer."""
     if action_id == "accept":
         made = answer(edit, item)
         return made if isinstance(made, str) else ""
@@ -220,19 +217,19 @@ def _of_the_answer(action_id: str, edit: EditState, item: AnchorItem) -> str:
 
 
 def unchanged(action_id: str, edit: EditState) -> str:
-    """What to say of an action that left the answer and the cursor as they were."""
+    """Return the message for an action that changed neither the answer nor the cursor."""
     if action_id.startswith("kind.") and edit.kind is not None:
         return f"The answer is {KIND_WORDS[edit.kind]} already."
     return UNCHANGED.get(action_id, "That changes nothing here.")
 
 
 def is_function(key: str) -> bool:
-    """True for a key such as F12, by Textual's name."""
+    """Return True for a function key such as F12, by Textual's name."""
     return key[:1] == "f" and key[1:].isdecimal()
 
 
 def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") -> str:
-    """What is said of a key that no action has there."""
+    """Return the message for a key without an action."""
     helping = "side.help" if where else "help"
     shown = next((a.shown.split()[0] for a in keymap.actions if a.id == helping), "?")
     typed = character if character is not None and character.isprintable() else ""
@@ -241,5 +238,5 @@ def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") ->
 
 
 def named(action_id: str) -> Action | None:
-    """The action of the registry with this id; None for what the editor asks for itself."""
+    """Return the registered action; None for actions that only the editor requests."""
     return BY_ID.get(action_id)

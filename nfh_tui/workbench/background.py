@@ -1,5 +1,6 @@
-"""Background work in the workbench: jobs, new models, predictions and others' writes are
-shown and taken in; and the tour for new users."""
+"""Background work of the workbench: jobs, new models, predictions and commits of other
+processes; the tour for new users.
+"""
 
 import asyncio
 import sys
@@ -34,10 +35,9 @@ KEPT = {"candidate": "kept as a candidate", "rejected": "rejected"}
 
 
 def job_words(jobs: Sequence[JobNow]) -> str:
-    """The jobs that wait or run, for the line of state; "" for none.
+    """Summarize active jobs for the status line; empty for none.
 
-    One that runs goes before those that wait, and is told with what it is at, and how much of
-    that is done.
+    Shows a running job before queued ones, with its phase and progress.
     """
     running = [job for job in jobs if job.state is JobState.RUNNING]
     told = (running or list(jobs))[:1]
@@ -59,10 +59,10 @@ def _how_far(job: JobNow) -> str:
 
 
 def taken_over(changes: Iterable[Activation]) -> tuple[str, ...]:
-    """Which models took over from others, and why: a sentence for each.
+    """Report which models replaced others, and why: one sentence for each.
 
-    One that took over both tasks at one moment is told once. What came into use where nothing
-    was, as in a new database, is no news.
+    A model that replaced the models of both tasks at the same time is reported once. The first
+    model of a task is not reported.
     """
     found: dict[tuple[int, str], list[Activation]] = {}
     for one in changes:
@@ -80,9 +80,9 @@ def _taken_over(some: Sequence[Activation]) -> str:
 
 
 def ended(job: Job) -> str:
-    """What is to be said of a job that has just ended; "" for nothing.
+    """Report the end of a job; empty for nothing to report.
 
-    That a model took over is told by the change itself.
+    Promotions are reported by `taken_over`.
     """
     recipe = job.arguments.get("recipe")
     what = job_title(job.kind, recipe if isinstance(recipe, str) else "", job.task)
@@ -100,26 +100,27 @@ def ended(job: Job) -> str:
 
 
 def come_round(jobs: Sequence[int]) -> str:
-    """That trainings were queued since enough was decided."""
+    """Report that scheduled trainings were queued."""
     numbers = " and ".join(map(str, jobs))
     return f"Enough is decided for another training: job {numbers} is queued"
 
 
 SETTING = "tour"
-"""Name of the setting that says that a person was shown round; their name follows it."""
+"""Prefix of the setting that records that a person has seen the tour; their name follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """One stop. target: the id of the widget that it points at, with "#". title and words."""
+    """A step of the tour."""
 
     target: str
+    """Id of the widget that it explains, with "#"."""
     title: str
     words: str
 
 
 def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
-    """The stops in their order. keys: how the keys of an action are printed, by its id."""
+    """Return the steps in order. keys: returns the printed keys of an action."""
     made = [
         TourStep(
             "#passage",
@@ -183,19 +184,19 @@ READING = " (Here you only read: {mode} changes to annotating, then to adjudicat
 
 
 def words_of(step: TourStep, mode: Mode, keys: Callable[[str], str]) -> str:
-    """What a step says in this mode."""
+    """Return the text of a step for this mode."""
     added = step.title == "Your answer" and mode is Mode.BROWSE
     return step.words + (READING.format(mode=keys("mode.next")) if added else "")
 
 
 NAME = "toured"
-"""A file of the data folder with one name a line."""
+"""A file in the data folder with one name per line."""
 
 
 def first_time(me: str) -> bool:
-    """True once for each person; from then on they count as shown round.
+    """Return True on the first call for a person, and record it.
 
-    Where the file cannot be read or written, the database alone remembers it.
+    Without write access to the file, only the database records it.
     """
     line = " ".join(me.split())
     try:
@@ -213,33 +214,32 @@ def first_time(me: str) -> bool:
 
 ON, OUT = frozenset({"enter", "space"}), "escape"
 LEARNING = frozenset({"uncertain", "entropy", "conflict", "models", "doubt", "rare", "nfh"})
-"""Orders that change as models say more."""
+"""Sort orders that change as predictions are stored."""
 BETWEEN = 3.0
-"""Seconds at least from one ordering of the queue to the next."""
+"""Minimum seconds between two sorts of the queue."""
 READ_IN = 8.0
-"""Seconds that news stands from the first key after it came: by then it is read."""
+"""Seconds for which news stays after the first key press that follows it."""
 MOST_NEWS = 3
-"""News kept to be told, the latest first."""
+"""Maximum number of news items, newest first."""
 NUDGE = 30.0
-"""Seconds between two looks at whether what a training waits for has a process."""
+"""Seconds between two checks whether queued jobs have a runner."""
 
 
 def learns(query: Query) -> bool:
-    """True where the order of what a query finds changes as models say more."""
+    """Return True if the order of a query changes as predictions are stored."""
     return any(sort.name in LEARNING for sort in query.sorts)
 
 
 AFTER_READING = 0.05
-"""Seconds after a move until predictions are asked for: by then the items are read."""
+"""Seconds between a move and the request for predictions; the items are read first."""
 AT_MOST = 0.5
 """Seconds that the predictor may take to end by itself."""
 
 
 class TourController(Controller):
-    """Shows round who is new to a database, in under a minute.
+    """Shows the tour to people who are new to a database.
 
-    It never stands in the way: enter goes on and escape leaves; other keys do what they always
-    do.
+    The tour does not block: enter continues, escape ends it, and other keys keep their meaning.
     """
 
     def __init__(self, bench: "Workbench", *, wanted: bool) -> None:
@@ -249,12 +249,11 @@ class TourController(Controller):
         self._box = TourBox()
 
     def handlers(self) -> Mapping[str, Handler]:
-        """From the palette only."""
         return {"tour": self.start}
 
     async def start_if_new(self) -> None:
-        """Show round, once, a person who was never here; it does not come by itself again."""
-        # The box would stand over what an empty queue says.
+        """Start the tour if this person has not seen it; it starts by itself only once."""
+        # The box would cover the message of an empty queue.
         seen = self.client.read_only or not self.state.keeps_own
         if not self._wanted or self.state.visible_item is None or seen:
             return
@@ -265,7 +264,6 @@ class TourController(Controller):
                 await self.start()
 
     async def start(self) -> None:
-        """Begin the tour at its first step."""
         if not self._box.is_attached:
             await self.bench.mount(self._box)
         self._steps = steps(self.state.mode, self._keys_of)
@@ -276,7 +274,7 @@ class TourController(Controller):
         return shown.split()[0] if shown else "the palette"
 
     def intercept(self, press: KeyPress) -> bool:
-        """Take the keys that go on with the tour or leave it."""
+        """Handle the keys that continue or end the tour."""
         if self.state.tour_step is None or press.key not in {*ON, OUT}:
             return False
         self._go_to_step(None if press.key == OUT else self.state.tour_step + 1)
@@ -299,7 +297,7 @@ class TourController(Controller):
         self.bench.call_after_refresh(self.place_box)
 
     def place_box(self) -> None:
-        """Put the box beside what the step points at."""
+        """Place the box beside the target of the step."""
         if self.state.tour_step is None:
             return
         target = self.bench.query_one(self._steps[self.state.tour_step].target)
@@ -307,11 +305,11 @@ class TourController(Controller):
 
 
 class BackgroundController(Controller):
-    """Reports what goes on by itself and takes it in while one works.
+    """Reports background work and applies its results.
 
-    Jobs stand in a word on the line of state; a model that takes over is reported in a
-    sentence that no key takes away at once; the queue is ordered anew behind the item in hand
-    as models come to know more; trainings that are due are queued.
+    The status line shows a running job. A promoted model is reported by a message that stays
+    for some time. The rest of the queue is sorted again as predictions arrive. Trainings that
+    are due are queued.
     """
 
     def __init__(self, bench: "Workbench") -> None:
@@ -327,7 +325,7 @@ class BackgroundController(Controller):
         self._held: tuple[str, ...] = ()
 
     async def begin(self) -> None:
-        """Learn how things stand; only what comes after this is news."""
+        """Read the current state; only later changes are reported."""
         pulse = await self.client.read(self.store.jobs.background_state, sys.maxsize)
         self._last_change = pulse.last
         self._jobs = {job.id: job for job in pulse.jobs}
@@ -336,11 +334,11 @@ class BackgroundController(Controller):
     # --- others' writes ---------------------------------------------------------------------
 
     def look_for_others(self) -> None:
-        """Look for what others have written, in the background."""
+        """Check for commits of other processes, in the background."""
         self.run_latest(self.notice_others, "others", "what others have written")
 
     async def notice_others(self) -> None:
-        """Draw anew what is in view if anybody has written; the draft stays."""
+        """Redraw what is visible if another process has committed; the draft stays."""
         lost = await self.client.lost()
         if lost and not self.state.lost_reason:
             self.state.lost_reason = lost
@@ -353,11 +351,13 @@ class BackgroundController(Controller):
         await self.follow(others_wrote=wrote)
 
     async def follow(self, *, others_wrote: bool) -> None:
-        """Take in what has happened; to be called about once a second."""
+        """Process what has happened; called about once a second. others_wrote: another process
+        has committed.
+        """
         self._drop_old_news()
         self._order_stale |= others_wrote
-        # Each time: a job that dies writes nothing, and what this process itself has written,
-        # from another of its screens, is not told of as others' writes are.
+        # Jobs are read each time: a job that dies writes nothing, and `others_wrote` does not
+        # cover writes of this process from another screen.
         with suppress(StoreError):  # a locked file: looked at again in a second
             await self.hear()
         await self._queue_due_trainings()
@@ -366,7 +366,7 @@ class BackgroundController(Controller):
     # --- jobs and models --------------------------------------------------------------------
 
     async def hear(self) -> None:
-        """Tell which jobs there are, and what has ended or taken over since."""
+        """Read the jobs; report those that have ended, and models that were replaced."""
         pulse = await self.client.read(self.store.jobs.background_state, self._last_change)
         before, self._jobs = self._jobs, {job.id: job for job in pulse.jobs}
         self._last_change = pulse.last
@@ -382,8 +382,11 @@ class BackgroundController(Controller):
             self._refresh_jobs()
 
     def _told_of(self, job: Job) -> str:
-        """What is to be said of a job that has ended; nothing to who annotates, for figures of
-        models are not theirs, nor of what this person cancelled."""
+        """Return the report on a job that has ended.
+
+        It is empty for annotators, who must not see figures of models, and for jobs that this
+        person cancelled.
+        """
         own = job.state is JobState.CANCELLED and job.error == by(self.state.me.name)
         return "" if own or self.state.mode is Mode.ANNOTATE else ended(job)
 
@@ -393,9 +396,9 @@ class BackgroundController(Controller):
     # --- news -------------------------------------------------------------------------------
 
     def report_news(self, sentence: str) -> None:
-        """Tell what nobody here did: it stands until it can have been read.
+        """Show news until you have had time to read it.
 
-        While somebody is shown round it waits: it would move what the tour points at.
+        During the tour it waits, because it would move the widgets that the tour explains.
         """
         if self.state.tour_step is not None:
             self._held = (sentence, *self._held)[:MOST_NEWS]
@@ -404,7 +407,7 @@ class BackgroundController(Controller):
         self.ui.set_status(news=(sentence, *self.bench.status_line.status.news)[:MOST_NEWS])
 
     def intercept(self, press: KeyPress) -> bool:
-        """Note that somebody is there to read; the key goes on."""
+        """Record that somebody is present to read the news; does not handle the key."""
         del press
         if self._read_since is None and self.bench.status_line.status.news:
             self._read_since = monotonic()
@@ -422,7 +425,7 @@ class BackgroundController(Controller):
     # --- trainings that are due -------------------------------------------------------------
 
     async def _queue_due_trainings(self) -> None:
-        """Queue a training that is due, and see that somebody runs it; not for a reader."""
+        """Queue due trainings and start a runner for them; does nothing for readers."""
         if self.state.mode is Mode.BROWSE or not self.bench.host.queues_trainings:
             return
         try:
@@ -444,8 +447,9 @@ class BackgroundController(Controller):
             )
 
     async def _queue_what_is_due(self) -> tuple[int, ...]:
-        """Queue trainings that are due; what has too little to learn from is looked at again
-        once somebody has written."""
+        """Queue due trainings. Those with too little gold are checked again after the next
+        commit.
+        """
         version = await self.client.read(self.store.comparisons.answers_version)
         if version == self._too_few_at:
             return ()
@@ -454,19 +458,21 @@ class BackgroundController(Controller):
         return queued
 
     def _nothing_runs(self) -> bool:
-        """True where jobs wait and none runs: whoever ran them was ended."""
+        """Return True if jobs wait and none runs, because their runner was killed."""
         states = {job.state for job in self._jobs.values()}
         return bool(states) and JobState.RUNNING not in states
 
     # --- an order that learns ---------------------------------------------------------------
 
     async def note_order(self, query: Query) -> None:
-        """Note what the order of a query is made of, before its queue is read."""
+        """Record the version of the sort keys before the queue of a query is read."""
         if learns(query):
             self._order = await self.client.read(self.store.jobs.orders_version)
 
     async def _keep_in_order(self) -> None:
-        """Order the queue anew if it may stand otherwise by now, every few seconds at most."""
+        """Sort the queue again if its sort keys may have changed; at most once in BETWEEN
+        seconds.
+        """
         state = self.state
         due = monotonic() - self._ordered_at >= BETWEEN
         if not (self._order_stale and due and learns(state.query) and state.ids.complete):
@@ -478,10 +484,11 @@ class BackgroundController(Controller):
             self._order, self._order_stale = found, False
 
     async def reorder(self) -> bool:
-        """Order anew what comes after the item in hand; False if somebody moved meanwhile.
+        """Sort the items after the current one again; returns False if you moved in the
+        meantime.
 
-        What stands before it, and it itself, keep their places: whoever works from the top
-        finds next what is first in the order now.
+        The current item and those before it keep their positions, so the next item is the first
+        one in the new order.
         """
         ids, query, after = self.state.ids, self.state.query, self.state.position.next_index
         kept = ids.slice(0, after)
@@ -505,7 +512,7 @@ class BackgroundController(Controller):
 
 
 class PredictionController(Controller):
-    """The child process that predicts; without it the workbench works as well."""
+    """The predictor process; the workbench works without it as well."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
@@ -514,23 +521,23 @@ class PredictionController(Controller):
         self._is_off = False
 
     async def start(self) -> None:
-        """Have the predictor started, and ask for what the item shown lacks."""
+        """Start the predictor and request predictions for the current item."""
         self._predictor = await self.bench.host.start_predictor(self.bench)
         self.ask()
 
     async def stop(self) -> None:
-        """Stop the child; one that does not listen is killed when the loop ends."""
+        """Stop the process. It is killed when the event loop ends if it does not respond."""
         predictor, self._predictor = self._predictor, None
         if predictor is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(predictor.stop(), AT_MOST)
 
     def ask_soon(self) -> None:
-        """Ask once the items are read."""
+        """Request predictions once the items are read."""
         self.bench.set_timer(AFTER_READING, self.ask)
 
     def ask(self) -> None:
-        """Ask for what the item shown and the ones read ahead still lack."""
+        """Request the missing predictions of the current item and of those read ahead."""
         item, index = self.state.stored_item, self.state.position.index
         if self._predictor is None or item is None:
             return
@@ -547,19 +554,19 @@ class PredictionController(Controller):
             self._predictor.ask(lacking)
 
     async def show(self, anchor_id: int) -> None:
-        """Show a prediction that came while its item is on the screen."""
+        """Show a prediction that arrived while its item is shown."""
         if self.state.anchor_id == anchor_id:
             await self.bench.item.reload()
         else:
             self.bench.item.cache.forget(anchor_id)
 
     async def restart_if_off(self) -> None:
-        """Start the child again that was of no use with the model before."""
+        """Restart a predictor that could not use the previous model."""
         if self._predictor is not None and self._is_off:
             await self._predictor.start()
 
     def report(self, message: PredictorChanged) -> None:
-        """Say how the predictor is, and once why it stays off."""
+        """Show the state of the predictor, and once why it stays off."""
         self.ui.set_status(model=message.words)
         self._is_off = message.off
         self._identifies = not message.aside

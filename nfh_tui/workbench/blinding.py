@@ -1,4 +1,4 @@
-"""What is withheld from a person until they have answered. Pure: no screen."""
+"""Blinding: what is hidden from a person until they have answered. No screen is needed."""
 
 from dataclasses import dataclass, replace
 
@@ -11,22 +11,22 @@ from nfh_tui.editor.state import blinded
 class BlindingPolicy:
     """What one person may see of an item in a mode.
 
-    An annotator sees what models say of an item after answering it; so does an adjudicator of
-    an item that is to be decided blind.
+    Model predictions are visible to annotators after their own answer. The same holds for
+    adjudicators of an item that must be decided blind.
     """
 
     me: str
     mode: Mode
     model_shown: bool = False
-    """What models say is shown all the same, and answers record that it was seen."""
+    """Model predictions are shown nevertheless; answers record that they were seen."""
     names_hidden: bool = False
 
     def can_hide_model(self, item: AnchorItem | None) -> bool:
-        """True where there is something to withhold, now or before an answer."""
+        """Return True if model predictions are hidden now, or would be before an answer."""
         return self.mode is Mode.ANNOTATE or (item is not None and item.withheld)
 
     def hides_model(self, item: AnchorItem) -> bool:
-        """True while what models say of an item is withheld."""
+        """Return True while model predictions of an item are hidden."""
         if self.model_shown:
             return False
         if self.mode is not Mode.ANNOTATE:
@@ -36,12 +36,12 @@ class BlindingPolicy:
         )
 
     def without_model(self, item: AnchorItem) -> AnchorItem:
-        """The item without what models say, while that is withheld."""
+        """Return the item without model predictions while they are hidden."""
         if not self.hides_model(item):
             return item
         return replace(item, prediction=None, identification=None, others=(), model_hidden=True)
 
     def visible(self, item: AnchorItem) -> AnchorItem:
-        """The item as it is shown."""
+        """Return the item as this person may see it."""
         item = self.without_model(item)
         return blinded(item) if self.names_hidden else item

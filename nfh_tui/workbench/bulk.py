@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 LONGEST_QUERY = 40
-"""Cells of a query in a title."""
+"""Maximum width of a query in a title, in cells."""
 TELL_EVERY = 0.1
-"""Seconds between two figures of a long action."""
+"""Minimum seconds between two progress updates."""
 NOT_ADJUDICATING = "Decisions are applied while adjudicating: M changes the mode."
 NO_DECISION = "Nothing is decided yet that could be applied to others."
 NO_PRECEDENT = "No decision before this one has its rule, its number or its noun."
@@ -34,10 +34,9 @@ OF_WHICH = {"flag": "Which flag?", "unflag": "Which flag?", "class": "Which answ
 
 
 class BulkController(Controller):
-    """What reaches beyond the item."""
+    """Bulk operations, decisions for similar items, and precedents."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What changes many items, or is like this one."""
         return {
             "bulk.menu": self.choose,
             "similar.apply": self.apply_to_similar,
@@ -47,7 +46,7 @@ class BulkController(Controller):
     # --- everything in the queue ------------------------------------------------------------
 
     async def choose(self) -> None:
-        """Choose what to do to all items of the query, look at it, and do it."""
+        """Choose an operation for all items of the query, preview it, and run it."""
         state = self.state
         if state.is_reading:
             raise RefusedError(self.ui.read_only_reason)
@@ -65,7 +64,7 @@ class BulkController(Controller):
             if what is None:
                 return
         operation = availability.bulk_operation(kind, role, what)
-        # The draft must be on disk, so that the item is left as it is.
+        # The draft must be on disk so that the operation skips its item.
         await self.bench.answers.draft_writer.flush()
         preview: BulkPreview = await self.ui.busy_while(
             "looking…",
@@ -81,9 +80,10 @@ class BulkController(Controller):
     def _exposures(
         self, operation: BulkOperation, voted: frozenset[int] = frozenset()
     ) -> Seeing:
-        """What of each item was in view: in this session, and by what the action itself shows.
+        """Return the exposures: what was in view in this session, and what the operation itself
+        shows.
 
-        voted: items whose votes were shown on the way.
+        voted: items whose votes the dialogs have shown.
         """
         model = operation.deed is OperationKind.MODEL
         votes = operation.deed is OperationKind.PROPOSAL
@@ -98,7 +98,7 @@ class BulkController(Controller):
         return seen
 
     async def _run(self, ids: Sequence[int], operation: BulkOperation, seeing: Seeing) -> None:
-        """Do it, and show what came of it."""
+        """Run an operation and show the result."""
         run, reporter = self.store.bulk.run, self._reporter()
         work = self.client.write(
             run, ids, operation, self.state.me, seeing=seeing, progress=reporter
@@ -117,7 +117,9 @@ class BulkController(Controller):
     # --- long work --------------------------------------------------------------------------
 
     def _reporter(self) -> Callable[[str, int], None]:
-        """What a thread calls to say how far it is; the screen is told now and then."""
+        """Return a callback for a worker thread; it updates the screen every TELL_EVERY
+        seconds.
+        """
         last = monotonic()
 
         def tell(what: str, count: int) -> None:
@@ -131,7 +133,7 @@ class BulkController(Controller):
     # --- similar items ----------------------------------------------------------------------
 
     async def apply_to_similar(self) -> None:
-        """Give the decision of this item, or else the last one, to items that are like it."""
+        """Apply the decision of this item, or of the last decided one, to similar items."""
         state = self.state
         if state.mode is not Mode.ADJUDICATE:
             raise RefusedError(NOT_ADJUDICATING)
@@ -172,8 +174,10 @@ class BulkController(Controller):
         await self._run(ids, operation, self._exposures(operation, voted))
 
     async def _source(self) -> AnchorItem | None:
-        """The item just accepted while this one is as it came; else this one if it is decided,
-        else the one that this person decided last.
+        """Return the item whose decision is applied, the first of these that has one:
+
+        The item that was just accepted, if the current one is unchanged; the current item; the
+        item that this person decided last.
         """
         state = self.state
         here = state.stored_item
@@ -194,7 +198,9 @@ class BulkController(Controller):
     # --- precedents -------------------------------------------------------------------------
 
     async def show_precedents(self) -> None:
-        """Show earlier decisions that bear on this item; one may be opened beside the queue."""
+        """Show earlier decisions that are relevant here; one of them can be opened beside the
+        queue.
+        """
         item = self.state.stored_item
         if self.state.mode is Mode.ANNOTATE:
             raise RefusedError(OTHERS)
@@ -214,7 +220,7 @@ class BulkController(Controller):
             await self._show_beside(chosen)
 
     async def _show_beside(self, anchor_id: int) -> None:
-        """Show an item without leaving one's place in the queue; esc goes back to that."""
+        """Show an item beside the queue, whose position is kept; escape returns to it."""
         item = await self.bench.item.cache.get(anchor_id)
         if item is None:
             raise RefusedError("This decision is no longer there: its number was replaced.")

@@ -26,15 +26,15 @@ from nfh_tui.workbench.state import ItemKey, Unsaved
 
 STALE_CHOICES = (("y", "replace", "y"), ("n", "keep", "n"))
 ROOM_OF_CHOICES = 24
-"""Cells that those take at the foot."""
+"""Cells of the footer for the spans to choose from."""
 MOST_CHOICES = 9
-"""Spans to choose from: a digit each."""
+"""Maximum number of spans to choose from: one digit each."""
 
 
 def worded(done: Undone) -> str:
-    """What was taken back or done again, with the number of items where that says something.
+    """Describe an undone or redone change, with the number of items.
 
-    What was done to many items often names their number itself.
+    The number is left out if the description of a bulk operation contains it.
     """
     items = f"{done.anchors:,} items"
     parts = [items] if done.anchors != 1 and items not in done.summary else []
@@ -51,7 +51,6 @@ class SpanController(Controller):
     """Replaces an anchor, or proposes another span for it."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What changes the number's span."""
         return {
             "anchor.widen": partial(self._respan, 0, 1),
             "anchor.narrow": partial(self._respan, 0, -1),
@@ -61,7 +60,7 @@ class SpanController(Controller):
         }
 
     async def _respan(self, start_by: int, end_by: int) -> None:
-        """Move the ends of the number, as an annotator those of the span proposed for it."""
+        """Move the ends of the span. An annotator moves those of the proposed span."""
         item = self.bench.answers.writable()
         annotating = self.state.role is Role.ANNOTATOR
         now = (proposed_by(item, self.state.me.name) if annotating else None) or item.anchor
@@ -79,7 +78,7 @@ class SpanController(Controller):
             await self._replace(item, Anchor(start, end))
 
     async def _propose(self, item: AnchorItem, span: Anchor) -> None:
-        """Propose a span to whoever adjudicates; the number's own takes the proposal back."""
+        """Propose a span to the adjudicator; the anchor's own span withdraws the proposal."""
         saved = await self.client.write(
             self.store.edits.propose_span, item.anchor_id, self.state.me, span
         )
@@ -91,7 +90,7 @@ class SpanController(Controller):
         await self.bench.answers.reload_written(item.anchor_id)
 
     async def take(self) -> None:
-        """Give the number a span that annotators propose; asked which of several."""
+        """Replace the anchor's span by a proposed one; asks which if there are several."""
         item = self.bench.answers.writable()
         spans = list(proposals(item))
         if not spans:
@@ -107,9 +106,9 @@ class SpanController(Controller):
             await self._replace(item, spans[int(chosen) - 1])
 
     async def _replace(self, item: AnchorItem, span: Anchor) -> None:
-        """Replace the anchor by one of another span; the draft goes along.
+        """Replace the anchor by one with another span; the draft moves with it.
 
-        Where gold or others' answers become stale by it, that is asked first.
+        Asks first if gold or answers of others become stale.
         """
         state = self.state
         await self.bench.answers.draft_writer.flush()
@@ -144,9 +143,9 @@ class SpanController(Controller):
         self.ui.notify(f"the number is “{words}”, saved {local_time(saved.at)}", Level.DONE)
 
     def _stale_words(self, item: AnchorItem, labels: StaleLabels) -> str:
-        """What becomes stale, in as many names as the line has room for.
+        """Describe what becomes stale, with as many names as fit.
 
-        Nobody is named to one who works blind; of what is withheld not even how much it is.
+        Names are hidden from people who work blind; hidden predictions are not even counted.
         """
         if item.withheld:
             return "What others said, shown to you or not, becomes stale."
@@ -159,17 +158,18 @@ class SpanController(Controller):
 
 
 class UndoController(Controller):
-    """Undo and redo: of the draft first, then of what is saved."""
+    """Undo and redo: of the draft first, then of saved changes."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """Back and forth."""
         return {"undo": self.undo, "redo": self.redo}
 
     async def undo(self) -> None:
-        """Take back the last change of the draft shown, else the last saved act."""
+        """Undo the last change of the draft, else the last saved change. Raises
+        RefusedError.
+        """
         words = "taken back in the draft"
         if not self.state.past and self._holds_draft():
-            # Of a draft that another session began, only what it began from is known.
+            # A draft of an earlier session has no steps, only its initial state.
             self.state.past.append(self.state.initial)
             words = "draft taken back"
         if self.bench.answers.step_back(self.state.past, self.state.future, words):
@@ -179,16 +179,16 @@ class UndoController(Controller):
         await self._show_undone("taken back", await self._undo_saved(undo=True))
 
     def _holds_draft(self) -> bool:
-        """True if a draft stands in the editor that differs from what is saved."""
+        """Return True if the editor holds a draft that differs from the saved answer."""
         item = self.state.stored_item
         if item is None or self.state.is_reading or not self.bench.item.has_draft(item):
             return False
         return self.state.edit.content != self.state.initial.content
 
     async def _asks_before_many(self) -> bool:
-        """True if a settlement is next, and this is the first time that it would be undone.
+        """Return True if the next undo reverts a settlement and was not announced yet.
 
-        It is many items in the place of one: the key is wanted twice.
+        A settlement changes many items, so undo must be pressed twice.
         """
         found = await self.client.read(self.store.edits.settlement_to_undo, self.state.me)
         if found is None or found[0] == self.state.warned_of:
@@ -199,18 +199,18 @@ class UndoController(Controller):
         return True
 
     async def redo(self) -> None:
-        """Do again what was taken back, in the draft or saved."""
+        """Redo what was undone, in the draft or saved. Raises RefusedError."""
         state = self.state
         if self.bench.answers.step_back(state.future, state.past, "done again in the draft"):
             return
         await self._show_undone("done again", await self._undo_saved(undo=False))
 
     async def _undo_saved(self, *, undo: bool) -> Undone:
-        """Undo or redo in the store; where that cannot be, the reason is said."""
+        """Undo or redo in the store. Raises RefusedError if that is not possible."""
         if self.state.is_reading:
             raise RefusedError(self.ui.read_only_reason)
         await self.bench.answers.draft_writer.flush()
-        # A settlement of many items takes seconds; keys pressed meanwhile wait for it.
+        # A settlement of many items takes seconds; keys wait until it is done.
         words = "taking back…" if undo else "doing it again…"
         step = self.store.edits.undo if undo else self.store.edits.redo
         try:
@@ -224,7 +224,7 @@ class UndoController(Controller):
         return done
 
     async def _show_undone(self, how: str, done: Undone) -> None:
-        """Show the item that an undo or redo was about, and say what it was."""
+        """Show the item that an undo or redo has changed, and report the change."""
         self.bench.item.cache.clear()
         if done.anchor_id is not None:
             self.state.drafts.pop((done.anchor_id, self.state.role), None)
@@ -236,7 +236,7 @@ class UndoController(Controller):
         await self.bench.queue.count_left()
 
     async def _take_place_of_gone(self, anchor_id: int) -> None:
-        """What an undo brought back stands in the queue where its replacement stood."""
+        """Put a restored anchor into the queue at the position of its replacement."""
         if self.state.ids.find(anchor_id, self.state.position.index) is not None:
             return
         for partner in partners(
@@ -263,14 +263,13 @@ AGAIN = "Rescue in the palette (ctrl+p)"
 
 
 class RescueController(Controller):
-    """Writes all there is, and what cannot be saved, to another file."""
+    """Writes the whole database, and unsaved answers, to another file."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """From the palette only."""
         return {"rescue": self.run}
 
     async def report_lost(self, sentence: str) -> None:
-        """Say that what is written would not be found again, before anything is."""
+        """Report that later writes would be lost, before anything is written."""
         self.ui.refresh_status()
         if self.state.unsaved_reported:
             return
@@ -280,14 +279,14 @@ class RescueController(Controller):
         await self.offer(error)
 
     async def offer(self, error: Exception) -> None:
-        """Ask whether to write all to another file, where an open file is lost."""
+        """Offer to write everything to another file if the open file is lost."""
         if not isinstance(error, GoneError) or self.state.question_open:
             return
         if await self.bench.prompts.choose(QUESTION, CHOICES) == "yes":
             await self.run()
 
     async def run(self) -> None:
-        """Write all there is, and what cannot be saved, to another file, and say which."""
+        """Write the database and unsaved answers to another file, and report its name."""
         drafts = {key: state for key, state in self.state.drafts.items() if state is not None}
         try:
             place = await self.client.rescue([self._saving(*one) for one in drafts.items()])
@@ -301,7 +300,7 @@ class RescueController(Controller):
         await self.bench.prompts.show_text("All of it is written", words)
 
     def _saving(self, key: ItemKey, state: EditState) -> Callable[[Store], object]:
-        """What saves the answer that was to be saved, else the draft."""
+        """Return a function that saves an unsaved answer, else the draft."""
         found = self.state.unsaved.get(key)
         if found is not None and found.edit is state:
             return partial(_answer, key=key, me=self.state.me, unsaved=found)

@@ -1,5 +1,5 @@
-"""The command queue: each key or action is done before the next is looked at. Also debounced
-writes of drafts and positions.
+"""The command queue, which runs one key or action at a time, and debounced writes of drafts and
+positions.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ Wrote = Callable[[], None]
 
 
 class DebouncedWriter:
-    """Saves the latest of several changes, one write a thing, a short while after the first.
+    """Writes the latest of several changes after a short delay, one write per thing.
 
-    The delay runs from the first change, not the last: while somebody types without a
-    pause, each `delay` saves what is there. What failed is tried again as soon as another
-    write succeeds, and by `flush`.
+    The delay starts with the first change, so that continuous typing is saved every `delay`
+    seconds. Failed writes are repeated after the next successful write, and by `flush`. Changes
+    within the delay are lost in a crash.
 
-    failed: told of each write that fails. wrote: told after each that succeeds.
+    failed: called for each failed write. wrote: called after each successful write.
     """
 
     def __init__(self, delay: float, failed: Failed, wrote: Wrote | None = None) -> None:
@@ -33,34 +33,34 @@ class DebouncedWriter:
 
     @property
     def unsaved(self) -> bool:
-        """True while a change waits, is being written, or could not be written."""
+        """True while a change waits, is being written, or has failed."""
         return bool(self._waiting or self._writes or self._lost)
 
     def lost(self, thing: Hashable | None = None) -> bool:
-        """True if this thing (or any, for None) could not be written when last tried."""
+        """Return True if the last write of this thing failed; None asks for any thing."""
         return bool(self._lost) if thing is None else thing in self._lost
 
     def keep(self, thing: Hashable, write: Write) -> None:
-        """Save a thing soon; a write of it that still waits is dropped for this one."""
+        """Schedule a write; replaces a scheduled write of the same thing."""
         self._waiting[thing] = write
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self._delay, self.start)
 
     def drop(self, thing: Hashable) -> None:
-        """Forget the write of a thing if it still waits, or waits to be tried again."""
+        """Cancel a scheduled or failed write."""
         self._waiting.pop(thing, None)
         self._lost.pop(thing, None)
 
     async def flush(self) -> None:
-        """Write now what waits or failed before; return when all is written or has failed."""
+        """Write all that is scheduled or has failed; returns when all writes have ended."""
         self._waiting = {**self._lost, **self._waiting}
         self.start()
         while self._writes:
             await asyncio.wait(set(self._writes))
 
     def start(self) -> None:
-        """Begin to write now what waits."""
+        """Start the scheduled writes now."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -87,7 +87,7 @@ class DebouncedWriter:
 
 @dataclass(frozen=True, slots=True)
 class KeyPress:
-    """A key by Textual's name, and the character it types, if any."""
+    """A key by Textual's name, and its character, if any."""
 
     key: str
     character: str | None = None
@@ -95,14 +95,14 @@ class KeyPress:
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
-    """An action asked for by its id: from the palette, or from a key binding."""
+    """An action requested by its id, from the palette or a key binding."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Something that background work wants done between two actions."""
+    """A call that background work schedules between two actions."""
 
     run: Callable[[], Awaitable[None]]
 
@@ -111,7 +111,7 @@ Command = KeyPress | RunAction | Callback
 
 
 class CommandQueue:
-    """A queue whose head can be looked at."""
+    """A queue of commands whose head can be inspected."""
 
     def __init__(self) -> None:
         self._waiting: deque[Command] = deque()
@@ -119,12 +119,11 @@ class CommandQueue:
         self._taken = False
 
     def put(self, command: Command) -> None:
-        """Add a command at the end."""
         self._waiting.append(command)
         self._some.set()
 
     async def get(self) -> Command:
-        """The next command; waits while there is none."""
+        """Remove and return the next command; waits while there is none."""
         self._taken = False
         while not self._waiting:
             self._some.clear()
@@ -133,20 +132,22 @@ class CommandQueue:
         return self._waiting.popleft()
 
     def put_back(self, command: Command) -> None:
-        """Put a command before all others."""
+        """Insert a command at the head of the queue."""
         self._waiting.appendleft(command)
         self._some.set()
 
     def take(self) -> Command | None:
-        """The next command if one waits."""
+        """Remove and return the next command; None if there is none."""
         return self._waiting.popleft() if self._waiting else None
 
     def peek(self) -> Command | None:
-        """The next command, left where it is."""
+        """Return the next command without removing it."""
         return self._waiting[0] if self._waiting else None
 
     def take_press(self) -> KeyPress | None:
-        """The next key if one waits and no action is before it; callbacks stay for later."""
+        """Remove and return the next key, unless an action precedes it; callbacks stay
+        queued.
+        """
         for place, command in enumerate(self._waiting):
             if isinstance(command, KeyPress):
                 del self._waiting[place]
@@ -157,5 +158,5 @@ class CommandQueue:
 
     @property
     def idle(self) -> bool:
-        """True while nothing waits and whoever takes commands is waiting for the next."""
+        """True while the queue is empty and its reader waits."""
         return not self._waiting and not self._taken

@@ -1,6 +1,4 @@
-"""Completion while something is typed: queries, paths, rules of the guidelines; and the
-views that are always there.
-"""
+"""Completion of queries, paths and rule ids; the built-in views."""
 
 import os
 import re
@@ -16,21 +14,21 @@ from nfh_tui.display_text import clip, visible, width_of
 from nfh_tui.services.guidelines import GuidelineRule
 
 NO_TAG = frozenset({"-", "none"})
-"""What is typed to take a tag away."""
+"""Inputs that remove a rule from an answer."""
 
 _ID = re.compile(r"[Rr]?[0-9]{1,3}")
 
 
 def name_of(rule: GuidelineRule) -> str:
-    """A rule in one line: "R7 One noun is one head"."""
+    """Return a rule in one line: "R7 One noun is one head"."""
     return f"{rule.id} {rule.title}"
 
 
 class RuleChooser:
-    """The rules that fit what is typed.
+    """Finds the rules that match an input.
 
-    An id fits its rule and those that begin so ("1" is R1, then R10 to R19); words fit rules
-    that have all of them in the title, or where none has, in the text.
+    An id matches its rule first, then the ids that start with it ("1": R1, R10 to R19). Words
+    match rules with all of them in the title; if there is none, in the text.
     """
 
     def __init__(self, rules: Sequence[GuidelineRule]) -> None:
@@ -39,7 +37,7 @@ class RuleChooser:
         self._given: str | None = None
 
     def offers(self, text: str) -> tuple[GuidelineRule, ...]:
-        """The rules that fit, the best one first; all of them for no text."""
+        """Return the matching rules, the best one first; all rules for an empty text."""
         wanted = text.split()
         if not wanted:
             return tuple(self._rules)
@@ -56,13 +54,13 @@ class RuleChooser:
         return titled or _having(words, [(rule.body, rule) for rule in self._rules])
 
     def exact(self, text: str) -> GuidelineRule | None:
-        """The rule whose id stands at the start of the text, if there is one."""
+        """Return the rule whose id starts the text; None if there is none."""
         first = text.split(maxsplit=1)[:1]
         wanted = rule_id(first[0]) if first else ""
         return next((rule for rule in self._rules if rule.id == wanted), None)
 
     def tab(self, text: str, cursor: int) -> tuple[str, int] | None:
-        """The text with the next rule that fits in its place; None where none does."""
+        """Return the text and cursor with the next matching rule; None if none matches."""
         del cursor
         if text != self._given:
             self._typed, place = text, 0
@@ -89,13 +87,13 @@ Values = Callable[[str], Sequence[str]]
 
 
 LEAST_MEANING = 16
-"""Cells that a meaning must have to be shown."""
+"""Minimum cells for the description of a completion."""
 
 
 def offered(offers: Sequence[Completion], room: int) -> tuple[tuple[str, str], ...]:
-    """Offers for a line of keys of `room` cells: the first one with what it means.
+    """Fit completions into `room` cells; only the first one has its description.
 
-    The meaning is cut to what the others leave, and left out where that is too little.
+    The description is cut to the remaining cells, and left out below LEAST_MEANING.
     """
     labels = [visible(offer.label) for offer in offers]
     left = room - sum(width_of(label) + 2 for label in labels)
@@ -106,7 +104,7 @@ def offered(offers: Sequence[Completion], room: int) -> tuple[tuple[str, str], .
 
 
 class Completer:
-    """Remembers which offers the last tab came from, so that the next one goes on."""
+    """Completes queries; repeated tabs go through the completions of the first one."""
 
     def __init__(self, values: Values, role: Role = Role.ADJUDICATOR) -> None:
         self._values = values
@@ -117,7 +115,7 @@ class Completer:
         self._next = 0
 
     def offers(self, text: str, cursor: int) -> tuple[Completion, ...]:
-        """What could stand at the cursor, the best first."""
+        """Return the completions at the cursor, the best one first."""
         if (text, cursor) != self._made:
             self._offers = complete(text, cursor, self._values, self._role)
             self._source, self._made, self._next = text, None, 0
@@ -125,7 +123,7 @@ class Completer:
         return options[self._next :] + options[: self._next]
 
     def tab(self, text: str, cursor: int) -> tuple[str, int] | None:
-        """Text and cursor with the next offer taken; None where nothing fits."""
+        """Return the text and cursor with the next completion; None if there is none."""
         offers = self.offers(text, cursor)
         if not offers:
             return None
@@ -135,9 +133,10 @@ class Completer:
 
 
 def completed(text: str, cursor: int) -> tuple[str, int] | None:
-    """The path up to the cursor, as far as the files that begin so agree; None if none does.
+    """Complete the path before the cursor to the longest common prefix of the matching files.
 
-    A folder ends in a slash. What cannot be looked into completes nothing.
+    Returns None if none matches. A folder ends in a slash. Unreadable folders have no
+    completions.
     """
     typed, rest = text[:cursor], text[cursor:]
     folder, _, begun = typed.rpartition("/")
@@ -152,7 +151,7 @@ def completed(text: str, cursor: int) -> tuple[str, int] | None:
         return None
     if not names:
         return None
-    # Letters that all names share, not folders: what commonpath does is another thing.
+    # The common prefix of characters; os.path.commonpath compares whole components.
     common = os.path.commonprefix(names)  # noqa: RUF071
     made = typed[: len(typed) - len(begun)] + common
     return made + rest, len(made)
@@ -160,11 +159,12 @@ def completed(text: str, cursor: int) -> tuple[str, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query under a name. saved: by this person, so that it can be renamed and deleted."""
+    """A query with a name."""
 
     name: str
     query: str
     saved: bool = False
+    """This person saved it, so they can rename and delete it."""
 
 
 OF_JUDGES = (
@@ -182,7 +182,9 @@ OF_JUDGES = (
 
 
 def standing(mode: Mode, me: str) -> tuple[NamedQuery, ...]:
-    """The views that are always there. An annotator's say nothing of others' answers."""
+    """Return the built-in views. Those for annotators reveal nothing about answers of
+    others.
+    """
     name = quote(me)
     if mode is Mode.ANNOTATE:
         return (
@@ -197,7 +199,7 @@ def standing(mode: Mode, me: str) -> tuple[NamedQuery, ...]:
 
 
 def views(saved: Iterable[tuple[str, str]], mode: Mode, me: str) -> tuple[NamedQuery, ...]:
-    """This person's own views, then those that are always there and not named alike."""
+    """Return the person's own views, then the built-in ones with other names."""
     own = tuple(NamedQuery(name, query, saved=True) for name, query in saved)
     names = {view.name for view in own}
     return (*own, *(view for view in standing(mode, me) if view.name not in names))

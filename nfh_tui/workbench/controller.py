@@ -1,4 +1,4 @@
-"""Base of the controllers of the workbench, and the questions that they ask."""
+"""Base class of the workbench's controllers, and prompts."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 Choice = tuple[str, str, str]
-"""A key, what it is for, and what it gives."""
+"""Key, label, and the value that is returned."""
 NOT_DONE = "That did not work"
-"""Over what went wrong, where nothing says it better."""
+"""Default title of error dialogs."""
 
 Work = Callable[[], Coroutine[object, object, None]]
 Handler = Callable[[], Awaitable[None] | None]
-"""Does an action."""
+"""Runs an action."""
 
 
 class RefusedError(Exception):
-    """An action cannot be done; the sentence says why. The command loop shows it."""
+    """An action is refused; the command loop shows the message."""
 
 
 class KeyInterceptor(Protocol):
-    """What may take a key before the keymap is asked what it stands for."""
+    """Sees keys before they are looked up in the keymap."""
 
     def intercept(self, press: KeyPress) -> bool:
-        """Take the key; False where it goes on to the next."""
+        """Handle the key; returns False to pass it on."""
         ...
 
 
 class Controller:
-    """A part of the workbench: it does the actions of `handlers` and shares the state."""
+    """Implements the actions of `handlers` on the shared state."""
 
     def __init__(self, bench: "Workbench") -> None:
         self.bench = bench
@@ -49,25 +49,27 @@ class Controller:
 
     @property
     def ui(self) -> "Display":
-        """What draws the state."""
+        """Draws the state."""
         return self.bench.ui
 
     def run_latest(self, work: Work, group: str, description: str) -> None:
-        """Run work in the background; a newer run of its group ends it."""
+        """Run work in the background; cancels a running one of the same group."""
         start(self.bench, work, group=group, description=description, exclusive=True)
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What does each action of this part, by the action's id."""
+        """Return the action handlers by action id."""
         return {}
 
 
 class Prompts(Controller):
-    """Questions at the foot, in the bar and in dialogs; each waits until it is answered."""
+    """Prompts in the footer, the input bar and dialogs. Each call returns when it is
+    answered.
+    """
 
     async def choose(self, question: str, choices: Sequence[Choice]) -> str | None:
-        """Ask for one key at the foot; None when another key is pressed.
+        """Ask for one key in the footer; None if it is not one of the choices.
 
-        A key that is none of the choices and not escape is done as usual.
+        Keys other than the choices and escape then run their usual command.
         """
         bench = self.bench
         bench.key_line.foot = Foot(question, tuple((key, word) for key, word, _ in choices))
@@ -99,7 +101,11 @@ class Prompts(Controller):
         complete: Callable[[str, int], tuple[str, int] | None] | None = None,
         selected: bool = False,
     ) -> str | None:
-        """Ask for a text in the bar; None on escape. selected: typing replaces `text`."""
+        """Ask for a text in the input bar; None on escape.
+
+        changed: called with the text after each change. complete: completes text and cursor.
+        selected: `text` is selected, so that typing replaces it.
+        """
 
         def touched(typed: str) -> None:
             self.bench.clock.touch()
@@ -129,20 +135,24 @@ class Prompts(Controller):
         start: str | None = None,
         moved: Callable[[str], None] | None = None,
     ) -> str | None:
-        """Ask for one of a list; None on escape. options: words, fainter words, result."""
+        """Ask for an item of a list; None on escape.
+
+        options: label, secondary text, value. moved: called with the value of the highlighted
+        item.
+        """
         from nfh_tui.screens.dialogs import ChooseDialog
 
         dialog = ChooseDialog(title, options, start=start, moved=moved)
         return await self.bench.app.push_screen_wait(dialog)
 
     async def show_text(self, title: str, body: str | Table) -> None:
-        """Show a text until it is closed."""
+        """Show a text; returns when it is closed."""
         from nfh_tui.screens.dialogs import TextDialog
 
         await self.bench.app.push_screen_wait(TextDialog(title, body))
 
     async def show_error(self, sentence: str, title: str = NOT_DONE) -> None:
-        """Show what went wrong until it is read."""
+        """Show an error; returns when it is closed."""
         from nfh_tui.screens.dialogs import TextDialog
 
         await self.bench.app.push_screen_wait(TextDialog(title, sentence, trouble=True))

@@ -1,4 +1,4 @@
-"""Drawing the state of the workbench: panes, titles, the line of state, keys."""
+"""Draws the state of the workbench: panes, titles, status line, keys."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
@@ -24,11 +24,11 @@ T = TypeVar("T")
 
 PANES = ("queue", "passage", "evidence")
 LEAST_BELOW = 8
-"""Rows for what stands below the passage, its title among them."""
+"""Minimum rows for the panes below the passage, titles included."""
 LEAST_LINES = 3
-"""Rows for the words of a short passage."""
+"""Minimum rows for the words of a passage."""
 FRAME = 2
-"""Rows of the passage's pane that hold no words: its title, and the answer."""
+"""Rows of the passage pane without words: its title, and the answer."""
 STATE_WORDS = {
     AnchorState.OPEN: "○ open",
     AnchorState.ANSWERED: "◐ answered",
@@ -38,19 +38,19 @@ STATE_WORDS = {
 }
 BOUNDED = "lines bound what voters saw"
 NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may have"
-"""Said when the lines are asked for: of an item that has them, and of one that has none."""
+"""Shown when the lines are switched on, for items with and without them."""
 
 
 def local_time(at: str) -> str:
-    """The time of day here, HH:MM:SS, of a time of the store."""
+    """Convert a timestamp of the store to the local time, HH:MM:SS."""
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S")
 
 
 class Display(Controller):
-    """Draws the state: the panes and their titles, the line of state, the keys."""
+    """Draws the panes and their titles, the status line, and the keys."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What changes only what is shown."""
+        """Actions that change only the display."""
         return {
             "heat": self.next_heat,
             "heat.other": self.choose_other_model,
@@ -64,21 +64,21 @@ class Display(Controller):
     # --- the line of state and the keys -----------------------------------------------------
 
     def notify(self, sentence: str, level: Level = Level.PLAIN) -> None:
-        """Put a sentence on the line of state."""
+        """Show a message in the status line."""
         self.set_status(say=sentence, level=level)
 
     def set_status(self, **changes: object) -> None:
-        """Change parts of the line of state."""
+        """Set fields of the status line."""
         self.bench.status_line.status = replace(self.bench.status_line.status, **changes)  # type: ignore[arg-type]  # names and types are Status's own
 
     @property
     def read_only_reason(self) -> str:
-        """Why nothing is changed while reading, and how to."""
+        """Why changes are refused in the reading mode, and how to leave it."""
         why = self.client.read_only
         return f"This database can only be read: {why}." if why else SWITCH
 
     def refresh_status(self) -> None:
-        """Mode, place and what is under way, as they are now."""
+        """Update mode, position and pending work in the status line."""
         state = self.state
         self.bench.queue_list.away = state.position.is_detached
         total = len(state.ids)
@@ -92,7 +92,9 @@ class Display(Controller):
         )
 
     async def busy_while(self, words: str, work: Awaitable[T]) -> T:
-        """Wait for long work; keys pressed meanwhile wait, too, and the screen stays awake."""
+        """Await long work and show `words`; keys wait until it is done, and the screen stays
+        responsive.
+        """
         self.state.busy = words
         self.refresh_status()
         try:
@@ -124,9 +126,10 @@ class Display(Controller):
         return "nothing can be saved" if self.state.lost_reason else ""
 
     def refresh_keys(self) -> None:
-        """The keys at the foot: what the editor waits for, else those most needed here.
+        """Update the keys in the footer: those of the editor's prompt, else the most important
+        ones.
 
-        While something else is asked, its own keys stay there.
+        While another question is open, its keys stay.
         """
         if self.state.question_open or self.bench.bar.is_open:
             return
@@ -141,7 +144,7 @@ class Display(Controller):
     # --- the item ---------------------------------------------------------------------------
 
     def refresh_item(self) -> None:
-        """Draw the item, the answer, and all that is said about them."""
+        """Redraw everything that shows the item."""
         item = self.state.stored_item
         self.state.visible_item = None if item is None else self.state.blinding.visible(item)
         nothing = self.state.visible_item is None
@@ -156,7 +159,7 @@ class Display(Controller):
         self.refresh_keys()
 
     def refresh_edit(self) -> None:
-        """Draw the answer anew; nothing else has changed."""
+        """Redraw the answer; nothing else has changed."""
         if self.state.visible_item is not None:
             self._refresh_passage(self.state.visible_item)
             self.refresh_evidence()
@@ -174,14 +177,14 @@ class Display(Controller):
         self.share_rows()
 
     def refresh_evidence(self) -> None:
-        """Draw all that is known of the item."""
+        """Redraw the evidence pane."""
         state = self.state
         if state.visible_item is not None:
             self.bench.answer_line.title = Title(
                 *answer_words(state.visible_item, state.edit, state.is_reading)
             )
             edit = None if state.is_reading else state.edit
-            # What an import brought stands above, as votes and gold; L shows that too.
+            # Imported votes and gold are shown above; the key L lists the imports as well.
             people = [line for line in state.history if line.kind != "import"]
             history = () if state.blind else worded(people, state.visible_item.passage)
             self.bench.evidence.show(
@@ -196,7 +199,7 @@ class Display(Controller):
             self.note_exposure()
 
     def note_exposure(self) -> None:
-        """Note what of the item is in view now."""
+        """Record what is in view of the item."""
         state = self.state
         item = state.stored_item
         if item is None:
@@ -218,46 +221,48 @@ class Display(Controller):
 
     @property
     def right_pane(self) -> ScrollView:
-        """What stands in the pane of the evidence."""
+        """The widget in the right pane."""
         return self.bench.guide if self.state.guide_shown else self.bench.evidence
 
     @property
     def evidence_below(self) -> bool:
-        """True where one pane fits the width, but the right one stands below the passage."""
+        """True if there is one column, with the evidence below the passage."""
         one, tall = self.bench.has_class("-one-pane"), self.bench.has_class("-tall")
         return one and tall and self.state.pane == "passage"
 
     @property
     def passage_in_view(self) -> bool:
-        """True where the words of the item are on the screen."""
+        """True if the words of the item are visible."""
         beside = self.bench.has_class("-three-panes")
         above = self.state.pane == "queue" and self.bench.has_class("-tall")
         return beside or above or self.state.pane == "passage"
 
     def bring_into_view(self) -> bool:
-        """Show the passage in the place of a queue that covers it; False if nothing does."""
+        """Show the passage if the queue covers it; returns False if it was visible."""
         covered = self.state.pane == "queue" and not self.passage_in_view
         if covered:
             self.show_pane("passage")
         return covered
 
     def show_pane(self, pane: str) -> None:
-        """Put a pane in use; where only one fits, it is the one shown."""
+        """Focus a pane. If only one fits, it is the one shown."""
         self.state.pane = pane
         self.bench.update_classes({f"-{name}": name == pane for name in PANES}, update=False)
         self._restyle("panes", *(f"{name}-pane" for name in PANES))
         self.rearrange()
 
     def _restyle(self, *ids: str) -> None:
-        """Apply the style sheet to these widgets, not to what is in them.
+        """Restyle these widgets without their children.
 
-        A class of the screen that is set with an update restyles every widget with all of its
-        component classes, which takes longer than drawing them.
+        Setting a class of the screen with `update` restyles every widget with all its component
+        classes, which takes longer than drawing.
         """
         self.bench.app.stylesheet.update_nodes([self.bench.query_one(f"#{i}") for i in ids])
 
     def share_rows(self) -> None:
-        """Give the passage the rows that it needs, and what stands below it the others."""
+        """Divide the rows between the passage, which gets what it needs, and the panes
+        below.
+        """
         below = self.evidence_below
         self.bench.passage.brief = below
         rows: int | None = None
@@ -269,14 +274,14 @@ class Display(Controller):
             pane.styles.height = rows
 
     def rearrange(self) -> None:
-        """Draw what depends on which panes are in view, and how large."""
+        """Redraw what depends on the visibility and size of panes."""
         self.share_rows()
         self.refresh_evidence()
         self.refresh_titles()
         self.note_exposure()
 
     def refresh_titles(self) -> None:
-        """The line over each pane."""
+        """Update the pane titles."""
         item = self.state.visible_item
         document = state = ""
         if item is not None:
@@ -291,7 +296,7 @@ class Display(Controller):
         self._title("evidence", self._pane_name("evidence").title(), note)
 
     def _pane_name(self, pane: str) -> str:
-        """What a pane shows, in a word."""
+        """Return the title of a pane."""
         return "guidelines" if pane == "evidence" and self.state.guide_shown else pane
 
     def _title(self, pane: str, name: str, note: str) -> None:
@@ -304,7 +309,7 @@ class Display(Controller):
     # --- actions ----------------------------------------------------------------------------
 
     def next_heat(self) -> None:
-        """Go on to the model's scores, to the difference of two models, and to neither."""
+        """Cycle the heat map: model scores, difference of two models, off."""
         self._set_heat(self.state.heat.after)
 
     def _set_heat(self, heat: Heat) -> None:
@@ -313,7 +318,7 @@ class Display(Controller):
         self.notify(heat_words(self.state.visible_item, heat, self.state.other_model))
 
     async def choose_other_model(self) -> None:
-        """Choose the model with which the active one is compared."""
+        """Ask for the model that the heat map compares with the active one."""
         state = self.state
         names = (
             [said.model for said in state.visible_item.others]
@@ -332,10 +337,9 @@ class Display(Controller):
             self._set_heat(Heat.DIFFERENCE)
 
     async def toggle_window(self) -> None:
-        """Show or hide where the turns begin and end that voters were shown.
+        """Show or hide the bounds of the turns that voters saw.
 
-        That is so of a corpus, not of a person: it is kept in the database, for whoever may
-        change its settings.
+        This is a property of the corpus, so the database keeps it if you may change settings.
         """
         state = self.state
         state.windowed = not state.windowed
@@ -349,13 +353,13 @@ class Display(Controller):
             )
 
     def toggle_names(self) -> None:
-        """Hide or show names."""
+        """Show or hide names of annotators."""
         self.state.blind = not self.state.blind
         self.refresh_item()
         self.notify("names hidden, order mixed" if self.state.blind else "names shown")
 
     def toggle_model(self) -> None:
-        """Show or hide what models say of items that are not answered yet."""
+        """Show or hide predictions of items that you have not answered yet."""
         if not self.state.blinding.can_hide_model(self.state.stored_item):
             self.notify(IN_VIEW, Level.REFUSED)
             return
@@ -369,5 +373,5 @@ class Display(Controller):
         )
 
     def _turn_pane(self, by: int) -> None:
-        """Go to the next pane, or to the one before."""
+        """Focus the next pane, or the previous one."""
         self.show_pane(PANES[(PANES.index(self.state.pane) + by) % len(PANES)])

@@ -1,4 +1,4 @@
-"""What the workbench leaves to its surroundings: files, predictions, trainings."""
+"""What the workbench leaves to its host: file output, the predictor, scheduled trainings."""
 
 import asyncio
 import errno
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
 
 PREDICTOR_VARIABLE = "NFH_TUI_PREDICTOR"
-"""An environment variable; "off" keeps the predictor from being started."""
+"""An environment variable; "off" disables the predictor."""
 
 
 class Host:
-    """A terminal. The session of a browser has a host of its own."""
+    """The host of a workbench on a terminal; browser sessions have another one."""
 
     access = Access.ADMIN
     """What the person may change."""
     queues_trainings = True
-    """The workbench queues trainings that are due."""
+    """The workbench queues scheduled trainings that are due."""
 
     def open_store(self, path: Path) -> Store:
-        """The database, open. Raises StoreError."""
+        """Open the database for reading and, if possible, writing. Raises StoreError."""
         return Store.open_to_read(path)
 
     def client(self, store: Store, me: Annotator) -> StoreClient:
-        """What the screens ask of the store."""
+        """Return the client through which the screens use the store."""
         del me
         return StoreClient(store)
 
     def attach(self, app: "WorkbenchApp") -> None:
-        """The app has started."""
+        """Called when the app has started."""
 
     def defers_exit(self, app: "WorkbenchApp") -> bool:
-        """True where the end is put off; the host ends the app later."""
+        """Return True to postpone the exit; the host ends the app later."""
         del app
         return False
 
     async def deliver(self, bench: "Workbench", name: str, text: str) -> None:
-        """Write a file beside the database, and say where, or why it is not there."""
+        """Write a text file beside the database and report its path, or the error."""
         path = bench.client.store.path.parent / name
         try:
             path = await asyncio.to_thread(_write, path, text)
@@ -60,7 +60,7 @@ class Host:
         bench.ui.notify(f"written to {path}", Level.DONE)
 
     async def start_predictor(self, bench: "Workbench") -> "PredictorClient | None":
-        """Start the child that predicts; without it the workbench works as well."""
+        """Start the predictor process; None if it is disabled or fails to start."""
         if os.environ.get(PREDICTOR_VARIABLE) == "off" or bench.client.read_only:
             return None
         from nfh_tui.services.predictor_client import PredictorClient
@@ -84,9 +84,9 @@ class Host:
 
 
 def _write(wanted: Path, text: str) -> Path:
-    """Write all of it or nothing, to a new file; half a file would be taken for a whole one.
+    """Write a new file completely or not at all; returns its path.
 
-    What has the name already stays, and the new file has a number behind its name.
+    An existing file is kept; the new one then gets a number.
     """
     for number in count(1):
         path = wanted if number == 1 else wanted.with_stem(f"{wanted.stem}-{number}")
@@ -98,6 +98,7 @@ def _write(wanted: Path, text: str) -> Path:
             file.write(text)
     except OSError:
         with suppress(OSError):
+            # A partial file would be mistaken for a complete one.
             path.unlink()
         raise
     return path

@@ -1,4 +1,4 @@
-"""The item in hand: reading, presenting, reading ahead."""
+"""The current item: reads it and those ahead, and shows it."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 AHEAD = (1, -1, 2, 3)
-"""Items read ahead, by how far they stand from the one shown, the likeliest first."""
+"""Items to read ahead, as offsets from the current one, the likeliest first."""
 STAYS = 0.15
-"""Seconds on an item until its history is read."""
+"""Seconds on an item before its history is read."""
 GONE = "This number is no longer there: somebody replaced or removed it."
 
 
 class ItemController(Controller):
-    """Reads the item in hand and the next ones, and presents it."""
+    """Reads the current item and the next ones, and shows it."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
@@ -36,17 +36,16 @@ class ItemController(Controller):
         self.exposure = ExposureLog()
         """What was in view of each item."""
         self.draft_steps = DraftSteps()
-        """Steps of undo of the drafts, for when one comes back to them."""
+        """Undo steps of the drafts, for when you return to an item."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What is about the item as a whole."""
         return {"history": self.show_history}
 
     async def _read(self, anchor_id: int) -> AnchorItem | None:
         return await self.client.item(anchor_id, self.state.me, self.state.role)
 
     async def show(self, anchor_id: int) -> bool:
-        """Show an item wherever it stands, in the queue or beside it; False if it is gone."""
+        """Show an item, in the queue or beside it; returns False if it is gone."""
         item = await self.cache.get(anchor_id)
         if item is None:
             return False
@@ -63,7 +62,7 @@ class ItemController(Controller):
         return True
 
     def present(self, item: AnchorItem) -> None:
-        """Put an item on the screen, with the draft, if there is one."""
+        """Show an item with its draft, if there is one."""
         if self.state.anchor_id != item.anchor_id:
             self.bench.clock.start(item.anchor_id)
             self.state.history = ()
@@ -78,25 +77,25 @@ class ItemController(Controller):
         self.run_latest(self._read_history, "history", "the history of an item")
 
     def has_draft(self, item: AnchorItem) -> bool:
-        """True if there is a draft of the item that is not on its way to be saved."""
+        """Return True if there is a draft that is not being saved as an answer."""
         state = self.state
         key = (item.anchor_id, state.role)
         return key not in state.saving and state.drafts.get(key, item.draft) is not None
 
     def _edit_of(self, item: AnchorItem) -> EditState:
-        """The answer to work on: the draft, else what the item itself brings."""
+        """Return the draft, else the state that the item itself gives."""
         state = self.state
         key = (item.anchor_id, state.role)
         state.initial = begin(replace(item, draft=None), state.me.name, state.role)
         if state.is_reading:
             return EditState(cursor=item.anchor.start, role=state.role)
-        # What this session began, saved or threw away is newer than what was read.
+        # Edits of this session are newer than what was read.
         if key in state.drafts:
             return state.drafts[key] or state.initial
         return begin(item, state.me.name, state.role)
 
     async def reload(self) -> None:
-        """Read the item shown anew; the draft stays as it is."""
+        """Reload the current item; keeps the draft."""
         before = self.state.stored_item
         if before is None:
             return
@@ -114,43 +113,43 @@ class ItemController(Controller):
             self.state.drafts.get((item.anchor_id, self.state.role)) is None
             and under != self.state.initial.content
         ):
-            # What undo would go back to no longer stands on what is stored.
+            # The undo steps refer to a stored state that has changed.
             self.state.past.clear()
             self.state.future.clear()
         self.ui.refresh_item()
 
     async def reload_all(self) -> None:
-        """Read anew all that is in view; the draft stays as it is."""
+        """Reload all that is visible; keeps the draft."""
         self.cache.clear()
         await self.reload()
         await self.bench.queue_list.refresh_visible()
         await self.bench.queue.count_left()
 
     def clear(self) -> None:
-        """Show that there is nothing to show."""
+        """Show that there is no item."""
         self.state.stored_item = None
         self.state.edit = EditState()
         self.ui.refresh_item()
 
     def read_ahead(self) -> None:
-        """Start reading the items that are likely to be wanted next; ask for predictions."""
+        """Start reading the likely next items, and request predictions."""
         places = (self.state.position.index + step for step in AHEAD)
         self.cache.ahead(self.state.ids[p] for p in places if 0 <= p < len(self.state.ids))
         self.bench.predictions.ask_soon()
 
     def leave(self) -> None:
-        """Start writing what waits: the item is about to leave the screen."""
+        """Start pending writes before another item is shown."""
         self.bench.answers.draft_writer.start()
 
     def move_cursor(self, token: int) -> None:
-        """Put the cursor on a token of the item shown."""
+        """Move the cursor to a token of the current item."""
         if self.state.visible_item is not None:
             self.state.edit = move_to(self.state.edit, self.state.visible_item, token).state
             self.ui.refresh_edit()
             self.bench.queue.keep_position()
 
     async def _read_history(self) -> None:
-        """Show the history of the item in the evidence once one stays on it."""
+        """Show the history of the item in the evidence pane after STAYS seconds."""
         state = self.state
         item = state.stored_item
         await asyncio.sleep(STAYS)
@@ -164,7 +163,7 @@ class ItemController(Controller):
             await self._read_precedents(item)
 
     async def _read_precedents(self, item: AnchorItem) -> None:
-        """Show earlier decisions that bear on the item, to whoever may see decisions."""
+        """Show relevant earlier decisions to people who may see decisions."""
         if self.state.role is Role.ANNOTATOR or self.state.stored_item is not item:
             return
         nouns, tag = bearing(item, self.state.edit)
@@ -176,7 +175,7 @@ class ItemController(Controller):
             self.ui.refresh_evidence()
 
     async def show_history(self) -> None:
-        """Show who changed what of this item."""
+        """Show who changed what in this item."""
         item = self.state.stored_item
         if item is None:
             raise RefusedError(NOTHING)

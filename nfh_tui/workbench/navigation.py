@@ -1,4 +1,4 @@
-"""Queue navigation: which items there are, and the way from one to another."""
+"""Navigation in the queue and the panes."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -25,28 +25,27 @@ if TYPE_CHECKING:
 
 
 PLACE_DELAY = 0.15
-"""Seconds after a move until the place is written."""
+"""Seconds between a move and the write of the position."""
 WINDOW = 200
-"""Rows looked at together for the next undecided item."""
+"""Rows that are searched together for the next undecided item."""
 WINDOWS = 3
-"""So many windows are looked at before the whole queue is asked."""
+"""Number of windows that are searched before the whole queue."""
 ALL_DONE = "All done: nothing that you were given is left. Thank you!"
 STEPS = frozenset({"queue.next", "queue.previous"})
 
 
 class QueueController(Controller):
-    """The queue, and the way through it and the panes."""
+    """Loads the queue and moves in it."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self.position_writer = DebouncedWriter(PLACE_DELAY, self._position_failed)
         self._first_ids = asyncio.Event()
         self.placed = asyncio.Event()
-        """The place of the item shown is known."""
+        """Set once the position of the current item is known."""
         self._all_ids = asyncio.Event()
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What moves in the queue and in the panes."""
         return {
             "queue.next": partial(self._step, 1),
             "queue.previous": partial(self._step, -1),
@@ -70,9 +69,11 @@ class QueueController(Controller):
         insist: bool = False,
         near: Nearby | None = None,
     ) -> None:
-        """Show what a query finds: at this anchor, if it is among the first, else from the
-        start. insist: show the anchor at once, wherever it stands and even if nowhere; near:
-        what stood around it when it was last there.
+        """Show the items of a query.
+
+        at: the anchor to show if it is in the first chunk; otherwise the first item is shown.
+        insist: show `at` at once, in whatever chunk it is, or beside the queue. near: the
+        neighbours of `at` when it was last shown.
         """
         await self.bench.background.note_order(query)
         self.bench.item.leave()
@@ -102,7 +103,7 @@ class QueueController(Controller):
         await self.count_left()
 
     def why_not_asked(self, query: Query) -> str:
-        """Why a query may not be asked in this mode; "" where it may."""
+        """Return why a query is not allowed in this mode; empty if it is."""
         try:
             asked_by(query, self.state.role, self.state.me.name)
         except QueryError as error:
@@ -112,7 +113,7 @@ class QueueController(Controller):
     async def _load_ids(
         self, ids: IdList, query: Query, at: int | None, near: Nearby | None
     ) -> None:
-        """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
+        """Fill a list chunk by chunk; the position of `at` is set when its chunk arrives."""
         first, placed, every = self._first_ids, self.placed, self._all_ids
         try:
             async for chunk in self.client.stream(
@@ -146,7 +147,7 @@ class QueueController(Controller):
             self.placed.set()
 
     def _place_in_gap(self, ids: IdList, near: Nearby, at: int | None) -> None:
-        """Stand where the item shown would be, which has left the queue, once that is known."""
+        """Set the position of a current item that has left the queue to where it would be."""
         here = at is not None and self.state.anchor_id == at
         if (
             here
@@ -160,7 +161,7 @@ class QueueController(Controller):
             self.ui.refresh_status()
 
     async def fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
-        """The rows of some anchors, for the list."""
+        """Return queue rows for the list."""
         state = self.state
         return await self.client.read(self.store.queue.rows, ids, state.me, state.role)
 
@@ -168,14 +169,14 @@ class QueueController(Controller):
 
     @property
     def _is_todo(self) -> bool:
-        """True while the queue is of what this person was given, to be worked through."""
+        """True while the queue consists of the items assigned to this person."""
         state = self.state
         given = [t for t in state.query.terms if isinstance(t, PeopleTerm) and t.key == "todo"]
         mine = any(ME in value.names for term in given for value in term.values)
         return mine and not state.is_reading
 
     async def count_left(self) -> None:
-        """Count what is left of what one was given, while the queue is of that."""
+        """Count the open assigned items, if the queue consists of them."""
         state = self.state
         left = None
         if self._is_todo:
@@ -187,7 +188,7 @@ class QueueController(Controller):
             self.ui.refresh_status()
 
     def rest_words(self) -> str:
-        """What to say of the rest once nothing comes after this item; "" before that."""
+        """Describe the remaining assigned items if no item follows this one; else empty."""
         if self.state.todo_left == 0:
             return ALL_DONE
         left = self.state.todo_left
@@ -198,12 +199,12 @@ class QueueController(Controller):
     # --- the position -----------------------------------------------------------------------
 
     def keep_position(self) -> None:
-        """Remember soon where this person stands."""
+        """Schedule the write of the position."""
         if self.state.keeps_own:
             self.position_writer.keep("place", self.save_position)
 
     async def save_position(self) -> None:
-        """Save where this person stands, and what stands around it in the queue."""
+        """Save the position and the neighbours of the current item."""
         state = self.state
         name = name_of(state.mode.value, state.me.name)
         near = around(
@@ -221,14 +222,14 @@ class QueueController(Controller):
             await self.client.write(self.store.settings.write, name, dump(near))
 
     def _position_failed(self, error: Exception) -> None:
-        # Nobody's work: no reason to stand in the way of whoever only reads.
+        # A position is not work: people who only read need no report.
         if not self.state.unsaved_reported and not self.client.read_only:
             self.ui.notify(f"Where you stand is not saved. {error}", Level.REFUSED)
 
     # --- one item after another -------------------------------------------------------------
 
     async def go(self, place: int) -> None:
-        """Show the item in a place of the queue."""
+        """Show the item at a position."""
         bench = self.bench
         bench.item.leave()
         self.placed.set()
@@ -251,14 +252,14 @@ class QueueController(Controller):
         bench.item.read_ahead()
 
     def _step_waits(self) -> bool:
-        """True if the next key steps on anyway, so that the item need not be drawn."""
+        """Return True if another step follows, so that this item need not be drawn."""
         command = self.bench.commands.peek()
         if isinstance(command, KeyPress):
             return self.bench.action_of(command.key) in STEPS
         return isinstance(command, RunAction) and command.id in STEPS
 
     async def _step(self, by: int) -> None:
-        """Go so many items on; back into the queue from an item beside it."""
+        """Move by a number of items; an item beside the queue returns to it first."""
         await self.placed.wait()
         target = (
             self.state.position.next_index - 1 + by
@@ -275,7 +276,7 @@ class QueueController(Controller):
         self.ui.notify(LAST if by > 0 else FIRST, Level.REFUSED)
 
     async def first(self) -> None:
-        """Go to the start of the queue."""
+        """Go to the first item."""
         state = self.state
         if len(state.ids) and (state.position.index or state.position.is_detached):
             await self.go(0)
@@ -283,7 +284,7 @@ class QueueController(Controller):
             self.ui.notify(FIRST if len(state.ids) else EMPTY, Level.REFUSED)
 
     async def last(self) -> None:
-        """Go to the end of the queue, once it is known."""
+        """Go to the last item, once the queue is complete."""
         state = self.state
         await self.placed.wait()
         await self._all_ids.wait()
@@ -293,7 +294,7 @@ class QueueController(Controller):
             self.ui.notify(LAST if len(state.ids) else EMPTY, Level.REFUSED)
 
     async def _to_undecided(self, *, forward: bool) -> None:
-        """Go to the next item that waits, or to the last one before."""
+        """Go to the next or previous undecided item."""
         await self.placed.wait()
         place = (
             await self._undecided_near(forward)
@@ -308,7 +309,7 @@ class QueueController(Controller):
         await self.go(place)
 
     async def _undecided_near(self, forward: bool) -> int | None:
-        """The nearest undecided place among the next windows of rows."""
+        """Return the nearest undecided position in the next windows of rows."""
         state = self.state
         here = state.position.next_index - 1 if forward else state.position.previous_index + 1
         start = here + 1 if forward else here - WINDOW
@@ -323,11 +324,11 @@ class QueueController(Controller):
         return None
 
     async def _undecided_anywhere(self, forward: bool) -> int | None:
-        """The nearest place, of the whole queue, that an own query finds undecided."""
+        """Return the nearest undecided position in the whole queue, by a query."""
         state = self.state
         queries = [f"-by:{quote(state.me.name)}"]
         if state.mode is not Mode.ANNOTATE:
-            # What one has to decide blind may have been decided by somebody else.
+            # An item to be decided blind may have been decided by another person.
             queries = ["-state:decided", "todo:me/adjudicator"]
         waiting: set[int] = set()
         for query in queries:
@@ -341,7 +342,7 @@ class QueueController(Controller):
     # --- moving inside the panes ------------------------------------------------------------
 
     async def _line(self, by: int) -> None:
-        """Go so many lines down in the pane in use."""
+        """Move down by lines in the focused pane."""
         bench = self.bench
         if self.state.pane == "queue":
             await self._step(by)
@@ -360,7 +361,7 @@ class QueueController(Controller):
                 bench.item.move_cursor(token)
 
     def _scroll(self, view: ScrollView, by: int) -> None:
-        """Scroll a pane by so many lines; at its end, say so."""
+        """Scroll a pane by lines; at its end, say so."""
         if self.state.visible_item is None and view is not self.bench.guide:
             self.ui.notify(NOTHING, Level.REFUSED)
         elif by < 0 and view.scroll_offset.y <= 0:
@@ -371,7 +372,7 @@ class QueueController(Controller):
             view.scroll_relative(y=by, animate=False)
 
     async def _page(self, by: int) -> None:
-        """Go so many pages down in the pane in use."""
+        """Move down by pages in the focused pane."""
         if self.state.pane == "queue":
             await self._step(self._page_of_queue(by))
         else:
@@ -379,7 +380,7 @@ class QueueController(Controller):
             self._scroll(view, by * view.size.height)
 
     def _page_of_queue(self, by: int) -> int:
-        """How many items a page is, or what is left of one; at least one step that way."""
+        """Return the items of a page, or of the rest of the queue; at least one."""
         state = self.state
         left = len(state.ids) - 1 - state.position.index if by > 0 else state.position.index
         return by * max(1, min(self.bench.queue_list.page, left))

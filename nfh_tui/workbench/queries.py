@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 SUGGESTED = 6
-"""Completions that stand at the foot while a query is typed."""
+"""Completions in the footer while a query is typed."""
 TAB_WORDS = 10
-"""Cells of the foot that are not completions."""
+"""Cells of the footer that completions cannot use."""
 VIEW_SIGN = "@"
-"""A query that begins so is the name of a saved view."""
+"""A query with this prefix is the name of a saved view."""
 DEEP = "The item in hand is number {place:,} in this order; {first} goes to the first."
 RANDOM = "random"
 ORDER = "order"
 WIDE = max(map(len, SORTS)) + 2
-"""Cells of an order's name in the list, with the sign of the one there is."""
+"""Width of the names in the list of orders, with a sign for the current one."""
 
 
 def _entered(text: str, why_not: Callable[[Query], str]) -> str:
-    """What enter would do with a query: show what it finds, or say why it cannot."""
+    """Return what enter would do: run the query, or report an error."""
     try:
         return why_not(parse(text.strip())) or "enter shows them"
     except QueryError as error:
@@ -40,14 +40,13 @@ def _entered(text: str, why_not: Callable[[Query], str]) -> str:
 
 
 class QueryController(Controller):
-    """Asks, keeps and orders queries."""
+    """Runs, saves and sorts queries."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self._known_values: dict[str, Sequence[str]] = {}
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What chooses which items there are."""
         return {
             "query": self.ask,
             "search": self.search,
@@ -61,7 +60,7 @@ class QueryController(Controller):
     # --- queries ----------------------------------------------------------------------------
 
     async def ask(self) -> None:
-        """Ask for a query and show what it finds."""
+        """Ask for a query and show its items."""
         completer = Completer(lambda key: self._known_values.get(key, ()), self.state.role)
         self.run_latest(self._learn_values, "values", "values that completion offers")
 
@@ -79,7 +78,7 @@ class QueryController(Controller):
         await self.run(await self._of_view(text))
 
     async def _learn_values(self) -> None:
-        """Read what the database knows of values, for completion to offer."""
+        """Read the values that the database contains, for completion."""
         for key in keys_for(self.state.role):
             if key.open_values:
                 known = await self.client.read(
@@ -88,7 +87,7 @@ class QueryController(Controller):
                 self._known_values[key.name] = known
 
     async def search(self) -> None:
-        """Ask for words and keep the items of this query whose passage has them."""
+        """Ask for words; narrows the query to passages that contain them."""
         self.bench.key_line.foot = Foot("words of the passage; enter shows the items")
         words = await self.bench.prompts.ask(
             "/", changed=lambda text: self._count_soon(self._narrowed(text))
@@ -101,7 +100,9 @@ class QueryController(Controller):
         return f"{self.state.query.text} {added}".strip()
 
     async def _of_view(self, text: str | None) -> str | None:
-        """The query of a view named with @; other texts as they are."""
+        """Return the query of a view named with @; other texts unchanged. Raises
+        RefusedError.
+        """
         if text is None or not text.startswith(VIEW_SIGN):
             return text
         name = text.removeprefix(VIEW_SIGN).strip()
@@ -111,8 +112,10 @@ class QueryController(Controller):
         return query
 
     async def run(self, text: str | None, *, back: bool = False) -> None:
-        """Show what a query finds; None leaves all as it is. back: esc goes back to where one
-        is now."""
+        """Show the items of a query; None changes nothing.
+
+        back: escape returns to the current item.
+        """
         self.ui.refresh_keys()
         if text is None:
             return
@@ -130,7 +133,7 @@ class QueryController(Controller):
         await self.show(query)
 
     async def show(self, query: Query) -> None:
-        """Show what a query finds, staying on the item if that is among it."""
+        """Show the items of a query; keeps the current item if it is among them."""
         self.ui.notify("")
         await self.bench.queue.open(query, self.state.anchor_id)
         if not len(self.state.ids):
@@ -139,7 +142,7 @@ class QueryController(Controller):
             )
 
     def _count_soon(self, text: str) -> None:
-        """Count what a query would find; a count under way for an older text is dropped."""
+        """Count the items of a query; cancels a count for an older text."""
         self.run_latest(partial(self._count, text), "count", "counting what a query finds")
 
     async def _count(self, text: str) -> None:
@@ -154,13 +157,13 @@ class QueryController(Controller):
         self.bench.bar.note = f"{count:,} item" + ("" if count == 1 else "s")
 
     async def reload(self) -> None:
-        """Make the queue anew."""
+        """Run the query again."""
         await self.show(self.state.query)
         if len(self.state.ids):
             self.ui.notify("the queue is made anew", Level.DONE)
 
     async def step_out(self) -> None:
-        """One step out: to the passage, then to the former query."""
+        """Go one level up: to the passage pane, then to the previous query."""
         if self.state.pane != "passage":
             self.ui.show_pane("passage")
         elif self.state.position.is_detached:
@@ -172,7 +175,9 @@ class QueryController(Controller):
             self.ui.notify("Nothing is open. q quits.")
 
     def _previous(self) -> QueryHistoryEntry | None:
-        """The last query before this one that may be asked in this mode, if there is one."""
+        """Return the last previous query that is allowed in this mode; None if there is
+        none.
+        """
         while self.state.query_history:
             former = self.state.query_history.pop()
             if not self.bench.queue.why_not_asked(parse(former.text)):
@@ -180,7 +185,7 @@ class QueryController(Controller):
         return None
 
     async def ask_anew(self, left: str) -> None:
-        """Show what the query finds in another role. left: why it may not be asked there."""
+        """Run the query again for another role. left: why it is not allowed there."""
         state = self.state
         self._known_values.clear()
         if left:
@@ -190,7 +195,7 @@ class QueryController(Controller):
     # --- views ------------------------------------------------------------------------------
 
     async def open_view(self) -> None:
-        """Choose a view; one's own may be renamed or deleted on the way."""
+        """Choose a view; your own can be renamed or deleted there."""
         from nfh_tui.screens.dialogs import ViewDialog
 
         while True:
@@ -237,7 +242,7 @@ class QueryController(Controller):
             )
 
     async def _may_take(self, name: str) -> bool:
-        """True for a name that no view has, or that is to be given to another query."""
+        """Return True if the name is free, or you confirm that it gets another query."""
         known = dict(await self.client.read(self.store.workspace.views, self.state.me))
         if name not in known:
             return True
@@ -246,7 +251,7 @@ class QueryController(Controller):
         return await self.bench.prompts.choose(question, choices) == "y"
 
     async def save_view(self) -> None:
-        """Keep the query under a name."""
+        """Save the query under a name."""
         name = ((await self.bench.prompts.ask("Name of this view")) or "").strip()
         if not name:
             return
@@ -259,7 +264,7 @@ class QueryController(Controller):
         self.ui.notify(f"view “{name}” saved; @ lists it, : @{name} opens it", Level.DONE)
 
     async def view_named(self, name: str) -> str | None:
-        """The query of a view; None for a name that is none's."""
+        """Return the query of a view; None for an unknown name."""
         state = self.state
         saved = await self.client.read(self.store.workspace.views, state.me)
         every = {view.name: view.query for view in views(saved, state.mode, state.me.name)}
@@ -268,7 +273,7 @@ class QueryController(Controller):
     # --- the order --------------------------------------------------------------------------
 
     async def sort(self) -> None:
-        """Choose an order; it takes the place of the one that the query names."""
+        """Choose a sort order, which replaces that of the query."""
         text = self.state.query.text
         present = sorts_in(text)
         now = present[0] if len(present) == 1 else "" if present else f"sort:{ORDER}"
@@ -287,20 +292,20 @@ class QueryController(Controller):
 
     @property
     def _first_key(self) -> str:
-        """The key that goes to the start of the queue."""
+        """Return the key that goes to the start of the queue."""
         found = (a.shown for a in self.bench.keymap.actions if a.id == "queue.first")
         return (next(found, "").split() or ["g"])[0]
 
 
 def _name(term: str) -> str:
-    """The order that a term names, without sign and seed."""
+    """Return the name of an order without sign and seed."""
     return term.lstrip("-").partition(":")[2].partition("/")[0]
 
 
 def _option(name: str, meaning: str, now: str) -> tuple[str, str, str]:
-    """An order as the list shows it, and the term that choosing it writes.
+    """Return an order as a list entry, with the term that it adds to the query.
 
-    The order there is now is turned round by choosing it again; of a shuffle another is made.
+    Choosing the current order reverses it; a shuffle gets a new seed.
     """
     term = f"sort:{name}"
     if _name(now) != name:

@@ -1,4 +1,4 @@
-"""The workbench: one screen on which all the work is done."""
+"""The workbench screen."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -79,13 +79,13 @@ from nfh_tui.workbench.state import WorkbenchState
 
 NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
 PATIENCE = 3.0
-"""Seconds to wait at the end for writes under way before asking."""
+"""Seconds to wait for pending writes at exit before asking."""
 POLL = 1.0
-"""Seconds between looks for what others have written."""
+"""Seconds between checks for commits of other processes."""
 
 
 def bindings() -> list[BindingType]:
-    """Every action's keys as Textual's bindings, under the action's id."""
+    """Return the keys of all actions as Textual bindings, under the action ids."""
     return [
         Binding(",".join(a.keys), f"act('{a.id}')", a.title, show=False, id=a.id)
         for a in ACTIONS
@@ -94,14 +94,14 @@ def bindings() -> list[BindingType]:
 
 
 def action_provider() -> type:
-    """The palette's actions, imported when the palette is opened."""
+    """Return the palette's provider; imported when the palette opens."""
     from nfh_tui.screens.dialogs import ActionProvider
 
     return ActionProvider
 
 
 class Workbench(Enduring, Screen[None]):
-    """Queue, passage and evidence, drawn and changed by controllers that share one state."""
+    """Queue, passage and evidence. Controllers draw and change them; they share one state."""
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
@@ -176,7 +176,7 @@ class Workbench(Enduring, Screen[None]):
         self.tour = TourController(self, wanted=tour)
         self.background = BackgroundController(self)
         self.predictions = PredictionController(self)
-        # A question of the editor goes before the tour, so that its keys are not lost to it.
+        # Questions of the editor precede the tour, so that the editor gets its keys.
         self.interceptors: tuple[KeyInterceptor, ...] = (
             self.background,
             self.answers,
@@ -184,7 +184,6 @@ class Workbench(Enduring, Screen[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """Three panes, each under its title; the bar, the line of state, the keys."""
         views = {"queue": self.queue_list, "passage": self.passage, "evidence": self.evidence}
         with Horizontal(id="panes"):
             for pane, view in views.items():
@@ -216,8 +215,8 @@ class Workbench(Enduring, Screen[None]):
         self.enqueue(self.guidelines.learn)
 
     async def _open(self) -> None:
-        """Open the query asked for, else what this person was given and has not answered,
-        else where they stood when last here.
+        """Open the requested query, else the assigned items that are open, else the last
+        position.
         """
         state = self.state
         place = await self.client.read(
@@ -238,7 +237,7 @@ class Workbench(Enduring, Screen[None]):
         await self.queue.open(query, at, insist=True, near=load(kept, query.text))
         if state.todo_left and self._is_done(state.stored_item):
             await self.queue.go(0)
-        # To move would end a question that waits; it brought its own cursor along.
+        # A move would close an open question, which has set the cursor itself.
         waits = state.edit.span is not None or state.edit.pending is not None
         here = at is not None and state.anchor_id == at
         if place.token is not None and here and not waits:
@@ -254,7 +253,7 @@ class Workbench(Enduring, Screen[None]):
         await self.tour.start_if_new()
 
     def _is_done(self, item: AnchorItem | None) -> bool:
-        """True for an item that this person has answered and not begun anew."""
+        """Return True if this person has answered the item and has no draft of it."""
         state = self.state
         return (
             item is not None
@@ -274,34 +273,36 @@ class Workbench(Enduring, Screen[None]):
     # --- the command loop -------------------------------------------------------------------
 
     def action_of(self, key_name: str) -> str | None:
-        """The action that a key stands for, the person's own keys considered."""
+        """Return the action of a key in the person's keymap."""
         return self.keymap.action_of(key_name)
 
     async def take(self, event: Typed) -> bool:
-        """Type a key into the bar, or queue it; False for Textual's own (ctrl+c)."""
+        """Type a key into the input bar, or queue it; returns False for Textual's keys
+        (ctrl+c).
+        """
         key = event.key if isinstance(event, events.Key) else ""
         ours = self.action_of(key) is not None
         if self.bar.is_open:
             return await self.bar.take(event) or ours
         if not isinstance(event, events.Key):
             return False
-        # An action that waits before it may open the bar: keys that edit are kept for that.
+        # A queued action may open the bar: keys that edit text are kept for it.
         if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
             return False
         self.commands.put(KeyPress(key, event.character))
         return True
 
     def action_act(self, action_id: str) -> None:
-        """What bindings and the palette call: queue an action by its id."""
+        """Queue an action by its id; called by bindings and the palette."""
         if not self.bar.is_open:
             self.commands.put(RunAction(action_id))
 
     def enqueue(self, run: Callable[[], Awaitable[None]]) -> None:
-        """Have something done between two actions."""
+        """Schedule a call between two actions."""
         self.commands.put(Callback(run))
 
     async def run_command_loop(self) -> None:
-        """Do what is asked for, one thing after another, for as long as the screen stands."""
+        """Run the commands one after another while the screen exists."""
         while True:
             command = await self.commands.get()
             try:
@@ -336,7 +337,7 @@ class Workbench(Enduring, Screen[None]):
             await result
 
     def why_not(self, action: Action) -> str:
-        """Why an action cannot be done now; "" where nothing is known to be in its way."""
+        """Return why an action is unavailable; empty if no reason is known."""
         state = self.state
         why = why_not(
             action,
@@ -356,7 +357,7 @@ class Workbench(Enduring, Screen[None]):
     # --- messages ---------------------------------------------------------------------------
 
     def on_error_raised(self, message: ErrorRaised) -> None:
-        """Show what could not be read or saved, once while it is not read."""
+        """Show an error dialog, once while it is open."""
         message.stop()
         if message.sentence in self._troubles:
             return
@@ -369,48 +370,43 @@ class Workbench(Enduring, Screen[None]):
         self.enqueue(show)
 
     def on_passage_view_token_clicked(self, message: PassageView.TokenClicked) -> None:
-        """Put the cursor on a word that was clicked."""
         self.clock.touch()
         self.ui.show_pane("passage")
         self.item.move_cursor(message.token)
 
     def on_bulk_progress(self, message: BulkProgress) -> None:
-        """Show how far long work is, while it is under way."""
         if self.state.busy:
             self.state.busy = message.words
             self.ui.refresh_status()
 
     async def on_prediction_ready(self, message: PredictionReady) -> None:
-        """The predictor has stored a prediction."""
         await self.predictions.show(message.anchor_id)
 
     def on_predictor_changed(self, message: PredictorChanged) -> None:
-        """The predictor started, stopped or fell over."""
         self.predictions.report(message)
 
     def on_passage_view_laid_out(self) -> None:
-        """The passage needs other rows than were known before it had a width."""
+        """The layout has shown how many rows the passage needs."""
         self.ui.share_rows()
 
     def on_resize(self) -> None:
-        """Other panes may fit; what the tour points at may stand elsewhere."""
+        """Adapt the panes and the position of the tour."""
         self.call_after_refresh(self.tour.place_box)
         self.call_after_refresh(self.ui.rearrange)
 
     def on_screen_suspend(self, event: events.ScreenSuspend) -> None:
-        """Another screen or a dialog stands over this one: the item's clock stands still."""
+        """Pause the item's clock: another screen or a dialog covers this one."""
         del event
         self.clock.pause()
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """The item is in view again."""
+        """Resume the item's clock."""
         del event
         self.clock.resume()
 
     # --- help, palette, theme ---------------------------------------------------------------
 
     async def show_help(self) -> None:
-        """Show the keys."""
         from nfh_tui.screens.dialogs import help_table
 
         title = f"Keys · {self.state.pane} · {self.state.mode}"
@@ -418,13 +414,12 @@ class Workbench(Enduring, Screen[None]):
         await self.prompts.show_text(title, table)
 
     def show_palette(self) -> None:
-        """Open the palette."""
         from nfh_tui.screens.dialogs import Palette
 
         self.app.push_screen(Palette(placeholder="An act by name…"))
 
     async def choose_theme(self) -> None:
-        """Choose a theme; each is shown while one moves through the list."""
+        """Choose a theme, with a preview of the highlighted one."""
         before = self.app.theme
 
         def show(name: str) -> None:
@@ -441,12 +436,11 @@ class Workbench(Enduring, Screen[None]):
     # --- modes ------------------------------------------------------------------------------
 
     async def next_mode(self) -> None:
-        """Go to the next mode."""
         modes = list(Mode)
         await self.set_mode(modes[(modes.index(self.state.mode) + 1) % len(modes)])
 
     async def set_mode(self, mode: Mode) -> None:
-        """Change what the workbench is for; the item stays, and the queue if it may."""
+        """Change the mode. Keeps the item, and the query if it is allowed there."""
         if why := denied(self.state.access, BY_ID["mode.next"].access):
             raise RefusedError(why)
         if self.client.read_only and mode is not Mode.BROWSE:
@@ -461,7 +455,7 @@ class Workbench(Enduring, Screen[None]):
             await self.queries.ask_anew(left)
         elif self.state.stored_item is not None:
             await self.item.show(self.state.stored_item.anchor_id)
-        # In another role other things are seen of the queue, too.
+        # The other role sees other columns of the queue, too.
         await self.queue_list.refresh_visible()
         await self.queue.count_left()
         self.ui.refresh_status()
@@ -481,7 +475,7 @@ class Workbench(Enduring, Screen[None]):
     # --- leaving ----------------------------------------------------------------------------
 
     async def quit(self) -> None:
-        """Save what waits and leave; ask first where something cannot be saved."""
+        """Save pending writes and exit; asks first if something cannot be saved."""
         await self.save_all()
         if self.state.saving or self.answers.draft_writer.unsaved:
             question = "Something is not saved yet. Leave all the same?"
@@ -501,13 +495,13 @@ class Workbench(Enduring, Screen[None]):
         self.app.exit(0)
 
     async def save_all(self) -> None:
-        """Write what waits, or what can be written of it before patience ends."""
+        """Complete pending writes as far as possible within PATIENCE seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await self.write_all()
 
     async def write_all(self) -> None:
-        """Return when drafts, position and answers are on disk, or have failed to get there."""
+        """Return when drafts, position and answers are on disk or have failed."""
         self.queue.keep_position()
         await self.answers.draft_writer.flush()
         await self.queue.position_writer.flush()

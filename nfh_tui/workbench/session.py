@@ -1,5 +1,5 @@
-"""The state of a sitting: items read ahead, time spent, the ids of the queue, the place in
-it, what was in view, and drafts' steps.
+"""State of a session: cached items, time spent, ids of the queue, position, exposure, undo
+steps of drafts.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from nfh_db.records import AnchorItem, Role
 from nfh_tui.editor.state import EditState
 
 KEPT = 24
-"""Items kept; the ones used longest ago are forgotten first."""
+"""Maximum number of cached items; the least recently used ones are removed."""
 
 Read = Callable[[int], Awaitable[AnchorItem | None]]
 
 
 class ItemCache:
-    """Items by anchor id. A read under way is shared by all who want the item."""
+    """Cache of items by anchor id. Concurrent requests for an item share one read."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -29,11 +29,13 @@ class ItemCache:
         self._reading: dict[int, asyncio.Task[AnchorItem | None]] = {}
 
     def peek(self, anchor_id: int) -> AnchorItem | None:
-        """The item if it has been read."""
+        """Return the item if it is cached."""
         return self._items.get(anchor_id)
 
     async def get(self, anchor_id: int) -> AnchorItem | None:
-        """The item, read if need be; None if there is no such anchor (any more)."""
+        """Return the item, reading it if needed; None if the anchor does not exist (any
+        more).
+        """
         item = self._items.get(anchor_id)
         if item is not None:
             self._items.move_to_end(anchor_id)
@@ -41,15 +43,15 @@ class ItemCache:
         return await asyncio.shield(self._start(anchor_id))
 
     def ahead(self, anchor_ids: Iterable[int]) -> None:
-        """Start reading items that will be wanted soon. Errors wait for who wants them."""
+        """Start reading items. Errors are raised to later callers of `get`."""
         for anchor_id in anchor_ids:
             if anchor_id not in self._items:
                 self._start(anchor_id)
 
     def forget(self, anchor_id: int) -> None:
-        """Read this item anew when it is wanted next, and its whole passage with it.
+        """Remove an item and the other items of its passage, which show its state.
 
-        The items of one passage show each other's state.
+        A read that is under way does not put the item back.
         """
         item = self._items.pop(anchor_id, None)
         self._reading.pop(anchor_id, None)
@@ -59,7 +61,7 @@ class ItemCache:
                 self._reading.pop(sibling.anchor_id, None)
 
     def clear(self) -> None:
-        """Forget all: the mode changed, or somebody else has written."""
+        """Remove all items: the mode has changed, or another process has committed."""
         self._items.clear()
         self._reading.clear()
 
@@ -76,7 +78,7 @@ class ItemCache:
         try:
             item = await self._read(anchor_id)
         finally:
-            # Forgotten meanwhile: what was read is older than what made it be forgotten.
+            # If the item was forgotten during the read, the result is outdated.
             fresh = self._reading.get(anchor_id) is task
             if fresh:
                 del self._reading[anchor_id]
@@ -88,23 +90,23 @@ class ItemCache:
 
 
 def _looked_at(task: "asyncio.Task[AnchorItem | None]") -> None:
-    """Take note of an error nobody waited for; whoever wants the item reads it again."""
+    """Mark the exception as retrieved; the next caller of `get` reads the item again."""
     if not task.cancelled():
         task.exception()
 
 
 IDLE = 60.0
-"""Seconds without a key after which the clock stands still until the next one."""
+"""Seconds without a key after which the clock stops until the next one."""
 
 REMEMBERED = 512
-"""Items whose time is kept while one works on others; the ones left longest ago go first."""
+"""Number of items whose time is kept; those left longest ago are removed first."""
 
 
 class ItemClock:
-    """Counts seconds of work, on one item at a time.
+    """Counts the seconds of work on one item at a time.
 
-    Who comes back to an item goes on counting where they left. While `pause` holds (a dialog
-    is open, the terminal is not looked at) nothing is counted; a key ends it as well.
+    Returning to an item continues its count. After `pause` (a dialog is open, or the terminal
+    has lost the focus) nothing is counted until `resume` or the next key.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic, idle: float = IDLE) -> None:
@@ -116,7 +118,7 @@ class ItemClock:
         self._earlier: dict[int, float] = {}
 
     def start(self, item: int | None = None) -> None:
-        """Begin with another item. item: its id, None for one that is not come back to."""
+        """Switch to another item. item: its id; None for one whose time is not kept."""
         spent = self.seconds
         if self._item is not None:
             self._earlier.pop(self._item, None)
@@ -128,44 +130,42 @@ class ItemClock:
         self._last = self._now()
 
     def done(self) -> None:
-        """The item is answered: whoever comes back to it begins at nought."""
+        """The item is answered: its next count starts at zero."""
         if self._item is not None:
             self._earlier.pop(self._item, None)
         self._item = None
 
     def touch(self) -> None:
-        """A key was pressed, or the mouse used."""
+        """Record a key press or a mouse event."""
         self._spent = self.seconds
         self._last = self._now()
 
     def pause(self) -> None:
-        """Stand still from now on."""
         self._spent = self.seconds
         self._last = None
 
     def resume(self) -> None:
-        """Go on counting after a pause."""
         if self._last is None:
             self._last = self._now()
 
     def skip(self) -> None:
-        """Leave out what passed since the last key: the program was stopped meanwhile."""
+        """Exclude the time since the last key, for example while the process was suspended."""
         self._last = self._now()
 
     @property
     def seconds(self) -> float:
-        """Seconds of work so far, at most the idle limit of them since the last key."""
+        """Seconds of work so far; at most IDLE seconds count after the last key."""
         if self._last is None:
             return self._spent
         return self._spent + min(self._now() - self._last, self._idle)
 
 
 NEAR = 64
-"""How far around a guess `find` looks before it searches the whole list."""
+"""Distance from a guess that `find` searches before the whole list."""
 
 
 class IdList:
-    """Anchor ids by place. A snapshot: ids arrive in chunks and do not jump afterwards."""
+    """Anchor ids by position: a snapshot that is filled in chunks and keeps its order."""
 
     def __init__(self) -> None:
         self._ids: array[int] = array("q")
@@ -178,15 +178,14 @@ class IdList:
         return self._ids[place]
 
     def extend(self, chunk: Iterable[int]) -> None:
-        """Append the ids of a chunk."""
         self._ids.extend(chunk)
 
     def slice(self, start: int, stop: int) -> Sequence[int]:
-        """The ids of places [start, stop), those that are there."""
+        """Return the ids at positions [start, stop), as far as they exist."""
         return self._ids[max(0, start) : max(0, stop)]
 
     def find(self, anchor_id: int, near: int = 0) -> int | None:
-        """The place of an id, looked for around `near` first; None if it is not there."""
+        """Return the position of an id; searches around `near` first. None if it is missing."""
         start = max(0, near - NEAR)
         around = self._ids[start : near + NEAR]
         try:
@@ -199,41 +198,39 @@ class IdList:
             return None
 
     def replace(self, place: int, anchor_id: int) -> None:
-        """Put another id in a place: a corrected anchor stands where the old one stood."""
+        """Replace the id at a position, when an anchor was replaced by another one."""
         self._ids[place] = anchor_id
 
     def insert(self, place: int, anchor_id: int) -> None:
-        """Put an id before a place."""
+        """Insert an id before a position."""
         self._ids.insert(place, anchor_id)
 
     def step(self, place: int, wanted: Collection[int], forward: bool) -> int | None:
-        """The nearest place after (or before) `place` whose id is wanted, or None."""
+        """Return the nearest position after (or before) `place` whose id is wanted, or None."""
         places = range(place + 1, len(self._ids)) if forward else range(place - 1, -1, -1)
         return next((there for there in places if self._ids[there] in wanted), None)
 
 
 MANY = 12
-"""Neighbours kept on each side: some of them may have left the queue as well."""
+"""Neighbours kept on each side; some of them may leave the queue, too."""
 
 SETTING = "near"
-"""Name of the setting that keeps them; the mode and the person's name follow it."""
+"""Prefix of the setting with the neighbours; mode and person follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """The surroundings of a place. after and before: anchors, the nearest first.
-
-    query: of the queue. place: how many stood before, which is what is left to go by where
-    none of them is there any more.
-    """
+    """The neighbours of an item in the queue, from which its position is found again."""
 
     query: str = ""
     after: tuple[int, ...] = ()
+    """Anchor ids, the nearest first; so is `before`."""
     before: tuple[int, ...] = ()
     place: int = 0
+    """The item's index, used if none of the neighbours is left."""
 
     def find(self, ids: IdList) -> int:
-        """The place before which the item would stand; the length of the queue for its end."""
+        """Return the index before which the item belongs; the queue's length for its end."""
         for anchor_id in self.after:
             place = ids.find(anchor_id, self.place)
             if place is not None:
@@ -246,7 +243,7 @@ class Nearby:
 
 
 def around(query: str, ids: IdList, place: int, *, beside: bool) -> Nearby:
-    """What stands around a place. beside: the item itself does not stand in it."""
+    """Return the neighbours of a position. beside: the item itself is not at that position."""
     after = place if beside else place + 1
     return Nearby(
         query,
@@ -257,17 +254,17 @@ def around(query: str, ids: IdList, place: int, *, beside: bool) -> Nearby:
 
 
 def name_of(mode: str, me: str) -> str:
-    """The setting of one person in one mode."""
+    """Return the name of the setting for a person and a mode."""
     return f"{SETTING}.{mode}.{me}"
 
 
 def dump(nearby: Nearby) -> str:
-    """As text, for a setting."""
+    """Serialize to JSON."""
     return msgspec.json.encode(nearby).decode()
 
 
 def load(text: str | None, query: str) -> Nearby | None:
-    """What `dump` wrote of this query; None for another one's, and for what cannot be read."""
+    """Parse the output of `dump`; None for another query, or for invalid text."""
     if text is None:
         return None
     try:
@@ -278,10 +275,9 @@ def load(text: str | None, query: str) -> Nearby | None:
 
 
 class ExposureLog:
-    """What one person has had in view in this session, by anchor.
+    """Records what one person has had in view in this session, by anchor.
 
-    What has been seen stays seen: it may have been a pane away from the one in which the
-    answer is given, or the item may have been on the screen before.
+    Records are never removed: the answer may be given after another pane or item was shown.
     """
 
     def __init__(self) -> None:
@@ -291,12 +287,12 @@ class ExposureLog:
     def note(
         self, item: AnchorItem, me: str, *, judging: bool, evidence: bool, scores: bool
     ) -> None:
-        """Note what of an item is in view now.
+        """Record what is in view of an item.
 
-        judging: others' answers are shown. evidence: the pane with all that models say is.
-        scores: the choice of the model of heads is seen elsewhere: as a heat map, in the order
-        of letters, or adopted.
-        What is withheld from this person is not in the item, and so is not noted.
+        judging: answers of others are shown. evidence: the pane with all predictions is shown.
+        scores: the resolution model's choice is visible elsewhere: in the heat map, in the
+        order of the letters, or as the adopted answer. Hidden predictions are not in the item,
+        so they are not recorded.
         """
         head = item.prediction is not None
         if (evidence and (head or item.identification is not None)) or (scores and head):
@@ -306,11 +302,11 @@ class ExposureLog:
             self._others.add(item.anchor_id)
 
     def of_model(self, anchor_id: int) -> bool:
-        """True if something that a model says of the anchor has been in view."""
+        """Return True if a prediction for the anchor has been in view."""
         return anchor_id in self._model
 
     def of_others(self, anchor_id: int) -> bool:
-        """True if another person's answer to the anchor has been in view."""
+        """Return True if another person's answer to the anchor has been in view."""
         return anchor_id in self._others
 
 
@@ -318,22 +314,22 @@ Key = tuple[int, Role]
 Steps = tuple[list[EditState], list[EditState]]
 
 MOST_ITEMS = 64
-"""Items whose steps are kept, those looked at last."""
+"""Number of items whose steps are kept; those shown longest ago are removed first."""
 
 MOST_STEPS = 200
-"""Steps of one draft that are kept once one looks at another item, the latest."""
+"""Number of steps kept per draft once another item is shown; the oldest are removed."""
 
 
 class DraftSteps:
-    """What undo and redo go through in the drafts of one session, by item and role."""
+    """Undo and redo steps of the drafts of a session, by item and role."""
 
     def __init__(self) -> None:
         self._kept: dict[Key, Steps] = {}
 
     def of(self, key: Key, *, has_draft: bool) -> Steps:
-        """The states before and after the one in the editor; empty where there is no draft.
+        """Return the undo and redo lists of a draft; empty if there is no draft.
 
-        The lists are the ones kept: what is put into them is found again.
+        The lists are not copies: changes to them are kept.
         """
         past, future = self._kept.pop(key, ([], []))
         if not has_draft:
@@ -347,6 +343,6 @@ class DraftSteps:
         return past, future
 
     def forget(self, anchor_id: int) -> None:
-        """Forget the steps of an item, which stand on what is no longer there."""
+        """Remove the steps of an item, because its stored state has changed."""
         for key in [key for key in self._kept if key[0] == anchor_id]:
             del self._kept[key]

@@ -1,4 +1,4 @@
-"""What stands beside the item: the clipboard, the guidelines, other screens."""
+"""The clipboard, the guidelines pane, and access to other screens."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 40
-"""Cells of what was copied that are shown."""
+"""Maximum width of the copied text in a message, in cells."""
 PARTS = (
     ("s", "turn", "turn"),
     ("p", "passage", "passage"),
@@ -39,14 +39,13 @@ PARTS = (
 
 
 class ClipboardController(Controller):
-    """Copies parts of the item, or hands them over as a file."""
+    """Copies parts of the item to the clipboard or to a file."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What takes the item elsewhere."""
         return {"copy": self.copy}
 
     async def copy(self) -> None:
-        """Ask what, and copy it by the terminal's own means (OSC 52), or write it to a file."""
+        """Ask for a part; copies it with OSC 52, or writes a file."""
         item = self.state.visible_item
         if item is None:
             raise RefusedError(NOTHING)
@@ -83,7 +82,9 @@ class ClipboardController(Controller):
 
 
 def anchor_words(item: AnchorItem) -> str:
-    """The number with its place: tokens as indices, characters as code points."""
+    """Return the anchor's words and location: token indices and code point offsets, ends
+    exclusive.
+    """
     start, end = item.anchor.start, item.anchor.end
     first, last = item.passage.tokens[start], item.passage.tokens[end - 1]
     words = " ".join(item.passage.words(start, end).split())
@@ -94,7 +95,7 @@ def anchor_words(item: AnchorItem) -> str:
 
 
 def record_line(item: AnchorItem) -> str:
-    """The item as a line of the format `gold`, with what this person may see of it."""
+    """Return the item as a line of the format `gold`, limited to what this person may see."""
     record = ExportRecord(
         item.public_id, item.passage, item.anchor, item.split, item.gold, item.votes, item.flags
     )
@@ -102,26 +103,26 @@ def record_line(item: AnchorItem) -> str:
 
 
 SUGGESTED = 6
-"""Rules that stand at the foot while one is typed."""
+"""Rules in the footer while one is typed."""
 NO_RULES = "There are no guidelines here to take a rule from: F5 shows why."
 
 
 class GuidelinesController(Controller):
-    """The guidelines in force: in the right pane, and the rule on which an answer turns."""
+    """The guidelines in the right pane, and the rule of an answer."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self.note = ""
-        """Over the guidelines: which version they are."""
+        """Title of the guidelines pane: their version."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What is about the guidelines."""
         return {"guide": self.toggle, "rule.tag": self.ask_rule}
 
     async def learn(self) -> None:
-        """Read the guidelines, if others hold by now; a database without any gets the first.
+        """Read the guidelines in force if they have changed.
 
-        A file that cannot be written stays without.
+        A database without guidelines gets the initial text; if it cannot be written, there are
+        none.
         """
         last = await self.client.read(self.store.guidelines.read)
         if last is None:
@@ -140,7 +141,7 @@ class GuidelinesController(Controller):
     # --- the right pane ---------------------------------------------------------------------
 
     def toggle(self) -> None:
-        """Put the guidelines in the place of the evidence, or the evidence back."""
+        """Switch the right pane between guidelines and evidence."""
         self.show(not self.state.guide_shown)
         self.ui.notify("the guidelines" if self.state.guide_shown else "the evidence")
 
@@ -160,7 +161,7 @@ class GuidelinesController(Controller):
         self.ui.refresh_titles()
 
     def show_as_usual(self) -> None:
-        """Show what the mode and the settings ask for."""
+        """Show what the mode and the settings demand."""
         wanted = self.state.mode is Mode.ANNOTATE and self.bench.config.options.guidelines
         if wanted != self.state.guide_shown:
             self.show(wanted)
@@ -168,7 +169,7 @@ class GuidelinesController(Controller):
     # --- the tag ----------------------------------------------------------------------------
 
     async def ask_rule(self) -> None:
-        """Ask for the rule on which the decision turns."""
+        """Ask for the rule that decides the answer. Raises RefusedError."""
         self.bench.answers.writable()
         if not self.state.guidelines.rules:
             raise RefusedError(self.state.guidelines.trouble or NO_RULES)
@@ -182,7 +183,7 @@ class GuidelinesController(Controller):
             if self.bench.bar.is_open:
                 typed(self.bench.bar.text)
 
-        # Opening the bar clears what it says.
+        # Opening the bar clears its note.
         self.bench.call_later(begin)
         text = await self.bench.prompts.ask("Rule", changed=typed, complete=chooser.tab)
         if text is None:
@@ -195,7 +196,7 @@ class GuidelinesController(Controller):
             self._tag(found or None)
 
     def _offer(self, rules: Sequence[GuidelineRule], text: str, now: str | None) -> None:
-        """Show which rules fit what is typed so far."""
+        """Show the rules that match the input so far."""
         self.bench.key_line.foot = Foot(
             "tab" if rules else "no rule has this; enter alone lists them all",
             tuple((rule.id, "") for rule in rules[:SUGGESTED]),
@@ -209,7 +210,11 @@ class GuidelinesController(Controller):
             self.bench.bar.note = f"{kept}; enter lists all"
 
     async def _rule_of(self, text: str, chooser: RuleChooser) -> str | None:
-        """The id of the rule that a text names, "" for none at all, None if none is chosen."""
+        """Return the id of the rule that a text names; empty for no rule, None if none is
+        chosen.
+
+        Raises RefusedError if no rule matches.
+        """
         exact = chooser.exact(text)
         if exact is not None:
             return exact.id
@@ -238,15 +243,14 @@ class GuidelinesController(Controller):
 
 
 class ScreenController(Controller):
-    """Opens other screens and shows what the queries find that they give back."""
+    """Opens other screens, and the queries that they return."""
 
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self.memories: dict[str, dict[str, object]] = {}
-        """By screen, what it wants to know the next time."""
+        """Per screen, what it keeps for the next time it is opened."""
 
     def handlers(self) -> Mapping[str, Handler]:
-        """What opens a screen."""
         return {
             "screen.agreement": self.show_agreement,
             "screen.evaluation": self.show_evaluation,
@@ -255,25 +259,22 @@ class ScreenController(Controller):
         }
 
     async def show_agreement(self) -> None:
-        """How far annotators agree."""
         from nfh_tui.screens.agreement import AgreementScreen
 
         await self.visit(AgreementScreen)
 
     async def show_evaluation(self) -> None:
-        """Models, gold and people against each other."""
         from nfh_tui.screens.evaluation import EvaluationScreen
 
         await self.visit(EvaluationScreen)
 
     async def show_jobs(self) -> None:
-        """Jobs and models."""
         from nfh_tui.screens.jobs import JobsScreen
 
         await self.visit(JobsScreen)
 
     async def show_guidelines(self) -> None:
-        """The guidelines, at the rule of the answer in the editor."""
+        """Open the guidelines at the rule of the current answer."""
         from nfh_tui.screens.guidelines import RULE, GuidelinesScreen
 
         if self.state.edit.tag is not None:
@@ -282,7 +283,9 @@ class ScreenController(Controller):
         await self.bench.guidelines.learn()
 
     async def visit(self, screen: "type[SideScreen]") -> None:
-        """Show a screen until it is closed, then what the query finds that it gives back."""
+        """Show a screen until it is closed; then show the items of the query that it
+        returns.
+        """
         state = self.state
         self.bench.item.leave()
         memory = self.memories.setdefault(screen.__name__, {})

@@ -1,4 +1,4 @@
-"""The state of the workbench: what is shown, what is edited, and where one stands."""
+"""The shared state of the workbench."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from nfh_db.similar_items import Precedent
 
 ItemKey = tuple[int, Role]
-"""An anchor id and the role in which it is answered."""
+"""An anchor id and the role of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where one stands in the queue."""
+    """The position in the queue."""
 
     index: int = 0
     is_detached: bool = False
     """The item shown is not the one at `index`, e.g. after an undo elsewhere."""
     is_gap: bool = False
-    """The item shown has left the queue and would stand right before `index`, which is the
-    length of the queue for its end."""
+    """The current item has left the queue. Its place would be right before `index`; for the end
+    of the queue, `index` is its length."""
 
     @property
     def next_index(self) -> int:
-        """The next place: that of the queue itself where the item shown is detached."""
+        """The next index; `index` itself if the item shown is detached."""
         return self.index if self.is_detached else self.index + 1
 
     @property
     def previous_index(self) -> int:
-        """The place before; that of the queue itself where the item shown is detached."""
+        """The previous index; `index` itself if the item shown is detached and not in a gap."""
         return self.index if self.is_detached and not self.is_gap else self.index - 1
 
 
@@ -53,104 +53,104 @@ class Unsaved:
 
 
 class QueryHistoryEntry(NamedTuple):
-    """A query before this one."""
+    """A previous query."""
 
     text: str
     anchor_id: int | None
     """The item that was shown."""
     back: bool = False
-    """esc goes back to that item, for this query came from another screen; else the item in
-    hand stays."""
+    """Escape returns to that item, because the query after it came from another screen;
+    otherwise the current item stays."""
 
 
 @dataclass
 class WorkbenchState:
-    """What the controllers of the workbench share."""
+    """The state that the controllers of the workbench share."""
 
     me: Annotator
     mode: Mode
     blind: bool = False
     """Names of annotators are hidden and their order is mixed."""
     model_shown: bool = False
-    """What models say is shown also of items that are not answered yet."""
+    """Predictions are shown also for items that this person has not answered yet."""
     access: Access = Access.ADMIN
-    """What this person may change; on a terminal, everything."""
+    """What this person may change; always ADMIN on a terminal."""
 
     query: Query = field(default_factory=Query)
-    """What the queue was made of."""
+    """The query of the queue."""
     query_history: list[QueryHistoryEntry] = field(default_factory=list)
     ids: IdList = field(default_factory=IdList)
     position: Position = Position()
     todo_left: int | None = None
-    """How many of the items assigned to this person are open; None where the queue is not of
-    assigned items."""
+    """Open items among those assigned to this person; None if the queue consists of other
+    items."""
 
     stored_item: AnchorItem | None = None
-    """The item in hand as it is stored; None where the queue is empty."""
+    """The current item as stored; None if the queue is empty."""
     visible_item: AnchorItem | None = None
-    """The same as this person may see it now."""
+    """The current item as this person may see it."""
     history: tuple[HistoryLine, ...] = ()
     precedents: "tuple[Precedent, ...]" = ()
     last_accepted: int | None = None
-    """The item accepted right before the one shown."""
+    """The item that was accepted right before the current one."""
 
     edit: EditState = field(default_factory=EditState)
     initial: EditState = field(default_factory=EditState)
-    """What the editor holds of the item while there is no draft."""
+    """The state of the editor without a draft."""
     past: list[EditState] = field(default_factory=list)
-    """States of `edit` that undo goes through before it undoes what is saved."""
+    """Undo steps of `edit`, used before saved changes are undone."""
     future: list[EditState] = field(default_factory=list)
-    """The same for redo."""
+    """Redo steps of `edit`."""
     drafts: dict[ItemKey, EditState | None] = field(default_factory=dict)
-    """What this session edited; None where it was saved or thrown away."""
+    """Edits of this session; None for those that were saved or discarded."""
     saving: dict[ItemKey, EditState] = field(default_factory=dict)
-    """Answers whose commit is under way."""
+    """Answers that are being committed."""
     unsaved: dict[ItemKey, Unsaved] = field(default_factory=dict)
     unsaved_reported: bool = False
-    """That something cannot be saved was shown."""
+    """A failed write has been reported."""
     lost_reason: str = ""
-    """Why what is written would not be found again, once that was noticed."""
+    """Why later writes would be lost, once that has been noticed; else empty."""
 
     pane: str = "passage"
     guide_shown: bool = False
-    """The guidelines stand in the place of the evidence."""
+    """The right pane shows the guidelines instead of the evidence."""
     guidelines: Guide = field(default_factory=Guide)
     """The guidelines in force."""
     heat: Heat = Heat.OFF
     other_model: str | None = None
-    """The model with which the heat map compares the active one."""
+    """The model that the heat map compares with the active one."""
     windowed: bool = True
-    """The turns that voters were shown are marked."""
+    """The turns that voters saw are marked."""
     busy: str = ""
-    """What the line of state says during a long operation."""
+    """Message of the status line during a long operation."""
     warned_of: int = 0
-    """The batch whose undo was announced as one of many items, else 0."""
+    """Id of the batch whose undo was announced; 0 for none."""
     question_open: bool = False
-    """A question stands at the foot."""
+    """A question is open in the footer."""
     tour_step: int | None = None
-    """Index of the step that the tour shows; None while there is no tour."""
+    """Index of the tour's current step; None if there is no tour."""
 
     @property
     def role(self) -> Role:
-        """In which role answers are read and given; browsing reads as an adjudicator."""
+        """The role in which answers are read and given; ADJUDICATOR in the reading mode."""
         return Role.ANNOTATOR if self.mode is Mode.ANNOTATE else Role.ADJUDICATOR
 
     @property
     def is_reading(self) -> bool:
-        """True while nothing may be changed."""
+        """True if nothing may be changed."""
         return self.mode is Mode.BROWSE
 
     @property
     def keeps_own(self) -> bool:
-        """True where the database keeps this person's position, views and colours."""
+        """True if the database keeps this person's position, views and themes."""
         return self.access >= Access.ANNOTATOR
 
     @property
     def anchor_id(self) -> int | None:
-        """The anchor in hand."""
+        """Id of the current anchor."""
         return None if self.stored_item is None else self.stored_item.anchor_id
 
     @property
     def blinding(self) -> BlindingPolicy:
-        """What this person may see now."""
+        """The blinding that applies now."""
         return BlindingPolicy(self.me.name, self.mode, self.model_shown, self.blind)
