@@ -1,4 +1,9 @@
-"""Anchors: the numbers of a passage. A span never changes; a corrected one is replaced."""
+"""Anchors: the numbers of a passage.
+
+The span of an anchor never changes: a correction replaces the anchor by another one. Spans are
+token indices, [start, stop). "Visible" or "live" is an anchor that is neither removed nor
+replaced nor of an unfinished import.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +62,7 @@ LAST_ID = "SELECT coalesce(max(id), 0) FROM anchor"
 
 @dataclass(frozen=True, slots=True)
 class LiveAnchor:
-    """An anchor that everybody sees."""
+    """A visible anchor."""
 
     id: int
     passage_id: int
@@ -67,24 +72,35 @@ class LiveAnchor:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an anchor's row says of its answers and its gold.
+    """The summary of an anchor's answers and gold.
 
-    disagreement: of annotators' answers, compared in the order of their names. experts: of
-    adjudicators' answers, None where fewer than two decided. by_gold: what blocks between
-    each annotator's answer, in that order, and gold; None where gold decides nothing. The
-    last two are no part of the row.
+    The row of the anchor holds all of it but `experts` and `by_gold`.
     """
 
     state: AnchorState
     kind: str | None
+    """Of the gold."""
+
     heads: int
+    """Heads of the gold."""
+
     votes: int
+    """Answers of annotators."""
+
     disagreement: ItemDisagreement
+    """Between annotators' answers, compared in the order of their names."""
+
     experts: ItemDisagreement | None = None
+    """Between adjudicators' answers; None if fewer than two decided."""
+
     by_gold: tuple[Blocking | None, ...] | None = None
+    """Blocking kind between each annotator's answer, by name, and gold.
+
+    None if gold decides nothing, or no annotator answered.
+    """
 
     def columns(self) -> tuple[str, str | None, int, int, str | None, str, str, str]:
-        """The values of the columns from `state` on, in the order of the table."""
+        """Return the values of the columns from `state` on, in the order of the table."""
         found = self.disagreement
         return (
             self.state.value,
@@ -99,12 +115,12 @@ class Summary:
 
 
 def spaced(names: Sequence[str] | frozenset[str]) -> str:
-    """Sorted names with a space around each, so that LIKE '% name %' finds one."""
+    """Return the names sorted, with a space around each, so that LIKE '% name %' finds one."""
     return f" {' '.join(sorted(names))} " if names else ""
 
 
 def live(connection: Connection, anchor_id: int) -> LiveAnchor | None:
-    """An anchor, if everybody sees it."""
+    """Return an anchor; None if it is not visible."""
     row = connection.execute(READ_LIVE, {"id": anchor_id}).fetchone()
     if row is None:
         return None
@@ -112,7 +128,7 @@ def live(connection: Connection, anchor_id: int) -> LiveAnchor | None:
 
 
 def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
-    """An anchor to write to. Raises StoreError that says what became of it."""
+    """Return a visible anchor. Raises StoreError if it is missing, replaced or removed."""
     found = live(connection, anchor_id)
     if found is not None:
         return found
@@ -127,7 +143,7 @@ def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
 
 
 def siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:
-    """All visible anchors of a passage, by place."""
+    """Return the visible anchors of a passage, ordered by span."""
     return tuple(
         Sibling(id_, Anchor(start, stop), AnchorState(state), Kind(kind) if kind else None)
         for id_, start, stop, state, kind in connection.execute(
@@ -137,27 +153,27 @@ def siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:
 
 
 def spans(connection: Connection, anchor_ids: Sequence[int]) -> list[tuple[int, int, Anchor]]:
-    """Id, passage id and span of those of these anchors that are visible."""
+    """Return id, passage id and span of each of these anchors that is visible."""
     rows = connection.execute(READ_SPANS, {"ids": json_of(list(anchor_ids))})
     return [(id_, passage, Anchor(start, stop)) for id_, passage, start, stop in rows]
 
 
 def links(connection: Connection, anchor_id: int) -> tuple[int, int | None, int | None]:
-    """Passage, the anchor that this one replaces, and the one that replaces it."""
+    """Return the passage id, the anchor that this one replaces, and the one replacing it."""
     row = connection.execute(READ_LINKS, {"id": anchor_id}).fetchone()
     return row[0], row[1], row[2]
 
 
 def read(connection: Connection, anchor_id: int) -> AnchorValue | None:
-    """An anchor as the log keeps it; None if it was removed."""
+    """Return an anchor in the form of the log; None if it was removed."""
     row = connection.execute(READ_VALUE, {"id": anchor_id}).fetchone()
     return None if row is None else AnchorValue(*row)
 
 
 def write(connection: Connection, anchor_id: int, value: AnchorValue | None) -> None:
-    """Make an anchor's links be those of `value`; None marks it removed.
+    """Set an anchor's links to those of `value`; None marks it removed.
 
-    What is open of the assignments of an anchor goes along to the one in its place.
+    Open assignments move to the anchor that replaces it, or back to the one that it replaced.
     """
     if value is None:
         _, before, _ = links(connection, anchor_id)
@@ -174,25 +190,24 @@ def write(connection: Connection, anchor_id: int, value: AnchorValue | None) -> 
 
 
 def state(connection: Connection, anchor_id: int) -> AnchorState:
-    """Where an anchor stands."""
     return AnchorState(connection.execute(READ_STATE, {"id": anchor_id}).fetchone()[0])
 
 
 def find_span(
     connection: Connection, passage_id: int, anchor: Anchor
 ) -> tuple[int, bool] | None:
-    """The anchor of a span and whether it is live; None if the span never was one."""
+    """Return the anchor of a span and whether it is live; None if the span never had one."""
     row = connection.execute(
         FIND_SPAN, {"passage": passage_id, "start": anchor.start, "stop": anchor.end}
     ).fetchone()
     if row is None:
         return None
-    # A span that an import is just bringing in counts as taken.
+    # The anchor of an unfinished import counts as live, so that nobody takes its span.
     return row[0], not row[1] and row[2] is None
 
 
 def insert(connection: Connection, passage_id: int, passage: Passage, anchor: Anchor) -> int:
-    """A new anchor's id. It counts as removed until `write` gives it a value."""
+    """Insert an anchor and return its id. It is marked removed until `write` sets its links."""
     new: int = connection.execute(INSERT, span_columns(passage_id, passage, anchor)).fetchone()[
         0
     ]
@@ -202,12 +217,14 @@ def insert(connection: Connection, passage_id: int, passage: Passage, anchor: An
 def span_columns(
     passage_id: int, passage: Passage, anchor: Anchor
 ) -> tuple[int, int, int, int, int, str]:
-    """Passage, start, stop, text_start, text_stop and word, in the order of the table."""
+    """Return passage id, start, stop, text_start, text_stop and word, in the table's order.
+
+    start, stop: tokens. text_start, text_stop: code points of the text. Ends are exclusive.
+    """
     first, last = passage.tokens[anchor.start], passage.tokens[anchor.end - 1]
     word = passage.text[first.start : last.end]
     return passage_id, anchor.start, anchor.end, first.start, last.end, word
 
 
 def set_summary(connection: Connection, anchor_id: int, summary: Summary) -> None:
-    """Write the summary columns."""
     connection.execute(SET_SUMMARY, (*summary.columns(), anchor_id))

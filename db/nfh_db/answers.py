@@ -1,5 +1,6 @@
-"""Answers, gold, flags, doubts and heads of anchors: reading and writing the tables, and the
-summary columns that follow from them.
+"""Reads and writes the answers, gold, flags, doubts and heads of anchors.
+
+Also computes the summary columns of an anchor from its answers and its gold.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,12 +42,12 @@ from nfh_models.domain import (
     compare_all,
 )
 
-# How the answers to an anchor differ, pair by pair, kept beside the anchor's summary.
+# Differences between the answers to an anchor, stored beside its summary.
 #
-# Annotators' pairs that differ in anything have a row each in `difference`. Adjudicators'
-# answers are compared apart from them: an anchor that two or more decided has one row in
-# `expert_difference`. An anchor that gold decides has a row in `gold_difference` for each
-# annotator who answered it. All follow the answers, and the gold, that are there now.
+# `difference` has a row for each pair of annotators whose answers differ in anything.
+# Adjudicators' answers are compared separately: `expert_difference` has one row for an anchor
+# that two or more adjudicators decided. `gold_difference` has a row for each annotator who
+# answered an anchor that gold decides. All three are derived from the present answers and gold.
 
 READ_DIFFERENCES = """
 SELECT anchor_id, left_id, right_id, blocking, notes FROM difference
@@ -74,19 +75,19 @@ WHERE w.anchor_id = :anchor AND w.role = 'annotator' AND n.type = 'person' AND w
 ORDER BY n.name"""
 
 Pair = tuple[int, int, int, str | None, str]
-"""A row: anchor, the two annotators by ascending id, what blocks, and notes."""
+"""A row of `difference`: anchor, the two annotators by ascending id, blocking kind, notes."""
 
 Decided = tuple[int, str | None]
-"""A row: anchor, and the strongest kind in which its adjudicators differ."""
+"""A row of `expert_difference`: anchor, strongest blocking kind between adjudicators."""
 
 Judged = tuple[int, int, str | None]
-"""A row: anchor, annotator, and what blocks between that answer and gold."""
+"""A row of `gold_difference`: anchor, annotator, blocking kind between answer and gold."""
 
 
 def pairs(anchor_id: int, people: Sequence[int], found: ItemDisagreement) -> list[Pair]:
-    """The rows of one anchor, in the order of the key.
+    """Return the rows of `difference` for one anchor, ordered by primary key.
 
-    people: annotators' ids, in the order in which their answers were compared.
+    people: ids of the annotators, in the order in which their answers were compared.
     """
     rows = []
     for one in found.differences:
@@ -97,7 +98,10 @@ def pairs(anchor_id: int, people: Sequence[int], found: ItemDisagreement) -> lis
 
 
 def decided(anchor_id: int, found: ItemDisagreement | None) -> list[Decided]:
-    """The row of an anchor that several adjudicators decided; none for another."""
+    """Return the row of `expert_difference` for one anchor.
+
+    The list is empty where fewer than two adjudicators decided.
+    """
     if found is None:
         return []
     return [(anchor_id, found.strongest.value if found.strongest else None)]
@@ -106,9 +110,10 @@ def decided(anchor_id: int, found: ItemDisagreement | None) -> list[Decided]:
 def judged(
     anchor_id: int, people: Sequence[int], by_gold: Sequence[Blocking | None] | None
 ) -> list[Judged]:
-    """The rows of an anchor that gold decides, in the order of the key.
+    """Return the rows of `gold_difference` for one anchor, ordered by primary key.
 
-    people: annotators' ids, in the order in which their answers were compared.
+    The list is empty where gold decides nothing. people: ids of the annotators, in the order in
+    which their answers were compared.
     """
     if by_gold is None:
         return []
@@ -118,7 +123,10 @@ def judged(
 
 
 def write_differences(connection: Connection, anchor_id: int, summary: Summary) -> None:
-    """Make the rows of an anchor be those of a summary that was computed just now."""
+    """Replace the rows of an anchor by those of `summary`; rows that are equal are not written.
+
+    Call it in the transaction in which the summary was computed.
+    """
     key = {"anchor": anchor_id}
     found = summary.disagreement
     people = (
@@ -140,10 +148,11 @@ def write_differences(connection: Connection, anchor_id: int, summary: Summary) 
         connection.executemany(INSERT_GOLD_DIFFERENCE, by_gold)
 
 
-# Doubts: what a model that had not seen an anchor's gold said of it. One an anchor, the last.
+# Doubts: the prediction of a model that was trained without an anchor's gold. One per anchor,
+# the latest.
 #
-# The row of an anchor goes when its gold is written, changed or confirmed: what has been
-# looked at is doubted no more.
+# The row is deleted when the gold of the anchor is written, changed or confirmed: somebody has
+# looked at it.
 
 UPSERT_DOUBT = """
 INSERT INTO doubt (anchor_id, job_id, choice, likely, margin)
@@ -161,31 +170,38 @@ FROM doubt AS d LEFT JOIN job AS j ON j.id = d.job_id WHERE d.anchor_id = :ancho
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """choice: what the model chose, as a prediction has it. likely: the probability that it
-    gave to gold. margin: how far its choice was ahead of the next."""
+    """A doubt as the table holds it."""
 
     anchor_id: int
     choice: str
+    """What the model chose, in the form of `prediction.choice`."""
+
     likely: float
+    """The probability that the model gave to the gold."""
+
     margin: float
+    """How far the choice was ahead of the next candidate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """What a model that had not seen an item's gold said of it.
-
-    choice: what it chose, as a prediction has it. likely: the probability that it gave to
-    gold. job: that asked it; recipe: by which that made it, "" where that is not known.
-    """
+    """A doubt as a person is shown it, with its source."""
 
     choice: str
+    """What the model chose, in the form of `prediction.choice`."""
+
     likely: float
+    """The probability that the model gave to the gold."""
+
     job: int
+    """The job that wrote the doubt."""
+
     recipe: str
+    """The recipe with which that job trained the model; "" if unknown."""
 
 
 def save(connection: Connection, job_id: int, found: Sequence[Doubt]) -> None:
-    """Keep doubts, in place of earlier ones of the same anchors."""
+    """Write doubts; they replace earlier ones of the same anchors."""
     connection.executemany(
         UPSERT_DOUBT,
         [
@@ -202,13 +218,13 @@ def save(connection: Connection, job_id: int, found: Sequence[Doubt]) -> None:
 
 
 def read_doubt(connection: Connection, anchor_id: int) -> Doubt | None:
-    """What is doubted of an anchor's gold; None where nobody asked."""
+    """Return the doubt about an anchor's gold; None if no model was asked."""
     row = connection.execute(READ_DOUBT, {"anchor": anchor_id}).fetchone()
     return None if row is None else Doubt(*row)
 
 
 def told(connection: Connection, anchor_id: int) -> Doubted | None:
-    """The same as people are shown it, with where it comes from."""
+    """Return the doubt about an anchor's gold with its source; None if no model was asked."""
     row = connection.execute(TOLD, {"anchor": anchor_id}).fetchone()
     if row is None:
         return None
@@ -217,7 +233,7 @@ def told(connection: Connection, anchor_id: int) -> Doubted | None:
 
 
 def forget(connection: Connection, anchor_ids: Iterable[int]) -> None:
-    """The gold of these anchors is another: what was said of it is of no use."""
+    """Delete the doubts of anchors whose gold was written."""
     connection.executemany(DELETE_DOUBT, [{"anchor": anchor_id} for anchor_id in anchor_ids])
 
 
@@ -246,7 +262,7 @@ WHERE anchor_id = :anchor AND annotator_id = :annotator AND name = :name"""
 def read_flag(
     connection: Connection, anchor_id: int, annotator_id: int, name: str
 ) -> FlagValue | None:
-    """Somebody's flag, if it is set."""
+    """Return an annotator's flag; None if it is not set."""
     row = connection.execute(
         READ_FLAG, {"anchor": anchor_id, "annotator": annotator_id, "name": name}
     ).fetchone()
@@ -254,7 +270,7 @@ def read_flag(
 
 
 def value_of(at: str, batch: int | None, start: int | None, stop: int | None) -> FlagValue:
-    """A flag from its columns."""
+    """Return the flag that these columns hold."""
     return FlagValue(at, batch, None if start is None or stop is None else (start, stop))
 
 
@@ -265,7 +281,7 @@ def write_flag(
     name: str,
     value: FlagValue | None,
 ) -> None:
-    """Set somebody's flag to `value`; None marks it removed."""
+    """Set an annotator's flag to `value`; None marks it removed."""
     key = {"anchor": anchor_id, "annotator": annotator_id, "name": name}
     if value is None:
         connection.execute(REMOVE_FLAG, key)
@@ -276,7 +292,7 @@ def write_flag(
 
 
 def marks(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[FlagMark]]:
-    """The flags that are set, by anchor id, each list by flag and person."""
+    """Return the flags that are set, by anchor id; lists are ordered by flag and annotator."""
     found: dict[int, list[FlagMark]] = {}
     for anchor_id, name, annotator, at, start, stop in connection.execute(
         READ_FLAGS, {"ids": json_of(list(anchor_ids))}
@@ -319,12 +335,12 @@ LAST_HEAD_ID = "SELECT coalesce(max(id), 0) FROM head"
 
 
 def of_answers(connection: Connection, ids: Sequence[int]) -> dict[int, Marks]:
-    """The heads of answers, by answer id; those without heads are left out."""
+    """Return the heads of answers by answer id, without answers that have none."""
     return _grouped(connection, READ_OF_ANSWERS, ids)
 
 
 def of_golds(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, Marks]:
-    """The heads of golds, by anchor id; those without heads are left out."""
+    """Return the heads of golds by anchor id, without golds that have none."""
     return _grouped(connection, READ_OF_GOLDS, anchor_ids)
 
 
@@ -342,22 +358,25 @@ def _grouped(connection: Connection, sql: str, ids: Sequence[int]) -> dict[int, 
 
 
 def replace_of_answer(connection: Connection, answer_id: int, marks: Marks) -> None:
-    """Give an answer exactly these heads."""
-    # Not left to the foreign key: an import's connection does not check those.
+    """Replace the heads of an answer."""
+    # No ON DELETE CASCADE: the connection of an import does not enforce foreign keys.
     connection.execute(DELETE_MENTIONS_OF_ANSWER, {"id": answer_id})
     connection.execute(DELETE_OF_ANSWER, {"id": answer_id})
     _insert(connection, marks, answer_id=answer_id, gold_id=None)
 
 
 def replace_of_gold(connection: Connection, anchor_id: int, marks: Marks) -> None:
-    """Give a gold exactly these heads."""
+    """Replace the heads of a gold."""
     connection.execute(DELETE_MENTIONS_OF_GOLD, {"id": anchor_id})
     connection.execute(DELETE_OF_GOLD, {"id": anchor_id})
     _insert(connection, marks, answer_id=None, gold_id=anchor_id)
 
 
 def replace_of_golds(connection: Connection, marks: Mapping[int, Marks]) -> None:
-    """Give each of these golds, by anchor id, exactly these heads; within a transaction."""
+    """Replace the heads of golds, given by anchor id.
+
+    Call it in a write transaction: new ids follow the highest one of the table.
+    """
     ids = {"ids": json_of(list(marks))}
     connection.execute(DELETE_MENTIONS_OF_GOLDS, ids)
     connection.execute(DELETE_OF_GOLDS, ids)
@@ -425,7 +444,7 @@ LAST_ID = "SELECT coalesce(max(id), 0) FROM answer"
 def read(
     connection: Connection, anchor_id: int, annotator_id: int, role: str
 ) -> AnswerValue | None:
-    """What somebody's answer is now; None if there is none or it was removed."""
+    """Return an annotator's present answer; None if there is none or it was removed."""
     row = connection.execute(
         READ_ONE, {"anchor": anchor_id, "annotator": annotator_id, "role": role}
     ).fetchone()
@@ -441,9 +460,9 @@ def write(
     role: str,
     value: AnswerValue | None,
 ) -> None:
-    """Make somebody's answer be `value`; None marks it removed.
+    """Set an annotator's answer to `value`; None marks it removed.
 
-    What that person was given of this anchor is done, or open again, by it.
+    Also closes or reopens that annotator's assignment of the anchor.
     """
     key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
     assignments.keep_in_step(connection, anchor_id, annotator_id, role, value)
@@ -474,13 +493,13 @@ def write(
 def read_all(
     connection: Connection, anchor_ids: Sequence[int]
 ) -> Iterator[tuple[int, tuple[str, str], AnswerValue]]:
-    """Anchor id, annotator's name and role, and answer; by anchor, name and role."""
+    """Yield (anchor id, (annotator's name, role), answer), ordered by anchor, name and role."""
     for row, value in _rows(connection, anchor_ids):
         yield row[1], (row[3], row[4]), value
 
 
 def votes(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[Vote]]:
-    """The answers that are not removed, by anchor id, each list by name and role."""
+    """Return the answers by anchor id, without removed ones; lists are by name and role."""
     found: dict[int, list[Vote]] = {}
     for row, value in _rows(connection, anchor_ids):
         vote = vote_of(value, row[3], Role(row[4]), row[17])
@@ -550,20 +569,22 @@ WHERE w.anchor_id = :anchor AND w.role = 'adjudicator' AND n.name = :by"""
 
 
 def read_all_gold(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, GoldValue]:
-    """The gold of each of these anchors that has one."""
+    """Return the gold of each of these anchors that has one, by anchor id."""
     rows = connection.execute(READ_GOLD, {"ids": json_of(list(anchor_ids))}).fetchall()
     marks = of_golds(connection, [row[0] for row in rows if row[1] == "REFERENCE"])
     return {row[0]: _gold_value(row, marks.get(row[0], ())) for row in rows}
 
 
 def read_gold(connection: Connection, anchor_id: int) -> GoldValue | None:
-    """The gold of one anchor."""
     return read_all_gold(connection, [anchor_id]).get(anchor_id)
 
 
 def nouns(connection: Connection, passage_id: int) -> dict[int, tuple[int | str, ...]]:
-    """What is missing by the gold of each anchor of a passage: the token of each head's first
-    mention, or the noun that was written for a class. Anchors without are left out."""
+    """Return the missing nouns according to the gold of each anchor of a passage.
+
+    A noun is the head token of a head's first mention that is not removed, or the word that was
+    written for a class. Anchors without either are left out.
+    """
     found: dict[int, dict[int, int | str]] = {}
     for anchor_id, noun, head, token in connection.execute(READ_NOUNS, {"passage": passage_id}):
         said = found.setdefault(anchor_id, {})
@@ -575,10 +596,10 @@ def nouns(connection: Connection, passage_id: int) -> dict[int, tuple[int | str,
 
 
 def write_gold(connection: Connection, anchor_id: int, value: GoldValue | None) -> None:
-    """Make an anchor's gold be `value`; None marks it removed.
+    """Set an anchor's gold to `value`; None marks it removed.
 
-    An expert's gold points to the answer that the expert gave in the adjudicator's role. What
-    a model doubted of the gold before is forgotten.
+    An expert's gold points to the answer that the expert gave as adjudicator: write that answer
+    first. The doubt about the earlier gold is deleted.
     """
     forget(connection, [anchor_id])
     if value is None:
@@ -589,7 +610,7 @@ def write_gold(connection: Connection, anchor_id: int, value: GoldValue | None) 
 
 
 def write_all_gold(connection: Connection, values: Mapping[int, GoldValue | None]) -> None:
-    """What `write_gold` does, to many anchors at once."""
+    """Do what `write_gold` does for many anchors, with fewer statements."""
     forget(connection, values)
     present = {id_: value for id_, value in values.items() if value is not None}
     rows = [_row(connection, id_, value) for id_, value in present.items()]
@@ -645,7 +666,7 @@ WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
 DECISIONS = """
 SELECT anchor_id, nfh FROM identification
 WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
-# The first term of the purpose is the one that the partial index has.
+# `purpose <> 'work'` is the condition of the partial index, without which it is not used.
 BLIND = """
 SELECT anchor_id FROM assignment
 WHERE purpose <> 'work' AND purpose IN ('double', 'audit') AND annotator_id = :me
@@ -653,19 +674,19 @@ WHERE purpose <> 'work' AND purpose IN ('double', 'audit') AND annotator_id = :m
 
 
 def to_decide_blind(connection: Connection, me: Annotator) -> frozenset[int]:
-    """The anchors that somebody has still to decide without seeing anybody's decision."""
+    """Return the anchors that a person has yet to decide blind: open doubles and audits."""
     return frozenset(row[0] for row in connection.execute(BLIND, {"me": me.id}))
 
 
 def choices(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> dict[int, str]:
-    """Which noun is missing, by anchor: a token in digits, or a class."""
+    """Return a model's choices by anchor: a token index in decimal digits, or a class name."""
     return dict(connection.execute(CHOICES, _asked(model_id, anchor_ids)))
 
 
 def decisions(
     connection: Connection, model_id: int, anchor_ids: Sequence[int]
 ) -> dict[int, bool]:
-    """Whether a noun is missing, by anchor."""
+    """Return by anchor whether a model takes the number for a fused head."""
     rows = connection.execute(DECISIONS, _asked(model_id, anchor_ids))
     return {anchor_id: bool(nfh) for anchor_id, nfh in rows}
 
@@ -684,12 +705,11 @@ def summarise(
     *,
     stale: bool = False,
 ) -> Summary:
-    """What an anchor's row says.
+    """Compute the summary of an anchor.
 
-    votes: all its answers, by name; adjudicators' are compared apart from annotators', models'
-    not at all.
-    lemmas: asked for only where answers have to be compared. stale: it replaces an anchor
-    that had answers or gold.
+    votes: all its answers, ordered by name. Adjudicators' answers are compared separately from
+    annotators', models' answers not at all. lemmas: called only if answers have to be compared.
+    stale: the anchor replaces one that had answers or gold.
     """
     given = [vote.answer for vote in votes if vote.counts]
     experts = [vote.answer for vote in votes if vote.role is Role.ADJUDICATOR]
@@ -710,7 +730,10 @@ def summarise(
 
 
 def standard_of(decided: GoldValue | None) -> Answer | None:
-    """Gold as an answer that others are compared with; None where it decides nothing."""
+    """Return gold as the answer with which others are compared.
+
+    None for no gold and for an NFH, which leaves the number open.
+    """
     if decided is None or decided.kind == Kind.NFH:
         return None
     return answer_of(decided)
@@ -719,14 +742,17 @@ def standard_of(decided: GoldValue | None) -> Answer | None:
 def against(
     standard: Answer, given: Sequence[Answer], lemmas: Sequence[str]
 ) -> tuple[Blocking | None, ...]:
-    """What blocks between each of some answers and the one that counts."""
+    """Return the blocking kind between each answer and `standard`; None if nothing blocks."""
     return tuple(compare(answer, standard, lemmas).blocking for answer in given)
 
 
 def state_of(
     votes: int, found: ItemDisagreement, decided: GoldValue | None, *, stale: bool
 ) -> AnchorState:
-    """The state of an anchor: the first of these that holds."""
+    """Return the first state that applies: decided, stale, disagree, answered, open.
+
+    An NFH as gold leaves the number open, so it does not decide.
+    """
     if decided is not None and decided.kind != Kind.NFH:
         return AnchorState.DECIDED
     if stale and not votes:
@@ -737,14 +763,14 @@ def state_of(
 
 
 def predecessor(connection: Connection, anchor_id: int) -> int | None:
-    """The nearest anchor, walking back over those replaced, that has answers or gold."""
+    """Return the nearest replaced anchor with gold or a person's answer, or None."""
     seen = {anchor_id}
     place = anchor_id
     _, before, _ = anchors.links(connection, place)
     while before is not None and before not in seen:
         _, further, replaced_by = anchors.links(connection, before)
         if replaced_by != place:
-            # It was revived meanwhile: its answers count where they were given.
+            # That anchor was revived since: its answers count there.
             return None
         given = votes(connection, [before]).get(before, ())
         if any(vote.type == PERSON for vote in given) or read_gold(connection, before):
@@ -755,7 +781,7 @@ def predecessor(connection: Connection, anchor_id: int) -> int | None:
 
 
 def recompute(connection: Connection, anchor_id: int) -> AnchorState:
-    """Write an anchor's summary, and how its answers differ, anew; say where it stands."""
+    """Recompute and write an anchor's summary and differences; return its state."""
     passage_id, replaces, _ = anchors.links(connection, anchor_id)
     summary = summarise(
         votes(connection, [anchor_id]).get(anchor_id, ()),
@@ -769,7 +795,7 @@ def recompute(connection: Connection, anchor_id: int) -> AnchorState:
 
 
 def recompute_with_successors(connection: Connection, anchor_ids: Sequence[int]) -> None:
-    """Recompute anchors and those that replaced them: stale depends on what was replaced."""
+    """Recompute anchors and all that replaced them: `stale` depends on the replaced anchors."""
     pending, done = list(anchor_ids), set[int]()
     while pending:
         anchor_id = pending.pop()
@@ -783,19 +809,19 @@ def recompute_with_successors(connection: Connection, anchor_ids: Sequence[int])
 
 
 def blocking_names(words: str) -> tuple[Blocking, ...]:
-    """The blocking kinds of a summary column, strongest first."""
+    """Return the blocking kinds that a summary column holds, strongest first."""
     held = set(words.split())
     return tuple(kind for kind in Blocking if kind in held)
 
 
 def note_names(words: str) -> tuple[DifferenceNote, ...]:
-    """The notes of a summary column."""
+    """Return the notes that a summary column holds, in the order of DifferenceNote."""
     held = set(words.split())
     return tuple(note for note in DifferenceNote if note in held)
 
 
 class Answers(Repository):
-    """What people and models say, and what is doubted of gold."""
+    """Choices and decisions of models, doubts, and the anchors to decide blind."""
 
     to_decide_blind = reads(to_decide_blind)
     model_choices = reads(choices)
@@ -805,9 +831,10 @@ class Answers(Repository):
     def save_doubts(
         self, job_id: int, found: Sequence[Doubt], holds: Callable[[int, Answer], bool]
     ) -> int:
-        """Keep doubts of gold that is still as it was; how many were kept.
+        """Write the doubts whose gold has not changed since; return their number.
 
-        holds: whether an anchor's gold is still the one that a model was asked about.
+        holds: called with an anchor and its present gold; True if the model was asked about
+        this gold. All are written in one fast transaction.
         """
         with self.connections.fast_write() as connection:
             golds = read_all_gold(connection, [one.anchor_id for one in found])

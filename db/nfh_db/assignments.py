@@ -1,8 +1,8 @@
-"""Assignments: who was given what to answer, why, and what came of it.
+"""Assignments: which person has to answer which anchor, for which purpose, and the result.
 
-An assignment is done exactly while its person's answer in its role is there. A check or an
-audit knows the gold of when it was drawn, and how the answer compares with it. While an
-adjudicator's double or audit is open, that person is shown nothing that others decided.
+An assignment is done as long as its person's answer in its role exists. A check or an audit
+stores the gold of the time when it was drawn, and how the answer compares with that. While an
+adjudicator's double or audit is open, the decisions of others are hidden from that person.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,27 +67,29 @@ WHERE s.anchor_id = :new AND s.state = 'open' AND w.anchor_id = s.anchor_id
 
 
 class Purpose(StrEnum):
-    """Why somebody was given an anchor.
-
-    check: its gold is known, and hidden. audit: a sample of what a rule settled. double:
-    decided by two adjudicators, each blind to the other.
-    """
+    """The purpose of an assignment."""
 
     WORK = "work"
     CHECK = "check"
+    """The gold is known and hidden, to measure the annotator."""
+
     AUDIT = "audit"
+    """Of a sample of the golds that a rule settled."""
+
     DOUBLE = "double"
+    """The anchor is decided by two adjudicators, each blind to the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """What somebody has to do in a role. query: of the queue that shows it."""
+    """The open assignments of a person in a role."""
 
     left: int
     query: str
+    """Of the queue that shows them."""
 
 
-# --- in step with answers -------------------------------------------------------------------
+# --- state of assignments -------------------------------------------------------------------
 
 
 def keep_in_step(
@@ -97,14 +99,17 @@ def keep_in_step(
     role: str,
     value: AnswerValue | None,
 ) -> None:
-    """Make an assignment's state follow an answer that was just written, or removed."""
+    """Close an assignment because its answer is written, or reopen it for None.
+
+    A check or an audit also gets its verdict.
+    """
     key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
     if value is None:
         connection.execute(REOPEN, key)
         return
     row = connection.execute(FINISH, key | {"at": value.at}).fetchone()
     if row is not None and row[1] is not None:
-        # What is expected may be damaged: that costs nobody an answer, and the doctor says it.
+        # Damaged expected gold must not prevent the answer; the doctor reports it.
         with suppress(ValueError, msgspec.MsgspecError):
             verdict = verdict_of(connection, anchor_id, value, row[1])
             connection.execute(SET_VERDICT, {"id": row[0], "verdict": verdict})
@@ -113,9 +118,9 @@ def keep_in_step(
 def verdict_of(
     connection: Connection, anchor_id: int, value: AnswerValue, expected: str
 ) -> str:
-    """Whether an answer differs from the gold expected in anything that blocks.
+    """Return "wrong" if an answer differs from the expected gold in anything that blocks.
 
-    Raises ValueError or MsgspecError where what is expected cannot be read.
+    Otherwise "right". Raises ValueError or MsgspecError if `expected` is empty or unreadable.
     """
     gold = decode_gold(expected)
     if gold is None:
@@ -127,37 +132,41 @@ def verdict_of(
 
 
 def follow(connection: Connection, old: int, new: int) -> None:
-    """Give the anchor that stands in another's place now what is open of that one."""
+    """Move the open assignments of an anchor to the one that replaces it.
+
+    An assignment is returned instead if its person already has one of the new anchor in that
+    role. It is done at once if its person has answered the new anchor.
+    """
     connection.execute(MOVE, {"old": old, "new": new})
     connection.execute(GIVE_BACK, {"old": old})
     connection.execute(FINISH_MOVED, {"new": new})
 
 
-# --- what is hidden -------------------------------------------------------------------------
+# --- blind decisions ------------------------------------------------------------------------
 
 
 def blind(connection: Connection, anchor_ids: Sequence[int], me_id: int) -> dict[int, Purpose]:
-    """Those of these anchors that somebody has to decide without seeing others' decisions."""
+    """Return those of these anchors that a person has yet to decide blind, with the purpose."""
     rows = connection.execute(BLIND, {"ids": json_of(list(anchor_ids)), "me": me_id})
     return {anchor_id: Purpose(purpose) for anchor_id, purpose in rows}
 
 
 def answered(connection: Connection, anchor_ids: Sequence[int], me_id: int) -> set[int]:
-    """Those of these anchors that somebody has answered as an annotator."""
+    """Return those of these anchors that a person has answered as an annotator."""
     rows = connection.execute(ANSWERED_BY_ME, {"ids": json_of(list(anchor_ids)), "me": me_id})
     return {row[0] for row in rows}
 
 
 def was_given(connection: Connection, anchor_id: int, me_id: int, role: Role) -> bool:
-    """True for an anchor that somebody was given in a role, whatever came of it."""
+    """True if a person has an assignment of the anchor in this role, in any state."""
     key = {"anchor": anchor_id, "annotator": me_id, "role": role.value}
     return connection.execute(GIVEN, key).fetchone() is not None
 
 
 def is_second(connection: Connection, anchor_id: int, annotator_id: int) -> bool:
-    """True if somebody is about to decide, blind, what another adjudicator has decided.
+    """True if a person's open double of the anchor is decided by another adjudicator.
 
-    Such a decision stands beside the other one, whose gold it leaves as it is.
+    This second decision does not change the gold.
     """
     key = {"anchor": anchor_id, "annotator": annotator_id}
     return connection.execute(DECIDED_BY_ANOTHER, key).fetchone() is not None
@@ -166,9 +175,10 @@ def is_second(connection: Connection, anchor_id: int, annotator_id: int) -> bool
 def seen_of_history(
     lines: Iterable[HistoryLine], me: str, role: Role, purpose: Purpose | None
 ) -> tuple[HistoryLine, ...]:
-    """The changes of an anchor that somebody may see: an annotator only their own.
+    """Return the changes of an anchor that a person may see; an annotator sees only their own.
 
-    purpose: why the anchor is kept from an adjudicator, None where it is not.
+    purpose: of the assignment for which an adjudicator has yet to decide the anchor blind;
+    None if there is none.
     """
     if role is Role.ANNOTATOR:
         return tuple(line for line in lines if line.annotator == me)
@@ -176,7 +186,7 @@ def seen_of_history(
 
 
 def _tells(line: HistoryLine, me: str, purpose: Purpose) -> bool:
-    """True for a change that says what others decided; in an audit also answers and flags."""
+    """True for a change that reveals others' decisions; in an audit also answers and flags."""
     if line.entity == "gold":
         return True
     if line.whose == me:
@@ -186,11 +196,11 @@ def _tells(line: HistoryLine, me: str, purpose: Purpose) -> bool:
     return line.entity == "flag" and purpose is Purpose.AUDIT
 
 
-# --- what is left ---------------------------------------------------------------------------
+# --- open assignments -----------------------------------------------------------------------
 
 
 def todo(connection: Connection, me: Annotator, role: Role) -> Todo:
-    """How much of what somebody was given in a role is open, and where it is found."""
+    """Return the number of a person's open assignments in a role, and the query for them."""
     key = {"me": me.id, "role": role.value}
     both = connection.execute(OTHER_ROLE, key).fetchone() is not None
     which = f"todo:me/{role.value}" if both else "todo:me"
@@ -200,27 +210,37 @@ def todo(connection: Connection, me: Annotator, role: Role) -> Todo:
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """What a call gave out.
-
-    items: of the query. filled: those that lacked nothing. given: by person and purpose.
-    doubles: of the items, those to be decided by two. short: items that lack answers which
-    nobody named could give. checks_short: hidden checks that there was no known gold for.
-    returned: abandoned assignments given to others.
-    """
+    """The counts of one call of `Assignments.assign`."""
 
     items: int
+    """Of the query, up to the limit."""
+
     filled: int
+    """Items that needed no further assignment."""
+
     given: Mapping[str, Mapping[str, int]]
+    """Assignments by person and purpose."""
+
     doubles: int
+    """Items to be decided by two adjudicators."""
+
     short: int
+    """Items that still lack answers which none of the named people may give."""
+
     checks_short: int
+    """Hidden checks for which no known gold was left."""
+
     returned: int
+    """Abandoned assignments that others got."""
+
     run: str
+    """Identifies the call: a time."""
+
     dry_run: bool = False
 
 
 class Assignments(Repository):
-    """Who is to answer what, and how far they are."""
+    """Assigns items to people, and reports their progress."""
 
     todo = reads(todo)
 
@@ -235,11 +255,12 @@ class Assignments(Repository):
         dry_run: bool = False,
         tell: Callable[[int], None] = lambda _: None,
     ) -> Dealt:
-        """Give the items of a query, the first `limit` of them, to people by name.
+        """Assign the items of a query, at most the first `limit`, to people by name.
 
-        me: whom "me" of the query means. Only what is lacking is given; see
-        `nfh_db.assignment_plan`. tell: is told how many assignments are written.
-        Raises StoreError for a name that cannot be one.
+        me: the person that "me" in the query means. Only missing assignments are made; see
+        `nfh_db.assignment_plan`. tell: called with the number of assignments written.
+        Assignments are written in several transactions: after a kill those already written
+        remain. Raises StoreError for an invalid name.
         """
         from nfh_db import assignment_plan, queue
 
@@ -265,7 +286,7 @@ class Assignments(Repository):
         )
 
     def _people(self, names: Mapping[str, None], *, dry_run: bool) -> list[Annotator]:
-        """Get or create the annotators; a trial creates none and gives them ids of nobody."""
+        """Get or create the annotators. A dry run gives new ones negative ids instead."""
         for name in names:
             passages.check_name(name)
         if not dry_run:
@@ -289,10 +310,10 @@ class Assignments(Repository):
         *,
         dry_run: bool = False,
     ) -> dict[str, int]:
-        """Return what was given before a time to people who finished nothing since.
+        """Return the assignments from before a time of people who finished nothing since.
 
-        name: of this person only. Gives how many, by name. Raises StoreError if nobody is
-        called so.
+        name: only this person's. Gives the number of assignments by name. Raises StoreError for
+        an unknown name.
         """
         from nfh_db import assignment_plan
 
@@ -310,10 +331,10 @@ class Assignments(Repository):
     def progress(
         self, query: "Query", me: Annotator | None, before: str
     ) -> "tuple[PersonProgress, ...]":
-        """How far everybody is with what they were given of a query, by name and role.
+        """Return everybody's progress with the assignments of a query, by name and role.
 
-        before: what was given before this time to somebody who finished nothing since is
-        abandoned.
+        before: an assignment from before this time counts as abandoned if its person finished
+        nothing since.
         """
         from nfh_db import assignment_plan
 

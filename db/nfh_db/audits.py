@@ -1,9 +1,8 @@
-"""Audits: samples of what rules settled, that an expert decides without seeing it.
+"""Audits: samples of the golds that rules settled, which an expert decides blind.
 
-An audit is a run of assignments (purpose audit, role adjudicator) of one auditor; each
-names its stratum and, as `expected`, the gold that there was when it was drawn. What a run
-was drawn from stands in a setting of its own: a table can be looked up later, the sizes of
-strata cannot.
+An audit is a run of assignments (purpose audit, role adjudicator) of one auditor. Each has its
+stratum and, as `expected`, the gold of the time when it was drawn. A setting per run stores the
+parameters of the sample: the sizes of the strata cannot be recomputed later.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,8 @@ from nfh_db.records import BY_RULE, Annotator, Role
 from nfh_db.serialization import AnswerValue, answer_of, decode_gold, encode, json_of
 from nfh_models.domain import Blocking, compare
 
-# What rules settled and nobody audits, that this auditor may still decide without having
-# decided it before. The order is that of the index that makes spans unique.
+# Golds that rules settled, that nobody audits, and that this auditor has neither decided nor
+# been assigned. In the order of the unique index on spans, so that a seed draws the same again.
 FRAME = """
 SELECT a.id, g.rule || ', ' || g.kind || ', ' || a.pattern
 FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id
@@ -44,7 +43,7 @@ WHERE annotator_id = :auditor AND role = 'annotator' AND removed = 0
 RUN_EXISTS = "SELECT 1 FROM assignment WHERE purpose = 'audit' AND run = :run"
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM assignment WHERE annotator_id = :auditor"""
-# Given back before, by the same person, it is given once more.
+# An assignment that the same person returned is opened again.
 ASSIGN = """
 INSERT INTO assignment (anchor_id, annotator_id, role, purpose, state, position, expected,
     stratum, run, assigned_at)
@@ -64,24 +63,35 @@ WHERE s.purpose <> 'work' AND s.purpose = 'audit'
 ORDER BY s.run, n.name, s.position"""
 
 AT_ONCE = 1_000
+"""Items whose answers are read at a time."""
 
 
 class AuditSample(msgspec.Struct, frozen=True):
-    """What an audit was drawn from. seed: with it, and the same gold, the same is drawn.
-
-    by: who drew it. wanted: items asked for. sizes: of the strata drawn from; sampled: items
-    drawn from each. voted: drawn items on which the auditor had voted. query: what of all
-    that rules settled; act: of what one settlement did, else None.
-    """
+    """The parameters of a drawn audit, as its setting stores them."""
 
     by: str
+    """Name of the person who drew it."""
+
     seed: int
+    """With the same seed and the same gold, the same items are drawn."""
+
     wanted: int
+    """Items asked for."""
+
     sizes: dict[str, int]
+    """Items of each stratum."""
+
     sampled: dict[str, int]
+    """Items drawn from each stratum."""
+
     voted: int = 0
+    """Drawn items that the auditor had answered as an annotator."""
+
     query: str = ""
+    """Restricts the golds drawn from."""
+
     act: int | None = None
+    """The settlement whose golds are drawn from; None for those of all."""
 
 
 _drawn = msgspec.json.Decoder(AuditSample)
@@ -89,37 +99,47 @@ _drawn = msgspec.json.Decoder(AuditSample)
 
 @dataclass(frozen=True, slots=True)
 class AuditItem:
-    """One item of an audit. decided: the auditor answered it, as the answer is now.
-
-    blocking: how the answer differs from the gold that there was, None if in nothing that
-    blocks. state: open, done or returned; gone, where the number was given another span.
-    """
+    """An item of an audit."""
 
     anchor_id: int
     stratum: str
     state: str
+    """open, done or returned; gone if the anchor was replaced or removed undecided."""
+
     decided: bool
+    """The auditor has an answer now."""
+
     blocking: Blocking | None = None
+    """The strongest blocking difference between the answer and the expected gold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One audit. run: when it was drawn. drawn: None where that is not known here."""
+    """An audit with its items."""
 
     run: str
+    """When it was drawn; identifies the audit."""
+
     auditor: Annotator
     items: tuple[AuditItem, ...]
     drawn: AuditSample | None = None
+    """None if the database has no such setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is to be drawn: anchors with their strata, in the order to be looked at."""
+    """A sample that is not yet assigned."""
 
     items: Sequence[tuple[int, str]]
+    """Anchors with their strata, in the order in which the auditor gets them."""
+
     seed: int
     wanted: int
+    """Items asked for."""
+
     sizes: Mapping[str, int]
+    """Items of each stratum."""
+
     query: str = ""
     act: int | None = None
 
@@ -131,9 +151,10 @@ def frame(
     auditor: Annotator,
     settled: SettleReport | None = None,
 ) -> list[tuple[int, str]]:
-    """Anchors that can be drawn, each with its stratum: rule, class and pattern of votes.
+    """Return the anchors that can be drawn, each with its stratum, ordered by passage and span.
 
-    settled: only what this settlement did, and what still is as it did it.
+    The stratum is rule, kind and pattern of votes. settled: only golds of this settlement that
+    have not changed since.
     """
     compiled = compile_query(query, me.id)
     parameters = {
@@ -148,9 +169,10 @@ def frame(
 def assign(
     connection: Connection, sample: Sample, auditor: Annotator, by: Annotator
 ) -> tuple[str, AuditSample]:
-    """Give the auditor a sample; its run, and what was drawn. Within a transaction.
+    """Assign a sample to the auditor; return its run and what was assigned.
 
-    What is not settled any more as it was when the sample was drawn is left out.
+    Call it in a write transaction. Anchors whose gold is no longer settled by a rule are left
+    out.
     """
     run = _free_run(connection)
     ids = [anchor_id for anchor_id, _ in sample.items]
@@ -195,7 +217,7 @@ def _setting(run: str) -> str:
 
 
 def _free_run(connection: Connection) -> str:
-    """The time, a little later where an audit of this very time is there."""
+    """Return the time, increased by milliseconds until no audit has it."""
     run = system.now()
     while connection.execute(RUN_EXISTS, {"run": run}).fetchone():
         later = datetime.fromisoformat(run) + timedelta(milliseconds=1)
@@ -204,7 +226,7 @@ def _free_run(connection: Connection) -> str:
 
 
 def audits(connection: Connection) -> tuple[Audit, ...]:
-    """All audits, oldest first, with what their auditors say now; of one moment."""
+    """Return all audits, oldest first, with the present answers of their auditors."""
     found: dict[tuple[str, Annotator], list[AuditItem]] = {}
     rows = [_Row(*row) for row in connection.execute(ITEMS)]
     for first in range(0, len(rows), AT_ONCE):
@@ -255,7 +277,7 @@ def _drawn_of(connection: Connection, run: str) -> AuditSample | None:
 
 
 class Audits(Repository):
-    """Samples of what rules settled, judged by auditors."""
+    """Draws, assigns and lists audits."""
 
     frame = reads(frame)
     assign = writes_durably(assign)

@@ -1,9 +1,8 @@
-"""Plans of bulk operations: what may be done to many items at once, what it would change of
-each, and why an item stays as it is.
+"""Plans bulk operations: the changes of each item, or the reason why it is left unchanged.
 
-Never changed is what another expert decided, what this person has to decide without knowing
-of others' decisions, and an item of which this person has begun an answer. What is one's own
-decision, or gold of a file or a rule, gives way, and the plan says of how many.
+An operation never changes the decision of another expert, an item that this person has yet to
+decide blind, or an item of which this person has a draft. It does replace the person's own
+decisions and gold from a file or a rule; the preview counts these.
 """
 
 from array import array
@@ -50,56 +49,63 @@ from nfh_models.domain import (
     settle,
 )
 
-# What may be done to many items at once, what it would do, and what it did.
-#
-# Frozen records, as the screen gives and shows them.
-
 
 class OperationKind(StrEnum):
-    """What is done to each item. GIVEN: each is decided by an answer of its own."""
+    """What an operation does to each item."""
 
     FLAG = "flag"
     UNFLAG = "unflag"
     SKIP = "skip"
     UNSKIP = "unskip"
     WITHDRAW = "withdraw"
+    """Removes the person's answer, and the gold made from it."""
+
     PROPOSAL = "proposal"
+    """Decides by what annotators agree on, all or most of them."""
+
     MODEL = "model"
+    """Decides by the prediction of the active resolution model."""
+
     CLASS = "class"
+    """Decides all items by the same answer."""
+
     GIVEN = "given"
+    """Decides each item by an answer of its own."""
 
 
 DECIDING = frozenset(
     {OperationKind.PROPOSAL, OperationKind.MODEL, OperationKind.CLASS, OperationKind.GIVEN}
 )
-"""What makes gold of an adjudicator's own."""
+"""Kinds that decide items as an adjudicator."""
 
 Seeing = Callable[[int], Exposure]
-"""What of an anchor was in view of the person who decides it."""
+"""Returns for an anchor what the deciding person had in view."""
 
 
 def unseen(anchor_id: int) -> Exposure:
-    """Nothing of it was."""
+    """Return that neither votes nor a model's answer were in view."""
     del anchor_id
     return Exposure()
 
 
 @dataclass(frozen=True, slots=True)
 class BulkOperation:
-    """What a person wants done to many items.
-
-    flag: of FLAG and UNFLAG. answer: of CLASS. answers: of GIVEN, by anchor.
-    """
+    """An operation on many items."""
 
     deed: OperationKind
     role: Role = Role.ADJUDICATOR
     flag: FlagName | None = None
+    """For FLAG and UNFLAG."""
+
     answer: Answer | None = None
+    """For CLASS."""
+
     answers: Mapping[int, Answer] = field(default_factory=dict)
+    """For GIVEN, by anchor."""
 
     @property
     def words(self) -> str:
-        """The act in the history, and in what undo says, without its number of items."""
+        """The summary of the act for the history and for undo, without the number of items."""
         noun = "decisions" if self.role is Role.ADJUDICATOR else "answers"
         return {
             OperationKind.FLAG: f"flag {self.flag} set",
@@ -116,47 +122,55 @@ class BulkOperation:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """One of the items that would be changed, to be read.
-
-    before, after: of the gold, or of a withdrawn answer; None for none, and of a flag.
-    """
+    """An item that would be changed, for a preview."""
 
     anchor_id: int
     passage: Passage
     anchor: Anchor
     before: Answer | None
+    """The gold, or the answer to be withdrawn; None for a flag."""
+
     after: Answer | None
+    """The new gold; None for a withdrawal and for a flag."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkPreview:
-    """What a wish would do.
-
-    looked: items looked at. ids: those that would be changed. notes: what is to be known of
-    some of these, as whose gold they lose, with how many. kept: why the others stay, with how
-    many. sample: a few of those that would be changed, from all over.
-    """
+    """What an operation would do."""
 
     wish: BulkOperation
     looked: int
+    """Items examined."""
+
     ids: "array[int]"
+    """Items that would be changed."""
+
     notes: Mapping[str, int]
+    """Items of `ids` by warning, for example whose gold is replaced; most frequent first."""
+
     kept: Mapping[str, int]
+    """Items left unchanged, by reason; most frequent first."""
+
     sample: tuple[Sampled, ...]
+    """At most MOST_SAMPLED of `ids`, evenly spread."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkDone:
-    """What was done. act_id: None where nothing was to be done any more.
-
-    left: items that were planned and left, since somebody changed them meanwhile.
-    """
+    """The result of an operation."""
 
     act_id: int | None
+    """None if no item was left to change."""
+
     at: str
     changed: int
+    """Items."""
+
     left: int
+    """Items that were planned but left, because somebody changed them meanwhile."""
+
     words: str
+    """The summary of the act."""
 
 
 ITEMS = f"""
@@ -191,7 +205,7 @@ NO_FIT = "the answer does not fit the passage"
 NO_ANSWER = "nothing of yours to withdraw"
 DECIDED = "decided already"
 NOT_OFFERED = "its noun does not stand there"
-"""Why an item stays as it is."""
+"""Reasons to leave an item unchanged."""
 
 OWN = "in place of your own decision"
 OF_FILE = "in place of gold from a file"
@@ -199,7 +213,7 @@ OF_RULE = "in place of gold made by a rule"
 LOST_FILE = "had gold from a file before you decided, which does not come back"
 LOST_RULE = "had gold made by a rule before you decided, which does not come back"
 LOST_EXPERT = "had another expert's gold before you decided, which does not come back"
-"""What is to be known of an item that is changed."""
+"""Warnings about an item that is changed."""
 
 LOST = {Rule.IMPORTED: LOST_FILE, Rule.EXPERT: LOST_EXPERT}
 RULES = (SettlingRule.UNANIMOUS, SettlingRule.MAJORITY)
@@ -207,36 +221,55 @@ RULES = (SettlingRule.UNANIMOUS, SettlingRule.MAJORITY)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What becomes of one item: changes, or in `kept` why there are none.
-
-    before, after: as of Sampled.
-    """
+    """The plan of one item."""
 
     anchor_id: int
     rows: tuple[Row, ...] = ()
+    """The changes."""
+
     kept: str = ""
+    """Why there are no changes; "" if there are."""
+
     note: str = ""
+    """A warning; "" for none."""
+
     before: Answer | None = None
+    """See Sampled."""
+
     after: Answer | None = None
+    """See Sampled."""
 
 
 @dataclass(slots=True)
 class _Facts:
-    """What is known of some items, by anchor."""
+    """The state of some items, by anchor."""
 
     items: dict[int, tuple[int, int, list[str]]] = field(default_factory=dict)
+    """Tokens of the anchor, [start, stop), and the lemmas of its passage."""
+
     golds: dict[int, GoldValue] = field(default_factory=dict)
     mine: dict[int, AnswerValue] = field(default_factory=dict)
+    """The person's answers in the role of the operation."""
+
     given: dict[int, list[tuple[str, Answer]]] = field(default_factory=dict)
+    """Annotators' names and answers."""
+
     flags: dict[tuple[int, str], FlagValue] = field(default_factory=dict)
+    """The person's flags, by anchor and name of the flag."""
+
     choices: dict[int, str] = field(default_factory=dict)
+    """Of the active model."""
+
     replaced: dict[int, str] = field(default_factory=dict)
+    """Warnings about gold that a withdrawal does not bring back."""
+
     drafts: frozenset[int] = frozenset()
     blind: frozenset[int] = frozenset()
+    """Anchors that the person has yet to decide blind."""
 
 
 class BulkPlanner:
-    """Plans a wish of somebody's at a time. Reads; writes nothing."""
+    """Plans an operation of a person. It only reads."""
 
     def __init__(
         self,
@@ -255,7 +288,10 @@ class BulkPlanner:
         self._model = models.active(connection, "resolution")
 
     def some(self, ids: Sequence[int]) -> Iterator[Planned]:
-        """What becomes of each of these anchors, in this order."""
+        """Yield the plan of each of these anchors, in this order.
+
+        All are looked up at once: pass a few hundred at a time.
+        """
         facts = self._facts(ids)
         for anchor_id in ids:
             if anchor_id not in facts.items:
@@ -322,7 +358,7 @@ class BulkPlanner:
         return BEGUN if id_ in facts.drafts else ""
 
     def _decision(self, id_: int, facts: _Facts, made: Answer) -> tuple[Row, ...]:
-        """What an expert's decision changes, as when it is given alone."""
+        """Return the changes of a decision, the same as `edits.commit_answer` makes."""
         me, at = self._me, self._at
         value = answer_value(made, at, self._seeing(id_), self._guideline)
         decided = gold_value(Gold(made, Rule.EXPERT, me.name, at), None)
@@ -336,7 +372,7 @@ class BulkPlanner:
         return tuple(rows)
 
     def _answer(self, id_: int, facts: _Facts) -> Answer | str:
-        """The answer that an item is to have, or why it is to have none."""
+        """Return the answer for an item, or the reason why there is none."""
         if self._wish.deed is OperationKind.PROPOSAL:
             return _proposal(facts.given.get(id_, ()), facts.items[id_][2])
         if self._wish.deed is OperationKind.MODEL:
@@ -346,7 +382,7 @@ class BulkPlanner:
             return self._wish.answers.get(id_) or NOT_OFFERED
         return self._wish.answer or NO_FIT
 
-    # --- the rest -----------------------------------------------------------------------
+    # --- withdrawing and flags ----------------------------------------------------------
 
     def _withdraw(self, id_: int, facts: _Facts) -> Planned:
         me, role = self._me, self._wish.role
@@ -378,7 +414,7 @@ class BulkPlanner:
         return Planned(id_, (row,))
 
     def _is_done(self, id_: int, facts: _Facts) -> bool:
-        """True for an item that needs no answer of this person's in this role."""
+        """True for an item that needs no answer of this person in this role."""
         present = facts.golds.get(id_)
         if self._wish.role is Role.ADJUDICATOR and id_ not in facts.blind:
             return present is not None and present.kind != Kind.NFH
@@ -386,9 +422,9 @@ class BulkPlanner:
 
 
 def _replaced(events: Iterable[tuple[int, str | None, str | None]], me: str) -> dict[int, str]:
-    """What stood there before this person's decisions that hold now: what to say, by anchor.
+    """Return warnings by anchor about the gold that the person's present decision replaced.
 
-    events: anchor, gold before and after, each anchor's in the order in which they happened.
+    events: (anchor, gold before, gold after), ordered by anchor and time.
     """
     found: dict[int, str] = {}
     for id_, before, after in events:
@@ -409,7 +445,7 @@ def _note(present: GoldValue | None) -> str:
 
 
 def _proposal(given: Sequence[tuple[str, Answer]], lemmas: Sequence[str]) -> Answer | str:
-    """What all, or most, of the annotators say."""
+    """Return what all or most annotators say, or the reason why there is no such answer."""
     for rule in RULES:
         found = settle(given, lemmas, rule).answer
         if found is not None:
@@ -420,9 +456,10 @@ def _proposal(given: Sequence[tuple[str, Answer]], lemmas: Sequence[str]) -> Ans
 
 
 def chosen(choice: str, item: tuple[int, int, Sequence[str]]) -> Answer | str:
-    """What a model's choice comes to: a class by name, or a token in digits.
+    """Return the answer that a model's choice stands for, or NO_FIT.
 
-    item: the anchor's tokens, from and to, and the lemmas of the passage.
+    choice: a class name, or a token index in decimal digits. item: first token of the anchor,
+    token after its last, and lemmas of the passage.
     """
     if choice in {kind.value for kind in IMPLICIT_KINDS}:
         return class_answer(Kind(choice))
@@ -436,12 +473,17 @@ def chosen(choice: str, item: tuple[int, int, Sequence[str]]) -> Answer | str:
 
 
 AT_ONCE = 500
+"""Items that are planned at a time."""
+
 MOST_SAMPLED = 24
-"""Items that a preview shows."""
+"""Items that a preview shows at most."""
 
 
 class _Sample:
-    """Some of a number of items that is not known before, from all over, in order."""
+    """An evenly spread sample, in order, of a stream of unknown length.
+
+    Whenever more than twice the wanted number are kept, every other one is dropped.
+    """
 
     def __init__(self) -> None:
         self._kept: list[Planned] = []
@@ -449,7 +491,6 @@ class _Sample:
         self._count = 0
 
     def offer(self, one: Planned) -> None:
-        """Take one in, if its turn has come."""
         if self._count % self._stride == 0:
             self._kept.append(one)
         self._count += 1
@@ -458,7 +499,6 @@ class _Sample:
             self._stride *= 2
 
     def shown(self) -> Sequence[Planned]:
-        """At most `MOST_SAMPLED` of them."""
         step = -(-len(self._kept) // MOST_SAMPLED) or 1
         return self._kept[::step]
 
@@ -470,7 +510,10 @@ def preview(
     me: Annotator,
     progress: Progress,
 ) -> BulkPreview:
-    """What a wish would do to these anchors, on a connection in a read transaction."""
+    """Return what an operation would do to these anchors.
+
+    The connection must be in a read transaction. Raises StoreError like `check`.
+    """
     check(wish)
     sample, changed = _Sample(), array("q")
     notes, kept = Counter[str](), Counter[str]()
@@ -495,7 +538,7 @@ def preview(
 
 
 def check(wish: BulkOperation) -> None:
-    """Raise StoreError for what nobody may do to many items at once."""
+    """Raise StoreError for an operation that decides many items in the annotator's role."""
     if wish.deed in DECIDING and wish.role is not Role.ADJUDICATOR:
         raise StoreError(
             "Annotators answer one item after the other: many are decided at once by an "
@@ -526,10 +569,12 @@ def run(
     seeing: Seeing = unseen,
     progress: Progress = silent,
 ) -> BulkDone:
-    """Do it to these anchors, those that a preview named; what does not fit any more stays.
+    """Apply an operation to the anchors of a preview, as one act.
 
-    Raises StoreError beside other bulk work. Killed on the way it leaves nothing, or is
-    finished by the next start.
+    The plan is made anew: items that cannot be changed any more are left. seeing: what the
+    person had in view of each anchor. If the process is killed before the act is shown, nothing
+    remains; otherwise the next start applies the rest. Raises StoreError while an import or
+    another bulk operation is unfinished.
     """
     check(wish)
     words = f"{wish.words} on {len(ids):,} item" + ("" if len(ids) == 1 else "s")
@@ -556,7 +601,7 @@ def run(
 
 
 class Bulk(Repository):
-    """One operation on many items, as one act that one undo takes back."""
+    """Operations on many items, each as one act that one undo takes back."""
 
     run = with_path(run)
 
@@ -567,10 +612,10 @@ class Bulk(Repository):
         me: Annotator,
         progress: Progress = silent,
     ) -> BulkPreview:
-        """What a wish would do to the anchors of a query, or to those of these ids.
+        """Return what an operation would do to the anchors of a query, or to these anchors.
 
-        progress: called with what is being done and to how many anchors it was. Raises
-        StoreError where this person may not do it to many at once.
+        progress: called with the phase and the number of anchors done in it. Raises StoreError
+        for an operation that decides many items in the annotator's role.
         """
         with self.connections.reading() as connection:
             if isinstance(found, Query):

@@ -1,8 +1,8 @@
-"""Comparisons of models, people and gold: anchor by anchor, as counts of who says what,
-against an earlier export of the gold, and of two streams of items.
+"""Comparisons: a model or a person with gold, two models, annotators with each other, gold with
+an earlier export, and two streams of items.
 
-What the evaluation screen counts. A side says a label of an anchor: one of the kinds, or,
-where both sides say REFERENCE and mean different nouns, REF-WRONG.
+For the evaluation screen, each side gives an anchor a label: a kind, or REF-WRONG where both
+sides say REFERENCE and mean different nouns.
 """
 
 import tempfile
@@ -35,7 +35,8 @@ from nfh_models.domain import (
     compare,
 )
 
-# Gold of kinds that name no class is not scored; UNKNOWN is OTHER, as in the release.
+# NOT_NFH, BROKEN and NFH are not scored: they name no missing noun. UNKNOWN counts as OTHER, as
+# in the released corpus.
 MODEL_GOLD = """
 SELECT a.id, a.passage_id, a.start, a.stop, a.word, m.choice,
     CASE a.kind WHEN 'UNKNOWN' THEN 'OTHER' ELSE a.kind END,
@@ -92,33 +93,39 @@ FROM model AS m ORDER BY m.id"""
 
 REF = Kind.REFERENCE.value
 REF_WRONG = "REF-WRONG"
-"""Both say REFERENCE, and the nouns differ."""
+"""Label of the left side where both sides say REFERENCE and the nouns differ."""
 
 AT_ONCE = 500
-"""Rows read between two looks at whether the answer is still wanted."""
+"""Rows that are read between two calls of `stopped`."""
 
 MOST_KEPT = 200
-"""Ids kept of a cell, for queries that can only name the items one by one."""
+"""Anchor ids that are kept per cell, for cells whose items no query can describe."""
 
 LABELS = (REF, *(kind.value for kind in IMPLICIT_KINDS), "UNKNOWN", "NOT_NFH", "BROKEN", "NFH")
 
 Cell = tuple[str, str]
-"""What the right side says, and what the left side says."""
+"""The label of the right side, and the label of the left side."""
 
 Stopped = Callable[[], bool]
+"""Returns True once nobody waits for the result any more."""
 
 
 class NoLongerWantedError(Exception):
-    """Whoever asked has stopped waiting."""
+    """Nobody waits for the result any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One side of a comparison. what: "gold", "model", "person" or "file". name: whose."""
+    """One side of a comparison."""
 
     what: str
+    """"gold", "model", "person" or "file"."""
+
     name: str = ""
+    """Of the model, the person or the file."""
+
     model_id: int = 0
+    """Of a model."""
 
 
 GOLD = ComparedSide("gold")
@@ -126,39 +133,56 @@ GOLD = ComparedSide("gold")
 
 @dataclass(slots=True)
 class AccuracyCount:
-    """How many, and how many of them right."""
+    """A number of anchors, and how many of them are right."""
 
     n: int = 0
     right: int = 0
 
     def add(self, right: bool, n: int = 1) -> None:
-        """Count some."""
+        """Count `n` anchors."""
         self.n += n
         self.right += n if right else 0
 
 
 @dataclass(slots=True)
 class ComparisonCounts:
-    """Counts of a comparison.
-
-    counts: anchors by cell. ids: of each cell, the first MOST_KEPT anchors; empty for a
-    person. whole: all of them. inclusive, nearest: right in those senses (of a model against
-    gold): a word of the form of a gold mention; the nearest gold mention. saw: whose gold
-    was made with a model's answer in view. words: by the anchor's words in lower case.
-    scored: how much gold there is that a model is scored on.
-    """
+    """Counts of a comparison."""
 
     counts: Counter[Cell] = field(default_factory=Counter)
+    """Anchors by cell."""
+
     ids: dict[Cell, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The first MOST_KEPT anchors of each cell; empty for a person."""
+
     whole: AccuracyCount = field(default_factory=AccuracyCount)
+    """All anchors."""
+
     inclusive: int = 0
+    """Model against gold: anchors where the chosen word has the form of a gold mention.
+
+    Case is ignored. A right class counts, too.
+    """
+
     nearest: int = 0
+    """Model against gold: anchors where the chosen token is the gold mention nearest to them.
+
+    A right class counts, too.
+    """
+
     saw: AccuracyCount = field(default_factory=AccuracyCount)
+    """Model against gold: anchors whose gold was made with a model's answer in view.
+
+    Person against gold: answers that were given with a model's answer in view.
+    """
+
     words: dict[str, AccuracyCount] = field(default_factory=lambda: defaultdict(AccuracyCount))
+    """By the words of the anchor, in lower case."""
+
     scored: int = 0
+    """Model against gold: anchors of the query whose gold a model is scored on."""
 
     def add(self, cell: Cell, anchor_id: int, word: str, *, right: bool) -> None:
-        """Count one anchor."""
+        """Count an anchor, and keep its id if its cell has room."""
         self.counts[cell] += 1
         kept = self.ids[cell]
         if len(kept) < MOST_KEPT:
@@ -168,24 +192,30 @@ class ComparisonCounts:
 
 
 def version(connection: Connection) -> tuple[tuple[object, ...], ...]:
-    """Changes whenever what models say may have: a model of one version answers alike."""
+    """Return a value that changes whenever predictions may have changed.
+
+    A version of a model always predicts the same, so the number of predictions is enough.
+    """
     return tuple(connection.execute(VERSION))
 
 
 def with_answers(connection: Connection) -> tuple[str, ...]:
-    """The names of those who answered anything as annotators."""
+    """Return the names of the people who have an answer as annotators, in order."""
     return tuple(name for (name,) in connection.execute(WITH_ANSWERS))
 
 
 def with_predictions(connection: Connection) -> tuple[tuple[int, str], ...]:
-    """Id and name of each model that says something of any anchor; the active one first."""
+    """Return id and name of each resolution model with predictions.
+
+    The active one is first, then the newest.
+    """
     return tuple(connection.execute(WITH_PREDICTIONS))
 
 
 def model_gold(
     connection: Connection, model_id: int, query: Query, me: Annotator, stopped: Stopped
 ) -> ComparisonCounts:
-    """A model against gold, as resolution is scored. Raises NoLongerWantedError."""
+    """Compare a model with gold, as resolution is scored. Raises NoLongerWantedError."""
     compiled = compile_seen(query, me.id)
     found = ComparisonCounts()
     statement = SCORED_GOLD.format(where=compiled.where)
@@ -213,12 +243,12 @@ def model_gold(
 
 
 def _nearest(start: int, stop: int, heads: set[int]) -> int:
-    """The head token nearest to the anchor [start, stop), the earlier of two as near."""
+    """Return the head token nearest to the anchor [start, stop); on a tie the earlier one."""
     return min(heads, key=lambda head: (max(start - head, head - stop + 1), head))
 
 
 def _same_form(connection: Connection, doubtful: list[tuple[int, int, set[int]]]) -> int:
-    """Of how many the chosen word has the lower-cased form of a gold mention."""
+    """Count the choices whose word equals a gold mention's in lower case."""
     texts = passages.read(connection, sorted({passage for passage, _, _ in doubtful}))
     return sum(
         texts[passage].word(token).lower() in {texts[passage].word(h).lower() for h in heads}
@@ -234,7 +264,10 @@ def model_model(
     me: Annotator,
     stopped: Stopped,
 ) -> ComparisonCounts:
-    """A model (left) against another (right): right is what both choose alike."""
+    """Compare a model (left) with another (right); equal choices count as right.
+
+    Raises NoLongerWantedError.
+    """
     compiled = compile_query(query, me.id)
     found = ComparisonCounts()
     statement = MODEL_MODEL.format(where=compiled.where)
@@ -251,7 +284,7 @@ def model_model(
 def person_gold(
     connection: Connection, name: str, query: Query, me: Annotator
 ) -> ComparisonCounts:
-    """An annotator's answers against gold, compared by noun: right is where nothing blocks."""
+    """Compare an annotator's answers with gold; an answer is right where nothing blocks."""
     compiled = compile_seen(query, me.id)
     found = ComparisonCounts()
     statement = PERSON_GOLD.format(where=compiled.where)
@@ -280,13 +313,12 @@ def _in_parts(
         yield rows
 
 
-# Counts of who says what: the matrices of the agreement screen, made by counting alone.
+# Matrices of the agreement screen.
 #
-# Everything is counted among the anchors of a query, so that a count and the query of its
-# items agree. Only what persons answered as annotators counts, and nothing of what whoever
-# asks has still to decide blind.
+# All counts are restricted to the anchors of a query, so that a count equals the number of
+# items that its query finds. Only answers that people gave as annotators count. Anchors that
+# the person who asks has yet to decide blind are left out.
 
-# The unary + keeps the walk along the anchors of the query from being turned round.
 VOTES = """
 vote AS (
     SELECT w.anchor_id, w.annotator_id, w.kind, w.seconds
@@ -341,54 +373,66 @@ AnnotatorPair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PersonCounts:
-    """What one annotator answered.
-
-    kinds: answers by kind. seconds: the median; None where no time was taken. decided: how
-    many of the answers are to anchors that gold decides; right: from how many of these
-    nothing that blocks separates gold.
-    """
+    """Counts of one annotator's answers."""
 
     name: str
     kinds: Mapping[str, int]
+    """Answers by kind."""
+
     seconds: float | None = None
+    """Median time per answer; None if no time was recorded."""
+
     decided: int = 0
+    """Answers to anchors that gold decides."""
+
     right: int = 0
+    """Those of `decided` that differ from gold in nothing that blocks."""
 
     @property
     def answers(self) -> int:
-        """How many answers."""
         return sum(self.kinds.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Confusions:
-    """Who says what where others say what.
-
-    people: by name. pairs: of two names, the first before the second, how many anchors the
-    first called one kind and the second another, by (kind, kind). pooled: anchors with two
-    answers or more: off the diagonal those on which somebody says the one kind and somebody
-    the other, in both halves; on it those on which all say the one. differences: of two
-    names, anchors by what blocks. kinds: anchors by what blocks or is noted. patterns:
-    anchors by pattern of votes. votes: anchors by number of votes, 3 for three or more.
-    """
+    """Confusion matrices between annotators, and counts of disagreement."""
 
     people: tuple[PersonCounts, ...] = ()
+    """Ordered by name."""
+
     pairs: Mapping[AnnotatorPair, Mapping[Cell, int]] = field(default_factory=dict)
+    """Anchors by (kind of the first annotator, kind of the second), for names in order."""
+
     pooled: Mapping[Cell, int] = field(default_factory=dict)
+    """Anchors with two or more answers, by two kinds that occur among them.
+
+    Symmetric. On the diagonal: anchors on which all annotators say that kind.
+    """
+
     differences: Mapping[AnnotatorPair, Mapping[str, int]] = field(default_factory=dict)
+    """Anchors by blocking kind, for names in order."""
+
     kinds: Mapping[str, int] = field(default_factory=dict)
+    """Anchors by blocking kind and by note."""
+
     patterns: Mapping[str, int] = field(default_factory=dict)
+    """Anchors by pattern of votes."""
+
     votes: Mapping[int, int] = field(default_factory=dict)
+    """Anchors by number of votes; 3 stands for three or more."""
 
 
 def confusions_version(connection: Connection) -> tuple[int, int]:
-    """Changes whenever an answer, a gold, a flag or an anchor may have."""
+    """Return a value that changes whenever an answer, gold, flag or anchor may have changed."""
     found: tuple[int, int] = connection.execute(CONFUSIONS_VERSION).fetchone()
     return found
 
 
 def read(connection: Connection, query: Query, me: Annotator) -> Confusions:
-    """Count among the anchors of a query. On a connection that is in a read transaction."""
+    """Count among the anchors of a query.
+
+    The connection must be in a read transaction, so that all counts are of one state.
+    """
     compiled = compile_seen(query, me.id)
 
     def rows(statement: str) -> Rows:
@@ -461,13 +505,13 @@ def _summaries(
 
 
 KINDS = tuple(kind.value for kind in Kind)
-"""All kinds, in the order in which matrices have them."""
+"""All kinds, in the order of the rows and columns of matrices."""
 
 
-# Gold here against an earlier export of it: which items differ, and in what.
+# Comparison of the present gold with an earlier export.
 #
-# Items are told apart by passage and span, so a file of another copy of the database does as
-# well. The file is read row by row; a row that does not hold refuses it, as in an import.
+# Items are identified by passage and span, so the file may come from another copy of the
+# database. It is read row by row; an invalid row rejects the file, as in an import.
 
 WITH_GOLD = "SELECT a.id FROM anchor AS a WHERE a.kind IS NOT NULL AND {where}"
 
@@ -486,28 +530,37 @@ OUTCOMES = (
     GOLD_GONE,
     GOLD_SAME,
 )
-"""What may be found of an item: how its gold differs (what blocks; `noted`: only what does
-not block), or that only one side has gold, or the item, at all."""
+"""Outcomes of an item, in the order of reports.
+
+A blocking kind, or `noted` where the difference does not block. `decided since`: gold here
+only. `taken back`: gold in the file only. `new`: gold here, item not in the file. `gone`: item
+in the file only.
+"""
 
 GOLD_AT_ONCE = 200
 
 Progress = Callable[[int], None]
+"""Called with the number of rows done."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """What differs between gold here and a file.
-
-    ids: anchors by outcome; those of `gone` have none here. counts: items by what the file
-    says and what is gold here, where both have gold. gone: items of the file that are not
-    here. rows: of the file.
-    """
+    """Differences between the present gold and a file."""
 
     ids: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Anchors by outcome; items of `gone` have no anchor here."""
+
     counts: Counter[Cell] = field(default_factory=Counter)
+    """Items with gold on both sides, by (kind in the file, kind here)."""
+
     cells: dict[Cell, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The anchors of `counts`."""
+
     gone: int = 0
+    """Items of the file that are not here; 0 if the query is not empty."""
+
     rows: int = 0
+    """Rows of the file."""
 
 
 def changes(
@@ -520,14 +573,14 @@ def changes(
 ) -> Changes:
     """Compare gold with a `gold` file, among the anchors of a query.
 
-    Raises FormatError for a file that does not hold, and NoLongerWantedError.
+    Raises FormatError for an invalid file, and NoLongerWantedError.
     """
     compiled = compile_seen(query, me.id)
     statement = WITH_GOLD.format(where=compiled.where)
     unmatched = {row[0] for row in connection.execute(statement, compiled.parameters)}
     inside = None if not query.text else frozenset(unmatched)
     found = Changes()
-    # ~ is a folder that shells know, not the system.
+    # Shells expand ~, the system does not; the path may come from a dialog.
     rows = gold_format.read(Source(path.expanduser()))
     for some in _parts(rows):
         if stopped():
@@ -552,9 +605,10 @@ def _compare(
     inside: frozenset[int] | None,
     me: Annotator,
 ) -> None:
-    """Note what is found of each of these rows. inside: the only anchors that are asked for.
+    """Add the outcome of each of these rows to `found`.
 
-    What `me` has still to decide blind is passed over.
+    inside: the anchors of the query; None for all. unmatched loses the anchors of the rows.
+    Anchors that `me` has yet to decide blind are skipped.
     """
     digests = [_digest(row) for row in rows]
     here = dict(connection.execute(passages.KNOWN, {"digests": json_of(sorted(set(digests)))}))
@@ -607,10 +661,12 @@ def _digest(row: GoldRow) -> str:
     return Passage(raw.text, tokens, raw.turns).digest
 
 
+# Comparison of two streams of items in a temporary database, in constant memory.
+
 SIDES = ("a", "b")
 
+# Nothing has to survive a crash: the file is private, and is deleted at the end.
 PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA temp_store = FILE")
-"""The file is nobody else's, and of no use once this is over."""
 
 MAKE = """
 CREATE TABLE {side} (
@@ -656,31 +712,40 @@ FIRST = "SELECT body, look FROM a WHERE key = ? AND copy = 0"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item. body: all that is compared. look: what is shown of it, and not compared.
-
-    spot: the same for the same characters of the same text, whatever tokens it is cut into.
-    """
+    """An item of one side."""
 
     key: bytes
+    """Identifies the item on both sides."""
+
     passage: bytes
     start: int
     stop: int
+    """Tokens of the anchor: [start, stop)."""
+
     spot: bytes
+    """Identifies the characters of the anchor in the text, however the text is tokenized."""
+
     body: bytes
+    """All that is compared."""
+
     look: bytes
+    """What is shown of the item; it is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class DifferentPair:
-    """An item that is not the same on both sides; the side that lacks it has None."""
+    """An item that is not the same on both sides."""
 
     key: bytes
     left: tuple[bytes, bytes] | None
+    """Body and look on side a; None if it lacks the item."""
+
     right: tuple[bytes, bytes] | None
+    """Body and look on side b; None if it lacks the item."""
 
 
 class Pairing:
-    """Both sides, filled one after the other and then asked."""
+    """The items of two sides, a and b. Fill both once; then query."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -688,7 +753,10 @@ class Pairing:
             connection.execute(MAKE.format(side=side))
 
     def fill(self, side: str, entries: Iterable[Entry]) -> None:
-        """Take in a side, a or b. A key that comes again is the next copy of it."""
+        """Store the items of side "a" or "b". An item with a repeated key is the next copy.
+
+        Copies are paired with copies of the same number.
+        """
         add, add_copy = ADD.format(side=side), ADD_COPY.format(side=side)
         self._connection.execute("BEGIN")
         for position, one in enumerate(entries):
@@ -701,16 +769,20 @@ class Pairing:
         self._connection.execute("COMMIT")
 
     def count(self, side: str) -> tuple[int, int]:
-        """How many items a side has, and how many of them come again."""
+        """Return the number of items of a side, and how many of them repeat an earlier key."""
         row: tuple[int, int] = self._connection.execute(COUNT.format(side=side)).fetchone()
         return row
 
     def same(self) -> int:
-        """How many items are the same on both sides."""
+        """Return the number of items with an equal body on both sides."""
         return int(self._connection.execute(COUNT_SAME).fetchone()[0])
 
     def different(self) -> Iterator[DifferentPair]:
-        """What is not the same: in the order of b, then what only a has, in the order of a."""
+        """Yield the items that differ or are missing on one side.
+
+        Changed items and those only in b come first, in the order of b; then those only in a,
+        in the order of a.
+        """
         for statement in (DIFFERENT, READ_GONE):
             for key, body, look, other, other_look in self._connection.execute(statement):
                 yield DifferentPair(
@@ -720,24 +792,24 @@ class Pairing:
                 )
 
     def moved(self) -> Iterator[tuple[bytes, bytes]]:
-        """Keys of what only a has and only b has where both overlap in one passage."""
+        """Yield (key only in a, key only in b) where the spans overlap in one passage."""
         yield from self._connection.execute(MOVED)
 
     def recut(self) -> Iterator[tuple[bytes, bytes]]:
-        """Keys of what only a has and only b has where both are the same characters."""
+        """Yield (key only in a, key only in b) where both cover the same characters."""
         yield from self._connection.execute(RECUT)
 
     def of_a(self, key: bytes) -> tuple[bytes, bytes]:
-        """Body and look of an item of a."""
+        """Return body and look of the first item of side a with this key, which must exist."""
         row: tuple[bytes, bytes] = self._connection.execute(FIRST, (key,)).fetchone()
         return row
 
 
 @contextmanager
 def pairing() -> Iterator[Pairing]:
-    """An empty pairing, on a file of its own that is gone at the end.
+    """Give an empty pairing in a temporary file, which is deleted at the end.
 
-    Raises StoreError where the folder for passing files has no room for it.
+    Raises StoreError if the folder for temporary files is full.
     """
     with tempfile.TemporaryDirectory(prefix="nfh-tui-") as folder:
         path = Path(folder) / "pairing.db"
@@ -748,7 +820,7 @@ def pairing() -> Iterator[Pairing]:
 
 
 class Comparisons(Repository):
-    """Who says what where others say what."""
+    """Comparisons for the evaluation and agreement screens."""
 
     answers_version = reads(confusions_version)
     predictions_version = reads(version)
@@ -765,10 +837,10 @@ class Comparisons(Repository):
         me: Annotator,
         stopped: Stopped,
     ) -> ComparisonCounts:
-        """A model against gold or another model, or a person against gold, of one moment.
+        """Compare a model with gold or another model, or a person with gold, in one state.
 
-        stopped: asked now and then whether nobody waits any more; NoLongerWantedError then.
-        Raises ValueError for other sides.
+        stopped: called every AT_ONCE rows; if True, NoLongerWantedError is raised. It is not
+        called for a person. Raises ValueError for other sides.
         """
         with self.connections.reading() as connection:
             match left.what, right.what:

@@ -1,5 +1,7 @@
-"""What a person does to an anchor, each an act with its events inside one transaction; and
-what a person left unfinished: drafts, queue position, saved views.
+"""Edits of an anchor by a person, and the person's workspace.
+
+An edit is one act with its events, in one durable transaction. The workspace is what is not
+committed: drafts, positions in queues, saved views. It is written with fast transactions.
 """
 
 from nfh_db import anchors, answers, assignments, event_log, passages, system
@@ -58,7 +60,7 @@ DELETE_VIEW = "DELETE FROM saved_view WHERE annotator_id = :me AND name = :name"
 
 
 def draft(connection: Connection, anchor_id: int, me_id: int, role: str) -> Draft | None:
-    """Somebody's unfinished answer."""
+    """Return a person's draft of an answer in a role, or None."""
     row = connection.execute(
         READ_DRAFT, {"anchor": anchor_id, "me": me_id, "role": role}
     ).fetchone()
@@ -68,7 +70,7 @@ def draft(connection: Connection, anchor_id: int, me_id: int, role: str) -> Draf
 def save_draft(
     connection: Connection, anchor_id: int, me: Annotator, role: Role, body: str | None
 ) -> None:
-    """Keep an unfinished answer; None forgets it."""
+    """Write a draft, the JSON of the editor's state; None deletes it."""
     key = {"anchor": anchor_id, "me": me.id, "role": role.value}
     if body is None:
         connection.execute(DELETE_DRAFT, key)
@@ -77,12 +79,15 @@ def save_draft(
 
 
 def copy_drafts(connection: Connection, source: int, target: int, me_id: int) -> None:
-    """Give an anchor one's drafts of the anchor that it replaces."""
+    """Copy a person's drafts of a replaced anchor to the anchor that replaces it."""
     connection.execute(COPY_DRAFTS, {"source": source, "target": target, "me": me_id})
 
 
 def position(connection: Connection, me: Annotator, mode: str) -> QueuePosition:
-    """Where somebody stood when last in this mode; a replaced anchor gives its successor."""
+    """Return a person's last position in a mode.
+
+    If the anchor has been replaced since, the position is at the anchor that replaces it.
+    """
     row = connection.execute(READ_PLACE, {"me": me.id, "mode": mode}).fetchone()
     if row is None:
         return QueuePosition()
@@ -97,7 +102,7 @@ def position(connection: Connection, me: Annotator, mode: str) -> QueuePosition:
 def save_position(
     connection: Connection, me: Annotator, mode: str, where: QueuePosition
 ) -> None:
-    """Remember where somebody stands in a mode (browse, annotate, adjudicate)."""
+    """Write a person's position in a mode (browse, annotate, adjudicate)."""
     connection.execute(
         UPSERT_PLACE,
         {
@@ -112,12 +117,12 @@ def save_position(
 
 
 def views(connection: Connection, me: Annotator) -> tuple[tuple[str, str], ...]:
-    """Name and query of somebody's saved views, by name."""
+    """Return name and query of a person's saved views, ordered by name."""
     return tuple(connection.execute(READ_VIEWS, {"me": me.id}))
 
 
 def save_view(connection: Connection, me: Annotator, name: str, query: str | None) -> None:
-    """Keep a query under a name; None forgets it."""
+    """Save a query under a name; None deletes the view."""
     if query is None:
         connection.execute(DELETE_VIEW, {"me": me.id, "name": name})
     else:
@@ -134,9 +139,11 @@ def commit_answer(
     answer: Answer,
     seen: Exposure = Exposure(),  # noqa: B008
 ) -> Saved:
-    """Store somebody's answer; an adjudicator's makes gold. Raises AnswerError.
+    """Store a person's answer; an adjudicator's answer also becomes the gold.
 
-    The second, blind decision of an anchor that is given to two leaves gold to the first.
+    The second, blind decision of a double does not change the gold. The person's draft and
+    `skip` flag are deleted. Raises AnswerError for an answer that does not fit the passage, and
+    StoreError if the anchor was replaced or removed.
     """
     target = anchors.need_live(connection, anchor_id)
     tokens = len(passages.lemmas(connection, target.passage_id))
@@ -167,7 +174,10 @@ def _answer_summary(role: Role, answer: Answer, *, again: bool, second: bool) ->
 
 
 def withdraw(connection: Connection, anchor_id: int, me: Annotator, role: Role) -> Saved:
-    """Mark somebody's answer removed, and the gold it made. Raises StoreError if none."""
+    """Remove a person's answer, and the gold that was made from it.
+
+    Earlier gold does not come back. Raises StoreError if there is no answer.
+    """
     anchors.need_live(connection, anchor_id)
     at = system.now()
     act_id = event_log.add(connection, me.id, "do", f"{_noun(role)} withdrawn", at)
@@ -190,7 +200,10 @@ def _made_the_gold(connection: Connection, anchor_id: int, me: Annotator) -> boo
 def set_flag(
     connection: Connection, anchor_id: int, me: Annotator, name: FlagName, on: bool
 ) -> Saved:
-    """Set or clear somebody's flag. Where it is so already nothing is written: act_id is 0."""
+    """Set or clear a person's flag.
+
+    If this changes nothing, nothing is written and `act_id` is 0.
+    """
     target = anchors.need_live(connection, anchor_id)
     at = system.now()
     if on is (answers.read_flag(connection, anchor_id, me.id, name.value) is not None):
@@ -209,11 +222,11 @@ def propose_span(
     me: Annotator,
     anchor: Anchor | None,
 ) -> Saved:
-    """Have somebody's flag `anchor` propose another span; None, or the anchor's own, clears it.
+    """Propose another span by a person's `anchor` flag.
 
-    The anchor, its answers and its gold stay as they are. Where it is so already nothing is
-    written: act_id is 0. Raises PassageError for a span outside the passage, StoreError for
-    one that is taken.
+    None, or the anchor's present span, clears the flag. The anchor, its answers and its gold do
+    not change. If the flag is so already, nothing is written and `act_id` is 0. Raises
+    PassageError for a span outside the passage, StoreError for the span of another anchor.
     """
     old = anchors.need_live(connection, anchor_id)
     passage = passages.read(connection, [old.passage_id])[old.passage_id]
@@ -238,8 +251,9 @@ def propose_span(
 def _check_free(
     connection: Connection, passage_id: int, passage: Passage, anchor: Anchor
 ) -> tuple[int, bool] | None:
-    """What `anchors.find_span` knows of a span. Raises PassageError where it is outside the
-    passage, StoreError where a live anchor has it.
+    """Return the result of `anchors.find_span`.
+
+    Raises PassageError for a span outside the passage, StoreError for that of a live anchor.
     """
     anchor.check(passage)
     known = anchors.find_span(connection, passage_id, anchor)
@@ -252,12 +266,12 @@ def _check_free(
 
 
 def stale_labels(connection: Connection, anchor_id: int, me: Annotator) -> StaleLabels:
-    """What becomes stale where somebody replaces an anchor."""
+    """Return the labels that become stale if `me` replaces an anchor."""
     decided = answers.read_gold(connection, anchor_id)
     votes = answers.votes(connection, [anchor_id]).get(anchor_id, ())
     given = {(vote.annotator, vote.role) for vote in votes if vote.type == PERSON}
     if decided is not None and decided.by is not None:
-        # The decision that is the gold is no further answer.
+        # The adjudicator's answer is the gold, which is named separately.
         given.discard((decided.by, Role.ADJUDICATOR))
     names = tuple(sorted({name for name, _ in given} - {me.name}))
     if decided is None:
@@ -273,12 +287,12 @@ def replace_anchor(
     anchor: Anchor,
     agreed: StaleLabels = NO_LABELS,
 ) -> Saved:
-    """Put another span in an anchor's place, reviving the one that had it before.
+    """Replace an anchor by one with another span, or by a removed one that had this span.
 
-    Answers to the old one become the new one's stale votes; its gold does not carry over.
-    agreed: the labels that were named to whoever replaces it. Raises StaleLabelsError where
-    others would become stale too, PassageError for a span outside the passage, StoreError for
-    one that is taken, and for an annotator, who may only propose one.
+    Answers to the old anchor are shown as stale votes of the new one; its gold does not carry
+    over. agreed: the stale labels that the person has confirmed. Raises StaleLabelsError if
+    they are others by now, PassageError for a span outside the passage, StoreError for the span
+    of a live anchor, and in the annotator's role, in which a span can only be proposed.
     """
     if role is not Role.ADJUDICATOR:
         raise StoreError(
@@ -316,7 +330,7 @@ def replace_anchor(
 
 
 class Edits(Repository):
-    """What a person does to an anchor, and takes back."""
+    """Edits of anchors by a person, with undo and redo."""
 
     commit_answer = writes_durably(commit_answer)
     withdraw = writes_durably(withdraw)
@@ -326,20 +340,21 @@ class Edits(Repository):
     stale_labels = reads(stale_labels)
 
     def undo(self, me: Annotator, role: Role | None = None) -> Undone | None:
-        """Take back this person's newest act; None if there is none. ChangedSinceError.
+        """Undo this person's newest act; None if there is none.
 
-        A settlement leaves what somebody changed since, and says how many it left.
-        role: of somebody who may change nothing but their own flags, and answers in this
-        role; NotAllowedError for an act that did more.
+        The undo of a bulk act skips the items that somebody changed since, and counts them.
+        For another act such a change raises ChangedSinceError. role: given for a person who
+        may change only their own flags and their answers in this role; NotAllowedError is
+        raised for an act that changed more.
         """
         with self.connections.durable_write() as connection:
             done = event_log.undo(connection, me, role)
         return self._turned(me, "undo", done)
 
     def redo(self, me: Annotator, role: Role | None = None) -> Undone | None:
-        """Do again what this person undid last; None if nothing is left. ChangedSinceError.
+        """Redo the act that this person undid last; None if there is none.
 
-        role: as for `undo`.
+        Role and errors are those of `undo`.
         """
         with self.connections.durable_write() as connection:
             done = event_log.redo(connection, me, role)
@@ -348,7 +363,10 @@ class Edits(Repository):
     def _turned(
         self, me: Annotator, kind: str, done: Undone | event_log.ReversibleAct | None
     ) -> Undone | None:
-        """What came of an undo or a redo; a bulk act is done only now."""
+        """Return the result of an undo or redo.
+
+        A bulk act is undone here, after the transaction, because it needs several of its own.
+        """
         if not isinstance(done, event_log.ReversibleAct):
             return done
         from nfh_db import bulk_run
@@ -356,9 +374,9 @@ class Edits(Repository):
         return bulk_run.turn(self.connections.path, me, kind, done)
 
     def settlement_to_undo(self, me: Annotator) -> tuple[int, str] | None:
-        """Number and words of the settlement that this person's next undo takes back whole.
+        """Return id and summary of the bulk act that this person's next undo takes back.
 
-        None if the next undo is of something else, or there is none.
+        None if the next undo is of another act, or there is none.
         """
         with self.connections.reading() as connection:
             found = event_log.newest_done(connection, me.id)
@@ -366,7 +384,10 @@ class Edits(Repository):
 
 
 class Workspace(Repository):
-    """What a person left: unfinished answers, positions in the queue, saved views."""
+    """A person's drafts, positions in queues and saved views.
+
+    Writes are fast: the last ones may be lost if the power fails, but not if the process dies.
+    """
 
     save_draft = writes_fast(save_draft)
     position = reads(position)

@@ -1,4 +1,6 @@
-"""Errors of the data layer: each is a sentence that says what, where, and what to do."""
+"""Errors of the store. Each message is a sentence that says what is wrong, where, and what to
+do about it.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,15 +10,15 @@ if TYPE_CHECKING:
 
 
 SHOWN_OF_A_CELL = 200
-"""Characters of what stands in a row that a sentence repeats at most."""
+"""Code points of a row's content that a message repeats at most."""
 
 
 class StoreError(Exception):
-    """Something about the database file. The message is meant for the person."""
+    """The database cannot do what was asked. The message is shown to the user."""
 
 
 class NoFileError(StoreError):
-    """There is no database at `path`, and none may be made."""
+    """There is no database at `path`, and the caller does not allow to create one."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -27,19 +29,19 @@ class NoFileError(StoreError):
 
 
 class NotOurFileError(StoreError):
-    """The file is no database, or another program's."""
+    """The file is not an SQLite database, or a database of another program."""
 
 
 class DamagedFileError(StoreError):
-    """SQLite cannot make sense of the pages of a database."""
+    """SQLite reports that the database is corrupt."""
 
 
 class ForeignPartsError(StoreError):
-    """The database holds triggers, views or other programs that nfh-tui did not make."""
+    """The schema has triggers, views or other code that nfh-tui did not create."""
 
 
 class UnreadableError(StoreError):
-    """A row holds what nfh-tui does not write: no JSON, no class, no such marks."""
+    """A row has content that nfh-tui never writes, such as invalid JSON or an unknown kind."""
 
     def __init__(self, path: Path, error: Exception) -> None:
         super().__init__(
@@ -53,36 +55,33 @@ class NewerFileError(StoreError):
 
 
 class BusyError(StoreError):
-    """Another process holds the file for longer than we wait."""
+    """Another process locked the database for longer than the timeout."""
 
 
 class FullError(StoreError):
-    """The disk is full, or the file cannot be written."""
+    """The disk is full, or writing to the file failed."""
 
 
 class ReadOnlyError(FullError):
-    """The database was opened where nothing can be written."""
+    """The database was opened for reading only. The message says why."""
 
 
 class GoneError(StoreError):
-    """An open file has been moved, deleted or replaced: what is written would be lost.
-
-    rescue: what became of writing all of it to another file, in a sentence.
-    """
+    """The open database was moved, deleted or replaced: what is written would be lost."""
 
     rescue = ""
+    """Outcome of saving the open database to another file, a sentence; "" if not tried."""
 
     def __str__(self) -> str:
-        """Both sentences."""
         return ". ".join(filter(None, [super().__str__(), self.rescue]))
 
 
 class ChangedSinceError(StoreError):
-    """An undo or redo meets a state that somebody changed since."""
+    """Somebody has changed meanwhile what this operation would change."""
 
 
 class StaleLabelsError(StoreError):
-    """Replacing an anchor would make labels stale that nobody was asked about."""
+    """Replacing an anchor would make labels stale that the user has not confirmed."""
 
     def __init__(self, labels: "StaleLabels") -> None:
         super().__init__(
@@ -93,11 +92,11 @@ class StaleLabelsError(StoreError):
 
 
 class NotAllowedError(StoreError):
-    """Somebody asks to change what they were not invited to change."""
+    """The person may change only their own answers and flags, and this act changed more."""
 
 
 class FormatError(Exception):
-    """A file that cannot be imported: names file, line, column or field, found, wanted."""
+    """A file cannot be imported. The message names file, line, field, value and expectation."""
 
     def __init__(self, name: str, line: int | None, message: str) -> None:
         place = f"{name}, line {line}" if line is not None else name
@@ -107,12 +106,13 @@ class FormatError(Exception):
 
 
 class QueryError(Exception):
-    """A queue query that cannot be understood. position: code points into the query."""
+    """A query is invalid, or not allowed in the role."""
 
     def __init__(self, message: str, position: int = 0) -> None:
         super().__init__(message)
         self.position = position
+        """Code points from the start of the query."""
 
 
 class ExportError(Exception):
-    """A file that cannot be written. What stood in its place is untouched."""
+    """An export failed. A file that existed under the name is unchanged."""

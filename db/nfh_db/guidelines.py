@@ -1,7 +1,7 @@
-"""The guidelines: a text in versions, of which the last one holds; none is ever deleted.
+"""The guidelines: a text in versions. The last one is in force; versions are never deleted.
 
-Decisions are tagged with a rule of the text, and stamped with the version that held when they
-were made. Which answers those are is said here once, for counts, lists and queries alike.
+A decision may be tagged with a rule of the guidelines, and records the version that was in
+force. The statements that select tagged decisions are here, for counts and for queues.
 """
 
 from array import array
@@ -39,7 +39,7 @@ JOIN answer AS w ON w.id = g.answer_id
 JOIN anchor AS a ON a.id = g.anchor_id
 WHERE g.removed = 0 AND w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
     AND (g.batch_id IS NULL OR g.batch_id NOT IN ({LOADING}))"""
-"""Gold that a person decided, as `g`, with the answer that it was made of, as `w`."""
+"""Gold that a person decided, as `g`, with the answer from which it was made, as `w`."""
 
 COUNT_TAGGED = f"""
 SELECT w.rule_tag, w.guideline_version, count(*) {DECISIONS}
@@ -53,13 +53,13 @@ TAGGED_ITEMS = f"""
 SELECT w.rule_tag, w.anchor_id FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
 WHERE w.rule_tag IS NOT NULL AND w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
     AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""  # noqa: S608 - constants
-"""Every tag with its anchor, whoever gave the answer and in whichever role."""
+"""Each tag with its anchor, of answers of all annotators in both roles."""
 
 OWN_ANSWERS = f"""
 FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
 WHERE w.annotator_id = :me AND w.role = 'annotator' AND w.removed = 0 AND {VISIBLE}
     AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""
-"""What somebody answered as an annotator, as `w`."""
+"""Answers of one annotator in the annotator's role, as `w`."""
 
 COUNT_OWN = f"""
 SELECT w.rule_tag, w.guideline_version, count(*) {OWN_ANSWERS}
@@ -71,45 +71,49 @@ ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
 OWN_ITEMS = f"SELECT w.rule_tag, w.anchor_id {OWN_ANSWERS} AND w.rule_tag IS NOT NULL"
 
 LARGEST_VERSION = 2**63 - 1
-"""The largest number that the database can be asked for."""
+"""The largest integer that SQLite can bind."""
 
 LONGEST = 1_000_000
-"""Characters of a text."""
+"""Code points of a version at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """One version of the guidelines.
-
-    body: Markdown. by: who wrote it, None for the text that came with the program.
-    """
+    """One version of the guidelines."""
 
     version: int
+    """From 1 on."""
+
     body: str
+    """Markdown."""
+
     by: str | None
+    """Name of the author; None for the text that is part of the program."""
+
     at: str
+    """When it was saved: UTC, ISO 8601 with milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """How many decisions have a tag, made under one version.
-
-    rule: the id of the rule, or a tag that is none as it was written; None for no tag.
-    version: None where no guidelines held.
-    """
+    """The number of decisions with one tag that were made under one version."""
 
     rule: str | None
+    """The id of the rule; a tag that names no rule as it was written; None for no tag."""
+
     version: int | None
+    """None if no guidelines were in force."""
+
     decisions: int
 
 
 def everything(connection: Connection) -> tuple[Guideline, ...]:
-    """All versions, the first one first."""
+    """Return all versions, oldest first."""
     return tuple(Guideline(*row) for row in connection.execute(READ_ALL))
 
 
 def read(connection: Connection, version: int | None = None) -> Guideline | None:
-    """One version, or the one that holds; None if there is none."""
+    """Return one version, by default the one in force; None if there is none."""
     if version is not None and not 0 < version <= LARGEST_VERSION:
         return None
     if version is None:
@@ -122,10 +126,11 @@ def read(connection: Connection, version: int | None = None) -> Guideline | None
 def add(
     connection: Connection, body: str, me: Annotator | None, after: int | None = None
 ) -> tuple[Guideline, bool]:
-    """Make a text hold from now on, and whether it is a new version: the same text is none.
+    """Save a text as the version in force. Return it, and whether a new version was made.
 
-    after: the version that it was made from, 0 for none. Raises ChangedSinceError if
-    another one holds by now, StoreError for a text that cannot be kept.
+    The text that is in force already makes no new version. after: the version from which the
+    text was edited, 0 for none; None does not check. Raises ChangedSinceError if another
+    version is in force by now, StoreError for a text that is empty, too long or not encodable.
     """
     _check(body)
     last = read(connection)
@@ -145,7 +150,7 @@ def add(
 
 
 def begin(connection: Connection, body: str) -> bool:
-    """Make a text the first version, if there is none; whether it was."""
+    """Save a text as version 1 if there is no version; return whether it was saved."""
     if read(connection) is not None:
         return False
     add(connection, body, None)
@@ -174,10 +179,11 @@ def _check(body: str) -> None:
 def items(
     connection: Connection, only: Annotator | None = None, asks: Annotator | None = None
 ) -> dict[str, int]:
-    """How many anchors have an answer with each tag, by the rule's id, or by the tag itself.
+    """Count the anchors that have an answer with each tag, by rule id or by the tag itself.
 
-    only: an annotator of whose own answers alone this is. asks: who asks, if somebody does:
-    what that person has still to decide blind is left out; so below.
+    only: count this annotator's own answers only. asks: the person who asks, if any; anchors
+    that this person has yet to decide blind are left out. The functions below have the same
+    parameters.
     """
     statement = TAGGED_ITEMS if only is None else OWN_ITEMS
     anchors: dict[str, set[int]] = {}
@@ -193,9 +199,9 @@ def _asked(only: Annotator | None, asks: Annotator | None) -> dict[str, int | No
 def tagged(
     connection: Connection, only: Annotator | None = None, asks: Annotator | None = None
 ) -> tuple[Tagged, ...]:
-    """How many decisions have each tag, version by version; those without a tag, too.
+    """Count the decisions by tag and version, including those without a tag.
 
-    only: an annotator whose own answers are counted in place of decisions.
+    only: count this annotator's own answers instead of decisions.
     """
     statement = COUNT_TAGGED if only is None else COUNT_OWN
     counts: dict[tuple[str | None, int | None], int] = {}
@@ -211,10 +217,9 @@ def anchors_of(
     only: Annotator | None = None,
     asks: Annotator | None = None,
 ) -> "array[int]":
-    """The anchors whose decision has one of these rules, by id, under one of these versions.
+    """Return the anchors whose decision has one of these pairs of rule id and version.
 
-    In the order of the passages. only: an annotator whose own answers are meant in place of
-    decisions.
+    Ordered by passage and span. only: use this annotator's own answers instead of decisions.
     """
     pairs = frozenset(wanted)
     tags = {form for rule, _ in pairs for form in tag_forms(rule)}
@@ -225,7 +230,7 @@ def anchors_of(
 
 
 class Guidelines(Repository):
-    """The guidelines in their versions, and what was decided by which rule."""
+    """The versions of the guidelines, and which decisions name which rule."""
 
     read = reads(read)
     all = reads(everything)
@@ -235,9 +240,9 @@ class Guidelines(Repository):
     tagged_anchors = reads(anchors_of)
 
     def begin(self, body: str) -> bool:
-        """Make a text the first version, if there is none; whether it was.
+        """Save a text as version 1 if there is no version; return whether it was saved.
 
-        Raises FullError where nothing can be written.
+        Raises FullError if the database cannot be written.
         """
         if self.read() is not None:
             return False

@@ -1,7 +1,8 @@
-"""What happened to anchors: every change of an answer, a gold, a flag or an anchor.
+"""The history of anchors: each change of an answer, a gold, a flag or the anchor itself.
 
-Read from the log, oldest first. A number whose span was corrected is several anchors, one
-after the other; what happened to the earlier ones is part of the history of the last.
+It is read from the event log, oldest change first. A number whose span was corrected has
+several anchors, each replacing another; the history of the last one includes that of the
+earlier ones.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ LEFT JOIN act AS m ON m.id = c.merged_by
 LEFT JOIN batch AS b ON b.id = c.batch_id
 WHERE e.anchor_id IN (SELECT value FROM json_each(:ids)) AND coalesce(b.state, '') <> 'loading'
 ORDER BY e.id"""
-# Numbers that no file named and nobody marked: nothing but their batch says whence they are.
+# Anchors that an identification added have no event; only their batch tells the origin.
 FOUND = """
 SELECT c.acted_at, n.name, c.summary, 'anchor', '', NULL,
     json_object('passage', a.passage_id, 'start', a.start, 'stop', a.stop),
@@ -42,7 +43,7 @@ LEFT JOIN act AS m ON m.id = c.merged_by
 WHERE a.id IN (SELECT value FROM json_each(:ids)) AND b.format = :format
     AND b.state <> 'loading'
 ORDER BY a.id"""
-# Walking back over corrections; one that was taken back leads nowhere.
+# Follows corrections backwards; a correction that was undone is not followed.
 CHAIN = """
 WITH RECURSIVE chain (item, id, back) AS (
     SELECT value, value, 0 FROM json_each(:ids)
@@ -52,7 +53,7 @@ WITH RECURSIVE chain (item, id, back) AS (
     WHERE k.back < 100
 )
 SELECT item, id FROM chain ORDER BY item, back"""
-# The order is that of the index that makes spans unique.
+# The order of the unique index on spans, so that nothing has to be sorted.
 OF_QUERY = """
 SELECT a.id FROM anchor AS a WHERE {where} ORDER BY a.passage_id, a.start, a.stop"""
 DETAILS = """
@@ -73,17 +74,15 @@ WHERE a.id = :id AND coalesce(b.state, '') <> 'loading'"""
 
 AT_ONCE = 500
 SHORTEST_ID = 6
-"""Hex digits by which an item may be named, as long as no other begins with them."""
+"""Hex digits that name an item at least; no other id may begin with them."""
 
 ID_DIGITS = 32
+"""Hex digits of a whole id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An anchor, and what happened to it and to those in whose place it stands, oldest first.
-
-    state: of the anchor now; "replaced" or "removed" for one that nobody sees any more.
-    """
+    """An anchor with its history."""
 
     anchor_id: int
     public_id: str
@@ -92,22 +91,26 @@ class Past:
     passage: Passage
     anchor: Anchor
     state: str
+    """The present state; "replaced" or "removed" for an anchor that is not visible any more."""
+
     lines: tuple[HistoryLine, ...]
+    """Changes of the anchor and of those that it replaced, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which changes are asked for. since: a time of the store. people: names; all if empty.
-
-    Somebody's changes are those that they made, and those that others, or imports, made of
-    their answers and flags.
-    """
+    """Which changes to include."""
 
     since: str = ""
+    """A time, UTC in ISO 8601 with milliseconds; earlier changes are left out."""
+
     people: frozenset[str] = frozenset()
+    """Names: changes that these people made, or that were made to their answers and flags.
+
+    Empty for everybody.
+    """
 
     def has(self, line: HistoryLine) -> bool:
-        """True for a line that is asked for."""
         if line.at < self.since:
             return False
         return not self.people or bool(self.people & {line.annotator, line.whose})
@@ -117,12 +120,12 @@ EVERYTHING = HistoryFilter()
 
 
 def of_anchor(connection: Connection, anchor_id_: int) -> tuple[HistoryLine, ...]:
-    """All changes of one anchor, and of no other, oldest first."""
+    """Return the changes of one anchor, without those of anchors it replaced, oldest first."""
     return tuple(_lines(connection, [anchor_id_]))
 
 
 def with_earlier(connection: Connection, anchor_id_: int) -> tuple[HistoryLine, ...]:
-    """All changes of an anchor and of those that it replaced, oldest first."""
+    """Return the changes of an anchor and of those that it replaced, oldest first."""
     rows = connection.execute(CHAIN, {"ids": json_of([anchor_id_])})
     return tuple(_lines(connection, [row[1] for row in rows]))
 
@@ -138,9 +141,9 @@ def _lines(connection: Connection, ids: Sequence[int]) -> Iterator[HistoryLine]:
 def of_query(
     connection: Connection, query: Query, me_id: int, wanted: HistoryFilter = EVERYTHING
 ) -> Iterator[Past]:
-    """The past of each anchor of a query that has one, by passage and span.
+    """Yield each anchor of a query that has a history, ordered by passage and span.
 
-    On a connection that is in a read transaction.
+    The connection must be in a read transaction until the iterator is exhausted.
     """
     compiled = compile_query(query, me_id)
     cursor = connection.execute(OF_QUERY.format(where=compiled.where), compiled.parameters)
@@ -153,7 +156,10 @@ def of_query(
 def of_anchors(
     connection: Connection, ids: Sequence[int], wanted: HistoryFilter = EVERYTHING
 ) -> Iterator[Past]:
-    """The past of these anchors, in their order; also where nothing happened."""
+    """Yield these anchors with their history, in the given order.
+
+    An anchor without wanted changes may be left out, unless it is the only one given.
+    """
     lines = _wanted_lines(connection, ids, wanted)
     found = {row[0]: row for row in connection.execute(DETAILS, {"ids": json_of(list(ids))})}
     telling = sorted({row[1] for row in found.values() if len(ids) == 1 or row[0] in lines})
@@ -179,7 +185,7 @@ def of_anchors(
 def _wanted_lines(
     connection: Connection, ids: Sequence[int], wanted: HistoryFilter
 ) -> dict[int, list[HistoryLine]]:
-    """Lines by the anchor that they are part of the history of."""
+    """Return the wanted changes by the anchor to whose history they belong."""
     items: dict[int, list[int]] = {}
     for item, id_ in connection.execute(CHAIN, {"ids": json_of(list(ids))}):
         items.setdefault(id_, []).append(item)
@@ -192,9 +198,10 @@ def _wanted_lines(
 
 
 def find(connection: Connection, text: str) -> int:
-    """The anchor that an id names: the id that files have, its beginning, or a number.
+    """Return the anchor that a text names: a public id, the start of one, or a number.
 
-    Raises StoreError if it names none, or several.
+    Public ids are those of exported files; an existing anchor's number comes first. Raises
+    StoreError if the text names none, or several.
     """
     wanted = text.strip().lower()
     number = wanted.isdecimal() and wanted.isascii() and len(wanted) < ID_DIGITS // 2
@@ -221,12 +228,12 @@ def _public_ids(connection: Connection) -> Iterator[tuple[int, str]]:
 
 
 class History(Repository):
-    """Who changed what, and when."""
+    """The history of anchors."""
 
     of_anchor = reads(of_anchor)
 
     def visible(self, anchor_id: int, me: Annotator, role: Role) -> tuple[HistoryLine, ...]:
-        """What this person may see, in this role, of what happened to an anchor.
+        """Return the history of an anchor that this person may see in this role.
 
         Oldest first, with the changes of the anchors that it replaced.
         """
@@ -243,19 +250,19 @@ class History(Repository):
         since: str = "",
         people: Sequence[str] = (),
     ) -> Iterator[Past]:
-        """Each anchor of a query that has a past, with it, by passage and span; of one moment.
+        """Yield each anchor of a query that has a history, ordered by passage and span.
 
-        since: a time as the store keeps them. people: only what they did, and what was done
-        to their answers and flags.
+        All is of one state: the read transaction lasts until the iterator is exhausted or
+        closed. since, people: see HistoryFilter.
         """
         wanted = HistoryFilter(since, frozenset(people))
         with self.connections.reading() as connection:
             yield from of_query(connection, query, me.id if me else 0, wanted)
 
     def of_item(self, item: str, *, since: str = "", people: Sequence[str] = ()) -> Past:
-        """The past of one item, named by the id that files have, or by its anchor's number.
+        """Return one item with its history. item: see `find`; since, people: see HistoryFilter.
 
-        Raises StoreError if there is none, or if several begin with what was given.
+        Raises StoreError if the text names no item, or several.
         """
         wanted = HistoryFilter(since, frozenset(people))
         with self.connections.reading() as connection:

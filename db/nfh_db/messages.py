@@ -1,4 +1,4 @@
-"""How values found in files are shown in messages: short, and unable to steer a terminal."""
+"""Values from files as messages show them: short, and without terminal control characters."""
 
 import json
 import math
@@ -8,16 +8,21 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 SHOWN = 60
-"""Code points of a value that a message shows."""
+"""Code points of a value that a message shows at most."""
 
 HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode general categories that are shown as escapes.
+
+Controls, formats, surrogates, private use, unassigned, line and paragraph separators.
+"""
 
 
 def visible(text: str, limit: int = SHOWN) -> str:
-    """`text` on one line, cut to `limit` code points, with nothing a terminal would obey.
+    """Return `text` on one line, cut to `limit` code points, with control characters replaced.
 
-    C0 controls and DEL become their pictures (ESC is U+241B); other controls, direction
-    marks, lone surrogates and unassigned characters become backslash escapes.
+    C0 controls and DEL become their control pictures (ESC becomes U+241B). Other controls,
+    direction marks, lone surrogates and unassigned characters become backslash escapes. A cut
+    text ends in an ellipsis.
     """
     cut = text[:limit]
     shown = cut if cut.isascii() and cut.isprintable() else "".join(map(_picture, cut))
@@ -25,15 +30,15 @@ def visible(text: str, limit: int = SHOWN) -> str:
 
 
 def lines_visible(text: str) -> str:
-    """`text` with nothing that a terminal would obey but line ends and tabs."""
+    """Return `text` with control characters but line feed and tab replaced; see `visible`."""
     parts = re.split("([\n\t])", text)
     return "".join(part if part in ("\n", "\t") else visible(part, len(part)) for part in parts)
 
 
 def quoted(word: str) -> str:
-    """A word of a command as a person can type or copy it, with nothing a terminal would obey.
+    """Return a word of a command, quoted for a shell, without control characters.
 
-    What cannot be printed is in $'…', which bash, zsh and ksh read.
+    A word with unprintable characters is written as $'…', which bash, zsh and ksh understand.
     """
     if word.isprintable():
         return shlex.quote(word)
@@ -46,13 +51,13 @@ def _escaped(character: str) -> str:
         return f"\\{character}"
     if character.isprintable():
         return character
-    if 0xDC80 <= code <= 0xDCFF:  # a byte of a path that is no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte of a path that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
     return f"\\x{code:02x}" if code < 0x80 else f"\\U{code:08x}"
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Words of a command with spaces between; see `quoted`."""
+    """Return the quoted words of a command, separated by spaces; see `quoted`."""
     return " ".join(map(quoted, words))
 
 
@@ -68,11 +73,11 @@ def _picture(character: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A JSON value as a message shows it: strings in quotes, long values cut."""
+    """Return a JSON value as a message shows it: strings in quotes, long values cut."""
     if isinstance(value, str):
         return f'"{visible(value)}"'
     if isinstance(value, list):
-        # A long list is cut before it is written out: it may hold millions of items.
+        # A long list is cut before it is encoded: it may have millions of items.
         text = json.dumps(value[:SHOWN], ensure_ascii=False, default=_bare)
         return visible(text if len(value) <= SHOWN else text[:-1])
     if isinstance(value, dict):
@@ -81,15 +86,15 @@ def shown(value: object) -> str:
 
 
 def _bare(value: object) -> float:  # noqa: ARG001
-    """What stands for a bare NaN is shown as one; JSON values have nothing else."""
+    """Encode the stand-in for a bare NaN; JSON values contain no other foreign type."""
     return math.nan
 
 
 def counted(number: int, thing: str, plural: str | None = None) -> str:
-    """The number with its noun: "1 row", "2,000 rows"."""
+    """Return the number with its noun: "1 row", "2,000 rows"."""
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
 
 
 def tallied(counts: Iterable[tuple[int, str, str]]) -> Iterator[str]:
-    """A sentence for each count that is not 0: the count, its noun, and what is to be said."""
+    """Yield a sentence for each (count, noun, predicate) whose count is not 0."""
     return (f"{counted(count, thing)} {what}" for count, thing, what in counts if count)

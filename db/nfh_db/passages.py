@@ -1,4 +1,7 @@
-"""Documents and passages, the people and models that answer, and the settings of a database."""
+"""Documents and passages, annotators, and the settings of a database.
+
+An annotator is a person, a model or a rule.
+"""
 
 import threading
 from collections import OrderedDict
@@ -18,11 +21,13 @@ INSERT INTO annotator (name, type, created_at) VALUES (:name, :type, :at)
 ON CONFLICT (name) DO NOTHING"""
 
 LONGEST_NAME = 100
+"""Code points."""
+
 TYPES = (PERSON, MODEL, RULE)
 
 
 def check_name(name: str) -> None:
-    """Raise StoreError unless `name` is a line that can stand in a list."""
+    """Raise StoreError unless `name` is 1 to LONGEST_NAME printable code points, stripped."""
     if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME:
         raise StoreError(
             f"{name!r} cannot be an annotator's name: it must hold 1 to {LONGEST_NAME} "
@@ -33,20 +38,19 @@ def check_name(name: str) -> None:
 
 
 def find(connection: Connection, name: str) -> Annotator | None:
-    """Somebody by name."""
     row = connection.execute(FIND, {"name": name}).fetchone()
     return None if row is None else Annotator(*row)
 
 
 def everybody(connection: Connection) -> tuple[Annotator, ...]:
-    """All annotators, by name."""
+    """Return all annotators, ordered by name."""
     return tuple(Annotator(*row) for row in connection.execute(ALL))
 
 
 def add(connection: Connection, name: str, type_: str = PERSON) -> Annotator:
-    """Somebody by name, made if unknown.
+    """Get or create the annotator.
 
-    Raises StoreError for a name that cannot be one, or is that of another type.
+    Raises StoreError for an invalid name or type, and for the name of another type.
     """
     check_name(name)
     if type_ not in TYPES:
@@ -58,7 +62,7 @@ def add(connection: Connection, name: str, type_: str = PERSON) -> Annotator:
 
 
 def check_type(found: Annotator, wanted: str) -> None:
-    """Raise StoreError where a name stands for something of another type."""
+    """Raise StoreError if the annotator is of another type."""
     if found.type != wanted:
         raise StoreError(
             f"{found.name!r} is the name of a {found.type} here, and cannot be that of a "
@@ -94,7 +98,11 @@ CACHED_PASSAGES = 256
 
 
 class PassageCache:
-    """The passages last read: they never change, and the next item is often of the same."""
+    """The passages that were used last, for several threads.
+
+    Passages never change, so an entry never becomes invalid. Consecutive items are often of the
+    same passage.
+    """
 
     def __init__(self, size: int = CACHED_PASSAGES) -> None:
         self._size = size
@@ -102,7 +110,6 @@ class PassageCache:
         self._kept: OrderedDict[int, Passage] = OrderedDict()
 
     def get(self, passage_id: int) -> Passage | None:
-        """A passage read lately."""
         with self._lock:
             passage = self._kept.get(passage_id)
             if passage is not None:
@@ -110,7 +117,7 @@ class PassageCache:
             return passage
 
     def keep(self, passage_id: int, passage: Passage) -> None:
-        """Remember a passage, forgetting the one unused for longest."""
+        """Add a passage, and drop the least recently used one if the cache is full."""
         with self._lock:
             self._kept[passage_id] = passage
             while len(self._kept) > self._size:
@@ -118,7 +125,7 @@ class PassageCache:
 
 
 def read(connection: Connection, ids: Sequence[int]) -> dict[int, Passage]:
-    """Passages by id."""
+    """Return passages by id; unknown ids are left out."""
     return dict(_decoded(connection, ids))
 
 
@@ -128,7 +135,7 @@ def _decoded(connection: Connection, ids: Sequence[int]) -> Iterator[tuple[int, 
 
 
 def read_one(connection: Connection, passage_id: int, cache: PassageCache) -> Passage:
-    """A passage that is known to exist, from the cache if it is there."""
+    """Return a passage, from the cache if possible. Raises KeyError for an unknown id."""
     passage = cache.get(passage_id)
     if passage is None:
         passage = read(connection, [passage_id])[passage_id]
@@ -137,17 +144,17 @@ def read_one(connection: Connection, passage_id: int, cache: PassageCache) -> Pa
 
 
 def tokenizers(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
-    """What made the tokens of these passages, by id."""
+    """Return the names of the tokenizers of these passages, by passage id."""
     return dict(connection.execute(TOKENIZERS, {"ids": json_of(list(ids))}).fetchall())
 
 
 def lemmas(connection: Connection, passage_id: int) -> list[str]:
-    """One lemma a token."""
+    """Return the lemmas of a passage, one per token."""
     return decode_lemmas(connection.execute(LEMMAS, {"id": passage_id}).fetchone()[0])
 
 
 def add_document(connection: Connection, name: str, batch_id: int | None) -> int:
-    """A new document's id."""
+    """Insert a document and return its id. batch_id: of the import, None for none."""
     document_id: int = connection.execute(
         INSERT_DOCUMENT, {"name": name, "batch": batch_id}
     ).fetchone()[0]
@@ -155,7 +162,7 @@ def add_document(connection: Connection, name: str, batch_id: int | None) -> int
 
 
 def drop_empty_document(connection: Connection, document_id: int) -> None:
-    """Remove a document none of whose passages was new."""
+    """Delete a document if it has no passages: the import found all of them in the database."""
     connection.execute(DROP_EMPTY_DOCUMENT, {"id": document_id})
 
 
@@ -167,29 +174,30 @@ GUIDELINE_VERSION = "SELECT max(version) FROM guideline"
 
 
 def read_setting(connection: Connection, name: str, default: str | None = None) -> str | None:
-    """A setting's value, or `default`."""
     row = connection.execute(READ_SETTING, {"name": name}).fetchone()
     return default if row is None else row[0]
 
 
 def write_setting(connection: Connection, name: str, value: str) -> None:
-    """Set a setting."""
     connection.execute(UPSERT_SETTING, {"name": name, "value": value})
 
 
 def guideline_version(connection: Connection) -> int | None:
-    """The version of the guideline that holds now; None if there is none."""
+    """Return the version of the guidelines in force; None if there is none."""
     version: int | None = connection.execute(GUIDELINE_VERSION).fetchone()[0]
     return version
 
 
 class People(Repository):
-    """Who answers: annotators, and the rules and models that answer as one."""
+    """The annotators: people, models and rules."""
 
     all = reads(everybody)
 
     def ensure(self, name: str, type: str = PERSON) -> Annotator:  # noqa: A002
-        """Get or create the annotator. Raises StoreError for a name that cannot be one."""
+        """Get or create the annotator; an existing one costs no write transaction.
+
+        Raises StoreError for an invalid name, and for the name of another type.
+        """
         with self.connections.reading() as connection:
             found = find(connection, name)
         if found is not None:

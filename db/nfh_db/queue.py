@@ -1,4 +1,4 @@
-"""The queue: which anchors a query holds, in order, and the lines that show them."""
+"""The queue: the anchors of a query, in its order, and the rows that show them."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -18,27 +18,28 @@ from nfh_db.records import AnchorState, Annotator, FlagName, QueueRow, Role
 from nfh_models.domain import Blocking, Kind
 
 FIRST_CHUNK = 200
-"""Ids of the first chunk: what a screen needs to show itself."""
+"""Ids of the first chunk: enough to fill a screen."""
 
 LATER_CHUNK = 20_000
+"""Ids of each later chunk."""
 
 AROUND = 60
 """Code points of text on each side of an anchor's words in a queue row."""
 
 RESOLVING = ("resolution", "both")
-"""Tasks of models that choose what is missing."""
+"""Tasks of models that choose the missing noun."""
 
 MOST_VALUES = 100
-"""Values that `queue_values` gives."""
+"""Values that `queue_values` returns at most."""
 
-# One row with all ids: a thread that steps through 184,507 rows gives up and takes back the
-# interpreter's lock at each, and waits its turn each time while the screen is at work.
+# One row with all ids: a thread that fetches 184,507 rows (the released corpus) releases and
+# reacquires the GIL for each, and has to wait for it while the screen is busy.
 SELECT_IDS = """
     SELECT json_group_array(id) FROM (
         SELECT a.id AS id FROM anchor AS a WHERE {where} ORDER BY {order} LIMIT :limit)"""
 COUNT = "SELECT count(*) FROM anchor AS a WHERE {where}"
 
-# substr() ends at a NUL character, so that the few texts with one come whole.
+# substr() stops at a NUL character, so the few texts that have one are returned whole.
 SELECT_ROWS = """
     SELECT a.id, substr(p.text, max(a.text_start - :around, 0) + 1, min(a.text_start, :around)),
         a.word, substr(p.text, a.text_stop + 1, :around),
@@ -54,8 +55,8 @@ SELECT_ROWS = """
     JOIN passage AS p ON p.id = a.passage_id
     WHERE {visible}"""
 
-# Whether the anchor is one to decide blind: 0 or 1. What an annotator has answered: 1 it, 2 the
-# one in whose place it is, 0 neither.
+# BLIND: 1 if this person has yet to decide the anchor blind, else 0. ANSWERED: 1 if this
+# annotator has answered the anchor, 2 if the anchor that it replaces, else 0.
 BLIND = """(
         SELECT count(*) FROM assignment AS s
         WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
@@ -111,11 +112,12 @@ OWN_TAGS = """
 def queue_ids(
     connection: Connection, query: Query, me_id: int, role: Role = Role.ADJUDICATOR
 ) -> Iterator["array[int]"]:
-    """The ids of the anchors that `query` holds for annotator me_id, in its order.
+    """Yield the ids of the anchors that `query` finds for annotator me_id, in its order.
 
-    Chunks of 200, then 20,000 ids each; no chunk where there are none. What is committed
-    by others between the first chunk and the second may stand out of order, but no id is
-    given twice. Raises QueryError for what may not be asked in this role.
+    The first chunk has FIRST_CHUNK ids, later ones LATER_CHUNK; an empty queue has no chunk.
+    The first chunk and the rest are read separately: what others commit in between may be out
+    of order, but no id is given twice. Raises QueryError for a query that is not allowed in
+    this role.
     """
     first = _ids(connection, query, me_id, role, FIRST_CHUNK)
     if first:
@@ -144,9 +146,9 @@ def _ids(
 def queue_count(
     connection: Connection, query: Query, me_id: int, role: Role = Role.ADJUDICATOR
 ) -> int:
-    """How many anchors `query` holds for annotator me_id.
+    """Count the anchors that `query` finds for annotator me_id.
 
-    Raises QueryError for what may not be asked in this role, and as `check_models`.
+    Raises QueryError for a query that is not allowed in this role, and like `check_models`.
     """
     check_models(connection, query)
     compiled = compile_query(query, me_id, role, blind=True)
@@ -160,14 +162,15 @@ def queue_rows(
     me_id: int,
     role: Role = Role.ADJUDICATOR,
 ) -> tuple[QueueRow, ...]:
-    """A line for each of the anchors, in the order asked, as annotator me_id may see it.
+    """Return a row for each of the anchors, in the given order, as annotator me_id may see it.
 
-    Those that are not, or no longer, there are left out: replaced, removed, or of an import
-    under way. before and after: up to 60 code points, as they stand in the text. flags:
-    anybody's, but of skip only annotator me_id's. In the annotator's role the line
-    tells what that person did and nothing else, flags included. In the adjudicator's role it
-    tells no decision on an item that this person has to decide blind: of a double the
-    annotators' answers, of an audit nothing.
+    Anchors that are missing, replaced, removed or of an unfinished import are left out.
+    `before` and `after` hold up to AROUND code points of the text. `flags` holds the flags of
+    everybody, but of `skip` only those of annotator me_id.
+
+    In the annotator's role a row shows only what that person did, flags included. In the
+    adjudicator's role it shows no decision on an item that this person has yet to decide blind:
+    of a double only the annotators' answers, of an audit nothing but the person's own flags.
     """
     ids = msgspec.json.encode(list(anchor_ids)).decode()
     parameters = {"ids": ids, "me": me_id, "around": AROUND}
@@ -211,7 +214,7 @@ def _row(
     elif audited:
         stands, kind, strongest, pattern = AnchorState.OPEN, None, None, ""
     elif hidden:
-        # Annotators' answers are in view of the item, too; what was decided is not.
+        # The item shows the annotators' answers of a double, too, but not the decision.
         stands, kind = undecided_state(strongest, pattern), None
     return QueueRow(
         anchor_id,
@@ -227,14 +230,14 @@ def _row(
 
 
 def undecided_state(strongest: str | None, pattern: str) -> AnchorState:
-    """Where an anchor stood if nobody had decided it, by annotators' answers alone."""
+    """Return the state that an anchor would have without gold, by annotators' answers alone."""
     if strongest is not None:
         return AnchorState.DISAGREE
     return AnchorState.ANSWERED if pattern else AnchorState.OPEN
 
 
 def check_models(connection: Connection, query: Query) -> None:
-    """Raise QueryError for an order by a model that there is not."""
+    """Raise QueryError if the query sorts by a resolution model that does not exist."""
     wanted = [sort.model for sort in query.sorts if sort.model]
     if not wanted:
         return
@@ -251,11 +254,11 @@ def check_models(connection: Connection, query: Query) -> None:
 def queue_values(
     connection: Connection, key: str, me_id: int = 0, role: Role = Role.ADJUDICATOR
 ) -> tuple[str, ...]:
-    """Values of a key that the database knows, for completion: 100 at most.
+    """Return at most MOST_VALUES values of a query key that occur in the database.
 
-    Empty for a key whose values are a closed list, for one that takes any words, and for one
-    that may not be asked in this role; an annotator is told of no rules but those of their
-    own answers.
+    Empty for a key with a fixed list of values, for a key that takes any text, and for a key
+    that is not allowed in this role. For `tagged`, an annotator gets only the tags of their own
+    answers.
     """
     template = SELECT_VALUES.get(key)
     if role is Role.ANNOTATOR:
@@ -269,27 +272,26 @@ def queue_values(
 
 
 class Queue(Repository):
-    """Which anchors a person sees, in which order, and the lines that show them.
+    """The queue of a person in a role.
 
-    Raises QueryError for what may not be asked in a role (see `query.asked_by`).
+    Methods raise QueryError for a query that is not allowed in the role (see `query.asked_by`).
     """
 
     def ids(
         self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR
     ) -> Iterator["array[int]"]:
-        """The anchors of a query in its order: a small first chunk, then large ones."""
+        """Yield the anchors of a query in its order; see `queue_ids`."""
         asked = asked_by(query, role, me.name)
-        # Who reads on slowly keeps no state of the file: chunks may be of two moments.
+        # A slow consumer must not hold a read transaction: chunks may be of two states.
         with self.connections.reading(one_state=False) as connection:
             yield from queue_ids(connection, asked, me.id, role)
 
     def count(self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR) -> int:
-        """How many anchors a query finds."""
         with self.connections.reading() as connection:
             return queue_count(connection, asked_by(query, role, me.name), me.id, role)
 
     def check_models(self, query: Query) -> None:
-        """Raise QueryError for an order by a model that there is not."""
+        """Raise QueryError if the query sorts by a resolution model that does not exist."""
         if any(sort.model for sort in query.sorts):
             with self.connections.reading() as connection:
                 check_models(connection, query)
@@ -297,13 +299,13 @@ class Queue(Repository):
     def rows(
         self, anchor_ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
     ) -> tuple[QueueRow, ...]:
-        """Lines of the queue, in the order asked, as this person sees them in this role."""
+        """Return rows of the queue, in the given order; see `queue_rows`."""
         with self.connections.reading() as connection:
             return queue_rows(connection, anchor_ids, me.id, role)
 
     def values(
         self, key: str, me: Annotator | None = None, role: Role = Role.ADJUDICATOR
     ) -> tuple[str, ...]:
-        """What may follow a key of the query language here, for its completion."""
+        """Return values for the completion of a query key; see `queue_values`."""
         with self.connections.reading() as connection:
             return queue_values(connection, key, me.id if me else 0, role)

@@ -1,8 +1,8 @@
-"""The parts of a database's schema, and which of them nfh-tui did not make.
+"""Compares the schema of a database with the one that the migrations build.
 
-A trigger, a view, or an expression in a table or an index is a program that SQLite runs when
-rows are read or written. A database that somebody sent may hold any. So the whole schema, each
-statement of it, is compared with what the migrations build, before anything else is read.
+A trigger, a view, or an expression in a table or an index is code that SQLite runs when rows
+are read or written, and a database from somebody else may contain any. Therefore each statement
+of the schema is compared before anything else is read.
 """
 
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 from nfh_db import connection
 from nfh_db.connection import Connection
 
-# As bytes: names may be no UTF-8.
+# As bytes: names may be invalid UTF-8.
 READ = """
 SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB)
 FROM sqlite_schema ORDER BY type, name"""
@@ -27,7 +27,7 @@ OF_SQLITE = frozenset(
         "CREATE TABLE sqlite_sequence(name,seq)",
     )
 )
-"""What SQLite makes itself, as when somebody has it look at the tables."""
+"""Tables that SQLite creates itself, for example in ANALYZE."""
 
 MIGRATIONS = "table _sqlite_migrations"
 UNQUOTED = str.maketrans("", "", ' "[]')
@@ -36,8 +36,10 @@ PLAIN = re.compile(
     r"(,?(idINTEGERPRIMARYKEY|migration_setTEXT|nameTEXT|applied_atTEXT"
     r"|PRIMARYKEY\(migration_set,name\)))+\)"
 )
-"""The table of migrations as any version of the library that keeps it builds it, without its
-quotes and spaces: the same columns in some order, and nothing that could run."""
+"""The migrations table as any version of sqlite-utils creates it, without quotes and spaces.
+
+The same columns in some order, and nothing that SQLite could run.
+"""
 
 IN_PACKAGE = connection.SCHEMA_VERSION
 """The version of `schema.sql`."""
@@ -45,24 +47,26 @@ IN_PACKAGE = connection.SCHEMA_VERSION
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """A table, an index, a view or a trigger. table: which it belongs to.
-
-    sql: the statement that makes it, with its white space as single spaces.
-    """
+    """An entry of `sqlite_schema`."""
 
     type: str
+    """table, index, view or trigger."""
+
     name: str
     table: str
+    """The table to which it belongs."""
+
     sql: str
+    """The statement that creates it, with each run of white space as one space."""
 
     @property
     def key(self) -> str:
-        """What names it: a trigger may have the name of a table."""
+        """Type and name: a trigger may have the name of a table."""
         return f"{self.type} {self.name}"
 
 
 def parts(reader: Connection) -> Iterator[Part]:
-    """All parts but the indexes that SQLite makes for a key."""
+    """Yield all parts except those that SQLite creates itself, such as indexes of keys."""
     for row in reader.execute(READ):
         type_, name, table, sql = (str(one or b"", "utf-8", "surrogateescape") for one in row)
         if (type_ == "index" and row[3] is None) or sql in OF_SQLITE:
@@ -71,7 +75,7 @@ def parts(reader: Connection) -> Iterator[Part]:
 
 
 def foreign(reader: Connection, version: int) -> tuple[Part, ...]:
-    """The parts that are none of a version's, or were changed."""
+    """Return the parts that the schema of a version does not have, or has differently."""
     wanted = expected(version)
     return tuple(
         part
@@ -82,14 +86,17 @@ def foreign(reader: Connection, version: int) -> tuple[Part, ...]:
 
 
 def missing(reader: Connection, version: int) -> tuple[Part, ...]:
-    """The parts of a version that are not there, under their names."""
+    """Return the parts of a version's schema whose type and name are missing."""
     there = {part.key for part in parts(reader)}
     return tuple(part for key, part in expected(version).items() if key not in there)
 
 
 @cache
 def expected(version: int) -> dict[str, Part]:
-    """What the migrations up to a version build, by what names it."""
+    """Return the parts that the migrations up to a version build, by `Part.key`.
+
+    The current version is built from `schema.sql`, which is faster.
+    """
     with closing(Connection(":memory:")) as built:
         if version == IN_PACKAGE:
             text = Path(__file__).with_name("schema.sql").read_text("utf-8")

@@ -1,10 +1,10 @@
-"""Settling votes: gold made of annotators' answers by a rule, as one act that can be undone.
+"""Settlement: makes gold from annotators' answers by a rule, as one act that can be undone.
 
-The rules themselves are `nfh_models.domain.settlement`; here is what they may and may not do
-to the gold that is there. An expert's decision stands, and so does a file's gold; an `NFH`
-from a file, which leaves a number open, gives way to what does not contradict it. Gold that
-a rule made before is looked at again: made otherwise if the votes now settle otherwise, and
-taken back if they settle nothing.
+`nfh_models.domain.settlement` defines the rules; this module defines which gold they may
+change. An expert's gold and gold from a file are kept, except an `NFH` from a file, which
+leaves the number open: it is replaced by an answer that does not contradict it. Gold that an
+earlier settlement made is checked again: it is replaced if the votes now settle on something
+else, and taken back if they settle on nothing.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ from nfh_db.serialization import (
 )
 from nfh_models.domain import Answer, Kind, Settled, SettlingRule, settle
 
-# The order is that of the index that makes spans unique.
+# The order of the unique index on spans, so that nothing has to be sorted.
 ANCHORS = """
 SELECT a.id, a.passage_id, a.pattern FROM anchor AS a WHERE {where}
 ORDER BY a.passage_id, a.start, a.stop"""
@@ -46,43 +46,47 @@ WHERE e.anchor_id = :anchor AND e.entity = 'gold' AND coalesce(b.state, '') <> '
 ORDER BY e.id DESC"""
 
 AT_ONCE = 1_000
+"""Anchors that are read and decided at a time."""
+
 LONGEST_QUERY = 60
+"""Code points of the query that the summary of the act repeats."""
 
 BY_EXPERT = "decided by an expert"
 BY_FILE = "gold from a file"
 CONTRADICTED = "contradicts the NFH of a file"
-"""Reasons to leave an anchor, beside those of the rules."""
+"""Reasons to skip an anchor, in addition to those of the rules."""
 
 IS_NO_NFH = (Kind.NOT_NFH, Kind.BROKEN)
 
 Progress = Callable[[str, int], None]
-"""Told what is being done, and to how many anchors it was done so far."""
+"""Called with the phase of the work and the number of anchors done in it."""
 
 
 def silent(phase: str, done: int) -> None:
-    """Progress that nobody asked for."""
+    """Ignore the progress."""
 
 
 Vote = tuple[str, str, Answer]
-"""Whose, of when, and what it says."""
+"""Annotator's name, time of the answer, and answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettledGold:
-    """What is to become of one anchor's gold.
-
-    what: the field of SettleReport that counts it; "skipped" for the reasons. gold: as it
-    will be then, where that is another than it is.
-    """
+    """The outcome of a settlement for one anchor."""
 
     what: str
+    """The field of SettleReport that counts the anchor."""
+
     reason: str = ""
+    """Why the anchor is skipped; "" if it is not."""
+
     gold: GoldValue | None = None
+    """The gold afterwards, for "new", "replaced" and "taken_back"."""
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The counts of a run. planned: of the anchors that it changes, what it counted."""
+    """The counts of a run."""
 
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -90,9 +94,10 @@ class _Tally:
     patterns: Counter[str] = field(default_factory=Counter)
     anchors: int = 0
     planned: dict[int, tuple[str, str, str]] = field(default_factory=dict)
+    """Outcome, kind of the gold and pattern of votes of each anchor that the run changes."""
 
     def add(self, anchor_id: int, outcome: SettledGold, kind: str, pattern: str) -> None:
-        """Count an anchor. kind: of the gold that there is afterwards, "" for none."""
+        """Count an anchor. kind: of its gold after the run; "" for none."""
         self.anchors += 1
         if outcome.what == "skipped":
             self.skipped[outcome.reason] += 1
@@ -105,7 +110,7 @@ class _Tally:
             self.planned[anchor_id] = (outcome.what, kind, pattern)
 
     def leave(self, anchor_ids: Sequence[int]) -> None:
-        """Take anchors out that were planned and left, since somebody changed them."""
+        """Count planned anchors as "changed": they were left, because somebody changed them."""
         for anchor_id in anchor_ids:
             what, kind, pattern = self.planned[anchor_id]
             self.counts[what] -= 1
@@ -115,7 +120,7 @@ class _Tally:
                 self.patterns[pattern] -= 1
 
     def report(self, base: SettleReport) -> SettleReport:
-        """The report, with all that was counted; most frequent first."""
+        """Return `base` with these counts; mappings have the most frequent entry first."""
         return replace(
             base,
             anchors=self.anchors,
@@ -145,11 +150,13 @@ def run(
     dry_run: bool = False,
     progress: Progress = silent,
 ) -> SettleReport:
-    """Make gold of the votes on what a query finds, as one act of this person's.
+    """Settle the votes on the anchors of a query, as one act of `me`.
 
-    rule: unanimous or majority. least: votes that an anchor needs. progress: called with
-    what is being done and to how many anchors it was. Never changes what an expert
-    decided, nor what a file said. Raises StoreError beside an import or a settlement.
+    rule: unanimous or majority. least: votes that an anchor needs. progress: called with the
+    phase and the number of anchors done in it. The plan is of one state of the database;
+    anchors that others change meanwhile are left and counted. If the process is killed before
+    the act is shown, nothing remains; otherwise the next start applies the rest. Raises
+    StoreError while an import or another bulk operation is unfinished.
     """
     base = SettleReport(rule, least, system.now(), dry_run=dry_run)
     tally = _Tally()
@@ -175,7 +182,7 @@ def run(
 
 
 def _summary(query: Query, rule: Rule) -> str:
-    """The act in the history, and in what undo says."""
+    """Return the summary of the act, as the history and undo show it."""
     text = query.text.strip()
     if len(text) > LONGEST_QUERY:
         text = text[:LONGEST_QUERY] + "…"
@@ -190,7 +197,10 @@ def _planned(
     tally: _Tally,
     progress: Progress,
 ) -> Iterator[tuple[int, str | None, str | None]]:
-    """Anchor, gold before and gold after of all that changes, read of one moment."""
+    """Yield (anchor id, encoded gold before, encoded gold after) for each change.
+
+    Everything is read in one read transaction.
+    """
     compiled = compile_query(query, me.id)
     reading = closing(connect_to_read(path))
     with translated(path), readable(path), reading as connection:
@@ -245,7 +255,11 @@ def decide(
     lemmas: Sequence[str],
     base: SettleReport,
 ) -> SettledGold:
-    """What a run by `base`'s rule makes of one anchor's gold, by its annotators' votes."""
+    """Return the outcome for one anchor by the rule of `base`.
+
+    lemmas: one per token of the passage; needed only if an answer has heads. For "taken_back"
+    `gold` is not set: the caller looks up the gold that an import gave.
+    """
     by_rule = present is not None and present.rule in BY_RULE
     if present is not None and not by_rule:
         if present.rule == Rule.EXPERT:
@@ -274,10 +288,10 @@ def _settled(
     lemmas: Sequence[str],
     base: SettleReport,
 ) -> tuple[Rule, Settled]:
-    """What the run's rule settles, or the rule by which gold came to be there.
+    """Return what the votes settle on, by the run's rule or by the rule of the present gold.
 
-    The stricter one first: what all agree on stays so when a majority is looked for, and a
-    majority stays where not all agree.
+    The stricter rule is tried first: a unanimous gold stays unanimous in a run by majority, and
+    a gold by majority is kept in a unanimous run.
     """
     rules = {base.rule, Rule(present.rule)} if present is not None else {base.rule}
     said = [(name, answer) for name, _, answer in votes]
@@ -291,12 +305,12 @@ def _settled(
 
 
 def _content(value: GoldValue | AnswerValue) -> tuple[object, ...]:
-    """What an answer says; rules make no comment."""
+    """Return what is compared of an answer: all but the comment, which rules do not write."""
     return value.kind, value.heads, value.relation, value.sort, value.noun
 
 
 def _stood_before(connection: Connection, anchor_id: int) -> GoldValue | None:
-    """What a file said of an anchor before rules made its gold: an NFH, or nothing."""
+    """Return the gold that the anchor had before rules made gold: an NFH of a file, or None."""
     for (before,) in connection.execute(BEFORE, {"anchor": anchor_id}):
         value = decode_gold(before)
         if value is None or value.rule not in BY_RULE:
@@ -305,6 +319,4 @@ def _stood_before(connection: Connection, anchor_id: int) -> GoldValue | None:
 
 
 class Settlement(Repository):
-    """Gold made of votes."""
-
     run = with_path(run)
