@@ -1,5 +1,6 @@
-"""Every action of the workbench, once: keys, footer, help, palette and tables follow from
-this registry.
+"""The registry of all actions of the workbench and of its screens.
+
+Keys, footer, help, palette and documentation are generated from it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +9,7 @@ from enum import IntEnum, StrEnum
 
 
 class Mode(StrEnum):
-    """Why the workbench is open: to read, to give one's own answer, or to make gold."""
+    """The purpose of a session: reading, annotating, or adjudicating."""
 
     BROWSE = "browse"
     ANNOTATE = "annotate"
@@ -16,11 +17,11 @@ class Mode(StrEnum):
 
 
 class Access(IntEnum):
-    """What a person may change; each may do what those before it may, too.
+    """What a person may change; each level includes the previous ones.
 
-    READER: nothing. ANNOTATOR: their own answers, flags and drafts, their place, their views
-    and colours. ADJUDICATOR: also gold, the numbers themselves and the guidelines. ADMIN: also
-    models, jobs and settings, and whatever takes a path; on a terminal everybody is one.
+    READER: nothing. ANNOTATOR: their own answers, flags, drafts, position, views and themes.
+    ADJUDICATOR: gold, anchors and the guidelines. ADMIN: models, jobs, settings, and whatever
+    takes a path. On a terminal everybody is ADMIN.
     """
 
     READER = 0
@@ -35,37 +36,36 @@ ALL = frozenset(Mode)
 WRITING = frozenset({Mode.ANNOTATE, Mode.ADJUDICATE})
 ADJUDICATING = frozenset({Mode.ADJUDICATE})
 JUDGING = frozenset({Mode.BROWSE, Mode.ADJUDICATE})
-"""Modes in which others' answers are shown."""
+"""Modes in which answers of others are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a key or the palette can ask for."""
+    """An action of a key or of the palette."""
 
     id: str
     keys: tuple[str, ...]
-    """Textual's names of the default keys; none where only the palette has the action."""
+    """Default keys by Textual's names; empty if only the palette has the action."""
     shown: str
-    """How the keys are printed."""
+    """The keys as printed."""
     title: str
     description: str
-    """A sentence."""
+    """One sentence."""
     group: str
     access: Access
-    """The least that a person must be allowed to change for it."""
+    """The lowest level of access that the action needs."""
     modes: frozenset[Mode] = ALL
-    """Where the action does something; elsewhere it says how to get there."""
+    """Modes in which the action is available; elsewhere it says how to get there."""
     foot: int | None = None
-    """Rank in the line of keys at the foot, lowest first; None for never."""
+    """Rank in the footer, lowest first; None for never."""
     short: str = ""
-    """The title at the foot."""
+    """Title in the footer."""
     listed: str | None = None
-    """Adjacent actions with the same value make one line of a key table, under this title."""
+    """Adjacent actions with the same value share one line of a key table, with this title."""
     where: str = ""
-    """Empty for the workbench, "side" for the screens beside it; a key may do one thing in
-    each."""
+    """Empty for the workbench, "side" for the other screens; keys may differ between them."""
     of: tuple[str, ...] = ()
-    """Of an action that only some of these screens have: the actions that open them."""
+    """Ids of the actions that open the screens which have this action; empty for all."""
 
 
 GROUPS = (
@@ -451,7 +451,7 @@ QUEUE_ACTIONS: tuple[Action, ...] = (
 
 
 OPENS_GUIDELINES = ("screen.guidelines",)
-"""What opens the screen whose actions stand here."""
+"""The action that opens the screen of the following actions."""
 
 RULE_ACTIONS: tuple[Action, ...] = (
     Action(
@@ -497,7 +497,7 @@ RULE_ACTIONS: tuple[Action, ...] = (
 
 
 OPENS_JOBS = ("screen.jobs",)
-"""What opens the screen whose actions stand here."""
+"""The action that opens the screen of the following actions."""
 
 TRAINING_ACTIONS: tuple[Action, ...] = (
     Action(
@@ -543,13 +543,13 @@ TRAINING_ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-# Actions that open the screens beside the workbench, and the actions of those screens.
+# Actions that open the other screens, and the actions of those screens.
 #
-# A screen does those of the actions "side" that it has a handler for; its foot and its help
-# name no others.
+# A screen supports those "side" actions for which it has a handler; its footer and help list
+# only these.
 
 SEEING = frozenset({Mode.BROWSE}) | ADJUDICATING
-"""Where others' answers may be seen."""
+"""Modes in which answers of others may be shown."""
 
 ELSEWHERE = "Another of these screens"
 
@@ -646,7 +646,7 @@ SCREEN_ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-# Standard library only, so that `nfh-tui keys` starts no screen.
+# Standard library only, so that `nfh-tui keys` does not load the user interface.
 
 ACTIONS: tuple[Action, ...] = (
     *QUEUE_ACTIONS,
@@ -665,22 +665,22 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 
 LEAST_KEYS, MOST_KEYS = 10, 22
-"""Cells of the column of keys in a plain text."""
+"""Minimum and maximum cells of the key column in plain text."""
 
 FOOT_KEYS = 6
-"""The most keys that stand at the foot."""
+"""Maximum number of keys in the footer."""
 
 PANE_GROUPS: dict[str, tuple[str, ...]] = {
     "queue": (QUEUE, LOOK),
     "passage": (DECIDE, HEADS, CURSOR),
     "evidence": (ADOPT, ITEM),
 }
-"""Which groups of keys belong to a pane: help lists these first."""
+"""Groups of keys that belong to a pane; the help lists these first."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTableLine:
-    """One line of a key table. ids: of the actions that it stands for."""
+    """One line of a key table."""
 
     keys: str
     title: str
@@ -688,10 +688,11 @@ class KeyTableLine:
     group: str
     modes: frozenset[Mode]
     ids: tuple[str, ...] = ()
+    """Ids of the actions of the line."""
 
 
 def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
-    """The actions at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
+    """Return the footer actions of a mode by rank, at most FOOT_KEYS."""
     ranked = [a for a in actions if a.foot is not None and mode in a.modes and not a.where]
     ranked.sort(key=lambda action: action.foot or 0)
     always = [a for a in ranked if a.id in {"help", "quit"}]
@@ -702,7 +703,9 @@ def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Actio
 def table_lines(
     groups: Iterable[str] = GROUPS, actions: Sequence[Action] = ACTIONS
 ) -> Iterator[KeyTableLine]:
-    """The key table, group by group; actions that are listed together make one line."""
+    """Yield the lines of the key table by group; actions with the same `listed` share a
+    line.
+    """
     for group in groups:
         last: str | None = None
         for action in actions:
@@ -728,7 +731,7 @@ def _listed_with(action: Action, actions: Sequence[Action]) -> tuple[str, ...]:
 
 
 def key_table_text(actions: Sequence[Action] = ACTIONS) -> str:
-    """The keys as plain text, for `nfh-tui keys`: one group a block, aligned."""
+    """Return the keys as plain text for `nfh-tui keys`: aligned, one block per group."""
     blocks = []
     for group in GROUPS:
         lines = [
@@ -739,7 +742,9 @@ def key_table_text(actions: Sequence[Action] = ACTIONS) -> str:
 
 
 def key_line(keys: str, title: str, actions: Sequence[Action]) -> str:
-    """Keys and a title as one line of a column; keys that are too long for it stand above."""
+    """Return keys and title as one line; keys that are too long stand on a line of their
+    own.
+    """
     fitting = (len(action.shown) for action in actions if len(action.shown) <= MOST_KEYS)
     width = max(LEAST_KEYS, *fitting)
     if len(keys) > width:
@@ -748,7 +753,7 @@ def key_line(keys: str, title: str, actions: Sequence[Action]) -> str:
 
 
 def key_table_markdown() -> str:
-    """The keys as one Markdown table, for the page of keys. Ends with a line end."""
+    """Return the keys as one Markdown table for the documentation; ends with a line end."""
     rows = ["| keys | act | what it does |", "|---|---|---|"]
     for group in GROUPS:
         rows.append(f"| | **{group}** | |")

@@ -51,11 +51,11 @@ MOST_FAULTS, WITHIN = 20, 10.0
 
 
 class WorkbenchApp(OrderedApp, inherit_bindings=False):
-    """The workbench of one person over one database.
+    """The workbench of one person on one database.
 
-    tour: offered to new users. endures: a fault is reported and the program goes on; where this
-    is off, as in tests, a fault ends the program. The caller closes it with `close`. Raises
-    StoreError if the database cannot be opened.
+    tour: shown to new users. endures: faults are reported and the program continues; if False,
+    as in tests, a fault ends the program. The caller must call `close`. Raises StoreError if
+    the database cannot be opened.
     """
 
     TITLE = "nfh-tui"
@@ -99,13 +99,13 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.theme = self._first_theme(store.settings.read(f"{SETTING}.{self._me.name}"))
 
     def _first_theme(self, chosen: str | None) -> str:
-        """The theme chosen before, else that of the settings, else the default."""
+        """Return the theme chosen earlier, else that of the settings, else the default."""
         known = self.available_themes
         wanted = (chosen, self.config.theme, DEFAULT)
         return next(name for name in wanted if name is not None and name in known)
 
     def get_default_screen(self) -> Screen[None]:
-        """The workbench is the first screen, so that no other is drawn before it."""
+        """Return the workbench as the first screen, so that no other one is drawn before it."""
         return Workbench(
             self.client,
             self._me,
@@ -132,10 +132,10 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
             event.prevent_default()
 
     def on_workbench_ready(self, message: WorkbenchReady) -> None:
-        """Exclude the objects that exist now from garbage collection: they live to the end.
+        """Exclude existing objects from garbage collection, because they live until the end.
 
-        A full collection takes longer than a key may. Not in tests, whose objects would never
-        be freed.
+        A full collection takes longer than a key may. Disabled in tests, whose objects would
+        never be freed.
         """
         del message
         if self.endures:
@@ -159,7 +159,9 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.bench.call_later(self.bench.action_act, "quit")
 
     def terminal_gone(self) -> None:
-        """Save pending writes and exit, for the terminal is gone. Callable from any thread."""
+        """Save pending writes and exit because the terminal is gone. May be called in any
+        thread.
+        """
         with suppress(RuntimeError):  # not begun yet, or at its end already
             self.call_from_thread(self.call_later, self._let_go)
 

@@ -1,7 +1,7 @@
-"""The store as the screen sees it: every call can be awaited, none blocks the screen.
+"""Asynchronous access to the store: calls run in threads and never block the event loop.
 
-Reads run in a small pool. Writes run one at a time in the order they were asked for, and
-each returns only after its commit.
+Reads run in a small pool. Writes run one at a time in the order of their calls; each is
+committed when its result is available.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 READERS = 3
-"""Threads that read. Three let an item, a page of rows and a count overlap."""
+"""Threads for reads. Three let an item, a page of rows and a count overlap."""
 
 MOST_LOG = 64 * 1024
-"""Bytes of the end of a log that are shown."""
+"""Bytes from the end of a log that are shown."""
 
 LogMark = tuple[int, int]
-"""Size and time of a log: they change whenever something is written to it."""
+"""Size and modification time of a log; they change with each write to it."""
 
 Log = tuple[LogMark | None, tuple[str, ...]]
 
@@ -41,14 +41,14 @@ Log = tuple[LogMark | None, tuple[str, ...]]
 class StoreClient:
     """Calls the store in other threads: `await client.read(store.queue.rows, ids, me, role)`.
 
-    Errors are those of what is called.
+    Raises what the call raises.
     """
 
     rescued: Path | None = None
-    """The file to which all there was has been written; None where none was needed."""
+    """The file to which the database was rescued; None if that was not necessary."""
 
     not_rescued = ""
-    """Why it could not be written when the client was closed, in a sentence."""
+    """Why the database could not be rescued at the end; empty if it could, or need not be."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -58,27 +58,28 @@ class StoreClient:
         self._version = store.others_version()
 
     def require(self, access: Access) -> None:
-        """Raise NotAllowedError where whoever works here has less; on a terminal nobody has."""
+        """Raise NotAllowedError if the person has less access; never on a terminal."""
 
     @property
     def read_only(self) -> str:
-        """Why nothing can be written, in a few words; "" where it can."""
+        """Why the database is read-only, in a few words; empty if it is not."""
         return self.store.read_only
 
     @property
     def writing(self) -> int:
-        """Writes asked for and not committed yet."""
+        """Number of writes that are not committed yet."""
         return len(self._writing)
 
     async def settled(self) -> None:
-        """Return once every write asked for so far is committed or has failed."""
+        """Return when all writes so far have been committed or have failed."""
         if self._writing:
             await asyncio.wait(set(self._writing))
 
     def close(self) -> None:
-        """Wait for the writes under way, then close the store.
+        """Wait for pending writes, then close the store.
 
-        What lies in lost files only is written to another one first, which `rescued` names.
+        If the open database files have been deleted or replaced, their content is first written
+        to a new file, `rescued`.
         """
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
@@ -90,12 +91,15 @@ class StoreClient:
         self.store.close()
 
     async def read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call something that only reads."""
+        """Run a call that only reads."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, partial(call, *args, **kwargs))
 
     def write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        """Call something that writes; its turn is taken at once, not when it is awaited."""
+        """Run a call that writes. It is queued by this call, not by awaiting the result.
+
+        Cancelling the awaiting task does not cancel the write.
+        """
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._writer, partial(call, *args, **kwargs))
         self._writing.add(future)  # type: ignore[arg-type]  # only counted, never read
@@ -105,10 +109,10 @@ class StoreClient:
     async def stream(
         self, call: Callable[P, Iterator[T]], *args: P.args, **kwargs: P.kwargs
     ) -> AsyncIterator[T]:
-        """What something yields that only reads.
+        """Yield the items of an iterator that only reads.
 
-        All of it is read in one thread, because a cursor stays with its thread; leaving the
-        loop early stops the reading after what is read just now.
+        One thread reads all of it, because a cursor is bound to its thread. Leaving the loop
+        early stops the reading after the current item.
         """
         loop = asyncio.get_running_loop()
         chunks: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
@@ -134,16 +138,16 @@ class StoreClient:
     # --- the database -------------------------------------------------------------------
 
     async def lost(self) -> str:
-        """Why what is written would not be found again, in a sentence; "" where it would."""
+        """Return why writes would be lost, as a sentence; empty if they would not be."""
         return await self.read(self.store.lost)
 
     async def rescue(self, unsaved: Sequence[Callable[[Store], object]]) -> Path:
-        """Write all there is to a new file, and there what could not be saved; its path."""
+        """Write the database and the unsaved changes to a new file; returns its path."""
         self.rescued = await self.write(self.rescue_all, unsaved)
         return self.rescued
 
     def rescue_all(self, unsaved: Sequence[Callable[[Store], object]]) -> Path:
-        """As `rescue`, in the thread that calls."""
+        """Do the same as `rescue`, in the calling thread."""
         place = self.store.rescue()
         with Store.open(place) as copy:
             for save in unsaved:
@@ -151,9 +155,10 @@ class StoreClient:
         return place
 
     async def others_wrote(self) -> bool:
-        """True if anybody else has committed since this was asked last.
+        """Return True if another process has committed since the last call.
 
-        While a write of one's own is under way it cannot be told; what came is told later.
+        During a write of this process the answer is unknown, so it is False; the next call
+        reports the commit.
         """
         version = await self.read(self.store.others_version)
         if version is None or version == self._version:
@@ -164,7 +169,7 @@ class StoreClient:
     # --- items and counts ---------------------------------------------------------------
 
     async def item(self, anchor_id: int, me: Annotator, role: Role) -> AnchorItem | None:
-        """All of one anchor that this person may see in this role, or None if it is gone."""
+        """Return what this person may see of an anchor in this role; None if it is gone."""
         if role is Role.ANNOTATOR:
             return await self.read(self.store.items.read_for_annotator, anchor_id, me)
         return await self.read(self.store.items.read, anchor_id, me, role)
@@ -172,15 +177,15 @@ class StoreClient:
     async def reordered(
         self, query: Query, me: Annotator, role: Role, kept: Sequence[int]
     ) -> "array[int]":
-        """The ids that a query finds now, all but those kept, which stand before them."""
+        """Return the ids that a query finds now, without those in `kept`."""
         return await self.read(_reordered, self.store, query, me, role, kept)
 
     async def compared(
         self, left: "ComparedSide", right: "ComparedSide", query: Query, me: Annotator
     ) -> "ComparisonCounts":
-        """A model against gold or another model, or a person against gold.
+        """Compare a model with gold or another model, or a person with gold.
 
-        Cancelled, the reading ends soon, too.
+        Cancellation stops the reading soon.
         """
         left_off = threading.Event()
         compare = self.store.comparisons.compare
@@ -192,9 +197,10 @@ class StoreClient:
     async def changes_since(
         self, path: Path, query: Query, me: Annotator, progress: Callable[[int], None]
     ) -> "Changes":
-        """Gold here against a `gold` file. progress: rows done, called in another thread.
+        """Compare gold with a file of the format `gold`.
 
-        Cancelled, the reading ends soon, too.
+        progress: called with the rows done, in another thread. Cancellation stops the reading
+        soon.
         """
         left_off = threading.Event()
         changes = self.store.comparisons.changes_since
@@ -206,41 +212,46 @@ class StoreClient:
     # --- jobs ---------------------------------------------------------------------------
 
     async def start_runner(self) -> bool:
-        """Start a runner where a job waits; False where none waits, or none is wanted.
+        """Start a runner if a job waits; returns False if none waits, or if runners are
+        disabled.
 
-        Raises OSError where none can be started.
+        Raises OSError if the process cannot be started.
         """
         from nfh_tui.jobs.runner import ensure_runner
 
         return await self.read(ensure_runner, self.store)
 
     async def queue_retraining(self) -> tuple[int, ...]:
-        """Queue the trainings that are due and have what they need; their numbers."""
+        """Queue the trainings that are due and have enough gold; returns the ids of the
+        jobs.
+        """
         from nfh_tui.jobs.training import too_few
 
         held = await self.read(too_few, self.store)
         return await self.write(self.store.retraining.queue_due, held)
 
     async def trainings_that_come_round(self) -> tuple[str, ...]:
-        """What is retrained after so many decisions, and how far that has come, in words."""
+        """Describe the scheduled trainings and their counts."""
         from nfh_tui.jobs.training import all_told
 
         return await self.read(all_told, self.store)
 
     async def check_training(self, new: NewJob) -> None:
-        """Raise what says why a training would find nothing to learn, before it is queued."""
+        """Raise the error for a training that would find nothing to learn, before it is
+        queued.
+        """
         from nfh_tui.jobs.training import check_at_hand
 
         await self.read(check_at_hand, self.store, new)
 
     async def packaged_figures(self) -> Mapping[str, object]:
-        """The figures of the model in the package."""
+        """Return the metrics of the packaged model."""
         from nfh_tui.services.models import packaged_metrics
 
         return await self.read(packaged_metrics)
 
     async def job_log(self, job_id: int, known: LogMark | None = None) -> Log | None:
-        """The last lines of a job's log with its mark; None if it is as it was at `known`.
+        """Return the last lines of a job's log and its mark; None if the log is as at `known`.
 
         Without a log there are no lines.
         """
@@ -248,7 +259,7 @@ class StoreClient:
 
 
 def by(who: str) -> str:
-    """The reason that stands with a job which somebody cancelled."""
+    """Return the reason that is recorded for a job which somebody cancelled."""
     return f"by {who}"
 
 
@@ -266,7 +277,7 @@ def _reordered(
 
 
 def _end_of_log(store: Store, job_id: int, known: LogMark | None) -> Log | None:
-    """Only the job's own folder is looked into, whatever its row says."""
+    """Read only the log in the job's own folder, whatever path its row has."""
     from nfh_tui.jobs.descriptions import log_of
 
     job = store.jobs.read(job_id)

@@ -1,4 +1,4 @@
-"""What Textual lacks: widgets that outlive faults, keys that act in order, messages of
+"""Extensions of Textual: widgets that survive faults, ordered key handling, messages of
 background work, and text and colours by role.
 """
 
@@ -38,16 +38,18 @@ from nfh_tui.widgets.passage_render import STEPS, Roles, Run
 
 FILE_NAME = "faults.log"
 MOST_BYTES = 200_000
-"""A file of faults that has grown past this is begun anew."""
+"""Bytes; a larger file of faults is started again."""
 
 
 def is_ours(error: BaseException) -> bool:
-    """True for an error whose own sentence was not written for the person."""
+    """Return True for an error whose message was not written for users."""
     return not isinstance(error, StoreError | ModelsError | AnswerError | PassageError)
 
 
 def sentence_of(error: BaseException) -> str:
-    """The error's own sentence where it was written for the person, else one about it."""
+    """Return the error's message if it was written for users, else a sentence about the
+    error.
+    """
     if not is_ours(error):
         return str(error)
     return (
@@ -57,7 +59,9 @@ def sentence_of(error: BaseException) -> str:
 
 
 def note_fault(error: BaseException) -> None:
-    """Keep where a fault of ours came from, for a report; that may fail without a word."""
+    """Append the traceback of a fault to a file, for a report; errors of the write are
+    ignored.
+    """
     if not is_ours(error):
         return
     with suppress(OSError):
@@ -71,17 +75,17 @@ def note_fault(error: BaseException) -> None:
 
 @dataclass
 class PredictionReady(Message):
-    """The predictor has stored a prediction of this anchor."""
+    """The predictor has stored a prediction for this anchor."""
 
     anchor_id: int
 
 
 @dataclass
 class PredictorChanged(Message):
-    """The predictor started, stopped or fell over.
+    """The state of the predictor has changed.
 
-    words: for the line of state. sentence: what happened. off: it will not come back. aside:
-    it works on, but cannot identify.
+    words: for the status line. sentence: what happened. off: it will not restart. aside: it
+    works, but cannot identify.
     """
 
     words: str
@@ -90,15 +94,15 @@ class PredictorChanged(Message):
     aside: bool = False
 
     def can_replace(self, message: Message) -> bool:
-        """Only the latest state counts; what is said once, and no more, is not replaced."""
+        """A newer state replaces this one, unless `aside`, which is reported only once."""
         return isinstance(message, PredictorChanged) and not self.aside
 
 
 @dataclass
 class ErrorRaised(Message):
-    """Something could not be read or saved. sentence: what, where, what to do.
+    """Something could not be read or saved.
 
-    title: over it, where it is said in a dialog; "" for the usual one.
+    sentence: what, where, and what to do. title: of the dialog; empty for the default.
     """
 
     sentence: str
@@ -107,7 +111,7 @@ class ErrorRaised(Message):
 
 @dataclass
 class RowsRead(Message):
-    """A file that is compared has been read so far. rows: how many."""
+    """Progress in reading a file for a comparison. rows: read so far."""
 
     rows: int
 
@@ -118,18 +122,18 @@ class RowsRead(Message):
 
 @dataclass
 class BulkProgress(Message):
-    """A bulk action has come so far. words: for the line of state."""
+    """Progress of a bulk operation. words: for the status line."""
 
     words: str
 
     def can_replace(self, message: Message) -> bool:
-        """Only the latest figure counts."""
+        """Only the latest progress counts."""
         return isinstance(message, BulkProgress)
 
 
 @dataclass
 class WorkbenchReady(Message):
-    """The workbench has drawn its first item, and begun with everything that it needs."""
+    """The workbench has shown its first item and started all its parts."""
 
 
 def start(
@@ -140,18 +144,18 @@ def start(
     description: str,
     exclusive: bool = False,
 ) -> None:
-    """Run a coroutine function as a worker of `node`; errors go to the one handler.
+    """Run a coroutine function as a worker of `node`. Errors are posted to the node as
+    ErrorRaised.
 
-    That is a `ErrorRaised` posted to the node: the screen shows it, and nothing else stops.
-    The function is called when the worker begins: a coroutine made before that would never
-    be awaited where a newer worker of an exclusive group comes first.
+    Takes a function because a coroutine object would never be awaited if a newer worker of an
+    exclusive group cancels this one before its start.
     """
 
     async def told() -> None:
         try:
             await work()
         except Exception as error:  # noqa: BLE001  # whatever it is, it must be told
-            # Who leaves meanwhile closes the store under the reads that were under way.
+            # On exit the store may be closed under reads that are still running.
             if node.is_running and node.app.is_running:
                 note_fault(error)
                 node.post_message(ErrorRaised(f"{description}: {sentence_of(error)}"))
@@ -166,10 +170,10 @@ def start(
     )
 
 
-# Widgets and screens that outlive their own faults.
+# Widgets and screens that survive their own faults.
 #
-# Textual ends a program at the first exception that a handler lets out, and stops the widget
-# it came from for good. Here an exception ends only what it interrupted; the app is told.
+# Textual ends the program at the first exception of a handler, and stops the widget
+# permanently. With these classes an exception ends only the handler; the app reports it.
 
 if TYPE_CHECKING:
     Pump = MessagePump
@@ -180,16 +184,17 @@ else:
 
 @runtime_checkable
 class ReportsErrors(Protocol):
-    """An app that shows faults of ours and goes on. endures: it does so now."""
+    """An app that reports faults and continues."""
 
     endures: bool
+    """False, as in tests, if faults end the program."""
 
     def fault(self, error: Exception) -> None:
         """Tell of a fault."""
 
 
 def endured(pump: MessagePump, error: Exception) -> bool:
-    """Tell of a fault; False where it must end the program, as tests want it."""
+    """Report a fault; returns False if it must end the program."""
     app = pump.app
     if not (isinstance(app, ReportsErrors) and app.endures):
         return False
@@ -198,7 +203,9 @@ def endured(pump: MessagePump, error: Exception) -> bool:
 
 
 class Enduring(Pump):
-    """A mixin, before the class it is mixed into: handlers that fail stop nothing else."""
+    """Mixin for a screen or app, listed before its base class: continues after a failed
+    handler.
+    """
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
@@ -209,7 +216,7 @@ class Enduring(Pump):
 
 
 class EnduringPane(Drawn):
-    """The same for a widget that draws itself: what cannot be drawn leaves it empty."""
+    """Mixin for a widget that draws itself: also draws nothing if drawing fails."""
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
@@ -219,7 +226,7 @@ class EnduringPane(Drawn):
                 raise
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of a part of the widget."""
+        """Return the lines of a region; blank lines if drawing fails."""
         try:
             return super().render_lines(crop)
         except Exception as error:
@@ -229,38 +236,38 @@ class EnduringPane(Drawn):
 
 
 class SteadyPane(EnduringPane, ScrollView, inherit_bindings=False):
-    """A pane whose scrolling size stays the same while what it shows fits into it.
+    """A pane whose virtual size is at least its own size, and so mostly constant.
 
-    Each change of a scrolling size makes Textual lay the whole screen out anew, which costs
-    more than drawing an item; most items fit, and then nothing about the layout has changed.
+    Textual lays out the whole screen again when a virtual size changes, which costs more than
+    drawing an item. Most items fit into the pane, so the size stays the same.
     """
 
     def watch_virtual_size(self) -> None:
-        """Have a scrollbar only where the pane is longer than it is high.
+        """Remove a scrollbar that is not needed.
 
-        Of a pane that has become lower Textual looks at its scrolling size of before, which
-        was as high as the pane was, and does not look again once that is put right.
+        When a pane becomes lower, Textual decides on the scrollbar with the old virtual size,
+        which was the old height of the pane, and does not repeat that after the correction.
         """
         needed = self.virtual_size.height > self.container_size.height
         if self.show_vertical_scrollbar and not needed:
             self._refresh_scrollbars()
 
     def validate_virtual_size(self, size: Size) -> Size:
-        """At least as high as the pane."""
+        """Return at least the height of the pane."""
         return Size(size.width, max(size.height, self.size.height))
 
 
 FAINTEST, STRONGEST = 0.12, 0.55
-"""Shares of the hue in the background of the lowest step and of the highest."""
+"""Share of the hue in the background of the lowest and the highest step."""
 
 Hues = tuple[Style, ...]
 
 
 def hues(hue: Color, background: Color) -> Hues:
-    """A style a step: the hue mixed into the background, more of it the higher the score.
+    """Return one style per step: the higher the score, the more of the hue in the background.
 
-    The terminal's own colours cannot be mixed: there the hue colours the word, from the middle
-    on in bold, and the two highest steps are reversed.
+    The terminal's own colours cannot be mixed. There the hue colours the text, in bold from the
+    middle step on, and reversed in the two highest.
     """
     if hue.ansi is not None or background.ansi is not None:
         return tuple(_own(hue, step) for step in range(STEPS))
@@ -274,13 +281,12 @@ def _own(hue: Color, step: int) -> Style:
     return Style(color=colour, bold=step >= STEPS // 2, reverse=step >= STEPS - 2)
 
 
-# Keys that act in the order in which they come, however fast they do.
+# Ordered key handling.
 #
-# Textual hands a key from the app to what has the focus, and from there up again. A character
-# is inserted on its way down, while what a key is bound to, as backspace is, is done only when
-# it is back at the app: by then characters typed later stand in the text. So where a key has
-# its place at once, in a line that is open or among the commands that wait, the app puts it
-# there itself.
+# Textual passes a key from the app to the focused widget and back up. A character is inserted
+# on the way down, but a bound action such as backspace runs at the app, after characters that
+# were typed later. So the app itself passes a key to its target, an open input or the command
+# queue, before Textual does.
 
 if TYPE_CHECKING:
     from textual.widgets import TextArea
@@ -290,20 +296,20 @@ Typed = events.Key | events.Paste
 
 @runtime_checkable
 class TakesKeys(Protocol):
-    """A screen that gives keys their place itself."""
+    """A screen that handles keys before Textual."""
 
     async def take(self, event: Typed) -> bool:
-        """Do what a key or a paste asks for; False leaves it to Textual."""
+        """Handle a key or a paste; returns False to leave it to Textual."""
 
 
 async def type_into(field: "Input | TextArea", event: Typed) -> bool:
-    """Do in a field what a key or a paste does there; False where it does nothing there."""
+    """Apply a key or a paste to a field; returns False if the field does not use it."""
     if isinstance(event, events.Paste):
         pasted = field._on_paste(event)  # noqa: SLF001
         if isawaitable(pasted):
             await pasted
         return True
-    # Textual has no other name for what follows: it is all that a field does with a key.
+    # The private name is the only access to the key handling of a field.
     bound = field._bindings  # noqa: SLF001
     for binding in bound.key_to_bindings.get(event.key, ()):
         if await field.app.run_action(binding.action, field):
@@ -313,7 +319,7 @@ async def type_into(field: "Input | TextArea", event: Typed) -> bool:
 
 
 def _is_field(widget: Widget | None) -> "TypeGuard[Input | TextArea]":
-    """True for what is typed into. The area is not loaded where none is shown."""
+    """Return True for an input or a text area. Does not import TextArea if none exists."""
     areas = sys.modules.get("textual.widgets._text_area")
     return isinstance(widget, Input) or (
         areas is not None and isinstance(widget, areas.TextArea)
@@ -321,19 +327,19 @@ def _is_field(widget: Widget | None) -> "TypeGuard[Input | TextArea]":
 
 
 class OrderedApp(Enduring, App[int], inherit_bindings=False):
-    """An app that gives keys to a screen that takes them, else to the field that has the focus.
+    """An app that passes keys to the screen if it is a TakesKeys, else to the focused field.
 
-    Keys that neither takes go Textual's way.
+    Textual handles the other keys.
     """
 
     async def on_event(self, event: events.Event) -> None:
-        """Take a key at once, before it goes anywhere."""
+        """Handle a key at once, before other handlers."""
         if isinstance(event, Typed) and not event.is_forwarded and await self._taken(event):
             return
         await super().on_event(event)
 
     async def _taken(self, event: Typed) -> bool:
-        # A key says that the terminal is looked at, also where it did not say so itself.
+        # A key proves that the terminal has the focus, even if the terminal does not report it.
         if isinstance(event, events.Key) and not self.app_focus:
             self.app_focus = True
         screen = self.screen
@@ -343,10 +349,10 @@ class OrderedApp(Enduring, App[int], inherit_bindings=False):
         return _is_field(field) and await type_into(field, event)
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave the screen on top, and hold no lines of it.
+        """Close the top screen and clear a cache of Textual.
 
-        Textual remembers two colours for each widget's cache of lines, and with them the last
-        thousand caches: a megabyte for every time that the keys are looked up.
+        The cache holds two colours for each cache of lines, and with them the last thousand
+        caches: one megabyte for each time the help is opened.
         """
         forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
         if forget is not None:
@@ -354,9 +360,9 @@ class OrderedApp(Enduring, App[int], inherit_bindings=False):
         return super().pop_screen()
 
 
-# The colours of annotators' lanes, the same wherever a lane has its sign.
+# Colours of annotators' lanes, the same wherever a lane is shown.
 #
-# Each lane has a digit as well: the key that adopts the answer. So colours only help the eye.
+# Each lane has a digit as well, the key that adopts the answer; colours are redundant.
 
 DARK = (
     *("#6fb1ff", "#ff9e64", "#e58bd8", "#d7d75f", "#5fd7d7", "#ff7b7b", "#b69cff"),
@@ -370,13 +376,14 @@ TERMINAL = (
     *("ansi_blue", "ansi_red", "ansi_magenta", "ansi_yellow", "ansi_cyan", "ansi_green"),
     *("ansi_bright_blue", "ansi_bright_magenta", "ansi_bright_red"),
 )
-"""The colours of lanes 1 to 9: on a dark ground, on a light one, and the terminal's own."""
+"""Colours of lanes 1 to 9 on a dark background, on a light one, and in the terminal's
+palette."""
 
 
 def lane_css(widget: str, prefix: str) -> str:
-    """Rules for the component classes `PREFIX--lane-0` to `-lane-9` of a widget class.
+    """Return CSS for the component classes `PREFIX--lane-0` to `-lane-9` of a widget class.
 
-    lane-0 is for annotators without a key: it has no colour.
+    lane-0 is for annotators without a key and has no colour.
     """
     rules = [f"{widget} > .{prefix}--lane-0 {{ text-style: bold; }}"]
     for look, colours in (("dark", DARK), ("light", LIGHT), ("ansi", TERMINAL)):
@@ -386,14 +393,14 @@ def lane_css(widget: str, prefix: str) -> str:
 
 
 FEW = 6
-"""Lines that are drawn anew one by one; more of them are drawn with the whole pane."""
+"""Lines; up to this many are redrawn one by one, more of them with the whole pane."""
 
 HEATS = ("heat", "cool")
-"""The component classes, and the roles with a step behind them, of the heat map."""
+"""Component classes of the heat map, and prefixes of its roles, which a step follows."""
 
 
 class Painter:
-    """Makes strips of runs. Looks are worked out once, until `forget`."""
+    """Converts runs into strips. Styles are cached until `forget`."""
 
     def __init__(self, widget: Widget, prefix: str, roles: Iterable[str]) -> None:
         self._widget = widget
@@ -403,17 +410,17 @@ class Painter:
         self._parts: dict[str, Style] = {}
 
     def forget(self) -> None:
-        """Colours have changed."""
+        """Clear the cache, because colours have changed."""
         self._looks.clear()
         self._parts.clear()
 
     @property
     def base(self) -> Style:
-        """The look of a cell with nothing in it."""
+        """The style of an empty cell."""
         return self.look(())
 
     def look(self, roles: Roles) -> Style:
-        """The look of roles, each laid on those before it."""
+        """Return the style of roles; later ones override earlier ones."""
         known = self._looks.get(roles)
         if known is None:
             parts = self._parts or self._prepared()
@@ -422,7 +429,7 @@ class Painter:
         return known
 
     def _prepared(self) -> dict[str, Style]:
-        """What each role changes of the look under it."""
+        """Return what each role changes in the style below it."""
         widget = self._widget
         for role in self._roles:
             name = f"{self._prefix}--{role}"
@@ -436,16 +443,15 @@ class Painter:
         return self._parts
 
     def blank(self, width: int) -> Strip:
-        """A line with nothing in it."""
+        """Return an empty line of `width` cells."""
         return Strip.blank(width, self.base)
 
     def strip(self, runs: Sequence[Run]) -> Strip:
-        """A line of runs."""
         return Strip([Segment(run.text, self.look(run.roles)) for run in runs])
 
 
 def refresh_lines(view: ScrollView, numbers: Collection[int]) -> None:
-    """Draw anew those lines that are in view: one by one where they are few, else all."""
+    """Redraw the visible ones of these lines, one by one up to FEW, else the whole pane."""
     top = view.scroll_offset.y
     seen = [number for number in numbers if top <= number < top + view.size.height]
     if len(seen) > FEW:
@@ -456,12 +462,16 @@ def refresh_lines(view: ScrollView, numbers: Collection[int]) -> None:
 
 
 def one_line(text: str) -> str:
-    """The text as it is drawn, with line ends as a slash between spaces."""
+    """Return the visible form of a text in one line; a line end becomes a slash between
+    spaces.
+    """
     return visible(text.replace("\r\n", "\n").replace("\n", " / "))
 
 
 def cut_left(text: str, width: int) -> str:
-    """The end of a drawn text in at most `width` cells, "…" before it where it is longer."""
+    """Return the end of a drawn text in at most `width` cells, with "…" before it if it is
+    cut.
+    """
     if width <= 0:
         return ""
     if is_plain(text):
@@ -479,6 +489,6 @@ def cut_left(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """The drawn text cut, or filled with spaces on the right, to exactly `width` cells."""
+    """Cut a drawn text, or pad it on the right, to exactly `width` cells."""
     text = clip(text, width)
     return text + " " * (width - width_of(text))

@@ -1,7 +1,7 @@
-"""The agreement screen: how far annotators agree, and from each figure to its items.
+"""The agreement screen: how far annotators agree, with the items behind each figure.
 
-What can be counted comes from the store at once; figures with intervals come from
-`nfh-tui agreement`, in a child process, and are kept until somebody answers again.
+Counts come from the store at once. Coefficients with intervals come from `nfh-tui agreement` in
+a child process, and are cached until the next answer.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ FIGURES, PAIRS = "figures", "pairs"
 COUNTING = "Counting…"
 ARGUMENTS = ("agreement", "--no-skill")
 TICK = 1.0
-"""Seconds between two words on how long measuring has taken."""
+"""Seconds between two updates of the elapsed time."""
 
 
 class AgreementScreen(SideScreen):
-    """Figures of everybody on the left, two at a time on the right."""
+    """Figures of all annotators in the left pane, of a pair in the right one."""
 
     NAME = "Agreement"
     PANES = ((FIGURES, "Figures"), (PAIRS, "Pairs"))
@@ -49,7 +49,7 @@ class AgreementScreen(SideScreen):
     # --- reading ------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Count, then measure; what was known of other items is dropped."""
+        """Count, then start the command. Results for other items are discarded."""
         self.counts, self.measured = None, AgreementFigures()
         self.panes.refresh()
         self.runner.work(self._read, group="figures")
@@ -75,7 +75,7 @@ class AgreementScreen(SideScreen):
         self.panes.refresh_all()
 
     async def _measure(self, key: object) -> None:
-        """The figures of the command."""
+        """Run the command and show its figures."""
         path, base = self.client.store.path, self.base
         arguments = [*ARGUMENTS, "--as", self.me.name, "--", base] if base else ARGUMENTS
         asked = asyncio.create_task(report(arguments, path, AgreementReport))
@@ -92,7 +92,7 @@ class AgreementScreen(SideScreen):
             self.set_status(busy="")
 
     async def _wait(self, asked: asyncio.Task[AgreementReport]) -> None:
-        """Say how long it takes, until it is done."""
+        """Show the elapsed time until the command ends."""
         begun = monotonic()
         self.measured = AgreementFigures(None, "Measuring; the counts below are there already.")
         self.panes.refresh()
@@ -103,7 +103,6 @@ class AgreementScreen(SideScreen):
     # --- drawing ------------------------------------------------------------------------
 
     def lines(self, pane: str, width: int) -> "Sequence[Line]":
-        """What a pane shows."""
         if self.counts is None:
             return sentence(COUNTING, width)
         if pane == FIGURES:
@@ -111,7 +110,7 @@ class AgreementScreen(SideScreen):
         return pair_lines(self.counts, self.measured, self.pair, self.base, width)
 
     def pane_note(self, pane: str) -> str:
-        """Whose matrix it is."""
+        """Return the pair whose matrix is shown."""
         return pair_name(self.pair) if pane == PAIRS else ""
 
     # --- actions ---------------------------------------------------------------------------

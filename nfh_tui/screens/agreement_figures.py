@@ -1,4 +1,4 @@
-"""The agreement screen's lines, out of counts of the store and figures of the command."""
+"""Lines of the agreement screen, from counts of the store and figures of the command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from nfh_tui.widgets.figure_lines import (
 )
 
 POOLED: AnnotatorPair = ("", "")
-"""In place of a pair: everybody together."""
+"""In place of a pair: all annotators."""
 
 MOST_PAIRS = 200
 PAIR_STOP = "pair"
@@ -42,19 +42,21 @@ ONE_ANNOTATOR = "One annotator alone has answered here: agreement takes two."
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigures:
-    """The command's figures, or why there are none yet. figures: None until they come."""
+    """The figures of the command."""
 
     figures: AgreementReport | None = None
+    """None until the command has ended."""
     why: str = ""
+    """Why there are no figures yet."""
 
 
 def person(name: str) -> str:
-    """A name as it stands after a key about people."""
+    """Return a name as a query value."""
     return quote_name(name, (ME_WORD, NOBODY))
 
 
 def within(base: str, query: str) -> str:
-    """A query limited to the query that the screen shows."""
+    """Return a query limited to the query of the screen."""
     return f"{base} {query}".strip()
 
 
@@ -64,7 +66,7 @@ def within(base: str, query: str) -> str:
 def figure_lines(
     counts: Confusions, measured: AgreementFigures, base: str, width: int
 ) -> list[Line]:
-    """All together, kinds of disagreement, patterns, classes, annotators."""
+    """Return the left pane: totals, kinds of disagreement, patterns, classes, annotators."""
     if not counts.people:
         return sentence(NO_ANSWERS, width, "bold")
     lines = [*_together(measured, width), BLANK]
@@ -98,7 +100,7 @@ def _together(measured: AgreementFigures, width: int) -> list[Line]:
 
 
 def measure_lines(name: str, measure: Measure, note: str, width: int) -> list[Line]:
-    """One figure with its interval; a sentence where it is undefined."""
+    """Return a coefficient with its interval, or the sentence that says why it is undefined."""
     stop = Target(f"figure {name}", None, f"{note}, of {measure.n:,}")
     label = FigureCell(f" {left(name, 16)}", ("bold",))
     if measure.value is None:
@@ -179,7 +181,9 @@ def _classes(
 
 
 def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[Line]:
-    """A row an annotator: answers, median seconds, right against gold; enter opens wrong."""
+    """Return a row per annotator: answers, median seconds, share correct; enter opens the
+    errors.
+    """
     lines = [heading("Annotators", "enter opens where gold says otherwise")]
     name_width = max(6, min(20, width - 34))
     names = ("answers", "seconds", "right %")
@@ -208,7 +212,7 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
 
 
 def pairs_of(counts: Confusions) -> list[AnnotatorPair]:
-    """The pairs that share most items, most first, by name; POOLED before them."""
+    """Return POOLED, then the pairs by decreasing number of shared items and by name."""
     shared = {pair: sum(cells.values()) for pair, cells in counts.pairs.items()}
     return [POOLED, *sorted(shared, key=lambda pair: (-shared[pair], pair))[:MOST_PAIRS]]
 
@@ -220,7 +224,7 @@ def pair_name(pair: AnnotatorPair) -> str:
 def pair_lines(
     counts: Confusions, measured: AgreementFigures, pair: AnnotatorPair, base: str, width: int
 ) -> list[Line]:
-    """The list of pairs and the matrix of the chosen one."""
+    """Return the right pane: the list of pairs, and the matrix of the chosen one."""
     if len(counts.people) < 2:
         return sentence(ONE_ANNOTATOR if counts.people else NO_ANSWERS, width)
     matrix = pair_matrix(counts, pair)
@@ -297,7 +301,7 @@ def _two(
     n = sum(cells.values())
     alike = sum(k for (one, other), k in cells.items() if one == other)
     if pair == POOLED:
-        # Each item that is not on the diagonal stands in more than one cell.
+        # Each item outside the diagonal is in more than one cell.
         n = sum(counts.patterns.values())
         shares = ["", "", ""]
     else:
@@ -335,6 +339,6 @@ def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int)
 
 
 def pair_of(stop: Target) -> AnnotatorPair:
-    """The pair of a line in the list of pairs."""
+    """Return the pair of a line in the list of pairs."""
     one, other = stop.name.removeprefix(f"{PAIR_STOP} ").split("\t")
     return one, other

@@ -1,9 +1,9 @@
-"""The base of the screens beside the workbench: a title, a body of one or two panes of
-figures, a line of state, and keys.
+"""Base of the screens beside the workbench: a title, one column or two panes of figures, a
+status line, and keys.
 
-A screen gives `NAME`, and adds to `handlers` what does each action "side" of the registry that
-it has. One that may take long, or asks something, is a coroutine: it runs as a worker while the
-screen stays awake. Choosing closes the screen with a query; the workbench shows what it finds.
+A subclass sets `NAME` and adds the "side" actions that it supports to `handlers`. A handler
+that takes long or asks something is a coroutine function; it runs as a worker. Choosing items
+closes the screen and returns a query, which the workbench shows.
 """
 
 from collections import deque
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 
 WHERE = "side"
 ALWAYS = ("side.help", "side.close")
-"""Actions that stand at the foot of each of these screens."""
+"""Actions in the footer of each of these screens."""
 
 HERE = "This is that screen."
 PANE_ACTIONS = (
     *("side.open", "side.down", "side.up", "side.left", "side.right"),
     *("side.page_down", "side.page_up", "side.first", "side.last"),
 )
-"""Actions that are about the pane in use: the help has them first, in this order."""
+"""Actions on the focused pane; the help lists them first, in this order."""
 
 BACK_AND_ON = {
     "side.agreement": "screen.agreement",
@@ -62,10 +62,10 @@ BACK_AND_ON = {
     "side.jobs": "screen.jobs",
     "side.guidelines": "screen.guidelines",
 }
-"""Actions that go to another screen, and the workbench's action that opens it."""
+"""Actions that lead to another screen, with the workbench's action that opens it."""
 
 TWO_PANES = [(0, "-one-pane"), (116, "-two-panes")]
-"""Breakpoints of a screen of two panes."""
+"""Textual breakpoints, in cells, of a screen with two panes."""
 
 EVERYTHING = "everything"
 SIDEWAYS = frozenset({"side.left", "side.right"})
@@ -74,15 +74,15 @@ ALONE = "Nothing stands beside this."
 EVERY_ITEM = "The queue is of everything; so is this."
 ONLY_FIRST = "opens the first of them"
 ROOM_BEFORE = 48
-"""Cells of the line of state that other things may take."""
+"""Cells of the status line that are reserved for its other parts."""
 
 Work = Callable[[], Coroutine[object, object, None]]
 Handlers = Mapping[str, Callable[[], Any]]
-"""What does each action, by its id; a coroutine function runs in the background."""
+"""Handlers by action id; coroutine functions run in the background."""
 
 
 def bindings() -> list[BindingType]:
-    """The keys of all actions of these screens, under the actions' ids."""
+    """Return the keys of all "side" actions as Textual bindings, under the action ids."""
     return [
         Binding(",".join(a.keys), f"side('{a.id}')", a.title, show=False, id=a.id)
         for a in ACTIONS
@@ -91,23 +91,25 @@ def bindings() -> list[BindingType]:
 
 
 def action_provider() -> type:
-    """The palette's actions, imported when the palette is opened."""
+    """Return the palette's provider; imported when the palette opens."""
     from nfh_tui.screens.dialogs import ActionProvider
 
     return ActionProvider
 
 
 def remembered(memory: Mapping[str, object], name: str, key: object) -> object | None:
-    """What was kept under a name, as a pair of key and value, if for this key; else None."""
+    """Return the value of a pair (key, value) that is stored under `name` if its key is
+    `key`.
+    """
     found = memory.get(name)
     return found[1] if isinstance(found, tuple) and found[0] == key else None
 
 
 class ActionRunner:
-    """Does the actions of a side screen, in the order of their keys.
+    """Runs the actions of a side screen in the order of their keys.
 
-    An action that takes time runs in the background; keys that come before it has opened
-    anything wait, for what it opens or for its end.
+    Slow actions run in the background. Keys that arrive before such an action has opened a
+    dialog or an input are queued; they go to what it opens, or are handled after it ends.
     """
 
     def __init__(self, screen: "SideScreen") -> None:
@@ -116,7 +118,7 @@ class ActionRunner:
         self._early: deque[events.Key] = deque()
 
     def run(self, action_id: str) -> None:
-        """Do an action, or say why it cannot be done."""
+        """Run an action, or show why it is unavailable."""
         screen = self._screen
         handler = screen.all_handlers.get(action_id)
         if handler is None:
@@ -136,7 +138,7 @@ class ActionRunner:
             screen.show_error(sentence_of(error))
 
     def act(self, run: Work, *, group: str = "side") -> None:
-        """As `work`; keys that come meanwhile are for what it opens, else for afterwards."""
+        """Run background work; keys are queued for what it opens, or until it ends."""
 
         async def acting() -> None:
             try:
@@ -150,9 +152,7 @@ class ActionRunner:
         self.work(acting, group=group)
 
     def work(self, run: Work, *, group: str = "side") -> None:
-        """Do something that takes time, or asks, in the background; a newer run of its group
-        ends it. What goes wrong is shown as a sentence.
-        """
+        """Run background work; cancels running work of the same group. Errors are shown."""
 
         async def guarded() -> None:
             try:
@@ -163,7 +163,7 @@ class ActionRunner:
         start(self._screen, guarded, group=group, description=group, exclusive=True)
 
     async def take(self, event: Typed) -> bool:
-        """Do what a key is bound to, or type it into the bar that is open."""
+        """Type a key into the open bar, queue it during an action, or run its action."""
         screen = self._screen
         bar = next((bar for bar in screen.query(InputBar) if bar.is_open), None)
         if bar is not None:
@@ -181,17 +181,17 @@ class ActionRunner:
         return False
 
     def early(self) -> events.Key | None:
-        """The first of the keys that came while an action began, if one is left."""
+        """Remove and return the first queued key; None if there is none."""
         return self._early.popleft() if self._early else None
 
     def hand_on(self) -> None:
-        """Give the keys that came early to the dialog that stands over the screen."""
+        """Pass the queued keys to the dialog that covers the screen."""
         while (event := self.early()) is not None:
             self._screen.app.post_message(event)
 
 
 class FigurePanes:
-    """Two panes of figures, each under its title; one is in use."""
+    """Two panes of figures with titles; one has the focus."""
 
     def __init__(self, screen: "SideScreen") -> None:
         self.screen = screen
@@ -200,7 +200,6 @@ class FigurePanes:
         self.pane = str(screen.memory.get("pane", next(iter(self.sheets), "")))
 
     def compose(self) -> ComposeResult:
-        """The panes side by side."""
         with Horizontal(id="sheets"):
             for place, name in zip(("first", "second"), self.sheets, strict=True):
                 with Vertical(classes=f"sheet-pane {place}"):
@@ -208,7 +207,7 @@ class FigurePanes:
                     yield self.sheets[name]
 
     def handlers(self) -> Handlers:
-        """What moves in the panes and between them."""
+        """Actions that move in the panes and between them."""
         return {
             "side.left": lambda: self.sheet.move_across(-1),
             "side.right": lambda: self.sheet.move_across(1),
@@ -220,25 +219,24 @@ class FigurePanes:
 
     @property
     def sheet(self) -> FigureTable:
-        """The sheet in use."""
+        """The table with the focus."""
         return self.sheets[self.pane]
 
     # --- drawing ------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Draw both panes; each cursor is, or will be, where a key last put it."""
+        """Redraw both panes; each cursor stays where a key last put it."""
         stops = self.screen.memory.get("stops")
         for name, sheet in self.sheets.items():
             wanted = stops.get(name) if isinstance(stops, dict) else None
             sheet.show(self.screen.lines(name, self.room(sheet)), wanted)
 
     def room(self, sheet: FigureTable) -> int:
-        """Cells that a line of a sheet may take, also while it is not shown."""
+        """Return the width of a table's lines in cells, also while it is hidden."""
         width = sheet.scrollable_content_region.width
         return max(20, width or self.screen.app.size.width - 3)
 
     def refresh_titles(self) -> None:
-        """The line over each pane."""
         for name, words in self.screen.PANES:
             others = ", ".join(other for one, other in self.screen.PANES if one != name)
             hint = f"tab: {others}" if self.screen.has_class("-one-pane") else ""
@@ -246,28 +244,29 @@ class FigurePanes:
             self._titles[name].title = Title(words, note, active=name == self.pane, hint=hint)
 
     def refresh_all(self) -> None:
-        """Other widths make other lines."""
+        """Build the lines for the new widths."""
         self.refresh_titles()
         self.refresh()
 
     # --- the pane in use ----------------------------------------------------------------
 
     def show(self, pane: str) -> None:
-        """Put a pane in use; where only one fits, it is the one shown."""
+        """Focus a pane. If only one fits, it is the one shown."""
         self.pane = self.screen.memory["pane"] = pane
         for place, name in zip(("first", "second"), self.sheets, strict=True):
             self.screen.set_class(name == pane, f"-{place}", update=False)
             self.sheets[name].in_use = name == pane
-        # The classes bear on these two widgets only; an update would restyle all of the screen.
+        # The classes affect only these two widgets; an update would restyle the whole screen.
         self.screen.app.stylesheet.update_nodes(self.screen.query(".sheet-pane"))
         self.refresh_titles()
 
     def show_other(self) -> None:
-        """Go to the other pane."""
         self.show(next(name for name in self.sheets if name != self.pane))
 
     def why_not(self, action: Action) -> str:
-        """Why an action cannot be done: a figure has no items, or no neighbour."""
+        """Return why an action is unavailable for the selected figure; empty if it is
+        available.
+        """
         if action.id == "side.open":
             stop = self.sheet.stop
             if stop is None or not (stop.act or stop.find):
@@ -278,7 +277,7 @@ class FigurePanes:
         return EVERY_ITEM if action.id == "side.scope" and not self.screen.query_now else ""
 
     def moved(self, message: FigureTable.Moved) -> None:
-        """Say what one stands on, and remember it."""
+        """Describe the selected stop, and remember it."""
         stop = message.place
         if not message.sheet.in_use:
             return
@@ -288,7 +287,7 @@ class FigurePanes:
         self.screen.say(_told(stop, self.screen.app.size.width - ROOM_BEFORE))
 
     def open(self) -> None:
-        """Show the items behind the figure one stands on."""
+        """Close the screen with the items behind the selected figure."""
         stop = self.sheet.stop
         if stop is not None and stop.act:
             self.screen.chosen(stop)
@@ -298,10 +297,9 @@ class FigurePanes:
 
 
 class SideScreen(Enduring, Screen[str | None]):
-    """A screen beside the workbench. Gives back a query to show, or None.
+    """A screen beside the workbench. Returns a query to show, or None.
 
-    PANES: ids and titles of two panes of figures; without any the body is one column that
-    scrolls.
+    PANES: ids and titles of the two panes; without them the body is one scrollable column.
     """
 
     NAME: ClassVar[str] = ""
@@ -340,15 +338,15 @@ class SideScreen(Enduring, Screen[str | None]):
         self.me = me
         self.keymap = keymap or Keymap()
         self.memory = {} if memory is None else memory
-        """What the workbench keeps for the next time that this screen is opened."""
+        """What the workbench keeps for the next time this screen is opened."""
         self.query_now = query
-        """What the workbench's queue is of."""
+        """The query of the workbench's queue."""
         self.narrowed = bool(self.memory.get("narrowed")) and bool(query)
-        """Only what that query finds is looked at."""
+        """Only the items of `query_now` are included."""
         self.meant = 0
-        """How many items are meant by what is given back, where its query may find fewer."""
+        """Number of items that the returned query stands for, if it may find fewer."""
         self.role = Role.ADJUDICATOR
-        """In which this person looks; an annotator is told of their own answers only."""
+        """The role in which this person reads; annotators see only their own answers."""
         self.access = Access.ADMIN
         self.heading = PaneTitle(id="side-title")
         self.heading.title = Title(self.NAME, active=True)
@@ -359,19 +357,18 @@ class SideScreen(Enduring, Screen[str | None]):
         self.panes = FigurePanes(self)
 
     def compose(self) -> ComposeResult:
-        """Title, body, line of state, keys."""
         yield self.heading
         yield from self.body()
         yield self.status_line
         yield self.key_line
 
     def body(self) -> ComposeResult:
-        """What the screen shows."""
+        """Yield the widgets of the body."""
         if self.PANES:
             yield from self.panes.compose()
 
     def on_mount(self) -> None:
-        """Draw what there is, and have the rest read."""
+        """Draw what is known, and start reading."""
         if self.PANES:
             self.panes.show(self.panes.pane)
             self.refresh_scope()
@@ -380,11 +377,11 @@ class SideScreen(Enduring, Screen[str | None]):
 
     @cached_property
     def all_handlers(self) -> Handlers:
-        """What does the actions of the screen."""
+        """The handlers of the screen, read once."""
         return self.handlers()
 
     def handlers(self) -> Handlers:
-        """What does the actions of the screen. A subclass adds its own."""
+        """Return the handlers of the screen. Subclasses add theirs."""
         there = {action_id: partial(self.go_to, to) for action_id, to in BACK_AND_ON.items()}
         return {
             "side.down": lambda: self.move(1),
@@ -403,41 +400,41 @@ class SideScreen(Enduring, Screen[str | None]):
     # --- what a subclass gives ----------------------------------------------------------
 
     def read(self) -> None:
-        """Have what is shown read in the background."""
+        """Start reading in the background what the screen shows."""
 
     def lines(self, pane: str, width: int) -> Sequence[Line]:
-        """What a pane shows, in so many cells."""
+        """Return the lines of a pane for a width in cells."""
         del pane, width
         return ()
 
     def pane_note(self, pane: str) -> str:
-        """What stands at the right of a pane's title."""
+        """Return the text at the right end of a pane's title."""
         del pane
         return ""
 
     def chosen(self, stop: Target) -> None:
-        """Do what a stop stands for that opens no items."""
+        """React to enter on a stop without items."""
 
     # --- lines --------------------------------------------------------------------------
 
     def title_note(self, note: str) -> None:
-        """What stands at the right of the title."""
+        """Set the text at the right end of the screen's title."""
         self.heading.title = Title(self.NAME, note, active=True)
 
     def say(self, sentence: str, level: Level = Level.PLAIN) -> None:
-        """Put a sentence on the line of state."""
+        """Show a message in the status line."""
         self.set_status(say=sentence, level=level)
 
     def refuse(self, sentence: str) -> None:
-        """Say why something was not done."""
+        """Show why an action was refused."""
         self.say(sentence, Level.REFUSED)
 
     def set_status(self, **changes: object) -> None:
-        """Change parts of the line of state."""
+        """Set fields of the status line."""
         self.status_line.status = replace(self.status_line.status, **changes)  # type: ignore[arg-type]  # names and types are Status's own
 
     def refresh_keys(self) -> None:
-        """The keys most needed here, at most six."""
+        """Show the most important keys, at most six."""
         own = self.footer_actions()
         ranked = [a for a in own if a.foot is not None and self.access >= a.access]
         ranked.sort(key=lambda a: a.foot or 0)
@@ -447,27 +444,29 @@ class SideScreen(Enduring, Screen[str | None]):
         self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in shown))
 
     def refresh_scope(self) -> None:
-        """Say of which items this is."""
+        """Show which items are included."""
         self.title_note(self.base or EVERYTHING)
 
     # --- actions ------------------------------------------------------------------------
 
     def footer_actions(self) -> Sequence[Action]:
-        """The actions that may stand at the foot now."""
+        """Return the actions that may be in the footer now."""
         return self.own_actions()
 
     def own_actions(self) -> Sequence[Action]:
-        """The actions that this screen does, with the person's own keys."""
+        """Return the actions of this screen with the person's keys."""
         return [a for a in self.keymap.actions if a.id in self.all_handlers]
 
     def reason(self, action: Action) -> str:
-        """Why an action cannot be done, by this person or now; "" for nothing that is known."""
+        """Return why an action is unavailable for this person or now; empty if no reason is
+        known.
+        """
         return denied(self.access, action.access) or self.why_not(action)
 
     def why_not(self, action: Action) -> str:
-        """Why an action cannot be done now; "" where nothing is known to be in its way.
+        """Return why an action is unavailable now; empty if no reason is known.
 
-        A subclass adds its own reasons.
+        Subclasses add their reasons.
         """
         opener = BACK_AND_ON.get(action.id)
         if opener is None:
@@ -477,16 +476,16 @@ class SideScreen(Enduring, Screen[str | None]):
         return "" if self.bench is None else self.bench.why_not(BY_ID[opener])
 
     def action_side(self, action_id: str) -> None:
-        """What bindings call: do an action by its id."""
+        """Run an action by its id; called by bindings."""
         if self.app.screen is self:
             self.runner.run(action_id)
 
     async def take(self, event: Typed) -> bool:
-        """Do what a key is bound to, or type it into the bar that is open."""
+        """Type a key into the open bar, or run its action."""
         return await self.runner.take(event)
 
     def show_help(self) -> None:
-        """Show the keys of this screen, those of the pane in use first."""
+        """Show the keys of this screen, those of the focused pane first."""
         from nfh_tui.screens.dialogs import side_table
 
         pane = dict(self.PANES).get(self.panes.pane, "")
@@ -497,7 +496,6 @@ class SideScreen(Enduring, Screen[str | None]):
         self.show_text(title, table)
 
     def open_palette(self) -> None:
-        """Open the palette."""
         from nfh_tui.screens.dialogs import Palette
 
         self.app.push_screen(Palette(placeholder="An act by name…"))
@@ -506,25 +504,25 @@ class SideScreen(Enduring, Screen[str | None]):
 
     @property
     def scroller(self) -> VerticalScroll:
-        """What scrolls, where there are no panes."""
+        """The scrollable widget of a screen without panes."""
         return self.query_one("#side-body", VerticalScroll)
 
     def move(self, by: int) -> None:
-        """So many lines, or stops, down."""
+        """Move down by lines or stops."""
         if self.PANES:
             self.panes.sheet.move(by)
         else:
             self.scroller.scroll_relative(y=by, animate=False)
 
     def page(self, by: int) -> None:
-        """So many pages down."""
+        """Move down by pages."""
         if self.PANES:
             self.panes.sheet.page(by)
         else:
             self.scroller.scroll_relative(y=by * self.scroller.size.height, animate=False)
 
     def edge(self, *, last: bool) -> None:
-        """To the end or the start."""
+        """Move to the end or the start."""
         if self.PANES:
             self.panes.sheet.edge(last=last)
         else:
@@ -534,19 +532,19 @@ class SideScreen(Enduring, Screen[str | None]):
 
     @property
     def base(self) -> str:
-        """The query within which all is counted."""
+        """The query within which everything is counted."""
         return self.query_now if self.narrowed else ""
 
     @property
     def query_of(self) -> Query:
-        """The same, parsed. The queue's own query holds; else everything is meant."""
+        """Return `base` parsed; an invalid query counts as none."""
         try:
             return parse(self.base)
         except QueryError:
             return parse("")
 
     def toggle_scope(self) -> None:
-        """Look at the items of the queue's query only, or at all of them."""
+        """Switch between the items of the queue's query and all items."""
         self.narrowed = self.memory["narrowed"] = not self.narrowed
         self.refresh_scope()
         self.read()
@@ -554,49 +552,51 @@ class SideScreen(Enduring, Screen[str | None]):
     # --- messages -----------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Other widths make other lines."""
+        """Build the lines for the new widths."""
         if self.PANES:
             self.call_after_refresh(self.panes.refresh_all)
 
     def on_figure_table_moved(self, message: FigureTable.Moved) -> None:
-        """Say what one stands on."""
+        """Describe the selected stop."""
         self.panes.moved(message)
 
     def on_screen_suspend(self) -> None:
-        """A dialog stands over this: keys that came while it was on its way are its."""
+        """Pass the queued keys to the dialog that covers this screen."""
         self.app.screen.call_after_refresh(self.runner.hand_on)
 
     # --- closing, and dialogs -----------------------------------------------------------
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Close and give back a query, once, however many keys were on their way.
+        """Close the screen and return a query; later calls are ignored.
 
-        Not while a dialog stands over this: the dialog would be closed in its place.
+        Also ignored while a dialog covers the screen, because the dialog would be closed
+        instead.
         """
         return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
     @property
     def bench(self) -> "Workbench | None":
-        """The workbench that this stands over, None where there is none."""
+        """The workbench below this screen; None if there is none."""
         from nfh_tui.workbench.screen import Workbench
 
         return next((s for s in self.app.screen_stack if isinstance(s, Workbench)), None)
 
     def go_to(self, action_id: str) -> None:
-        """Back, and there an action of the workbench, e.g. one that opens another screen."""
+        """Close the screen and run an action of the workbench, such as one that opens a
+        screen.
+        """
         bench = self.bench
         self.dismiss(None)
         if bench is not None:
             bench.action_act(action_id)
 
     def show_text(self, title: str, body: str | Table, *, end: bool = False) -> None:
-        """Show a text until it is closed. end: its last lines first."""
+        """Show a text. end: it is scrolled to its end."""
         from nfh_tui.screens.dialogs import TextDialog
 
         self.app.push_screen(TextDialog(title, body, end=end))
 
     def show_error(self, sentence: str) -> None:
-        """Show what went wrong until it is read."""
         from nfh_tui.screens.dialogs import TextDialog
 
         self.app.push_screen(TextDialog("That did not work", sentence, trouble=True))
@@ -604,9 +604,10 @@ class SideScreen(Enduring, Screen[str | None]):
     async def choose_from(
         self, title: str, options: Sequence[tuple[str, str, str]], *, start: str | None = None
     ) -> str | None:
-        """Ask for one of a list; None on escape. options: words, fainter words, result.
+        """Ask for an item of a list; None on escape.
 
-        Only in a coroutine that runs in the background.
+        options: label, secondary text, value. Call it only from a coroutine that runs in the
+        background.
         """
         from nfh_tui.screens.dialogs import ChooseDialog
 
@@ -614,7 +615,9 @@ class SideScreen(Enduring, Screen[str | None]):
 
 
 def _told(stop: Target | None, room: int) -> str:
-    """What is said of a stop; its query, too, where it fits: no line is to come and go."""
+    """Describe a stop, with its query if it fits, so that the number of lines stays the
+    same.
+    """
     if stop is None:
         return ""
     if stop.find is None or stop.act:

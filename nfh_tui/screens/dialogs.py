@@ -1,5 +1,5 @@
-"""The dialogs: a text, a question, lists to choose from, the keys, bulk operations, views, what
-is to be trained, and the command palette. Nothing in them is markup.
+"""The dialogs: texts, questions, lists, keys, bulk operations, views, trainings, and the
+command palette. None of them interprets markup.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -62,10 +62,10 @@ if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
 
 FRAME_ROWS = 8
-"""Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
+"""Rows of a dialog without text: border, title, hint, margins, and space around it."""
 
 LIST_FRAME = 5
-"""Rows of a dialog with a list that are neither: border, hint, margins."""
+"""Rows of a dialog with a list without entries: border, hint, margins."""
 
 BOX = """
     align: center middle;
@@ -85,12 +85,12 @@ BOX = """
 
 
 def shown(text: str) -> str:
-    """A text of several lines as it is drawn."""
+    """Return the visible form of a text with several lines."""
     return "\n".join(visible(line) for line in text.splitlines())
 
 
 def indented(text: str) -> Group:
-    """A text of several lines; one that does not fit goes on below where it begins."""
+    """Return a text with several lines; wrapped lines keep the indentation of their start."""
     lines = shown(text).split("\n")
     return Group(
         *(
@@ -101,7 +101,7 @@ def indented(text: str) -> Group:
 
 
 class TextDialog(Enduring, ModalScreen[None]):
-    """A text to read; enter, escape or q closes it. end: it opens at its last lines."""
+    """Shows a text; enter, escape or q closes it. end: it is scrolled to its end."""
 
     DEFAULT_CSS = f"""
     TextDialog {{
@@ -129,7 +129,6 @@ class TextDialog(Enduring, ModalScreen[None]):
         self._trouble = trouble
 
     def compose(self) -> ComposeResult:
-        """Title, text, hint."""
         with Vertical(classes="box"):
             sign = "✗ " if self._trouble else ""
             yield Static(visible(sign + self._title), classes="title", markup=False)
@@ -138,12 +137,12 @@ class TextDialog(Enduring, ModalScreen[None]):
             yield Static("j k scroll · esc closes", classes="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Show the end of the text, where that is what one wants to see first."""
+        """Scroll to the end of the text if `end` is set."""
         if self._at_end:
             self.call_after_refresh(self.action_edge, 1)
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Close, once: Textual would take the screen below away the second time."""
+        """Close the dialog once; Textual would close the screen below on a second call."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
     @property
@@ -151,19 +150,16 @@ class TextDialog(Enduring, ModalScreen[None]):
         return self.query_one(VerticalScroll)
 
     def on_resize(self) -> None:
-        """Give the text all the rows that the frame leaves."""
+        """Give the text the rows that the frame leaves."""
         self._scroll.styles.max_height = max(3, self.app.size.height - FRAME_ROWS)
 
     def action_close(self) -> None:
-        """Close."""
         self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll by lines."""
         self._scroll.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
         self._scroll.scroll_relative(y=pages * self._scroll.size.height, animate=False)
 
     def action_edge(self, end: int) -> None:
@@ -172,10 +168,10 @@ class TextDialog(Enduring, ModalScreen[None]):
 
 
 class ChooseDialog(Enduring, ModalScreen[str | None]):
-    """A list of which one is chosen; None on escape.
+    """A list from which one entry is chosen; returns its value, or None on escape.
 
-    options: the words, the fainter words behind, and what is given back.
-    moved: called with what would be given back while one moves through the list.
+    options: label, secondary text, value. moved: called with the value of the highlighted
+    entry.
     """
 
     DEFAULT_CSS = f"""
@@ -206,7 +202,6 @@ class ChooseDialog(Enduring, ModalScreen[str | None]):
         self._moved = moved
 
     def compose(self) -> ComposeResult:
-        """Title, list, hint."""
         made = []
         for words, faint, _ in self._options:
             text = Text(visible(words))
@@ -218,29 +213,28 @@ class ChooseDialog(Enduring, ModalScreen[str | None]):
             yield Static("j k move · enter chooses · esc closes", classes="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Stand on the option in use."""
+        """Highlight the current value."""
         results = [result for _, _, result in self._options]
         choices = self.query_one(OptionList)
         choices.highlighted = results.index(self._start) if self._start in results else 0
         choices.focus()
 
     def on_resize(self) -> None:
-        """Give the list all the rows that the frame and the title leave."""
+        """Give the list the rows that the frame and the title leave."""
         height, width = self.app.size.height, min(96, self.app.size.width * 9 // 10) - 4
         title = max(1, -(-len(self._title) // max(1, width)))
         self.query_one(OptionList).styles.max_height = max(3, height - LIST_FRAME - title)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Tell where one stands."""
+        """Report the highlighted value."""
         if self._moved is not None:
             self._moved(self._options[event.option_index][2])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give back what is chosen."""
         self.dismiss(self._options[event.option_index][2])
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Close, once: Textual would take the screen below away the second time."""
+        """Close the dialog once; Textual would close the screen below on a second call."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def action_close(self) -> None:
@@ -248,7 +242,6 @@ class ChooseDialog(Enduring, ModalScreen[str | None]):
         self.dismiss(None)
 
     def action_step(self, by: int) -> None:
-        """Move by one."""
         choices = self.query_one(OptionList)
         if by > 0:
             choices.action_cursor_down()
@@ -259,13 +252,13 @@ class ChooseDialog(Enduring, ModalScreen[str | None]):
 CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
 Why = Callable[[Action], str]
-"""Why an action cannot be done now; "" for one that can."""
+"""Returns why an action is unavailable; empty if it is available."""
 
 
 def help_table(
     pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
 ) -> Table:
-    """All keys in two columns. why: tells of each action what is in its way now."""
+    """Return all keys in two columns. why: returns why an action is unavailable."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
@@ -277,7 +270,7 @@ def help_table(
 def help_rows(
     pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
 ) -> Iterator[tuple[Text, Text]]:
-    """Keys and what they do, group by group; what this mode does not do says where it is."""
+    """Yield keys and their actions by group; actions of other modes name their modes."""
     reasons = {} if why is None else {action.id: why(action) for action in actions}
     first = PANE_GROUPS[pane]
     for group in (*first, *(group for group in GROUPS if group not in first)):
@@ -302,17 +295,17 @@ def help_rows(
 
 
 def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why) -> Table:
-    """The keys of a screen beside the workbench, in two columns.
+    """Return the keys of a screen beside the workbench in two columns.
 
-    pane: what the pane in use is called. first: ids of the actions that are about a pane. acts:
-    those of the screen. why: tells of each what is in its way now.
+    pane: name of the focused pane. first: ids of the actions on a pane. acts: the actions of
+    the screen. why: returns why an action is unavailable.
     """
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
     by_id = {act.id: act for act in acts}
     here = [by_id[one] for one in first if one in by_id]
-    # What the pane cannot do stands below what it can.
+    # Actions that are unavailable in the pane follow those that are available.
     here.sort(key=lambda act: bool(why(act)))
     rest = [act for act in acts if act.id not in first]
     for heading, group in ((pane, here), ("This screen", rest)):
@@ -325,7 +318,7 @@ def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why
 
 
 def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
-    """A row an action; actions that are listed together make one."""
+    """Yield a row per action; actions with the same `listed` share a row."""
     told: set[str] = set()
     for act in acts:
         if act.listed in told:
@@ -342,13 +335,15 @@ def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
 
 
 def _now(line: KeyTableLine, mode: Mode, reasons: Mapping[str, str]) -> str:
-    """Why none of a line's actions can be done now; in other modes its modes say it."""
+    """Return why no action of a line is available; empty for other modes, which the row
+    names.
+    """
     told = [reasons.get(action_id, "") for action_id in line.ids]
     return told[0] if mode in line.modes and all(told) else ""
 
 
 def _words(line: KeyTableLine, mode: Mode, now: str, *, told: bool) -> Text:
-    """Title and description. told: the group has said already in which modes it works."""
+    """Return title and description. told: the group has named the modes already."""
     text = Text(line.title)
     if mode not in line.modes and not told:
         text.append(f"  in {_modes(line.modes)}", "italic")
@@ -364,11 +359,11 @@ def _modes(modes: frozenset[Mode]) -> str:
 
 
 SIDES = 7
-"""Cells of a dialog's width that are no text: its border, its padding, the list's own."""
+"""Cells of a dialog's width without text: border, padding, and the padding of the list."""
 
 
 class ListDialog(Enduring, ModalScreen[ScreenResultType]):
-    """Title, a head of a few lines, the list, a hint. What it does is said by who uses it."""
+    """A dialog with a title, some lines, a list, and a hint. Subclasses define its actions."""
 
     DEFAULT_CSS = f"""
     ListDialog {{
@@ -396,7 +391,6 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
         self._hint = hint
 
     def compose(self) -> ComposeResult:
-        """Title, head, list, hint."""
         with Vertical(classes="box"):
             yield Static(visible(self._title), classes="title", markup=False)
             if self._head is not None:
@@ -405,52 +399,52 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
             yield Static(self._hint, classes="hint", id="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Fill the list."""
         self.fill()
         self.list.focus()
 
     def on_resize(self) -> None:
-        """Give the list the rows that the frame leaves, and write its lines anew."""
+        """Give the list the rows that the frame leaves, and format its entries for the new
+        width.
+        """
         head = 0 if self._head is None else self._rows_of(self._head) + 1
         self.list.styles.max_height = max(3, self.app.size.height - FRAME_ROWS - head)
         self.fill()
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """Close, once: Textual would take the screen below away the second time."""
+        """Close the dialog once; Textual would close the screen below on a second call."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def _rows_of(self, text: Text) -> int:
-        """Rows that a text takes here, wrapped lines counted."""
+        """Return the rows of a text, with wrapped lines."""
         return sum(max(1, -(-len(line) // self.room)) for line in text.plain.split("\n"))
 
     @property
     def list(self) -> OptionList:
-        """The list."""
         return self.query_one(OptionList)
 
     @property
     def room(self) -> int:
-        """Cells of a line of the list."""
+        """Cells in a line of the list."""
         return max(20, min(96, self.app.size.width * 9 // 10) - SIDES)
 
     def entries(self) -> Sequence[Text]:
-        """What the list shows now."""
+        """Return the entries of the list."""
         raise NotImplementedError
 
     def fill(self, at: int | None = None) -> None:
-        """Write the list anew; the mark stays where it is, or goes to a place."""
+        """Format the entries again; the highlight stays, or moves to index `at`."""
         place = self.list.highlighted if at is None else at
         self.list.set_options([Option(text) for text in self.entries()])
         if self.list.option_count:
             self.list.highlighted = min(place or 0, self.list.option_count - 1)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter on an entry."""
+        """React to enter on an entry."""
         event.stop()
         self.chosen(event.option_index)
 
     def chosen(self, place: int) -> None:
-        """What enter does on the entry in a place."""
+        """React to enter on the entry at an index."""
         raise NotImplementedError
 
     def action_close(self) -> None:
@@ -458,14 +452,13 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
         self.dismiss(None)
 
     def action_step(self, by: int) -> None:
-        """Move by one."""
         if by > 0:
             self.list.action_cursor_down()
         else:
             self.list.action_cursor_up()
 
     def action_edge(self, end: int) -> None:
-        """Go to the start (0) or the end (1)."""
+        """Go to the first entry (0) or the last one (1)."""
         if end:
             self.list.action_last()
         else:
@@ -475,18 +468,18 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
 NO_GOLD = "no gold"
 INDENT = 4
 NO_NOUN = class_answer(Kind.NOT_NFH)
-"""Read with it, a sentence stands as it is."""
+"""With this answer a sentence is shown unchanged."""
 
 RULE_WORDS = {"unanimous": "all agreed", "majority": "a majority", "imported": "a file"}
 
 
 def answer_line(answer: Answer | None, passage: Passage, absent: str = NO_GOLD) -> str:
-    """An answer in words, without control characters."""
+    """Return an answer in words, without control characters."""
     return visible(describe(answer, passage)) if answer is not None else absent
 
 
 class PreviewDialog(ListDialog[bool | None]):
-    """What would be done to many items; y does it, and gives True."""
+    """Previews a bulk operation; the key y returns True."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "do", show=False)]
 
@@ -502,7 +495,7 @@ class PreviewDialog(ListDialog[bool | None]):
         super().__init__(words[:1].upper() + words[1:], head, hint if count else "esc closes")
 
     def entries(self) -> Sequence[Text]:
-        """Each item of the sample: its sentence, and below it what becomes of what."""
+        """Return the sampled items: the sentence, and below it what changes."""
         return [self._entry(one) for one in self._preview.sample]
 
     def _entry(self, one: Sampled) -> Text:
@@ -526,22 +519,23 @@ class PreviewDialog(ListDialog[bool | None]):
         return f"{before} → {after}"
 
     def chosen(self, place: int) -> None:
-        """Enter does nothing: held from the list before, it would decide unread."""
+        """Ignore enter: a key that is held down since the previous list would confirm
+        unread.
+        """
         del place
         if self._preview.ids:
             self.query_one("#hint", Static).update("y does it · esc leaves all as it is")
 
     def action_do(self) -> None:
-        """Do it."""
         self.dismiss(bool(self._preview.ids))
 
     def action_close(self) -> None:
-        """Leave all as it is."""
+        """Close without doing anything."""
         self.dismiss(False)
 
 
 class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
-    """Items that are like one, one kind of likeness at a time; gives those that are ticked."""
+    """Similar items, one kind of similarity at a time; returns the ticked ones."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "tick", show=False),
@@ -555,7 +549,7 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
         super().__init__(title, Text(), hint)
         self._alike = alike
         self._at = next((n for n, one in enumerate(alike) if one.items), 0)
-        # What would lose gold is not ticked unless one does so.
+        # Items that would lose gold are not ticked initially.
         self._ticked = {s.anchor_id for one in alike for s in one.items if not s.note}
 
     @property
@@ -563,7 +557,7 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
         return self._alike[self._at].items
 
     def entries(self) -> Sequence[Text]:
-        """Each item: whether it is ticked, its sentence, and what becomes of what."""
+        """Return the items: tick, sentence, and what changes."""
         self._paint_head()
         return [self._entry(one) for one in self._items] or [Text("Nothing is like it so.")]
 
@@ -595,25 +589,25 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
         self.query_one("#head", Static).update(head)
 
     def action_tick(self) -> None:
-        """Tick an item, or take its tick away, and go on to the next."""
+        """Tick or untick an item, and go to the next one."""
         place = self.list.highlighted
         if place is not None and place < len(self._items):
             self._ticked ^= {self._items[place].anchor_id}
             self.fill(min(place + 1, len(self._items) - 1))
 
     def action_tick_all(self) -> None:
-        """Tick all that are shown, or none, where all are."""
+        """Tick all items of the list; untick them if all are ticked."""
         ids = {one.anchor_id for one in self._items}
         self._ticked = self._ticked - ids if ids <= self._ticked else self._ticked | ids
         self.fill()
 
     def action_turn(self, by: int) -> None:
-        """Go to another kind of likeness."""
+        """Go to another kind of similarity."""
         self._at = (self._at + by) % len(self._alike)
         self.fill(0)
 
     def chosen(self, place: int) -> None:
-        """Apply it to those that are shown and ticked."""
+        """Return the ticked items of the list."""
         del place
         ticked = tuple(one for one in self._items if one.anchor_id in self._ticked)
         if ticked:
@@ -623,7 +617,9 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
 
 
 def _read_again(one: Precedent, room: int) -> Text:
-    """Its sentence with the number bold and the noun in brackets, as the evidence shows it."""
+    """Return the sentence with the number in bold and the noun in brackets, as the evidence has
+    it.
+    """
     made = fitted(one, one.answer, room, 0, 1) or fitted(one, NO_NOUN, room, 0, 1)
     text = Text()
     for part, role in sentence_parts(made) if made is not None else ():
@@ -632,7 +628,7 @@ def _read_again(one: Precedent, room: int) -> Text:
 
 
 class PrecedentDialog(ListDialog[int | None]):
-    """Earlier decisions; gives the anchor of the one to open."""
+    """Earlier decisions; returns the anchor of the chosen one."""
 
     def __init__(self, precedents: Sequence[Precedent], *, named: bool) -> None:
         super().__init__("Precedents", None, "enter opens it beside the queue · esc closes")
@@ -640,7 +636,7 @@ class PrecedentDialog(ListDialog[int | None]):
         self._named = named
 
     def entries(self) -> Sequence[Text]:
-        """Each decision: the answer, who and when and why; its sentence below."""
+        """Return the decisions: answer, author, time and reason; the sentence below."""
         return [self._entry(one) for one in self._precedents]
 
     def _entry(self, one: Precedent) -> Text:
@@ -659,15 +655,14 @@ class PrecedentDialog(ListDialog[int | None]):
         return text
 
     def chosen(self, place: int) -> None:
-        """Open it."""
         self.dismiss(self._precedents[place].anchor_id)
 
 
 Count = Callable[[str], Awaitable[str]]
-"""How many items with gold a query finds, in words."""
+"""Counts the items with gold of a query; returns a text."""
 
 Begin = Callable[[TrainingForm], Awaitable[int]]
-"""Queues what was typed, if it is right; the job's number. Raises ReportError."""
+"""Validates a form and queues its training; returns the job's id. Raises ReportError."""
 
 LABELS = {
     "task": "task",
@@ -688,9 +683,9 @@ UNSET = "as the recipe has them"
 
 
 class TrainingDialog(ListDialog[TrainingForm | None]):
-    """A form of a few lines; gives it back as it is when enter is pressed.
+    """The form of a training; returns the form when enter is pressed.
 
-    form: as it stands. job_id: of the job, where that was queued already.
+    form: the initial values. job_id: of the queued job, if `begin` has queued it.
     """
 
     DEFAULT_CSS = """
@@ -716,8 +711,8 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
         self._counts: dict[str, str] = {}
 
     def on_mount(self) -> None:
-        """Fill the list and count what there is to learn from."""
-        # Only while one types in it is it in view.
+        """Fill the list and count the gold."""
+        # The input is visible only while it is used.
         self.query_one(".box").mount(self._input, before="#hint")
         start(self, self._count_all, group="counts", description="what can be learnt from")
 
@@ -728,7 +723,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
                 self.fill()
 
     def entries(self) -> Sequence[Text]:
-        """A line a choice: what it is about, what is chosen, what that means."""
+        """Return a line per field: its name, value, and explanation."""
         return [self._entry(field) for field in FIELDS]
 
     def _entry(self, field: str) -> Text:
@@ -763,7 +758,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
         return "never", "it stays a candidate until u uses it"
 
     def action_turn(self, by: int) -> None:
-        """The next choice of the line one stands on; what is typed is typed below."""
+        """Select the next value of the field; the settings are typed in the input below."""
         field = FIELDS[self.list.highlighted or 0]
         if self._checking:
             return
@@ -776,12 +771,12 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
             self._is(turned(self.form, field, by, self._choices))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The settings are typed."""
+        """Accept the typed settings."""
         event.stop()
         self._typed()
 
     def action_close(self) -> None:
-        """Close without starting anything; from the line that is typed in, back to the form."""
+        """Close without starting a training; escape in the input returns to the form."""
         if self._input.display:
             self._typed()
         else:
@@ -802,7 +797,9 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
         self.query_one("#hint", Static).update(visible(" ".join(words.split())))
 
     def chosen(self, place: int) -> None:
-        """Start it. What was typed is checked first; a mistake leaves the form open."""
+        """Start the training. Typed values are validated first; an error leaves the form
+        open.
+        """
         del place
         if self.form.simple:
             self.dismiss(self.form)
@@ -823,7 +820,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
 
 
 def _sentence(said: str) -> str:
-    """What a command says of a mistake, without how it is called."""
+    """Return the error message of a command without its usage."""
     return said.rpartition("Error: ")[2].removeprefix("nfh-tui: ")
 
 
@@ -836,14 +833,14 @@ MOST_NAME = 28
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What was chosen of a view: to open, rename or delete it."""
+    """What to do with a view: open, rename or delete it."""
 
     act: str
     view: NamedQuery
 
 
 class ViewDialog(ListDialog[Picked | None]):
-    """Views to open; one's own can be renamed and deleted."""
+    """Views to open; your own can be renamed and deleted."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "pick('rename')", show=False),
@@ -859,7 +856,7 @@ class ViewDialog(ListDialog[Picked | None]):
         self._counts: dict[int, str] = {}
 
     def on_mount(self) -> None:
-        """Fill the list and begin to count."""
+        """Fill the list and start counting."""
         start(self, self._count_all, group="counts", description="what each view finds")
 
     async def _count_all(self) -> None:
@@ -869,7 +866,7 @@ class ViewDialog(ListDialog[Picked | None]):
                 self.fill()
 
     def entries(self) -> Sequence[Text]:
-        """A line for each view: its name, how many it finds, its query."""
+        """Return a line per view: name, number of items, query."""
         names = [clip(visible(view.name), MOST_NAME) for view in self._views]
         longest = max(map(len, names))
         counts = [self._counts.get(place, "…") for place in range(len(names))]
@@ -883,11 +880,10 @@ class ViewDialog(ListDialog[Picked | None]):
         return lines
 
     def chosen(self, place: int) -> None:
-        """Open it."""
         self.dismiss(Picked("open", self._views[place]))
 
     def action_pick(self, act: str) -> None:
-        """Rename or delete one of one's own."""
+        """Rename or delete one of your own views."""
         place = self.list.highlighted
         if place is not None and self._views[place].saved:
             self.dismiss(Picked(act, self._views[place]))
@@ -898,31 +894,33 @@ class ViewDialog(ListDialog[Picked | None]):
 
 
 SIGN = "✗ "
-"""Before an action that cannot be done now."""
+"""Prefix of an action that is unavailable."""
 
 PALETTES = frozenset({"palette", "side.palette"})
 OF_EACH = frozenset({"help", *BACK_AND_ON.values()})
-"""Actions of the workbench that the other screens have as their own, too."""
+"""Actions of the workbench that the other screens have, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """An action as the palette has it. words: what it does. why: why not now, "" if it can."""
+    """An action in the palette."""
 
     action: Action
     run: Callable[[], None]
     words: str
+    """What the action does."""
     why: str
+    """Why it is unavailable; empty if it is available."""
 
     @property
     def name(self) -> str:
-        """What is looked for, and shown."""
+        """The text that is searched and shown."""
         shown = self.action.shown
         return f"{self.action.title}  ({shown})" if shown else self.action.title
 
 
 def offers(screen: Screen[Any]) -> Sequence[PaletteEntry]:
-    """All actions there are: those of the screen first, then those that lead away from it."""
+    """Return all actions: those of the screen, then those of other screens."""
     if isinstance(screen, SideScreen):
         return [*_of_side(screen), *_back(screen)]
     bench: Workbench = screen  # type: ignore[assignment]  # the only other one with a palette
@@ -937,7 +935,7 @@ def _of_workbench(bench: "Workbench") -> Iterator[PaletteEntry]:
 
 
 def _elsewhere(bench: "Workbench") -> Iterator[PaletteEntry]:
-    """What only another screen does: it is opened, and its name and key are told."""
+    """Yield actions of other screens; they open the screen and report its name and key."""
     titles = {action.id: f"{action.title} ({action.shown})" for action in bench.keymap.actions}
     for action in bench.keymap.actions:
         if action.of:
@@ -957,7 +955,7 @@ def _of_side(screen: SideScreen) -> Iterator[PaletteEntry]:
 
 
 def _back(screen: SideScreen) -> Iterator[PaletteEntry]:
-    """What the workbench does: the screen is closed for it."""
+    """Yield actions of the workbench; they close the screen first."""
     bench = screen.bench
     if bench is None:
         return
@@ -969,18 +967,18 @@ def _back(screen: SideScreen) -> Iterator[PaletteEntry]:
 
 
 class ActionProvider(Provider):
-    """The registry's actions; user text never stands among them. Does one of them, once."""
+    """Offers the registered actions, without any text of users. Runs one of them, once."""
 
     _chosen = False
 
     async def discover(self) -> Hits:
-        """All actions, in the order of the registry, the screen's own first."""
+        """Yield all actions in the order of the registry, those of the screen first."""
         for offer in offers(self.screen):
             shown, words = self._shown(offer, Content(offer.name))
             yield DiscoveryHit(shown, self._run(offer), text=offer.name, help=words)
 
     async def search(self, query: str) -> Hits:
-        """The actions whose name or id fits."""
+        """Yield the actions whose name or id matches."""
         matcher = self.matcher(query)
         for offer in offers(self.screen):
             score = max(matcher.match(offer.name), matcher.match(offer.action.id))
@@ -989,7 +987,9 @@ class ActionProvider(Provider):
                 yield Hit(score, shown, self._run(offer), text=offer.name, help=words)
 
     def _shown(self, offer: PaletteEntry, name: Content) -> tuple[Content, str]:
-        """Name and help of an action; a sign and the reason where it cannot be done now."""
+        """Return name and help of an action, with a sign and the reason if it is
+        unavailable.
+        """
         if not offer.why:
             return name, offer.words
         return Content.assemble(Content(SIGN), name).stylize("dim"), f"Not now: {offer.why}"
@@ -998,17 +998,17 @@ class ActionProvider(Provider):
         return partial(self._do, offer)
 
     def _do(self, offer: PaletteEntry) -> None:
-        # Held enter chooses again before the palette has closed.
+        # A held enter key chooses again before the palette has closed.
         if not self._chosen:
             self._chosen = True
             offer.run()
 
 
 class Palette(Enduring, CommandPalette):
-    """The palette, which takes one choice only, however long enter is held."""
+    """A palette that accepts one choice, even if enter is held down."""
 
     DEFAULT_CSS = "Palette SearchIcon { display: none; }"
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Close, once: Textual would take the screen below away the second time."""
+        """Close the dialog once; Textual would close the screen below on a second call."""
         return super().dismiss(result) if self.is_current else AwaitComplete()

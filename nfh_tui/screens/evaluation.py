@@ -1,7 +1,7 @@
-"""The evaluation screen: models, people and gold against each other, and models over time.
+"""The evaluation screen: comparisons of models, people and gold, and models over time.
 
-Everything is counted from what the store holds; nothing is predicted for it. Only what the
-model in the package has in its own files is asked of `nfh-tui models`, in a child process.
+All counts come from stored predictions; nothing is predicted. The metrics of the packaged model
+come from `nfh-tui models` in a child process.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ TASK = "resolution"
 
 
 class EvaluationScreen(SideScreen):
-    """Figures of a comparison on the left; its matrix and the models on the right."""
+    """Figures of a comparison in the left pane; its matrix and the models in the right one."""
 
     NAME = "Evaluation"
     PANES = ((FIGURES, "Figures"), (MATRIX, "Matrix and models"))
@@ -62,19 +62,19 @@ class EvaluationScreen(SideScreen):
         self._looked = False
 
     def body(self) -> ComposeResult:
-        """The panes, and the line in which a path is typed."""
+        """Yield the panes, and the input for a path."""
         yield from super().body()
         yield self.bar
 
     # --- reading ------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Compare, and list the models."""
+        """Start the comparison, and list the models."""
         self.compare()
         self.runner.work(self._read_models, group="models")
 
     def compare(self) -> None:
-        """Compare the two sides anew; a comparison under way is left off."""
+        """Compare the two sides again; cancels a running comparison."""
         self.found = None
         self.panes.refresh_all()
         self.runner.work(self._compare, group="comparing")
@@ -112,7 +112,7 @@ class EvaluationScreen(SideScreen):
         return known
 
     async def _changes(self, path: Path) -> Changes:
-        """Gold against a file; one that cannot be read is not tried again."""
+        """Compare gold with a file; a file that cannot be read is not read again."""
         try:
             return await self.client.changes_since(
                 path, self.query_of, self.me, self._tell_rows
@@ -125,15 +125,15 @@ class EvaluationScreen(SideScreen):
             self.set_status(busy="")
 
     def compare_later(self) -> None:
-        """Compare once what is said of an error has been read."""
+        """Compare once the error dialog is closed."""
         self.call_after_refresh(self.compare)
 
     def _tell_rows(self, rows: int) -> None:
-        """Called in a reading thread, from where only a message may reach the screen."""
+        """Report progress. Called in a reading thread, which may only post messages."""
         self.post_message(RowsRead(rows))
 
     def on_rows_read(self, message: RowsRead) -> None:
-        """Say how far a file is read."""
+        """Show the progress of reading a file."""
         if self.found is None:
             self.set_status(busy=f"{message.rows:,} rows read…")
 
@@ -153,7 +153,6 @@ class EvaluationScreen(SideScreen):
     # --- drawing ------------------------------------------------------------------------
 
     def lines(self, pane: str, width: int) -> Sequence[Line]:
-        """What a pane shows."""
         if pane == FIGURES:
             return self._figures(width)
         lines = list(self._matrix(width))
@@ -182,7 +181,7 @@ class EvaluationScreen(SideScreen):
         return ()
 
     def pane_note(self, pane: str) -> str:
-        """What is compared with what."""
+        """Return the names of the compared sides."""
         if pane != MATRIX or self.sides.left == NOTHING:
             return ""
         return f"{side_name(self.sides.left)} against {side_name(self.sides.right)}"
@@ -207,13 +206,13 @@ class EvaluationScreen(SideScreen):
 
 
 class SideChooser:
-    """Asks what an evaluation compares with what."""
+    """Asks for the sides of a comparison."""
 
     def __init__(self, screen: EvaluationScreen) -> None:
         self._screen = screen
 
     async def choose(self, which: str) -> None:
-        """Ask for the left side or the right one, and compare."""
+        """Ask for the left or the right side, and compare."""
         left = which == CHOOSE_LEFT
         options = await (self._left_options() if left else self._right_options())
         title = "Compare what?" if left else "With what?"
@@ -236,7 +235,7 @@ class SideChooser:
             self._compare_sides(self._screen.sides.left, side)
 
     def _compare_sides(self, left: ComparedSide, right: ComparedSide) -> None:
-        # With a file gold alone is compared, and gold with nothing else.
+        # A file is compared with gold only.
         if right.what == "file":
             left = GOLD
         elif left == GOLD:
@@ -263,7 +262,7 @@ class SideChooser:
         ]
 
     def _files(self) -> tuple[ComparedSide, ...]:
-        """A file to compare with, for who may name a path of this machine."""
+        """Return an entry for files if the person may name paths of this machine."""
         return (ComparedSide("file"),) if self._screen.access >= Access.ADMIN else ()
 
     async def _model_sides(self) -> list[tuple[str, str, ComparedSide]]:
@@ -279,7 +278,7 @@ class SideChooser:
         ]
 
     async def _choose_file(self) -> None:
-        """Ask for a gold file and compare gold here with it."""
+        """Ask for a gold file, and compare gold with it."""
         last = self._screen.memory.get(EXPORT)
         self._screen.key_line.foot = Foot(
             "", (("enter", "compare"), ("tab", "complete"), ("esc", "not"))

@@ -1,6 +1,4 @@
-"""The evaluation screen's lines: what is compared, the figures, the matrix, and models over
-time.
-"""
+"""Lines of the evaluation screen: the sides, the figures, the matrix, and models over time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +42,7 @@ ORDER = (REF, REF_WRONG, *LABELS[1:])
 CHOOSE_LEFT, CHOOSE_RIGHT = "choose left", "choose right"
 MOST_WORDS = 15
 MOST_LENGTH, MOST_VALUES = 1_900, 190
-"""What a query may hold, with some room for the query that it stands in."""
+"""Limits of a query in characters and values, with room for the query that contains it."""
 
 NO_PREDICTIONS = (
     "No model has answered any item here yet. `nfh-tui predict` has the active model answer "
@@ -55,15 +53,16 @@ NOTHING_COMMON = "No item has an answer of both sides, so there is nothing to co
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What is compared with what. active: id of the model that queries mean by `model`."""
+    """The two sides of a comparison."""
 
     left: ComparedSide
     right: ComparedSide
     active: int | None = None
+    """Id of the model that `model` means in queries."""
 
     @property
     def by_active(self) -> bool:
-        """Whether it is the active model against gold."""
+        """True if the active model is compared with gold."""
         return self.left.what == "model" and self.left.model_id == self.active
 
 
@@ -79,7 +78,7 @@ def side_name(side: ComparedSide) -> str:
 
 
 def choice_lines(sides: Sides, width: int) -> list[Line]:
-    """The two sides; enter on one chooses another."""
+    """Return the two sides; enter on one of them chooses another."""
     kinds = {"model": "model", "person": "annotator", "gold": "", "file": "file"}
     lines = [heading("Compared", "enter chooses another")]
     for act, word, side in (
@@ -102,7 +101,7 @@ def choice_lines(sides: Sides, width: int) -> list[Line]:
 
 
 def compared_lines(found: ComparisonCounts, sides: Sides, base: str, width: int) -> list[Line]:
-    """Accuracy, by class, by the anchor's words."""
+    """Return the accuracy: total, by class, by the words of the anchor."""
     if not found.whole.n:
         return sentence(NOTHING_COMMON, width, "bold")
     lines = _accuracy(found, sides, width)
@@ -178,7 +177,7 @@ def _by_class(found: ComparisonCounts, sides: Sides, base: str) -> list[Line]:
 
 
 def _wrong_of(label: str, sides: Sides, base: str) -> tuple[str | None, bool]:
-    """Items of a class that the left side does not get right."""
+    """Return the query for items of a class that the left side answers wrongly."""
     if sides.right.what != "gold":
         return None, True
     gold = f"class:{_gold_values(label, sides)}"
@@ -192,7 +191,7 @@ def _wrong_of(label: str, sides: Sides, base: str) -> tuple[str | None, bool]:
 
 
 def _gold_values(label: str, sides: Sides) -> str:
-    """What the query language calls a label of gold; a model is not asked for UNKNOWN."""
+    """Return the query values of a gold label; for a model, OTHER includes UNKNOWN."""
     return "OTHER,UNKNOWN" if label == "OTHER" and sides.left.what == "model" else label
 
 
@@ -231,12 +230,12 @@ def _wrong_word(word: str, sides: Sides, base: str) -> tuple[str, bool]:
 
 
 def matrix_between(counts: Mapping[Cell, int], sides: Sides) -> FigureMatrix:
-    """The matrix of a comparison: rows of the right side, columns of the left."""
+    """Return the matrix of a comparison: rows for the right side, columns for the left one."""
     return matrix_of(side_name(sides.right), side_name(sides.left), counts, ORDER)
 
 
 def compared_matrix(found: ComparisonCounts, sides: Sides, base: str, width: int) -> list[Line]:
-    """The matrix with its cells' items."""
+    """Return the matrix; each cell opens its items."""
     matrix = matrix_between(found.counts, sides)
     if not matrix.total:
         return []
@@ -277,7 +276,9 @@ def _cell_query(
 
 
 def ids_query(ids: Sequence[int], count: int, base: str) -> tuple[str | None, bool]:
-    """A query that names items one by one: as many as a query holds, and whether all."""
+    """Return a query that lists ids, as many as a query holds, and whether it has all of
+    them.
+    """
     if not ids:
         return None, True
     room = MOST_LENGTH - len(base)
@@ -304,7 +305,7 @@ OUTCOME_WORDS = {
 
 
 def change_lines(found: Changes, base: str, width: int) -> list[Line]:
-    """Items by what of their gold differs."""
+    """Return the numbers of items by what differs in their gold."""
     lines = [heading("What has changed", f"{found.rows:,} rows in the file")]
     name = max(14, min(24, width - 16))
     for outcome in OUTCOMES:
@@ -365,25 +366,26 @@ NO_MODEL = (
 
 @dataclass(frozen=True, slots=True)
 class JudgedModel:
-    """A model with its figures as fractions; None where it has none.
-
-    accuracy: of resolution. measure: which accuracy that is, one of MEASURES, "" for none.
-    f1: of identification. labels: how many it learnt from. at: when it was made, UTC.
-    """
+    """A model with its metrics as fractions."""
 
     id: int
     name: str
     recipe: str
     state: str
     at: str
+    """Time of creation, UTC."""
     accuracy: float | None = None
+    """Of resolution; None if there is none."""
     f1: float | None = None
+    """Of identification; None if there is none."""
     labels: int | None = None
+    """Number of labels that it learnt from."""
     measure: str = ""
+    """Which accuracy it is, one of MEASURES; empty for none."""
 
 
 def judged_of(listed: Sequence[ModelSummary], labels: Mapping[int, int]) -> list[JudgedModel]:
-    """The models of `nfh-tui models --json`, oldest first. labels: by the model's id."""
+    """Parse the models of `nfh-tui models --json`, oldest first. labels: by model id."""
     made = [_judged(one, labels.get(one.id)) for one in listed]
     return sorted(made, key=lambda one: (one.at, one.id))
 
@@ -405,7 +407,7 @@ def _judged(one: ModelSummary, labels: int | None) -> JudgedModel:
 
 
 def learning_lines(models: Sequence[JudgedModel], width: int) -> list[Line]:
-    """Chart and table; a sentence where there are too few for a curve."""
+    """Return chart and table; a sentence if there are too few models for a curve."""
     lines = [heading("Models over time", "enter shows a model's card")]
     known = [one.accuracy for one in models if one.accuracy is not None]
     if len(known) > 1:
@@ -439,10 +441,10 @@ def learning_lines(models: Sequence[JudgedModel], width: int) -> list[Line]:
 
 
 def chart_lines(values: Sequence[float], width: int) -> list[Line]:
-    """A column a value, in time's order; the scale at the left, in percent.
+    """Return one column per value, in order of time, with a scale in percent at the left.
 
-    The scale goes from a little below the lowest value to the highest, so that steps are
-    seen; it does not begin at nought, and says so by its numbers.
+    The scale starts a little below the lowest value instead of at zero, so that small steps are
+    visible; its numbers show that.
     """
     label = 6
     room = max(4, width - label - 3)
@@ -470,7 +472,7 @@ def chart_lines(values: Sequence[float], width: int) -> list[Line]:
 
 
 def _chart_words(models: Sequence[JudgedModel]) -> str:
-    """What the columns measure: columns of two measures cannot be compared to the point."""
+    """Return what the columns measure; columns of different measures are not comparable."""
     found = {one.measure for one in models if one.measure}
     which = f", inclusive where the table says {INCLUSIVE}"
     if len(found) == 1:
@@ -479,5 +481,5 @@ def _chart_words(models: Sequence[JudgedModel]) -> str:
 
 
 def model_of(stop: Target) -> int:
-    """The id of the model of a line."""
+    """Return the model id of a line."""
     return int(stop.name.removeprefix(f"{MODEL_STOP} "))

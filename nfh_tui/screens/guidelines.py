@@ -1,6 +1,4 @@
-"""The screen of the guidelines: their text, how often each rule was used, their versions,
-and the editor of a new one.
-"""
+"""The guidelines screen: the text, the use of each rule, the versions, and the editor."""
 
 import json
 import re
@@ -56,17 +54,17 @@ from nfh_tui.widgets.status_bar import (
 from nfh_tui.workbench.command_queue import DebouncedWriter
 
 DONE = frozenset({"escape", "ctrl+s"})
-"""Keys that leave, with the text."""
+"""Keys that close the editor and return the text."""
 
 _PLACE = re.compile(r"\bline (?P<line>[0-9]+)\b")
 
 
 class GuidelinesEditor(Screen[str | None]):
-    """Gives back the text as it stands when it is left; `typed` gets it as it changes.
+    """The editor of the guidelines; returns the text when it is closed.
 
-    trouble: what is wrong with the text, as a sentence, "" if nothing is. line: where the
-    cursor begins, from 1, unless the trouble names another one. early: gives the keys, one a
-    call, that came before this was opened, and are meant for it.
+    typed: called with the text after each change. trouble: what is wrong with the text, as a
+    sentence; empty for nothing. line: initial line of the cursor, from 1, unless `trouble`
+    names one. early: returns the keys that arrived before the editor was open, one per call.
     """
 
     AUTO_FOCUS = "#guidelines-area"
@@ -107,14 +105,15 @@ class GuidelinesEditor(Screen[str | None]):
         self._keys = KeyLine()
 
     def compose(self) -> ComposeResult:
-        """Title, the text, a line of state, keys."""
         yield self._heading
         yield self._area
         yield self._state
         yield self._keys
 
     async def on_mount(self) -> None:
-        """Say what is wrong, with the cursor there; then type what was typed meanwhile."""
+        """Show the trouble, move the cursor to its line, and type the keys that arrived
+        early.
+        """
         self._heading.title = Title("Guidelines", self._note, active=True)
         level = Level.REFUSED if self._trouble else Level.PLAIN
         words = self._trouble or "kept as you type; ## R7 Title begins a rule"
@@ -130,12 +129,12 @@ class GuidelinesEditor(Screen[str | None]):
             await self.take(waiting.popleft())
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Pass on what is typed."""
+        """Pass the text to `typed`."""
         event.stop()
         self._typed(self._area.text)
 
     async def take(self, event: Typed) -> bool:
-        """Do what a key or a paste does to the text; False where it does nothing to it."""
+        """Apply a key or a paste to the text; returns False if the text does not use it."""
         if self._waiting is not None:
             self._waiting.append(event)
             return True
@@ -145,17 +144,17 @@ class GuidelinesEditor(Screen[str | None]):
         return await type_into(self._area, event)
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Close once, however many keys that close it were on their way."""
+        """Close the editor once; later calls are ignored."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
 MOST_IDS = 150
-"""Items that one query may name."""
+"""Maximum number of ids in a query."""
 
 NONE = "This file has no guidelines, and none could be written to it."
 
 RULE = "rule"
-"""What the workbench remembers of this screen, or asks it to show: the id of a rule."""
+"""Key of the screen's memory: the id of a rule to show."""
 
 
 class GuidelinesScreen(SideScreen):
@@ -179,12 +178,12 @@ class GuidelinesScreen(SideScreen):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
         self.versions: tuple[Guideline, ...] = ()
-        """All there are; the last one is in force."""
+        """All versions; the last one is in force."""
         self.shown: Guideline | None = None
-        """The version on the screen."""
+        """The version that is shown."""
         self.guide = Guide()
         self.counts: Mapping[str, RuleCount] = {}
-        """By rule."""
+        """By rule id."""
         self.parts: Sequence[GuidelineSection] = ()
         self.list = RuleList(id="rules-list")
         self.text = GuidelineText(id="rules-text")
@@ -193,14 +192,14 @@ class GuidelinesScreen(SideScreen):
         self.editing = GuidelineEditing(self)
 
     def body(self) -> ComposeResult:
-        """The rules beside the text of one, and a line to type in."""
+        """Yield the list of rules, the text of the selected one, and an input."""
         with Horizontal(id="rules-panes"):
             yield self.list
             yield self.text
         yield self.bar
 
     def handlers(self) -> Handlers:
-        """What opens items, finds words, and reads and changes versions."""
+        """Actions that open items, search, and read or edit versions."""
         return {
             **super().handlers(),
             "side.open": self.open_tagged,
@@ -214,16 +213,16 @@ class GuidelinesScreen(SideScreen):
         }
 
     def read(self) -> None:
-        """Read what there is; actions wait for it."""
+        """Start reading; actions wait until it is done."""
         self.runner.act(self.load, group="load")
 
     @property
     def scroller(self) -> VerticalScroll:
-        """What scrolls: the text of the part."""
+        """The scrollable text of the selected section."""
         return self.text
 
     async def load(self, version: int | None = None) -> None:
-        """Read all versions and the counts anew, and show one; the last where None."""
+        """Read all versions and counts, and show a version; None for the last one."""
         self.versions = await self.client.read(self.store.guidelines.all)
         self.guide = guide_of(self.versions)
         tagged = await self.client.read(
@@ -238,11 +237,11 @@ class GuidelinesScreen(SideScreen):
 
     @property
     def _only(self) -> Annotator | None:
-        """Of whose answers alone the counts are: one's own, while one annotates."""
+        """Return the annotator to whom the counts are limited; None for everybody."""
         return self.me if self.role is Role.ANNOTATOR else None
 
     def _show_parts(self) -> None:
-        """Show the version chosen, standing on the rule one stood on."""
+        """Show the sections of the version; the selected rule stays selected."""
         shown = self.shown
         if shown is None:
             self.title_note("")
@@ -269,7 +268,7 @@ class GuidelinesScreen(SideScreen):
         self._refresh_state(part)
 
     def _refresh_state(self, part: GuidelineSection) -> None:
-        """What the line of state says of the rule."""
+        """Show the use of the selected rule in the status line."""
         count = self.counts.get(part.id, RuleCount())
         by, done = (" by you", "answered") if self._only else ("", "decided")
         words = f"{part.id}: {count.items:,} tagged{by}" if part.id else ""
@@ -279,28 +278,28 @@ class GuidelinesScreen(SideScreen):
 
     @property
     def part(self) -> GuidelineSection | None:
-        """Where one stands."""
+        """The selected section."""
         return self.parts[self.list.place] if self.parts else None
 
     # --- moving -------------------------------------------------------------------------
 
     def move(self, by: int) -> None:
-        """To the next part, or the one before."""
+        """Select the next section, or the previous one."""
         self.list.go(self.list.place + by)
 
     def edge(self, *, last: bool) -> None:
-        """To the last part, or the first."""
+        """Select the last section, or the first one."""
         self.list.go(len(self.parts) if last else 0)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the part that one stands on."""
+        """Show the selected section."""
         if event.option_index < len(self.parts):
             self.show_part(event.option_index)
 
     # --- reasons ------------------------------------------------------------------------
 
     def why_not(self, action: Action) -> str:
-        """Adds what the rule and the versions do not allow."""
+        """Add the reasons that depend on the rule and the versions."""
         if action.id in {"side.edit", "side.versions"} and self.shown is None:
             return NONE
         if action.id in {"side.search_next", "side.search_back"} and not self.search.words:
@@ -333,12 +332,14 @@ class GuidelinesScreen(SideScreen):
     # --- the items of a rule ------------------------------------------------------------
 
     def open_tagged(self) -> None:
-        """Open the items that are tagged with the rule."""
+        """Close the screen with the items that have the rule."""
         if self.part is not None:
             self.dismiss(query_of(self.part.id))
 
     async def open_older(self) -> None:
-        """Open the items that were decided while the rule, or any rule, read otherwise."""
+        """Close with the items that were decided under an earlier text of the rule, or of any
+        rule.
+        """
         part = self.part
         if part is None or not part.id:
             await self._open_all_older()
@@ -359,7 +360,7 @@ class GuidelinesScreen(SideScreen):
     # --- versions -----------------------------------------------------------------------
 
     async def choose_version(self) -> None:
-        """Choose which version to read."""
+        """Choose a version to read."""
         if not self.versions or self.shown is None:
             return
         options = [
@@ -372,9 +373,9 @@ class GuidelinesScreen(SideScreen):
             self.say("d shows what changed; v goes back to another one")
 
     def show_difference(self) -> None:
-        """Show what changed between the version shown and the one that holds.
+        """Show the difference between the version shown and the current one.
 
-        Of the one that holds: since the one before.
+        For the current version: the difference from the one before.
         """
         if self.shown is None:
             return
@@ -386,25 +387,26 @@ class GuidelinesScreen(SideScreen):
 
 
 DELAY = 0.3
-"""Seconds after a change until what is typed is written."""
+"""Seconds between a change and the write of the draft."""
 
 SAVE, EDIT, KEEP, DROP = "save", "edit", "keep", "drop"
 
 
 @dataclass(frozen=True, slots=True)
 class GuidelineDraft:
-    """A text on its way to be a version. after: the version that it was made from."""
+    """A text that is to become a version."""
 
     after: int
+    """The version from which it was made."""
     text: str
 
     def dump(self) -> str:
-        """As JSON, for a setting."""
+        """Serialize to JSON."""
         return json.dumps({"after": self.after, "text": self.text})
 
 
 def draft_of(body: str | None) -> GuidelineDraft | None:
-    """The text that `dump` wrote; None where there is none, or nothing that can be read."""
+    """Parse the output of `dump`; None for no text, or an invalid one."""
     try:
         value = json.loads(body or "")
         return GuidelineDraft(int(value["after"]), str(value["text"]))
@@ -413,15 +415,15 @@ def draft_of(body: str | None) -> GuidelineDraft | None:
 
 
 class GuidelineSearch:
-    """Finds words in the guidelines."""
+    """Searches the guidelines."""
 
     def __init__(self, screen: GuidelinesScreen) -> None:
         self._screen = screen
         self.words = ""
-        """What is looked for."""
+        """The words of the last search."""
 
     async def ask(self) -> None:
-        """Ask for words, and go to where they stand next."""
+        """Ask for words and go to their next occurrence."""
         self._screen.key_line.foot = Foot("", (("enter", "find"), ("esc", "as it was")))
         try:
             words = await self._screen.bar.ask(
@@ -438,7 +440,10 @@ class GuidelineSearch:
             self._screen.show_part(self._screen.list.place)
 
     def find(self, step: int, first: int) -> None:
-        """Go to the next part with the words, in steps from `first` on, round the end."""
+        """Go to the next section with the words, past the end to the start.
+
+        step: 1 or -1. first: distance of the first section that is tried.
+        """
         screen = self._screen
         wanted, total = self.words.casefold(), len(screen.parts)
         for distance in range(first, total + first):
@@ -454,7 +459,7 @@ class GuidelineSearch:
 
 
 class GuidelineEditing:
-    """Makes a new version of the guidelines."""
+    """Creates a new version of the guidelines."""
 
     def __init__(self, screen: GuidelinesScreen) -> None:
         self._screen = screen
@@ -463,7 +468,9 @@ class GuidelineEditing:
     # --- the draft ----------------------------------------------------------------------
 
     def _keep(self, draft: GuidelineDraft | None) -> None:
-        """Have a text kept soon, so that a crash does not lose it; None forgets it."""
+        """Schedule the write of a draft, so that a crash does not lose it; None deletes the
+        draft.
+        """
         name = f"{SETTING}.{self._screen.me.name}"
         body = "" if draft is None else draft.dump()
         self._writer.keep(
@@ -475,7 +482,7 @@ class GuidelineEditing:
         self._screen.refuse(f"What you typed is not on disk. {sentence_of(error)}")
 
     async def _where_to_begin(self, shown: Guideline) -> GuidelineDraft | None:
-        """The text begun before, or the one shown; None if the person leaves it."""
+        """Return the saved draft or the version shown; None if the person cancels."""
         screen = self._screen
         last = screen.versions[-1].version
         fresh = GuidelineDraft(last, shown.body)
@@ -499,7 +506,9 @@ class GuidelineEditing:
     # --- editing ------------------------------------------------------------------------
 
     async def edit(self) -> None:
-        """Change the text: in $VISUAL or $EDITOR where it can be opened, else here."""
+        """Edit the text in $VISUAL or $EDITOR if it can be opened, else in the built-in
+        editor.
+        """
         if self._screen.shown is None:
             self._screen.refuse("This file has no guidelines, and none could be written to it.")
             return
@@ -531,12 +540,12 @@ class GuidelineEditing:
         await self._writer.flush()
 
     async def _typed(self, draft: GuidelineDraft, trouble: str) -> str | None:
-        """The text after the person worked on it; None while the program ends."""
+        """Return the edited text; None while the program exits."""
         screen = self._screen
         command = guidelines.editor()
         if command is not None:
             try:
-                # The program waits meanwhile: the terminal is the editor's.
+                # The external editor uses the terminal; the program waits for it.
                 with screen.app.suspend():
                     text, failed = _edited(draft.text, command)
             except SuspendNotSupported:
@@ -554,7 +563,7 @@ class GuidelineEditing:
         return await screen.app.push_screen_wait(shown)
 
     def _line_in(self, text: str) -> int:
-        """Where the rule begins, in a text, on which one stands; its first line if nowhere."""
+        """Return the first line of the selected rule in a text; 1 if the text lacks it."""
         try:
             lines = {rule.id: rule.line for rule in rules_of(text)}
         except GuidelinesError:
@@ -562,7 +571,7 @@ class GuidelineEditing:
         return lines.get(self._screen.part.id, 1) if self._screen.part is not None else 1
 
     async def _ask(self, draft: GuidelineDraft, trouble: str) -> str | None:
-        """What becomes of the text."""
+        """Ask what to do with the text."""
         screen = self._screen
         changed = changed_words(changes_of(screen.versions[-1].body, draft.text))
         options = [
@@ -576,7 +585,9 @@ class GuidelineEditing:
         return await screen.choose_from(trouble or "What shall become of this text?", options)
 
     async def _save(self, draft: GuidelineDraft) -> None:
-        """Make the text a version; where that cannot be, it is kept, and why is said."""
+        """Save the text as a version. If that fails, the draft is kept and the error is
+        shown.
+        """
         screen = self._screen
         try:
             saved, new = await screen.client.write(
@@ -597,9 +608,9 @@ class GuidelineEditing:
 
 
 def _edited(text: str, command: str) -> tuple[str, str]:
-    """The text behind the editor, and what went wrong, "" for nothing.
+    """Return the edited text and an error message, empty for none.
 
-    It raises nothing: an error would leave the terminal to the shell.
+    Raises nothing, because an exception would leave the terminal in the state of the shell.
     """
     try:
         return guidelines.edited(text, command), ""
@@ -608,7 +619,7 @@ def _edited(text: str, command: str) -> tuple[str, str]:
 
 
 def trouble_of(text: str) -> str:
-    """What is wrong with a text, as a sentence; "" if it can be a version."""
+    """Return why a text cannot become a version; empty if it can."""
     try:
         checked(text)
     except GuidelinesError as error:
@@ -617,5 +628,5 @@ def trouble_of(text: str) -> str:
 
 
 def draft_changes(shown: Guideline, draft: GuidelineDraft) -> str:
-    """What a text changes, in one line."""
+    """Summarize the changes of a draft in one line."""
     return changed_words(changes_of(shown.body, draft.text))

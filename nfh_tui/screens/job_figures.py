@@ -1,6 +1,4 @@
-"""The jobs screen's lines: the list of jobs and models, one job in full, and one model in
-full.
-"""
+"""Lines of the jobs screen: the list of jobs and models, a job in full, and a model in full."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,10 +52,10 @@ from nfh_tui.widgets.figure_lines import (
 JOB_STOP, MODEL_STOP, OLDER_STOP = "job", "model", "older"
 
 ROUGH = 30
-"""Items, of fewer of which a figure says next to nothing: their number stands with it."""
+"""Items; a figure on fewer items is shown with their number because it is unreliable."""
 
 RECENT = 8
-"""Ended jobs that are listed before one asks for all."""
+"""Number of ended jobs that are listed unless all are requested."""
 
 NO_JOBS = (
     "Nothing has been asked for yet. t starts a training on the labels that are here; so does "
@@ -68,19 +66,20 @@ NO_MODELS = "There is no model yet. t trains one; `nfh-tui models` lists those i
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What the list shows.
-
-    jobs: the newest first. models: by their registration. metrics: of models, by number,
-    where their own are not in the row. now: the time, UTC. every: also the old jobs.
-    rounds: trainings that come round, each in words.
-    """
+    """The content of the list."""
 
     jobs: Sequence[Job] = ()
+    """Newest first."""
     models: Sequence[Model] = ()
+    """By registration."""
     metrics: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
+    """By model id, for models without metrics in their row."""
     now: str = ""
+    """The current time, UTC."""
     every: bool = False
+    """Old jobs are listed, too."""
     rounds: Sequence[str] = ()
+    """Descriptions of scheduled trainings."""
 
     @property
     def names(self) -> dict[int, str]:
@@ -105,7 +104,7 @@ def model_stop(model_id: int) -> str:
 
 
 def list_lines(listed: Listed, width: int) -> list[Line]:
-    """Jobs, then models."""
+    """Return the lines of jobs, then of models."""
     lines = [heading("Jobs")]
     lines += _jobs(listed, width) if listed.jobs else sentence(NO_JOBS, width)
     for words in listed.rounds:
@@ -117,7 +116,7 @@ def list_lines(listed: Listed, width: int) -> list[Line]:
 
 
 def tally(jobs: Sequence[Job]) -> str:
-    """How many run and wait, in words."""
+    """Count the running and queued jobs, in words."""
     here = [job for job in jobs if not job.held]
     counts = {state: sum(job.state is state for job in here) for state in JobState}
     said = (
@@ -130,7 +129,7 @@ def tally(jobs: Sequence[Job]) -> str:
 
 
 def in_order(models: Sequence[Model]) -> list[Model]:
-    """Those in use first, then the newest; those that learn nothing last."""
+    """Return models in use, then the newest ones; models that do not learn are last."""
     return sorted(models, key=lambda one: (one.state != ACTIVE, one.path is None, -one.id))
 
 
@@ -150,7 +149,9 @@ def _jobs(listed: Listed, width: int) -> list[Line]:
 
 
 def _shown(listed: Listed) -> tuple[list[Job], int]:
-    """The jobs that are listed, and how many are not: none that is still to do."""
+    """Return the listed jobs, and the number of those left out; active jobs are always
+    listed.
+    """
     if listed.every:
         return list(listed.jobs), 0
     shown, ended = [], 0
@@ -214,13 +215,13 @@ LOG_STOP, GO_STOP = "log", "go"
 
 LOSS = "loss"
 SCORES = ("score", "accuracy_inclusive", "accuracy", "f1")
-"""Figures on dev, the one that counts first; one of them is drawn."""
+"""Metrics on the dev set, by priority; the first one available is plotted."""
 
 LABEL = 13
-"""Cells of what a line of facts is about."""
+"""Cells of the labels in lines of facts."""
 
 LEAST_LOG = 6
-"""Lines of the log that are shown at least, where there are so many."""
+"""Minimum number of log lines, if there are as many."""
 
 NO_LOG = "It has no log: it ran in the command that asked for it."
 NO_LOG_YET = "It has not begun, so its log is empty."
@@ -240,14 +241,15 @@ NOT_FROM_HERE = (
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """What is known of a job besides its row. log: its last lines; None until it is read."""
+    """What is known of a job besides its row."""
 
     points: Sequence[JobPoint] = ()
     log: Sequence[str] | None = None
+    """The last lines; None until they are read."""
 
 
 def job_lines(job: Job, view: JobView, listed: Listed, width: int, rows: int) -> list[Line]:
-    """All of a job. rows: of the pane, which the log fills."""
+    """Return a job in full. rows: of the pane; the log fills it."""
     top = job_stop(job.id)
     lines = [*_job_top(job, listed, width), *_facts(job, listed, width)]
     lines += _curves(job, view, top, width, rows)
@@ -283,13 +285,13 @@ def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
 
 
 def sentence_like(words: str) -> str:
-    """A clause as a sentence."""
+    """Return a clause as a sentence."""
     shown = words[:1].upper() + words[1:]
     return shown if shown.endswith((".", "!", "?")) else f"{shown}."
 
 
 def _phase_bar(job: Job, width: int) -> Line:
-    """How much of the phase is done: a bar, the number, the phase."""
+    """Return the progress of the phase: bar, number, phase."""
     phase = phase_of(job)
     share = share_done(job)
     if share is None:
@@ -335,7 +337,7 @@ def _split(name: str) -> str:
 
 
 def fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    """Lines of label and value; long values are cut."""
+    """Return lines with label and value; long values are cut."""
     return [
         (
             FigureCell(f" {left(what, LABEL)}", ("faint",)),
@@ -350,7 +352,7 @@ def fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
 
 
 def _curves(job: Job, view: JobView, top: str, width: int, rows: int) -> list[Line]:
-    """Loss, and the figure on dev that counts."""
+    """Return the curves of the loss and of the main metric on the dev set."""
     running = job.state is JobState.RUNNING
     whole = float(job.total or 0) if running else 0.0
     height = 6 if rows >= 34 else 4
@@ -369,14 +371,17 @@ def _curves(job: Job, view: JobView, top: str, width: int, rows: int) -> list[Li
 
 
 def series(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
-    """The values of one figure over the steps of a job."""
+    """Return the values of a metric over the steps of a job."""
     found = ((point.done, fraction(point.metrics.get(name))) for point in points)
     return [(float(done), value) for done, value in found if value is not None]
 
 
 def judgements(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
-    """Of a figure that is repeated beside each loss until it is judged anew, each judgement
-    once: one that gave the same as the one before stands by itself, without a loss."""
+    """Return the evaluations of a metric, as (step, value).
+
+    Points with a loss repeat the last value until the next evaluation, so equal values count
+    only at points without a loss.
+    """
     found: list[tuple[float, float]] = []
     for point in points:
         value = fraction(point.metrics.get(name))
@@ -448,7 +453,7 @@ TOLD = (
 
 
 def result_facts(result: Mapping[str, object]) -> list[tuple[str, str]]:
-    """The counts and shares of a result that can be told in a line each."""
+    """Return the counts and shares of a result that fit into a line each."""
     facts = [
         (words, f"{value:,}")
         for name, words in TOLD
@@ -490,14 +495,14 @@ def _log(job: Job, view: JobView, now: str, width: int, room: int) -> list[Line]
 
 
 def no_log(job: Job) -> str:
-    """Why a job has no log."""
+    """Return why a job has no log."""
     if job.state is JobState.QUEUED:
         return NO_LOG_YET
     return NEVER_BEGUN if job.started_at is None and job.log is None else NO_LOG
 
 
 def log_parts(words: str, now: str) -> tuple[str, str]:
-    """A line of the log as its time here and the rest; "" where it does not begin with one."""
+    """Split a log line into its time, in local form, and the rest; "" if it has no time."""
     stamp, _, rest = words.partition(" ")
     try:
         datetime.fromisoformat(stamp)
@@ -519,10 +524,10 @@ ALL_FIGURES = (
     ("precision", "precision", "identification: of those called one, how many are"),
     ("recall", "recall", "identification: of those that are one, how many were found"),
 )
-"""Name, what it is called in a table, and in words."""
+"""Name, short title, and description."""
 
 FIGURE = 20
-"""Cells of a figure with its name."""
+"""Cells of a metric with its name."""
 
 SIDES = ("both", "only", "other", "neither")
 STATES = {
@@ -532,7 +537,7 @@ STATES = {
     "rejected": "rejected: worse than the one in use",
 }
 VIEW = "answer in view"
-"""A reason that has these words has told already of gold that was made so."""
+"""A reason with these words already mentions gold that was given with an answer in view."""
 
 NO_OTHER = "No other model has answered any item: p on one has it predict."
 NOTHING_SAID = "{name} has answered no item yet: p has it predict, and then they are compared."
@@ -542,41 +547,45 @@ NOTHING_COMMON = "No item with gold was answered by both."
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The difference on some items, as a fraction. n: how many they are. interval: of the
-    difference; None where drawing the items anew gives no other value."""
+    """The difference between two models on items that neither learnt from."""
 
     n: int
+    """Number of items."""
     difference: float
+    """As a fraction."""
     interval: tuple[float, float] | None
+    """None if resampling the items gives no other value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelComparisonRow:
-    """Another model beside this one, item by item.
-
-    name: of the other; "" where there is none. base: within which query. counts: items by
-    SIDES; None until they are counted. why: why there are none. interval: low and high of
-    the difference, as fractions; None until it is there. untold: why it is not there. learnt:
-    how many of the items this model learnt from, and the other. unseen: the difference on
-    those that neither learnt from; None where they are all, or none. missing: how many items
-    with gold this model has not answered, and the other.
-    """
+    """A comparison of a model with another one, item by item."""
 
     name: str = ""
+    """Name of the other model; empty if there is none."""
     base: str = ""
+    """The query of the items."""
     counts: Mapping[str, int] | None = None
+    """Number of items by SIDES; None until they are counted."""
     why: str = ""
+    """Why there are no counts."""
     interval: tuple[float, float] | None = None
+    """Bounds of the difference, as fractions; None until it is known."""
     untold: str = ""
+    """Why there is no interval."""
     learnt: tuple[int, int] = (0, 0)
+    """Number of the items that this model and the other one learnt from."""
     unseen: Unseen | None = None
+    """The difference on items that neither learnt from; None if that is all of them, or
+    none."""
     missing: tuple[int, int] = (0, 0)
+    """Number of items with gold that this model and the other one have not answered."""
 
 
 def model_lines(
     model: Model, beside: ModelComparisonRow, listed: Listed, width: int
 ) -> list[Line]:
-    """All of a model."""
+    """Return a model in full."""
     top = model_stop(model.id)
     lines = [*_model_top(model, listed, top, width), *_verdict(ruling_of(model), width)]
     lines += [BLANK, *_figures(listed.metrics_of(model), top, width)]
@@ -610,7 +619,9 @@ def _model_top(model: Model, listed: Listed, top: str, width: int) -> list[Line]
 
 
 def _state(model: Model, listed: Listed) -> str:
-    """Where a model stands; of one of both tasks that gave way in one, what it is used for."""
+    """Return the state of a model; for one replaced in one of its two tasks, the task in
+    use.
+    """
     taken = {one.task for one in listed.models if one.state == ACTIVE and one.id != model.id}
     left = [task for task in ("identification", "resolution") if task not in taken]
     words = STATES.get(model.state, model.state)
@@ -633,7 +644,7 @@ def _verdict(ruling: PromotionSummary, width: int) -> list[Line]:
 
 
 def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
-    """The figures in columns; each can be stood on."""
+    """Return the metrics in columns; each of them is a stop."""
     tried = count(metrics.get("dev_examples"))
     lines = [heading("Figures", f"on {items(tried)} it did not learn from" if tried else "")]
     cells = []
@@ -657,7 +668,9 @@ def _value_bar(value: float, room: int) -> str:
 
 
 def beside_query(one: str, other: str, side: str, base: str) -> str:
-    """The query of the items that both, only one, or neither of two models has right."""
+    """Return the query of items that both, only one, or neither of two models answers
+    correctly.
+    """
     own, others = {
         "both": ("hit", "hit"),
         "only": ("hit", "miss"),
@@ -668,7 +681,7 @@ def beside_query(one: str, other: str, side: str, base: str) -> str:
 
 
 def beside_lines(name: str, beside: ModelComparisonRow, top: str, width: int) -> list[Line]:
-    """The four groups of items, each opened by enter, and the difference."""
+    """Return the four groups of items, which enter opens, and the difference."""
     if not beside.name:
         return [heading("Item by item"), *sentence(beside.why or NO_OTHER, width)]
     faint = f"within {beside.base}" if beside.base else "c compares with another"
@@ -745,7 +758,7 @@ def _gap_cell(words: str, gap: float) -> FigureCell:
 
 
 def _signed(value: float) -> str:
-    """A difference of fractions in points, with its sign."""
+    """Return a difference of fractions in percentage points with its sign."""
     return f"{100 * value:+.1f}".replace("-", "−")
 
 
@@ -764,7 +777,7 @@ def _interval_cells(
 
 
 def measured(beside: ModelComparisonRow, found: ModelComparisonReport) -> ModelComparisonRow:
-    """With what `nfh-tui models compare --json` says of the same two."""
+    """Return the comparison with the result of `nfh-tui models compare --json`."""
     interval = _interval_of(found)
     unseen = None
     if found.unseen is not None and found.unseen.n:
@@ -784,17 +797,19 @@ def measured(beside: ModelComparisonRow, found: ModelComparisonReport) -> ModelC
 def _interval_of(
     found: ModelComparisonReport | FigureDifferenceReport,
 ) -> tuple[float, float] | None:
-    """Low and high; None where one of them is missing."""
+    """Return the bounds; None if one of them is missing."""
     return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def others_of(model: Model, known: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The models with predictions that this one can stand beside; the one in use first."""
+    """Return the models with predictions that can be compared with this one; the active one
+    first.
+    """
     return [one for one in known if one[0] != model.id]
 
 
 def why_missing(model: Model) -> str:
-    """Why a model that has no predictions cannot be compared item by item."""
+    """Return why a model without predictions cannot be compared item by item."""
     if model.task == "identification":
         return "tells only whether a number is one"
     return "has answered no item yet: p on it has it predict"

@@ -1,5 +1,5 @@
-"""The screen of jobs and models: what is under way, looked at twice a second, what came of
-it, and what to do with it.
+"""The screen of jobs and models: their progress, read twice a second, their results, and
+actions on them.
 """
 
 from asyncio import sleep
@@ -64,17 +64,17 @@ from nfh_tui.widgets.status_bar import Level
 LIST, DETAILS = "list", "details"
 
 BETWEEN = 0.5
-"""Seconds between two looks at whether anybody has written."""
+"""Seconds between two checks for commits."""
 
 ANYWAY = 1.0
-"""Seconds after which a job that runs is read anyway: who dies, or writes to a log, commits
-nothing."""
+"""Seconds after which a running job is read without a commit: a killed job and log output
+commit nothing."""
 
 AGAIN = 5.0
-"""Seconds until two models are compared anew while jobs go on."""
+"""Seconds between two comparisons of the same models while jobs run."""
 
 STAYS = 0.15
-"""Seconds on a model until it is compared."""
+"""Seconds on a model before it is compared."""
 
 LOOKING = "Looking at the jobs…"
 SMALL = "small"
@@ -107,7 +107,7 @@ OPEN = "state:open,answered,disagree"
 
 
 class JobsScreen(SideScreen):
-    """The list at the left, and at the right all of what one stands on in it."""
+    """The list in the left pane, and details of the selected job or model in the right one."""
 
     NAME = "Jobs and models"
     PANES = ((LIST, "List"), (DETAILS, "Details"))
@@ -125,7 +125,7 @@ class JobsScreen(SideScreen):
         self.model_actions = ModelActions(self)
 
     def handlers(self) -> Handlers:
-        """What changes jobs and models."""
+        """Actions that change jobs and models."""
         return {
             **super().handlers(),
             **self.job_actions.handlers(),
@@ -134,14 +134,14 @@ class JobsScreen(SideScreen):
         }
 
     def read(self) -> None:
-        """Begin to look, and go on with it."""
+        """Start reading regularly."""
         self.reader.begin()
 
     # --- what one stands on -------------------------------------------------------------
 
     @property
     def job(self) -> Job | None:
-        """The job that one stands on; None on a model."""
+        """The selected job; None if a model is selected."""
         kind, _, number = self.subject.partition(" ")
         if kind != JOB_STOP or self.listed is None:
             return None
@@ -149,7 +149,7 @@ class JobsScreen(SideScreen):
 
     @property
     def model(self) -> Model | None:
-        """The model that one stands on; None on a job."""
+        """The selected model; None if a job is selected."""
         kind, _, number = self.subject.partition(" ")
         if kind != MODEL_STOP or self.listed is None:
             return None
@@ -157,17 +157,17 @@ class JobsScreen(SideScreen):
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The jobs listed."""
+        """The listed jobs."""
         return () if self.listed is None else self.listed.jobs
 
     def action_side(self, action_id: str) -> None:
-        """An action is about what the list's cursor stands on, however fast keys come."""
+        """Run an action on the entry under the list's cursor, however fast the keys come."""
         self.panes.wanted.clear()
         self.follow()
         super().action_side(action_id)
 
     def follow(self) -> None:
-        """Show what the list's cursor stands on."""
+        """Show the entry under the list's cursor."""
         stop = self.panes.sheets[LIST].stop
         if stop is not None and stop.act in (JOB_STOP, MODEL_STOP):
             self.stand_on(stop.name)
@@ -188,14 +188,14 @@ class JobsScreen(SideScreen):
         )  # fmt: skip
 
     def go_to_line(self, subject: str) -> None:
-        """Stand on another line of the list."""
+        """Select another line of the list."""
         self.panes.wanted[LIST] = subject
         self.panes.drawn.pop(LIST, None)
         self.panes.refresh()
         self.panes.wanted.pop(LIST, None)
 
     def show_more(self) -> None:
-        """List all jobs, or the newest only."""
+        """List all jobs, or only the newest ones."""
         if self.listed is not None:
             self.listed = replace(self.listed, every=not self.listed.every)
             self.memory["every"] = self.listed.every
@@ -204,7 +204,6 @@ class JobsScreen(SideScreen):
     # --- drawing ------------------------------------------------------------------------
 
     def lines(self, pane: str, width: int) -> Sequence[Line]:
-        """What a pane shows."""
         listed = self.listed
         if listed is None:
             return sentence(LOOKING, width) if pane == LIST else ()
@@ -219,11 +218,11 @@ class JobsScreen(SideScreen):
         return ()
 
     def refresh_scope(self) -> None:
-        """How much is under way; of which items two models are compared stands there."""
+        """Show the number of active jobs; a comparison names its items itself."""
         self.title_note("" if self.listed is None else tally(self.listed.jobs))
 
     def pane_note(self, pane: str) -> str:
-        """Which job or model it is."""
+        """Return the name of the job or model."""
         if pane != DETAILS:
             return ""
         model = self.model
@@ -232,7 +231,7 @@ class JobsScreen(SideScreen):
     # --- reasons ------------------------------------------------------------------------
 
     def why_not(self, action: Action) -> str:
-        """Adds what a job or model is not ready for."""
+        """Add the reasons that depend on the job or model."""
         if action.id in JOB_ACTIONS | MODEL_ACTIONS:
             if self.job is None and self.model is None:
                 return (
@@ -267,14 +266,14 @@ class JobsScreen(SideScreen):
         return ""
 
     def footer_actions(self) -> Sequence[Action]:
-        """Of the actions about a job or a model those that do something now."""
+        """Return the footer actions; those on a job or model only if they are available."""
         own = JOB_ACTIONS | MODEL_ACTIONS
         return [act for act in self.own_actions() if act.id not in own or not self.reason(act)]
 
     # --- opening ------------------------------------------------------------------------
 
     def chosen(self, stop: Target) -> None:
-        """Go to the details, to a model, or read a log or a card."""
+        """React to enter: go to the details or a model, or show a log or a card."""
         if stop.act in (JOB_STOP, MODEL_STOP):
             self.panes.show(DETAILS)
         elif stop.act == OLDER_STOP:
@@ -287,7 +286,9 @@ class JobsScreen(SideScreen):
             self.go_to_line(stop.act.removeprefix(f"{GO_STOP} "))
 
     def step_out(self) -> None:
-        """From the details to the list where only one of them fits; else to the workbench."""
+        """Return from the details to the list if only one of them fits, else to the
+        workbench.
+        """
         if self.panes.pane == DETAILS and self.has_class("-one-pane"):
             self.panes.show(LIST)
         else:
@@ -295,14 +296,14 @@ class JobsScreen(SideScreen):
 
 
 class JobPanes(FigurePanes):
-    """Panes that draw only what has changed, for they are looked at twice a second."""
+    """Panes that redraw only what has changed, because they are refreshed twice a second."""
 
     def __init__(self, screen: JobsScreen) -> None:
         super().__init__(screen)
         self.jobs_screen = screen
         self.drawn: dict[str, tuple[Line, ...]] = {}
         self.top: dict[str, str] = {}
-        # Where the cursors stood last time, for as long as no key has moved them.
+        # The last positions of the cursors, used until a key moves them.
         stops = screen.memory.get("stops")
         self.wanted: dict[str, str] = dict(stops) if isinstance(stops, dict) else {}
         if screen.subject:
@@ -310,7 +311,7 @@ class JobPanes(FigurePanes):
         self._noted = ""
 
     def refresh(self) -> None:
-        """Draw what has changed; the cursor stays on what it stood on."""
+        """Redraw what has changed; the cursor stays on its stop."""
         for name, sheet in self.sheets.items():
             lines = tuple(self.screen.lines(name, self.room(sheet)))
             top = self.jobs_screen.subject if name == DETAILS else ""
@@ -323,10 +324,11 @@ class JobPanes(FigurePanes):
                 self.jobs_screen.follow()
 
     def moved(self, message: FigureTable.Moved) -> None:
-        """In the list: show what one stands on now."""
+        """Describe the selected stop; in the list, show its job or model."""
         said = self.screen.status_line.status.say
         if message.by_hand or said in ("", self._noted):
-            # What an action has said stays until a key is pressed, however often this is drawn.
+            # The message of an action stays until a key is pressed, even if the pane is
+            # redrawn.
             super().moved(message)
             self._noted = self.screen.status_line.status.say
         self.jobs_screen.follow()
@@ -345,7 +347,7 @@ class JobWatch:
         self._compared, self._compared_at = "", 0.0
 
     def begin(self) -> None:
-        """Begin to look, and go on with it."""
+        """Start reading regularly."""
         if self._screen.listed is None:
             self._screen.set_interval(BETWEEN, self._tick)
         self._look(anew=True)
@@ -356,7 +358,7 @@ class JobWatch:
         self._look()
 
     def _look(self, *, anew: bool = False) -> None:
-        """Read if anybody has written; one look at a time."""
+        """Read if anybody has committed; one read at a time."""
         if anew:
             self._version = None
         if not self._looking:
@@ -379,7 +381,7 @@ class JobWatch:
         return runs and monotonic() - self._read_at >= ANYWAY
 
     async def read_now(self) -> None:
-        """Read the jobs, the models, and what one stands on."""
+        """Read the jobs, the models, and the details of the selected one."""
         before = self._screen.listed
         jobs, models = (
             await self._screen.client.read(self._screen.store.jobs.all),
@@ -429,7 +431,9 @@ class JobWatch:
         await self._compare()
 
     def _compare_later(self) -> None:
-        """Compare anew beside the looking, now and then: counting may take a while."""
+        """Repeat the comparison in the background from time to time, because counting may be
+        slow.
+        """
         screen = self._screen
         recent = self._compared == screen.subject and monotonic() - self._compared_at < AGAIN
         if not self._comparing and not recent:
@@ -450,14 +454,14 @@ class JobWatch:
             self._comparing = False
 
     def compare_anew(self) -> None:
-        """Compare with the model that was chosen."""
+        """Repeat the comparison with the chosen model."""
         screen = self._screen
         screen.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
         screen.panes.refresh()
         start(screen, self._compare, group="subject", description="two models", exclusive=True)
 
     async def _read_beside(self, model: Model) -> None:
-        """Count what both have right, one by one, or take what was counted before."""
+        """Count the items by which model is correct, or use earlier counts."""
         subject = self._screen.subject
         known = await self._screen.client.read(self._screen.store.comparisons.models)
         other = self._other(model, known)
@@ -483,7 +487,7 @@ class JobWatch:
             self._take(subject, counted)
 
     def _other(self, model: Model, known: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
-        """What stands beside: the model chosen, else the one in use, else the newest."""
+        """Return the other model: the chosen one, else the active one, else the newest one."""
         others = others_of(model, known)
         against = self._screen.memory.get("against")
         chosen = against.get(model.id) if isinstance(against, dict) else None
@@ -511,12 +515,12 @@ class JobWatch:
     async def _measured(
         self, model: Model, other_id: int, counted: ModelComparisonRow
     ) -> ModelComparisonRow:
-        """With the interval, which the command works out in the background."""
+        """Return the comparison with its interval, which the command computes."""
         if not sum((counted.counts or {}).values()):
             return counted
         if any(_runs(job) and job.kind == PREDICT for job in self._screen.jobs):
             return replace(counted, untold=PREDICTING)
-        # As this person: what they have still to decide blind is not counted there, either.
+        # With this person's name: items that they must decide blind are left out there as well.
         call = ["models", "compare", str(model.id), str(other_id), "--as", self._screen.me.name]
         if counted.base:
             call += ["--", counted.base]
@@ -527,18 +531,17 @@ class JobWatch:
         return measured(counted, found)
 
     def forget(self) -> None:
-        """Another job or model is stood on."""
+        """Discard the state of the previous job or model."""
         self._of = ""
 
 
 class JobActions:
-    """What changes jobs, and starts a training."""
+    """Actions on jobs, and the start of trainings."""
 
     def __init__(self, screen: JobsScreen) -> None:
         self._screen = screen
 
     def handlers(self) -> Handlers:
-        """What is about a job."""
         return {
             "side.cancel": self.cancel,
             "side.retry": self.retry,
@@ -547,7 +550,7 @@ class JobActions:
         }
 
     async def cancel(self) -> None:
-        """Stop a job, asked once."""
+        """Cancel a job after a question."""
         screen = self._screen
         job, listed = screen.job, screen.listed
         if job is None or listed is None:
@@ -567,7 +570,7 @@ class JobActions:
         )
 
     async def retry(self) -> None:
-        """Put a job back into the queue; of one that waits, start a runner."""
+        """Queue a job again; for a queued job, start a runner."""
         job = self._screen.job
         if job is None:
             return
@@ -580,7 +583,7 @@ class JobActions:
             await self._screen.reader.read_now()
 
     async def queued(self, words: str) -> None:
-        """Start a runner for what waits, and say so; without one the job stays queued."""
+        """Start a runner for queued jobs and report it; without one they stay queued."""
         try:
             await self._screen.client.start_runner()
             self._screen.say(words, Level.DONE)
@@ -601,7 +604,7 @@ class JobActions:
         screen.show_text(f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True)
 
     async def train(self) -> None:
-        """Ask what to train, and start it."""
+        """Ask for a training and queue it."""
         screen = self._screen
         from nfh_tui.screens.dialogs import TrainingDialog
 
@@ -624,7 +627,7 @@ class JobActions:
         dialog = TrainingDialog(form, choices, self._gold_of, self._call)
         chosen = await screen.app.push_screen_wait(dialog)
         if chosen is None:
-            # What was typed is there again the next time; what was only chosen is not.
+            # Typed values are kept for the next time, chosen ones are not.
             typed = dialog.form.settings != form.settings
             screen.memory["form"] = dialog.form if typed else None
             return
@@ -643,20 +646,20 @@ class JobActions:
         return begun if isinstance(begun, TrainingForm) else None
 
     async def _call(self, form: TrainingForm) -> int:
-        """Have the command queue a training, if all of it is right; the job's number."""
+        """Queue a training by the command, which validates it; returns the job's id."""
         self._screen.client.require(Access.ADMIN)
         call = [*call_of(form), "--as", self._screen.me.name]
         return (await report(call, self._screen.store.path, QueuedJob)).id
 
     def _bases(self) -> list[str]:
-        """Models that a training may start from, the one in use first."""
+        """Return the models from which a training may start, the active one first."""
         models = () if self._screen.listed is None else self._screen.listed.models
         warm = [model for model in models if model.recipe in WARM]
         warm.sort(key=lambda model: (model.state != ACTIVE, -model.id))
         return [model.name for model in warm]
 
     async def _gold_of(self, query: str) -> str:
-        """How many items with gold a query finds, in words."""
+        """Describe the number of items with gold of a query."""
         screen = self._screen
         n = await screen.client.read(
             screen.store.queue.count, parse(f"{query} {GOLD}".strip()), screen.me
@@ -665,14 +668,13 @@ class JobActions:
 
 
 class ModelActions:
-    """What uses, compares and shows models."""
+    """Actions on models."""
 
     def __init__(self, screen: JobsScreen) -> None:
         self._screen = screen
         self._under_way = ""
 
     def handlers(self) -> Handlers:
-        """What is about a model."""
         return {
             "side.use": self.use,
             "side.back": self.go_back,
@@ -682,13 +684,13 @@ class ModelActions:
         }
 
     def use(self) -> None:
-        """Make a model the one that its task uses, after `models activate` has tried it."""
+        """Activate a model by `models activate`, which checks it first."""
         screen = self._screen
         if screen.model is not None:
             self._command(f"trying {screen.model.name}", "activate", str(screen.model.id))
 
     async def go_back(self) -> None:
-        """Use the model again that was in use before, in the task of the one stood on."""
+        """Reactivate the previous model in the tasks of the selected one."""
         model = self._screen.model
         if model is None:
             return
@@ -699,7 +701,7 @@ class ModelActions:
             self._command("going back", "back", *tasks)
 
     def _command(self, busy: str, *arguments: str) -> None:
-        """Have a command of `nfh-tui models` run in the background, and say what it says."""
+        """Run a command of `nfh-tui models` in the background and show its message."""
         screen = self._screen
 
         async def run() -> None:
@@ -721,7 +723,7 @@ class ModelActions:
         screen.runner.work(run, group="command")
 
     async def predict(self) -> None:
-        """Have a model answer items, as a job."""
+        """Queue a prediction job for a model."""
         screen = self._screen
         model = screen.model
         if model is None:
@@ -744,7 +746,7 @@ class ModelActions:
         await screen.job_actions.queued(f"job {job_id} has {model.name} predict")
 
     async def compare(self) -> None:
-        """Choose the model that stands beside this one."""
+        """Choose the model for the comparison."""
         screen = self._screen
         model = screen.model
         if model is None:
@@ -780,7 +782,7 @@ class ModelActions:
         return ", ".join(filter(None, told))
 
     def show_card(self) -> None:
-        """Show a model's card; keys that come before it is read do what they always do."""
+        """Show a model's card; keys keep their usual meaning while it is read."""
         model = self._screen.model
         if model is None:
             return

@@ -1,4 +1,4 @@
-"""What a person asks of a training on the screen, as a plain value; no screen, no store."""
+"""The form of a training, as a plain value; no screen and no store is needed."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,10 @@ RECIPES: Mapping[str, tuple[str, ...]] = {
     "both": ("encoder", "small"),
     "identification": ("svm",),
 }
-"""Tasks that can be trained, each with its recipes, the usual one first."""
+"""Recipes of each task that can be trained, the default first."""
 
 WITHOUT_TORCH = "linear"
-"""What resolution is learnt with where no network can be trained here."""
+"""The resolution recipe that needs no PyTorch."""
 
 WARM = ("encoder", "small")
 """Recipes that start from a model."""
@@ -37,7 +37,7 @@ RECIPE_WORDS = {
 }
 
 USUAL = ""
-"""In place of a base: what the recipe starts from where nobody says otherwise."""
+"""A base that stands for the default of the recipe."""
 
 ALL_GOLD = ""
 ANY_SPLIT = ""
@@ -45,7 +45,7 @@ ANY_SPLIT = ""
 BASE = "base="
 
 NEEDS_SETTINGS = ("bilstm",)
-"""Recipes that cannot do without a setting."""
+"""Recipes that need a setting."""
 
 UNCLOSED = "A quote in the settings is not closed."
 
@@ -56,38 +56,38 @@ def _first() -> str:
 
 @dataclass(frozen=True, slots=True)
 class TrainingForm:
-    """A training as asked for.
-
-    base: what it starts from. settings: further ones as typed, "key=value" with blanks
-    between, one with a blank in it in quotes. split, query: of the gold that it learns from.
-    promote: whether it takes over where it is better. parser, scheduler: as the command has
-    them.
-    """
+    """A requested training."""
 
     task: str = "resolution"
     recipe: str = field(default_factory=_first)
     base: str = USUAL
+    """The model from which it starts."""
     settings: str = ""
+    """Further settings as typed: "key=value", separated by spaces; quotes protect spaces."""
     split: str = ANY_SPLIT
+    """Split of the gold that it learns from."""
     query: str = ALL_GOLD
+    """Query of the gold that it learns from."""
     promote: bool = True
+    """A model that is better than the active one replaces it."""
     parser: str | None = None
+    """As the command's option; so is `scheduler`."""
     scheduler: str | None = None
 
     @property
     def warm(self) -> bool:
-        """Whether its recipe starts from a model."""
+        """True if the recipe starts from a model."""
         return self.recipe in WARM
 
     @property
     def simple(self) -> bool:
-        """Whether nothing is in it that could be wrong: all of it was chosen from lists."""
+        """True if all values come from lists, so that none can be invalid."""
         typed = self.settings or self.split or self.parser or self.scheduler
         return not typed and self.recipe not in NEEDS_SETTINGS
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What stands behind each --set. Raises ValueError for a quote that is not closed."""
+        """Return the values of the --set options. Raises ValueError for an unclosed quote."""
         base = (f"{BASE}{self.base}",) if self.base and self.warm else ()
         try:
             return (*base, *shlex.split(self.settings))
@@ -97,7 +97,7 @@ class TrainingForm:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be chosen: bases that the recipes of WARM may start from, splits, queries."""
+    """The values to choose from: bases for the recipes in WARM, splits, queries."""
 
     bases: Sequence[str] = (USUAL,)
     queries: Sequence[str] = (ALL_GOLD,)
@@ -105,15 +105,15 @@ class Choices:
 
 
 SETTINGS = "settings"
-"""The field that is typed."""
+"""Name of the field that is typed."""
 
 FIELDS = ("task", "recipe", "base", SETTINGS, "split", "query", "promote")
 
 
 def turned(form: TrainingForm, field: str, by: int, choices: Choices) -> TrainingForm:
-    """The form with a field's next choice, or the one before; after the last the first.
+    """Return the form with the next or previous value of a field, cyclically.
 
-    What is typed has none.
+    The typed field stays the same.
     """
     if field == "task":
         task = _next(tuple(RECIPES), form.task, by)
@@ -143,9 +143,9 @@ def _next(choices: Sequence[str], now: str, by: int) -> str:
 
 
 def last_form(jobs: Iterable[Job]) -> TrainingForm | None:
-    """The last training as the form has it; None where none was asked for.
+    """Return the form of the last training; None if there was none.
 
-    jobs: the newest first.
+    jobs: newest first.
     """
     return next((_form_of(job) for job in jobs if job.kind == TRAIN and _known(job)), None)
 
@@ -176,7 +176,7 @@ def _form_of(job: Job) -> TrainingForm:
 
 
 def job_of(form: TrainingForm, who: str) -> NewJob:
-    """The job that the form asks for. Raises ValueError as `words` does."""
+    """Build the job of a form. Raises ValueError as `words` does."""
     return asked(
         form.task,
         form.recipe,
@@ -191,7 +191,7 @@ def job_of(form: TrainingForm, who: str) -> NewJob:
 
 
 def call_of(form: TrainingForm) -> list[str]:
-    """The same as a command's arguments. Raises ValueError as `words` does."""
+    """Return the form as command arguments. Raises ValueError as `words` does."""
     call = ["retrain", form.task]
     if form.query:
         call += [f"--query={form.query}"] if form.query.startswith("-") else [form.query]
@@ -205,7 +205,7 @@ def call_of(form: TrainingForm) -> list[str]:
 
 
 def command_of(form: TrainingForm) -> str:
-    """The same as a command to type in a shell, to be learnt by the way."""
+    """Return the form as a shell command, for people who want to learn it."""
     try:
         return f"nfh-tui {shlex.join(call_of(form))}"
     except ValueError as error:

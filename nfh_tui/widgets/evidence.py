@@ -1,6 +1,4 @@
-"""The evidence pane: the answer being edited, and all that is known besides of the item,
-with a scrolling size that stays the same.
-"""
+"""The evidence pane: the answer being edited, and everything else known about the item."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -24,11 +22,11 @@ ROLES = (
     "key", "name", "bar", "gold", "number", "put", "noun",
     *(f"lane-{number}" for number in range(MOST_LANES + 1)),
 )  # fmt: skip
-"""Looks of text, each a component class `evidence--NAME`."""
+"""Text roles, each a component class `evidence--NAME`."""
 
 
 class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
-    """Shows the answer being edited, gold, annotators, the model, flags, and history."""
+    """Shows the answer being edited, gold, votes, predictions, flags, and history."""
 
     ALLOW_SELECT = False
 
@@ -81,11 +79,10 @@ class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
         precedents: "Sequence[Precedent]" = (),
         brief: bool = False,
     ) -> None:
-        """Show an item and the answer edited on it; None for an empty pane.
+        """Show an item and the answer being edited; None for an empty pane.
 
-        brief: without the answer edited, and with no row left empty.
-
-        A new item is shown from its top; otherwise the rows stay where they are.
+        brief: without the answer and without empty rows. A new item is shown from its top; for
+        the same item the scroll position stays.
         """
         anew = item is None or self._shown is None or item.anchor_id != self._shown.anchor_id
         self._shown, self._edit = item, state
@@ -97,7 +94,7 @@ class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=0, animate=False, force=True)
 
     def _fill(self) -> None:
-        """Make the rows for the width of now, and draw anew those that changed."""
+        """Build the rows for the current width and redraw those that have changed."""
         width = self._rows_width = self.scrollable_content_region.width
         before = self._rows
         self._rows = ()
@@ -122,7 +119,6 @@ class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
         refresh_lines(self, changed)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the pane."""
         width = self.scrollable_content_region.width
         number = self.scroll_offset.y + y
         if number >= len(self._rows):
@@ -131,12 +127,12 @@ class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
         return strip.crop_extend(0, width, self._painter.base)
 
     def notify_style_update(self) -> None:
-        """Colours changed: make all looks anew."""
+        """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._painter.forget()
 
     def on_resize(self) -> None:
-        """Another width breaks rows elsewhere; in another height more or fewer fit."""
+        """Break the rows for the new width; more or fewer of them fit into a new height."""
         width = self.scrollable_content_region.width
         if width != self._rows_width:
             self._fill()

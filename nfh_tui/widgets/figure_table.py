@@ -1,4 +1,4 @@
-"""Lines of cells with a cursor that goes from stop to stop: figures and the way to items."""
+"""Lines of cells with a cursor that moves between stops: figures that lead to their items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ HEAT_ROLES = (*ROLES, "heat")
 
 
 class FigureTable(ScrollView, can_focus=False):
-    """Lines; one of their stops is where one stands.
+    """A table with a cursor on one of its stops.
 
-    Colour only repeats what signs and numbers say: a sign stands before the cell in use.
+    Colours repeat what signs and numbers show: a sign precedes the selected cell.
     """
 
     ALLOW_SELECT = False
@@ -47,11 +47,12 @@ class FigureTable(ScrollView, can_focus=False):
 
     @dataclass
     class Moved(Message):
-        """One stands on another stop, None where there is none. by_hand: a key did it."""
+        """The cursor is on another stop, or on none."""
 
         sheet: "FigureTable"
         place: Target | None
         by_hand: bool
+        """A key moved it."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
@@ -64,7 +65,9 @@ class FigureTable(ScrollView, can_focus=False):
     # --- what the screen tells it -------------------------------------------------------
 
     def show(self, lines: Sequence[Line], name: str | None = None) -> None:
-        """Show other lines; the cursor stays on the stop of its name, or goes to `name`."""
+        """Replace the lines. The cursor stays on the stop with the same name, or goes to
+        `name`.
+        """
         wanted = name or (self.stop.name if self.stop else None)
         before = self._stops[self._at][0] if self._stops else 0
         self._lines = lines
@@ -81,12 +84,12 @@ class FigureTable(ScrollView, can_focus=False):
 
     @property
     def stop(self) -> Target | None:
-        """What one stands on."""
+        """The selected stop; None if there is none."""
         return self._stops[self._at][2] if self._stops else None
 
     @property
     def in_use(self) -> bool:
-        """True while keys move this sheet's cursor."""
+        """True while keys move the cursor of this table."""
         return self._in_use
 
     @in_use.setter
@@ -99,7 +102,7 @@ class FigureTable(ScrollView, can_focus=False):
     # --- moving -------------------------------------------------------------------------
 
     def move(self, by: int) -> None:
-        """To the next line that has a stop, nearest to where one stands."""
+        """Move to the next line with a stop, to its nearest stop."""
         if not self._stops:
             self.scroll_relative(y=by, animate=False)
             return
@@ -107,7 +110,7 @@ class FigureTable(ScrollView, can_focus=False):
         lines = sorted({line for line, _, _ in self._stops})
         place = lines.index(y) + by
         if not 0 <= place < len(lines):
-            # Past the last stop the rest of the page can still be read.
+            # Scroll past the last stop, so that the rest can be read.
             self.scroll_relative(y=by, animate=False)
             return
         target = lines[place]
@@ -116,7 +119,7 @@ class FigureTable(ScrollView, can_focus=False):
         self._go(min(there, key=lambda n: abs(self._column(target, self._stops[n][1]) - here)))
 
     def move_across(self, by: int) -> None:
-        """To the next stop of the line."""
+        """Move to the next stop of the line."""
         if not self._stops:
             return
         place = self._at + by
@@ -125,12 +128,12 @@ class FigureTable(ScrollView, can_focus=False):
 
     @property
     def beside(self) -> bool:
-        """Whether another stop is on the line of the one in use."""
+        """True if the line has another stop."""
         lines = [line for line, _, _ in self._stops]
         return bool(lines) and lines.count(lines[self._at]) > 1
 
     def page(self, by: int) -> None:
-        """About a page on."""
+        """Move by about one page."""
         if not self._stops:
             self.scroll_relative(y=by * self.size.height, animate=False)
             return
@@ -140,7 +143,7 @@ class FigureTable(ScrollView, can_focus=False):
         )
 
     def edge(self, *, last: bool) -> None:
-        """To the first stop or the last."""
+        """Move to the first or the last stop."""
         self._go(len(self._stops) - 1 if last else 0)
         end = self.max_scroll_y if last else 0
         self.scroll_to(0, end, animate=False, force=True, immediate=True)
@@ -188,12 +191,11 @@ class FigureTable(ScrollView, can_focus=False):
         self._measure()
 
     def notify_style_update(self) -> None:
-        """Colours changed: make all looks anew."""
+        """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._painter.forget()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view."""
         width = self.scrollable_content_region.width
         place = y + round(self.scroll_offset.y)
         if place >= len(self._lines):
@@ -212,7 +214,7 @@ class FigureTable(ScrollView, can_focus=False):
 
 
 def _marked(text: str) -> str:
-    """The text with the cursor's sign just before its first letter, where a blank is."""
+    """Put the cursor's sign before the first letter of a text, in place of a space."""
     start = len(text) - len(text.lstrip(" "))
     place = max(0, start - 1)
     return f"{text[:place]}{CURSOR}{text[place + 1 :]}" if start else CURSOR + text[1:]

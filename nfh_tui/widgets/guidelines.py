@@ -1,4 +1,4 @@
-"""The guidelines in the pane beside the passage, as rows of text drawn line by line."""
+"""The guidelines pane: text in rows, drawn line by line."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from textual.strip import Strip
 from nfh_tui.textual_support import EnduringPane, Painter
 from nfh_tui.widgets.evidence_rows import Part, Row, RowBuilder
 
-# The guidelines as rows of text, for the pane beside a passage. Pure: no screen.
+# The guidelines as rows of text. No screen is needed.
 #
-# Only as much of Markdown as such a text has: headings, paragraphs, lists, tables, *marked*
-# and `quoted` words. Whatever else stands there is shown as it is written.
+# A subset of Markdown is supported: headings, paragraphs, lists, tables, *emphasis* and `code`.
+# Everything else is shown as it is written.
 
 _MARKED = re.compile(r"(\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|`[^`\n]+`)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*")
@@ -22,11 +22,11 @@ _ITEM = re.compile(r"(\s*)([-*+]|\d{1,3}[.)])[ \t]+(.*)")
 _RULER = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")
 
 Block = tuple[str, str]
-"""What a block is ("heading", "item", "quote", "row" or "text"), and its words."""
+"""The kind of a block ("heading", "item", "quote", "row" or "text"), and its text."""
 
 
 def guide_rows(text: str, width: int) -> tuple[Row, ...]:
-    """The whole text in rows of at most `width` cells."""
+    """Return the text in rows of at most `width` cells."""
     rows = RowBuilder(width)
     before = ""
     for kind, words in _blocks(text.splitlines()):
@@ -55,7 +55,7 @@ def guide_rows(text: str, width: int) -> tuple[Row, ...]:
 
 
 def heading_row(rows: Sequence[Row], rule: str) -> int | None:
-    """The row in which a rule begins, by its id ("R7"); None where there is none."""
+    """Return the row of the heading of a rule by its id ("R7"); None if there is none."""
     for number, row in enumerate(rows):
         words = "".join(run.text for run in row).split()
         if words[:1] == [rule] and any("title" in run.roles for run in row):
@@ -64,7 +64,7 @@ def heading_row(rows: Sequence[Row], rule: str) -> int | None:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """Blocks in their order; lines of one paragraph, or of one item, are joined."""
+    """Yield the blocks in order; the lines of a paragraph or a list item are joined."""
     kind, words = "", ""
     for line in (*lines, ""):
         opened = _opens(line)
@@ -81,7 +81,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _opens(line: str) -> Block | None:
-    """The block that a line opens by what it begins with; None where it opens none."""
+    """Return the block that a line starts; None if it starts none."""
     if heading := _HEADING.fullmatch(line):
         return "heading", heading[2]
     if item := _ITEM.fullmatch(line):
@@ -94,7 +94,7 @@ def _opens(line: str) -> Block | None:
 
 
 def _cells(words: str) -> list[Part]:
-    """A row of a table: its first cell stands out, the others follow."""
+    """Format a table row; its first cell is highlighted."""
     first, *others = (cell.strip() for cell in words.split("|"))
     parts: list[Part] = [(first, "name")]
     for cell in filter(None, others):
@@ -103,7 +103,7 @@ def _cells(words: str) -> list[Part]:
 
 
 def _parts(words: str) -> list[Part]:
-    """A text with what is marked in it."""
+    """Split a text at its emphasis and code."""
     parts: list[Part] = []
     for piece in _MARKED.split(words):
         if _MARKED.fullmatch(piece):
@@ -114,11 +114,11 @@ def _parts(words: str) -> list[Part]:
 
 
 ROLES = ("title", "key", "name", "kind", "note")
-"""Looks of text, each a component class `guide--NAME`."""
+"""Text roles, each a component class `guide--NAME`."""
 
 
 class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=False):
-    """Shows a text of guidelines. What is scrolled to stays while items come and go."""
+    """Shows the guidelines. The scroll position is independent of the item."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"guide--{role}" for role in ROLES}
@@ -143,7 +143,7 @@ class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=Fals
         self._painter = Painter(self, "guide", ROLES)
 
     def show(self, text: str) -> None:
-        """Show a text; another one than before is shown from its top."""
+        """Show a text; a new text is shown from its top."""
         if text != self._text:
             self._text = text
             self._fill()
@@ -156,7 +156,6 @@ class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=Fals
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the pane."""
         width = self.scrollable_content_region.width
         number = round(self.scroll_offset.y) + y
         if number >= len(self._rows):
@@ -165,11 +164,11 @@ class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=Fals
         return strip.crop_extend(0, width, self._painter.base)
 
     def notify_style_update(self) -> None:
-        """Colours changed: make all looks anew."""
+        """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._painter.forget()
 
     def on_resize(self) -> None:
-        """Another width breaks rows elsewhere."""
+        """Break the rows for the new width."""
         if self.scrollable_content_region.width != self._rows_width:
             self._fill()

@@ -1,4 +1,4 @@
-"""The one line in which a query, a search, a comment or a name is typed."""
+"""The input bar: one line for a query, a search, a comment or a name."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from nfh_tui.textual_support import Enduring, Typed, one_line, type_into
 
 
 class BarInput(Enduring, Input):
-    """The input of the bar, which is given its keys by the bar."""
+    """The input of the bar; the bar passes its keys to it."""
 
     def __init__(self) -> None:
         super().__init__(compact=True, select_on_focus=False)
@@ -20,14 +20,14 @@ class BarInput(Enduring, Input):
 
 
 ENDS = {"enter": True, "escape": False}
-"""Keys that close the bar, and whether what stands in it is meant."""
+"""Keys that close the bar, and whether they accept the text."""
 
 NOT_OURS = frozenset({"ctrl+c", "super+c"})
-"""Keys of an input that mean something where none is open, too."""
+"""Keys of an input that have a meaning for the app, too."""
 
 
 class InputBar(Enduring, Horizontal):
-    """Hidden until `ask` opens it."""
+    """An input with a prompt and a note, hidden until `ask` opens it."""
 
     DEFAULT_CSS = """
     InputBar {
@@ -51,29 +51,28 @@ class InputBar(Enduring, Horizontal):
         self._complete: Callable[[str, int], tuple[str, int] | None] | None = None
 
     def compose(self) -> ComposeResult:
-        """Prompt, input, note."""
         yield self._prompt
         yield self._input
         yield self._note
 
     @property
     def is_open(self) -> bool:
-        """True while something is asked."""
+        """True while the bar is open."""
         return self._answer is not None and not self._answer.done()
 
     @property
     def text(self) -> str:
-        """What stands in the bar."""
+        """The current text."""
         return self._input.value
 
     @property
     def cursor(self) -> int:
-        """Where the cursor stands in the text."""
+        """The cursor's position in the text."""
         return self._input.cursor_position
 
     @property
     def note(self) -> str:
-        """The words at the right end."""
+        """The note at the right end."""
         return str(self._note.content)
 
     @note.setter
@@ -90,13 +89,12 @@ class InputBar(Enduring, Horizontal):
         selected: bool = False,
         early: Callable[[], Typed | None] | None = None,
     ) -> str | None:
-        """Open the bar and wait for enter (the text) or escape (None).
+        """Open the bar; returns the text on enter, None on escape.
 
-        selected: all of `text` is, so that typing replaces it and arrows keep it. early: gives
-        the keys, one a call, that came in one go with the one that opened the bar: its own.
-
-        changed: called with the text after each change. complete: given text and cursor,
-        returns both as they should become, or None where nothing fits.
+        changed: called with the text after each change. complete: returns the new text and
+        cursor, or None if nothing matches. selected: `text` is selected, so that typing
+        replaces it. early: returns the keys that arrived together with the key that opened the
+        bar, one per call.
         """
         self._answer = asyncio.get_running_loop().create_future()
         self._changed, self._complete, self._told = None, complete, None
@@ -119,14 +117,14 @@ class InputBar(Enduring, Horizontal):
             self.screen.set_focus(None)
 
     def finish(self, *, accepted: bool) -> None:
-        """Answer who asked: with the text, or with None."""
-        # Messages of what was typed last may still be on their way.
+        """Close the bar and return the text, or None, to the caller of `ask`."""
+        # Messages about the last changes may still be queued.
         self._tell(self._input.value)
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(self._input.value if accepted else None)
 
     def complete(self) -> None:
-        """Put the next completion into the text, if there is one."""
+        """Insert the next completion, if there is one."""
         if self._complete is None:
             return
         made = self._complete(self._input.value, self._input.cursor_position)
@@ -134,7 +132,7 @@ class InputBar(Enduring, Horizontal):
             self._input.value, self._input.cursor_position = made
 
     async def take(self, event: Typed) -> bool:
-        """Do at once what a key or a paste does here; False where it does nothing here."""
+        """Handle a key or a paste at once; returns False if the bar does not use it."""
         if isinstance(event, events.Key) and event.key in ENDS:
             self.finish(accepted=ENDS[event.key])
             return True
@@ -144,14 +142,14 @@ class InputBar(Enduring, Horizontal):
         return await type_into(self._input, event)
 
     def edits(self, key: str) -> bool:
-        """True for a key that changes a text, or moves in it, and types no character."""
+        """Return True for a key that edits or moves without typing a character."""
         bound = self._input._bindings  # noqa: SLF001
         return key in bound.key_to_bindings and key not in NOT_OURS
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Pass the text on to who asked."""
+        """Pass the text to `changed`."""
         event.stop()
-        # What stands there by now: a message may come after the next change was made.
+        # The current text, because the message may arrive after another change.
         self._tell(self._input.value)
 
     def _tell(self, text: str) -> None:

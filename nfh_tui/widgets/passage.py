@@ -1,4 +1,4 @@
-"""The passage as a widget: words, speakers, the number, heads, gold, scores, and the token
+"""The passage widget: words, speakers, the anchor, heads, gold, scores, and the token
 cursor.
 """
 
@@ -33,10 +33,10 @@ from nfh_tui.widgets.passage_render import (
 )
 
 MARGIN = 2
-"""Lines kept in view over and under the cursor where the passage is longer than the pane."""
+"""Lines above and below the cursor that stay visible if the passage is longer than the pane."""
 
 LAYOUTS = 4
-"""Layouts remembered, for items of one passage and for turning back."""
+"""Cached layouts, for items of the same passage and for returning to an item."""
 
 
 LOOKS = """
@@ -94,15 +94,15 @@ PassageView > .passage--hushed { text-style: dim; }
 PassageView > .passage--foot { background: $panel; }
 PassageView > .passage--foot-faint { text-style: dim; }
 """ + lane_css("PassageView", "passage")
-"""The default CSS of the passage."""
+"""Default CSS of the passage."""
 
 
 LOW = 10
-"""Rows below which only the first of the heat map's lines is shown."""
+"""Rows; a lower pane shows only the first line of the heat map's legend."""
 
 
 class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
-    """Shows the passage of one item and the answer being edited on it."""
+    """Shows the passage of one item and the answer being edited."""
 
     ALLOW_SELECT = False
 
@@ -111,11 +111,9 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
     DEFAULT_CSS = LOOKS
 
     class LaidOut(Message):
-        """The lines are broken anew, so that another number of rows may be needed."""
+        """The lines have been broken again, which may change the number of rows needed."""
 
     class TokenClicked(Message):
-        """A word was clicked."""
-
         def __init__(self, view: "PassageView", token: int) -> None:
             super().__init__()
             self.view = view
@@ -123,7 +121,6 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
 
         @property
         def control(self) -> "PassageView":
-            """The view that was clicked."""
             return self.view
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
@@ -143,7 +140,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         self._heat_lines: tuple[Strip, ...] = ()
         self._foot_size = 0
         self.brief = False
-        """The heat map has one line below the words, for there is more to see elsewhere."""
+        """The legend of the heat map has one line, to leave room for other panes."""
         self._painter = Painter(self, "passage", ROLES)
 
     # --- what is shown ------------------------------------------------------------------
@@ -158,12 +155,11 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         windowed: bool = False,
         blind: bool = False,  # noqa: ARG002  # an item comes blinded; nothing here names anybody
     ) -> None:
-        """Show an item and the answer edited on it; None for an empty pane.
+        """Show an item and the answer being edited; None for an empty pane.
 
-        heat: what lies on the words. other: the model whose scores a difference is from, else
-        the newest one. windowed: whether the turns that voters saw are bounded. A new item
-        comes with its number in view; otherwise the lines stay where they are unless the
-        cursor would leave the pane.
+        heat: the scores to show. other: the model to compare with; None for the newest one.
+        windowed: marks the bounds of the turns that voters saw. A new item is scrolled to its
+        anchor; otherwise the scroll position stays unless the cursor would leave the pane.
         """
         same = item is not None and self._shown is not None and same_text(item, self._shown)
         anew = not same or item is None or item.anchor_id != _id_of(self._shown)
@@ -186,7 +182,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
             self._keep_in_view()
 
     def _explain_heat(self) -> None:
-        """Make the lines that stand under the heat map."""
+        """Build the legend of the heat map."""
         before, width = len(self._heat_lines), self.scrollable_content_region.width
         self._heat_lines = ()
         if self._shown is not None and width > 0:
@@ -199,7 +195,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _mark(self) -> None:
-        """Work out what lies on the words, and draw anew the lines where that changed."""
+        """Compute the marks on the words, and redraw the lines whose marks have changed."""
         if self._shown is None or self._plan is None:
             return
         before, self._marks = self._marks, marks(self._shown, self._edit, self._warm)
@@ -219,7 +215,9 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
     # --- how it is laid out -------------------------------------------------------------
 
     def _make_room(self) -> None:
-        """Find what stands beside words and between turns, whatever the answer edited."""
+        """Compute the width of signs beside words and between turns; independent of the
+        answer.
+        """
         item, self._rooms, self._window = self._shown, NO_ROOMS, None
         if item is not None:
             votes = judging(self._edit)
@@ -233,7 +231,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
             self._window = window(item) if votes and self._windowed else None
 
     def _lay_out(self) -> None:
-        """Lay the passage out for the width of now; without a width, later."""
+        """Lay out the passage for the current width; does nothing before there is a width."""
         before, self._plan = self._plan, None
         self._strips.clear()
         self._marks = PassageMarks()
@@ -248,7 +246,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _size_up(self) -> None:
-        """Let the lines be scrolled as far as what stands below them needs."""
+        """Set the virtual size to the lines and the legend below them."""
         if self._plan is None or self._shown is None:
             return
         lines = len(self._plan.lines)
@@ -259,7 +257,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(self._plan.width, lines)
 
     def _stay(self, before: PassageLayout | None, now: PassageLayout) -> None:
-        """Keep the cursor's line where it was, though signs have moved words about."""
+        """Keep the cursor's line at the same row after signs have moved words."""
         cursor = 0 if self._edit is None else self._edit.cursor
         if before is None or len(before.spots) != len(now.spots) or cursor >= len(now.spots):
             return
@@ -280,7 +278,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
 
     @property
     def rows_needed(self) -> int:
-        """Rows in which the whole passage would be seen, with one for the heat map."""
+        """Rows that the whole passage needs, including one for the heat map's legend."""
         lines = 0 if self._plan is None else len(self._plan.lines)
         return lines + (self._heat is not Heat.OFF)
 
@@ -288,21 +286,23 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
 
     @property
     def _space(self) -> int:
-        """Rows over the lines of the heat map."""
+        """Rows above the heat map's legend."""
         return self.size.height - len(self._heat_lines)
 
     @property
     def _overflows(self) -> bool:
-        """True if the passage is longer than the pane, whose last lines are then the foot."""
+        """True if the passage is longer than the pane, so that the legend covers its last
+        rows.
+        """
         return self._foot_size > 0
 
     @property
     def _rows(self) -> int:
-        """Lines of the passage that the pane can show."""
+        """Lines of the passage that fit into the pane."""
         return max(1, self._space - self._foot_size)
 
     def _turn_to_anchor(self) -> None:
-        """Put the number into view, with more before it than after it, and the cursor too."""
+        """Scroll to the anchor, with more lines before than after it, and to the cursor."""
         if self._plan is None or self._shown is None:
             return
         line = self._plan.spots[self._shown.anchor.start].line
@@ -310,7 +310,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         self._keep_in_view()
 
     def _keep_in_view(self) -> None:
-        """Scroll as little as brings the cursor into view, with some lines around it."""
+        """Scroll as little as possible to show the cursor with MARGIN lines around it."""
         if self._plan is None or self._edit is None or not self._overflows:
             return
         spots = self._plan.spots
@@ -324,7 +324,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
 
     @property
     def tokens_in_view(self) -> range | None:
-        """The tokens on the lines in view, the first to the last; None where none is known."""
+        """The range of tokens on the visible lines; None before the first layout."""
         if self._plan is None or not self.size.height:
             return None
         top = self.scroll_offset.y
@@ -333,17 +333,16 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         return range(min(found), max(found) + 1) if found else None
 
     def token_above(self, token: int) -> int:
-        """The token over this one, one visual line up; itself on the first line."""
+        """Return the token one visual line above; the same token on the first line."""
         return token if self._plan is None else self._plan.vertical_neighbour(token, down=False)
 
     def token_below(self, token: int) -> int:
-        """The token under this one, one visual line down; itself on the last line."""
+        """Return the token one visual line below; the same token on the last line."""
         return token if self._plan is None else self._plan.vertical_neighbour(token, down=True)
 
     # --- drawing ------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        """One line of the pane."""
         width = self.scrollable_content_region.width
         plan = self._plan
         number = self.scroll_offset.y + y
@@ -361,7 +360,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         return strip.crop_extend(0, width, self._painter.base)
 
     def _turn_here(self) -> int:
-        """The turn of the number: its gutter stands out."""
+        """The turn of the anchor, whose gutter is highlighted."""
         if self._shown is None:
             return -1
         return self._shown.passage.turn_of(self._shown.anchor.start)
@@ -374,14 +373,14 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         return self._painter.strip([Run(said[row], ("foot",))] if row < len(said) else [])
 
     def notify_style_update(self) -> None:
-        """Colours changed: make all looks anew."""
+        """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._painter.forget()
         self._strips.clear()
         self._explain_heat()
 
     def on_resize(self) -> None:
-        """Another width breaks lines elsewhere."""
+        """Break the lines for the new width."""
         width = self.scrollable_content_region.width
         self._explain_heat()
         if self._plan is None or self._plan.width != width:
@@ -395,7 +394,6 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which word was clicked."""
         offset = event.get_content_offset(self)
         if offset is None or self._plan is None or offset.y >= self._rows:
             return
@@ -409,7 +407,7 @@ def _id_of(item: AnchorItem | None) -> int | None:
 
 
 def same_text(one: AnchorItem, other: AnchorItem) -> bool:
-    """True if two items show the same words in the same places."""
+    """Return True if two items show the same words at the same positions."""
     left, right = one.passage, other.passage
     if left is right:
         return True

@@ -1,4 +1,4 @@
-"""The queue as a list of any length: only the rows in view are known and drawn."""
+"""The queue as a list of any length; only visible rows are read and drawn."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -17,10 +17,10 @@ from nfh_tui.widgets.passage_render import Roles, Run
 from nfh_tui.workbench.session import IdList
 
 MARGIN = 40
-"""Rows fetched above and below the view, so that the next key finds them there."""
+"""Rows that are read above and below the visible ones, for the next keys."""
 
 KNOWN = 2_000
-"""Rows kept; the ones used longest ago are forgotten first."""
+"""Maximum number of cached rows; the least recently used ones are removed."""
 
 SIGNS = {
     AnchorState.OPEN: "○",
@@ -44,10 +44,10 @@ KIND_SHORT = {
 }
 BLOCKING_SHORT = {Blocking.ANSWERABILITY: "answer?"}
 ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in AnchorState))
-"""Looks of the parts of a row, each a component class `queue--NAME`."""
+"""Text roles, each a component class `queue--NAME`."""
 
 MOST_NOTE = 13
-"""Most cells for what stands at the right of a row."""
+"""Maximum cells of the note at the right end of a row."""
 
 FLAG_SIGNS = {
     FlagName.SKIP: "»",
@@ -57,15 +57,16 @@ FLAG_SIGNS = {
 }
 
 HERE, BACK = "▌", "┆"
-"""Before the row of the item shown; before the row to go on from, while another is shown."""
+"""Signs before a row: it is shown; it is the position in the queue while another item is
+shown."""
 
 Fetch = Callable[[Sequence[int]], Awaitable[tuple[QueueRow, ...]]]
 
 
 def row_note(row: QueueRow, width: int = MOST_NOTE) -> str:
-    """What stands at the right of a row: how answers differ, or what was decided.
+    """Return the note of a row: how answers differ, or the decision.
 
-    The pattern of the votes is left out where both do not fit into `width` cells.
+    The pattern of the votes is left out if both do not fit into `width` cells.
     """
     if row.state is AnchorState.DISAGREE and row.strongest is not None:
         name = BLOCKING_SHORT.get(row.strongest, row.strongest.value)
@@ -83,7 +84,7 @@ def row_flags(row: QueueRow) -> str:
 
 
 class QueueList(EnduringPane, ScrollView, can_focus=False):
-    """One line an anchor, its number in context. Colour only repeats what signs say."""
+    """Shows one line per anchor: the number in its context. Colours repeat what signs show."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"queue--{role}" for role in ROLES}
@@ -130,14 +131,16 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         self.grown()
 
     def put_ids(self, ids: IdList) -> None:
-        """Take the same list in another order; place and view stay."""
+        """Replace the list by another order of the same ids; position and scroll offset
+        stay.
+        """
         self._ids = ids
         self._drawn = 0
         self.grown()
         self.refresh()
 
     def grown(self) -> None:
-        """The list has grown: measure it, and draw it if the end was in view."""
+        """Update the size after ids were appended; redraws if the end was visible."""
         drawn = self._drawn
         self._drawn = len(self._ids)
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, self._drawn))
@@ -146,7 +149,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
 
     @property
     def current(self) -> int:
-        """The place that is marked."""
+        """The marked position."""
         return self._current
 
     @current.setter
@@ -158,7 +161,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
 
     @property
     def away(self) -> bool:
-        """True while the item shown is not that of the marked place: its mark is hollow."""
+        """True while the item shown is not the marked one; the mark is then hollow."""
         return self._away
 
     @away.setter
@@ -168,14 +171,14 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
             self._refresh_place(self._current)
 
     async def refresh_rows(self, anchor_ids: Iterable[int]) -> None:
-        """Fetch these rows anew if they are known, and draw them."""
+        """Read these rows again if they are cached, and redraw them."""
         known = [anchor_id for anchor_id in anchor_ids if anchor_id in self._rows]
         if known:
             self._keep(known, await self._fetch(known))
             self.refresh()
 
     async def refresh_visible(self) -> None:
-        """Fetch the rows in view anew and forget the others: somebody has written."""
+        """Read the visible rows again and forget the others, because somebody has written."""
         known = self._wanted()
         kept = self._rows
         self._gone.clear()
@@ -185,7 +188,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
 
     @property
     def page(self) -> int:
-        """How many rows are in view."""
+        """Number of visible rows."""
         return max(1, self.scrollable_content_region.height)
 
     # --- keeping rows -------------------------------------------------------------------
@@ -210,14 +213,14 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
             self._rows.popitem(last=False)
 
     def _ask(self) -> None:
-        """Start fetching what is missing in view, unless a fetch is under way."""
+        """Start reading missing visible rows, unless a read is running."""
         if not self._fetching and self.is_attached:
             self._fetching = True
             start(self, self._fetch_missing, group="rows", description="rows of the queue")
 
     async def _fetch_missing(self) -> None:
         try:
-            # What is in view may change while a fetch runs: look again until nothing lacks.
+            # The visible rows may change during a read: repeat until none is missing.
             while missing := self._missing():
                 self.fetches += 1
                 self._keep(missing, await self._fetch(missing))
@@ -236,8 +239,8 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         height = self.page
         top = round(self.scroll_offset.y)
         if not top <= place < top + height:
-            # By a part of a page, not by one row: a still list is easier on the eyes, and
-            # only few steps make all of it be drawn anew.
+            # Scroll by part of a page: a list that rarely moves is easier on the eyes, and it
+            # is redrawn less often.
             lead = height // 4 if place >= top + height else height - 1 - height // 4
             lead = lead if abs(place - top) <= 2 * height else height // 2
             self.scroll_to(0, max(0, place - lead), animate=False, force=True, immediate=True)
@@ -248,12 +251,11 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
             self.refresh(Region(0, y, self.size.width, 1))
 
     def notify_style_update(self) -> None:
-        """Colours changed: make all looks anew."""
+        """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._painter.forget()
 
     def render_line(self, y: int) -> Strip:
-        """One row of the view."""
         width = self.scrollable_content_region.width
         place = y + round(self.scroll_offset.y)
         if place >= len(self._ids):
@@ -271,13 +273,13 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         return self._painter.strip([mark, Run(pad(words, width - 1), (*lies, "note"))])
 
     def _runs(self, row: QueueRow, width: int, lies: Roles) -> Iterable[Run]:
-        """State, number in context, note: exactly `width` cells."""
+        """Return state, number in context, and note in exactly `width` cells."""
         flags = row_flags(row)
         note_width = min(max(8, width // 4), MOST_NOTE)
         note = "" if self.hide_answers else row_note(row, note_width - len(flags))
         room = max(1, width - 3 - note_width)
         word = clip(one_line(row.word), room)
-        # Numbers stand under each other, as in a concordance, while there is room for it.
+        # The numbers are aligned, as in a concordance, if there is room.
         left = min(room * 2 // 5, room - width_of(word))
         before = cut_left(one_line(row.before), left)
         lead = " " * (left - width_of(before))

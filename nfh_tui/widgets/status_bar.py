@@ -1,4 +1,6 @@
-"""The line of state and the line of keys at the foot of the screen, and the box of the tour."""
+"""The status line and the line of keys at the foot of the screen, pane titles, and the tour's
+box.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from nfh_tui.widgets.passage_render import Run
 
 
 class Level(StrEnum):
-    """How much a sentence wants to be seen; each has its sign besides its colour."""
+    """The importance of a message; each level has a sign as well as a colour."""
 
     PLAIN = "plain"
     DONE = "done"
@@ -26,43 +28,45 @@ class Level(StrEnum):
 
 
 ROOMY = 78
-"""Cells from which on the keys at the foot stand further apart."""
+"""Cells; a line of keys at least this wide has more space between its keys."""
 
 MOST_NAME, LEAST_NAME = 16, 8
-"""Most cells of the name of who works, on a wide line and on a narrow one."""
+"""Maximum cells of the person's name on a wide line and on a narrow one."""
 
 MOST_ROWS = 3
-"""Rows that a sentence on the line of state may take."""
+"""Maximum rows of a message on the status line."""
 
 NEWS = "● "
-"""Before what is new."""
+"""Prefix of news."""
 
 SIGNS = {Level.PLAIN: "", Level.DONE: "✓ ", Level.REFUSED: "✗ "}
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the line of state shows.
-
-    say: the last sentence. busy: what is under way ("saving…"), "" for nothing.
-    place: "12/345" in the queue. model: the predictor's state. job: the one that runs. me: who
-    is working. news: of work that went on by itself, the latest first, which has rows of its
-    own; of the others it is said that they are there.
-    """
+    """The content of the status line."""
 
     mode: str = ""
     place: str = ""
+    """Position in the queue, "12/345"."""
     say: str = ""
+    """The last message."""
     level: Level = Level.PLAIN
     busy: str = ""
+    """What is in progress ("saving…"); empty for nothing."""
     model: str = ""
+    """The state of the predictor."""
     job: str = ""
+    """The running job."""
     me: str = ""
+    """The person's name."""
     news: tuple[str, ...] = ()
+    """Messages of background work, newest first. The newest one is shown in rows of its own,
+    the others are counted."""
 
 
 class OneLine(EnduringPane, Widget, can_focus=False):
-    """A widget of one line, drawn of runs that a subclass gives."""
+    """A widget with one line of runs, which a subclass returns."""
 
     ALLOW_SELECT = False
     PREFIX: ClassVar[str]
@@ -73,17 +77,16 @@ class OneLine(EnduringPane, Widget, can_focus=False):
         self._painter = Painter(self, self.PREFIX, self.ROLES)
 
     def notify_style_update(self) -> None:
-        """Colours changed: make all looks anew."""
+        """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._painter.forget()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """What the line shows in so many cells; what is longer is cut."""
+        """Return the runs for a width in cells; longer ones are cut."""
         del width
         return ()
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
         del y
         width = self.size.width
         strip = self._painter.strip(self.runs(width))
@@ -91,7 +94,7 @@ class OneLine(EnduringPane, Widget, can_focus=False):
 
 
 class StatusLine(OneLine):
-    """Mode, person, place, what was said last, the model: more lines for a long sentence."""
+    """Mode, person, position, message, predictor; a long message takes more rows."""
 
     PREFIX = "status"
     ROLES = ("mode", "plain", "done", "refused", "faint")
@@ -109,24 +112,27 @@ class StatusLine(OneLine):
     status: reactive[Status] = reactive(Status)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Rows for the sentence as it is, at least one."""
+        """Return the rows of the current message, at least one."""
         del container, viewport
         return len(self.lines(width))
 
     def watch_status(self) -> None:
-        """Take the rows that the sentence needs; the screen is laid out only if they change."""
+        """Resize for a new message; the screen is laid out again only if the number of rows
+        changes.
+        """
         if self.size.width and len(self.lines(self.size.width)) != self.size.height:
             self.refresh(layout=True)
 
     def render_line(self, y: int) -> Strip:
-        """One of the lines."""
         width = self.size.width
         lines = self.lines(width)
         strip = self._painter.strip(lines[y] if y < len(lines) else ())
         return strip.adjust_cell_length(width, self._painter.base)
 
     def lines(self, width: int) -> Sequence[Sequence[Run]]:
-        """Mode, name, place, sentence, model; no model where the sentence needs its room."""
+        """Return mode, name, position, message, and predictor, which is left out if it does not
+        fit.
+        """
         status = self.status
         first = [Run(f" {status.mode} ", ("mode",))]
         if status.me:
@@ -153,7 +159,7 @@ class StatusLine(OneLine):
 
 
 def _news(news: Sequence[str], width: int) -> list[str]:
-    """The latest news, in MOST_ROWS lines at most."""
+    """Return the newest message in at most MOST_ROWS lines, with the number of others."""
     if not news:
         return []
     more = f"  (+{len(news) - 1} more)" if len(news) > 1 else ""
@@ -161,14 +167,18 @@ def _news(news: Sequence[str], width: int) -> list[str]:
 
 
 def _first_that_fits(status: Status, room: int) -> str:
-    """The job and the model, the model alone, or nothing."""
+    """Return the job and the predictor, the predictor alone, or nothing: the first that
+    fits.
+    """
     both = " · ".join(filter(None, [status.job, status.model]))
     shown = (f" {one_line(words)} " for words in (both, status.model) if words)
     return next((words for words in shown if width_of(words) <= room), "")
 
 
 def _broken(words: str, first: int, others: int) -> list[str]:
-    """A drawn sentence in at most MOST_ROWS lines, broken at spaces; the last may be cut."""
+    """Break a drawn sentence at spaces into at most MOST_ROWS lines; the last one may be
+    cut.
+    """
     lines = [""]
     for word in words.split(" "):
         room = first if len(lines) == 1 else others
@@ -183,14 +193,16 @@ def _broken(words: str, first: int, others: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Foot:
-    """The line of keys. title: what is asked, "" for the usual keys. keys: key and word."""
+    """The content of the line of keys."""
 
     title: str = ""
+    """The question; empty for the usual keys."""
     keys: tuple[tuple[str, str], ...] = ()
+    """Keys and their labels."""
 
 
 class KeyLine(OneLine):
-    """At most six keys with what they do, or the choices of a question."""
+    """At most six keys with their actions, or the choices of a question."""
 
     PREFIX = "keys"
     ROLES = ("key", "word", "title")
@@ -207,7 +219,7 @@ class KeyLine(OneLine):
     foot: reactive[Foot] = reactive(Foot)
 
     def runs(self, width: int) -> Sequence[Run]:
-        """The line; whole entries are left out where they do not fit."""
+        """Return the line without the entries that do not fit."""
         made = [Run(" ", ())]
         room = width - 1
         for entry in self._entries(self.foot, room):
@@ -229,16 +241,18 @@ class KeyLine(OneLine):
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The line over a pane. note stands at the right, hint faintly behind the name."""
+    """The content of a pane title."""
 
     name: str = ""
     note: str = ""
+    """Text at the right end."""
     active: bool = False
     hint: str = ""
+    """Faint text after the name."""
 
 
 class PaneTitle(OneLine):
-    """One line over a pane: its name, a note, and a bar while the pane is in use."""
+    """A pane title: name, note, and a bar while the pane has the focus."""
 
     PREFIX = "title"
     ROLES = ("active", "idle", "note")
@@ -255,7 +269,7 @@ class PaneTitle(OneLine):
     title: reactive[Title] = reactive(Title)
 
     def runs(self, width: int) -> Sequence[Run]:
-        """The line; of a note that does not fit the start is shown."""
+        """Return the line; a note that does not fit is cut at its end."""
         title = self.title
         mark = "▌" if title.active else " "
         name = mark + clip(one_line(title.name), max(0, width - 3)) + "  "
@@ -267,11 +281,11 @@ class PaneTitle(OneLine):
 
 
 WIDEST = 46
-"""Most cells of the box."""
+"""Maximum width of the box in cells."""
 
 
 class TourBox(EnduringPane, Static):
-    """Lies over the screen, takes no focus and no key by itself."""
+    """A box over the screen, without focus and keys."""
 
     DEFAULT_CSS = f"""
     TourBox {{
@@ -292,12 +306,13 @@ class TourBox(EnduringPane, Static):
         super().__init__(id="tour", markup=False)
 
     def tell(self, title: str, words: str, foot: str) -> None:
-        """Fill the box."""
         self.update(Text.assemble((title, "bold"), "\n", words, "\n", (foot, "dim")))
         self.display = True
 
     def stand_by(self, target: Region, screen: Size) -> None:
-        """Go where the target is not hidden: beside it, over or under it, else upon it."""
+        """Move the box so that it does not hide the target: beside, above or below it, else
+        onto it.
+        """
         width = min(WIDEST, screen.width)
         self.styles.width = width
         height = self.get_content_height(screen, screen, width - 4) + 2
@@ -313,7 +328,7 @@ class TourBox(EnduringPane, Static):
 
     @staticmethod
     def _beside(target: Region, whole: int, width: int, otherwise: int) -> int:
-        """Left or right of a target as high as the screen, where there is room."""
+        """Return the column left or right of a full-height target, if there is room."""
         if target.right + width <= whole:
             return target.right
         return target.x - width if target.x >= width else otherwise
