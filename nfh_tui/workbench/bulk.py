@@ -99,10 +99,10 @@ class BulkController(Controller):
 
     async def _run(self, ids: Sequence[int], operation: BulkOperation, seeing: Seeing) -> None:
         """Run an operation and show the result."""
-        run, reporter = self.store.bulk.run, self._reporter()
         work = self.client.write(
-            run, ids, operation, self.state.me, seeing=seeing, progress=reporter
-        )
+            self.store.bulk.run, ids, operation, self.state.me,
+            seeing=seeing, progress=self._reporter(),
+        )  # fmt: skip
         done = await self.ui.busy_while("writing…", work)
         await self.bench.item.reload_all()
         self.ui.notify(self._done_words(done), Level.DONE)

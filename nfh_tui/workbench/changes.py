@@ -212,9 +212,14 @@ class UndoController(Controller):
         await self.bench.answers.draft_writer.flush()
         # A settlement of many items takes seconds; keys wait until it is done.
         words = "taking back…" if undo else "doing it again…"
-        step = self.store.edits.undo if undo else self.store.edits.redo
+        me = self.state.me
+        step = (
+            self.client.write(self.store.edits.undo, me)
+            if undo
+            else self.client.write(self.store.edits.redo, me)
+        )
         try:
-            done = await self.ui.busy_while(words, self.client.write(step, self.state.me))
+            done = await self.ui.busy_while(words, step)
         except (ChangedSinceError, NotAllowedError) as error:
             raise RefusedError(str(error)) from error
         if done is None:
