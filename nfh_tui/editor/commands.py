@@ -664,9 +664,14 @@ def with_mention(
     state: EditState, item: AnchorItem, number: int, mention: Mention
 ) -> EditState:
     """The state with a mention in head `number`; it replaces one with the same head token."""
-    mentions = {present.head: present for present in state.heads[number]}
-    mentions[mention.head] = mention
-    return _with_head(state, number, tidy(mentions.values(), item))
+    mentions = list(state.heads[number])
+    # An imported head may have several mentions at one token: only the first is replaced.
+    same = [place for place, present in enumerate(mentions) if present.head == mention.head]
+    if same:
+        mentions[same[0]] = mention
+    else:
+        mentions.append(mention)
+    return _with_head(state, number, tidy(mentions, item))
 
 
 def with_origin(
