@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 # a second thread costs more than it helps, twenty times as much where the machine is busy.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# pytest-xdist states a size of the terminal for its processes, which would hold before the size
+# of each terminal that a test opens.
+for _name in ("COLUMNS", "LINES"):
+    os.environ.pop(_name, None)
+
 LONG = bool(os.environ.get("NFH_TEST_LONG"))
 """True for `make long`: property tests with all examples, and the tests marked so."""
 
