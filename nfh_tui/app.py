@@ -47,7 +47,7 @@ YOUR_SETTINGS = "Your settings"
 """Title of messages about the settings file."""
 
 MOST_FAULTS, WITHIN = 20, 10.0
-"""Faults within seconds after which the program ends."""
+"""The program exits if MOST_FAULTS faults occur within WITHIN seconds."""
 
 
 class WorkbenchApp(OrderedApp, inherit_bindings=False):
@@ -144,7 +144,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
 
     @property
     def bench(self) -> Workbench:
-        """The workbench, also while a dialog stands over it."""
+        """The workbench, also while a dialog covers it."""
         return next(screen for screen in self.screen_stack if isinstance(screen, Workbench))
 
     def close(self) -> None:
@@ -162,7 +162,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         """Save pending writes and exit because the terminal is gone. May be called in any
         thread.
         """
-        with suppress(RuntimeError):  # not begun yet, or at its end already
+        with suppress(RuntimeError):  # the event loop is not running
             self.call_from_thread(self.call_later, self._let_go)
 
     async def _let_go(self) -> None:
@@ -173,7 +173,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
     # --- faults -------------------------------------------------------------------------
 
     def fault(self, error: Exception) -> None:
-        """Log and report a fault of the program, and go on."""
+        """Log and report a fault of the program, and continue; exit if there are too many."""
         note_fault(error)
         now = monotonic()
         self._faults.append(now)
@@ -184,7 +184,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.call_later(self._tell, sentence_of(error))
 
     async def _tell(self, sentence: str) -> None:
-        """Show a fault over open dialogs, once until it is read."""
+        """Show a fault over open dialogs, once while its dialog is open."""
         from nfh_tui.screens.dialogs import TextDialog
 
         if sentence in self._told or not self.is_running:
@@ -194,7 +194,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.push_screen(dialog, lambda _: self._told.discard(sentence))
 
     def _handle_exception(self, error: Exception) -> None:
-        """Handle an uncaught exception: report it and go on, if `endures`."""
+        """Handle an uncaught exception: report it and continue, if `endures`."""
         if self.endures and self.is_running:
             self.fault(error)
         else:
@@ -232,12 +232,12 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
             self.bench.clock.resume()
 
     def action_hint(self) -> None:
-        """Tell how to quit: ctrl+c is too easily pressed to do it."""
+        """Say how to quit: ctrl+c does not, because it is easily pressed by mistake."""
         self.bench.ui.notify("q quits; ctrl+q does too, from anywhere.")
 
 
 def _person(store: Store, name: str) -> Annotator:
-    """Get or create the annotator; an unsaved one where nothing can be written."""
+    """Get or create the annotator; an unsaved one if the database is read-only."""
     if not store.read_only:
         try:
             return store.people.ensure(name)
@@ -248,7 +248,7 @@ def _person(store: Store, name: str) -> Annotator:
 
 
 def _mode(store: Store, wanted: Mode) -> Mode:
-    """The initial mode; BROWSE where nothing can be written.
+    """Return the initial mode; BROWSE if the database is read-only.
 
     Raises ReadOnlyError for ANNOTATE: BROWSE shows what annotators must not see.
     """
@@ -266,7 +266,7 @@ def _mode(store: Store, wanted: Mode) -> Mode:
 def run_workbench(
     path: Path, me: str, mode: str, query: str | None, *, tour: bool = False
 ) -> int:
-    """Open the workbench on a terminal and give the exit status: 0 done, 1 failed.
+    """Open the workbench on a terminal; returns the exit status: 0 done, 1 failed.
 
     tour: offered to new users of the database, unless $NFH_TUI_TOUR is "off".
     """

@@ -269,7 +269,7 @@ def _reordered(
     known = frozenset(kept)
     found: array[int] = array("q")
     for chunk in store.queue.ids(query, me, role):
-        if known.isdisjoint(chunk):  # most are; to look at each id takes the screen's time
+        if known.isdisjoint(chunk):  # the usual case, tested without a loop in Python
             found.extend(chunk)
         else:
             found.extend(anchor_id for anchor_id in chunk if anchor_id not in known)

@@ -154,7 +154,7 @@ def start(
     async def told() -> None:
         try:
             await work()
-        except Exception as error:  # noqa: BLE001  # whatever it is, it must be told
+        except Exception as error:  # noqa: BLE001  # every fault is reported
             # On exit the store may be closed under reads that are still running.
             if node.is_running and node.app.is_running:
                 note_fault(error)

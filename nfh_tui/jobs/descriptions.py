@@ -140,7 +140,7 @@ def log_of(database: Path, job: Job) -> Path:
     usual = above / str(job.id)
     found = find_folder(database, job)
     if found is None and job.log is not None and Path(job.log).parent.name == usual.name:
-        # Versions before this one took the mark away from a job that was done.
+        # Older versions removed the marker when a job was done.
         found = usual if _is_folder(above) and _is_folder(usual) else None
     return (found or usual) / LOG
 
@@ -180,7 +180,7 @@ def forget(database: Path, ended: Iterable[Job]) -> None:
     for job in ended:
         if job.id not in numbers:
             continue
-        # A copy that a person made of the folder has the mark, too, and is theirs.
+        # A copy of the folder that a person made has the marker, too; it is left alone.
         folder = find_folder(database, job)
         kept = [] if folder is None else _kept(folder)
         if (
@@ -257,7 +257,7 @@ def _written(path: Path) -> float:
 Run = Callable[["Store", "Job", "JobReporter"], Mapping[str, object] | None]
 
 QUEUED_SINCE = 2
-"""The lowest argument version that the queue has ever held; see training_store.IN_PLACE."""
+"""The lowest version of a queued job; jobs of version nfh_db.jobs.IN_PLACE are not queued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +426,8 @@ class PromotionSummary:
     """The outcome of judging a new model, as the `models` table keeps it."""
 
     word: str = ""
-    """"promoted", "candidate", "rejected" or "first"; empty for a model that was not judged."""
+    """One of "promoted", "candidate", "rejected", "first"; empty for a model that was not
+    judged."""
     reason: str = ""
     """Sentences with the figures."""
     against: str = ""

@@ -154,7 +154,7 @@ class IdentificationOpinions:
         self._folds = crossed(table, given.folds, plan.settings.seed)
         self._known: dict[int, Fold] = {}
 
-    def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:  # noqa: ARG002 - it is done in seconds, and begins anew
+    def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:  # noqa: ARG002 - takes seconds: no checkpoints
         """Return the opinions of an SVM that learnt from all other parts; empty past the last
         part.
         """

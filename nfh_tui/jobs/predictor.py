@@ -464,7 +464,7 @@ class Predictor:
             ("resolution", self._resolver.trouble),
             ("identification", self._identifier.trouble),
         ):
-            if trouble and trouble not in self._told.values():  # a model of both: once
+            if trouble and trouble not in self._told.values():  # once for a model of both tasks
                 new.append(trouble)
             self._told[part] = trouble
         return new
@@ -539,7 +539,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reader.start()
     try:
         return _run(database, asks, reply)
-    except BrokenPipeError:  # the parent went away while it was being answered
+    except BrokenPipeError:  # the parent has ended
         return 0
 
 

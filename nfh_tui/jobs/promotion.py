@@ -170,7 +170,7 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
         for plain in batches(one.item for one in self.examples):
             parsed = parse_items(plain, needs, parser)
             for place, model in enumerate(models):
-                done(answered, len(self.examples))  # a batch of a network takes seconds
+                done(answered, len(self.examples))  # a batch takes a network seconds
                 said[place] += model.resolve(parsed if model.needs else plain)
             answered += len(plain)
             done(answered, len(self.examples))
@@ -274,9 +274,10 @@ def identification_bench(snapshot: Snapshot) -> IdentificationBench:
 
 # The decision on a new model: both models answer the held-out gold.
 #
-# The new model is promoted if it is significantly better in one task and not worse in any. It
-# is rejected if it is significantly worse. Otherwise it is a candidate that a person may
-# activate.
+# The new model is promoted if it is significantly better in one task, or the active one is
+# broken, and if it loses at most TOLERATED in the other task. It is rejected if it is
+# significantly worse in one task and better in none. Otherwise it is a candidate, which a
+# person may activate.
 
 ALPHA = 0.05
 """Significance level: a smaller p-value counts as a difference."""
@@ -347,7 +348,7 @@ class PromotionDecision:
     """The decision on a new model, with its reasons."""
 
     verdict: str
-    """"promoted", "candidate", "rejected", or "first" if there is no active model."""
+    """One of "promoted", "candidate", "rejected"; "first" if there is no active model."""
     reason: str
     """Sentences with the figures."""
     on: str = ""

@@ -494,7 +494,7 @@ def _parser(spec: TrainSpec, needs: frozenset[ParseLayer], tell: Tell) -> Parser
 # --- identification -------------------------------------------------------------------------
 
 
-def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell) -> Made:  # noqa: ARG001 - it is done in minutes, and begins anew
+def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell) -> Made:  # noqa: ARG001 - takes minutes: no checkpoints
     from nfh_models.identification.svm import (
         card_of,
         check_enough,
@@ -779,7 +779,7 @@ class _Attempt:
         path = self.home / SNAPSHOT
         with suppress(FileNotFoundError, SnapshotError):
             return Snapshot.read(path)
-        self._forget()  # what was learnt from other labels is of no use
+        self._forget()  # its checkpoints learnt from other labels
         snapshot = take(self.store, self.order.which, self.report)
         snapshot.write(path)
         return snapshot
@@ -787,7 +787,7 @@ class _Attempt:
     def _forget(self) -> None:
         remove(*(self.home / name for name in (WORK, MODEL, MADE)))
 
-    # --- making it ------------------------------------------------------------------------
+    # --- training -------------------------------------------------------------------------
 
     def model(self, snapshot: Snapshot, spec: TrainSpec) -> Made:
         """Return the model; trains it unless an earlier attempt has finished that."""
@@ -814,7 +814,7 @@ class _Attempt:
         try:
             return self._train(snapshot, spec, tell)
         except DivergedError:
-            remove(work)  # it would go astray again
+            remove(work)  # it would diverge again
             raise
         except TrainingError:
             if not before or phases.intersection(LEARNING):
@@ -832,7 +832,7 @@ class _Attempt:
 
         return train_model_at(scheduler, snapshot, spec, work, out, tell)
 
-    # --- making it known ------------------------------------------------------------------
+    # --- registration ---------------------------------------------------------------------
 
     def register(self, snapshot: Snapshot, made: Made, begun: float) -> None:
         """Judge the model, move it to the models of the database, register it, end the job."""

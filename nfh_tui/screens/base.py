@@ -134,7 +134,7 @@ class ActionRunner:
             return
         try:
             handler()
-        except Exception as error:  # noqa: BLE001  # a fault of ours must not close the screen
+        except Exception as error:  # noqa: BLE001  # a fault must not close the screen
             screen.show_error(sentence_of(error))
 
     def act(self, run: Work, *, group: str = "side") -> None:
@@ -248,7 +248,7 @@ class FigurePanes:
         self.refresh_titles()
         self.refresh()
 
-    # --- the pane in use ----------------------------------------------------------------
+    # --- the focused pane ---------------------------------------------------------------
 
     def show(self, pane: str) -> None:
         """Focus a pane. If only one fits, it is the one shown."""
@@ -397,7 +397,7 @@ class SideScreen(Enduring, Screen[str | None]):
             **(self.panes.handlers() if self.PANES else {}),
         }
 
-    # --- what a subclass gives ----------------------------------------------------------
+    # --- for subclasses -----------------------------------------------------------------
 
     def read(self) -> None:
         """Start reading in the background what the screen shows."""
@@ -528,7 +528,7 @@ class SideScreen(Enduring, Screen[str | None]):
         else:
             self.scroller.scroll_to(y=self.scroller.max_scroll_y if last else 0, animate=False)
 
-    # --- the items it is about ----------------------------------------------------------
+    # --- the scope ----------------------------------------------------------------------
 
     @property
     def base(self) -> str:

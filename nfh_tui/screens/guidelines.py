@@ -322,7 +322,7 @@ class GuidelinesScreen(SideScreen):
     def _no_older(self) -> str:
         part = self.part
         if part is None or not part.id:
-            return ""  # of all rules: only the store knows
+            return ""  # for all rules, only the store knows
         if outdated_query(self.guide, part.id) is None:
             return "No earlier version says this otherwise."
         if self.counts.get(part.id, RuleCount()).older:

@@ -257,7 +257,7 @@ def job_lines(job: Job, view: JobView, listed: Listed, width: int, rows: int) ->
     return [*lines, BLANK, *_log(job, view, listed.now, width, rows - len(lines) - 2)]
 
 
-# --- where it stands ------------------------------------------------------------------------
+# --- state ----------------------------------------------------------------------------------
 
 
 def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
@@ -308,7 +308,7 @@ def _phase_bar(job: Job, width: int) -> Line:
     )
 
 
-# --- what was asked for ---------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------
 
 
 def _facts(job: Job, listed: Listed, width: int) -> list[Line]:
@@ -396,7 +396,7 @@ def _last(points: Sequence[JobPoint]) -> float:
     return float(points[-1].done) if points else 0.0
 
 
-# --- what came of it ------------------------------------------------------------------------
+# --- result ---------------------------------------------------------------------------------
 
 
 def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
@@ -594,7 +594,7 @@ def model_lines(
     return lines
 
 
-# --- what it is -----------------------------------------------------------------------------
+# --- model ----------------------------------------------------------------------------------
 
 
 def _model_top(model: Model, listed: Listed, top: str, width: int) -> list[Line]:
@@ -664,7 +664,7 @@ def _value_bar(value: float, room: int) -> str:
     return f"  {'█' * round(max(0.0, value) * min(20, room))}" if room > 4 else ""
 
 
-# --- beside another -------------------------------------------------------------------------
+# --- comparison -----------------------------------------------------------------------------
 
 
 def beside_query(one: str, other: str, side: str, base: str) -> str:

@@ -137,7 +137,7 @@ class JobsScreen(SideScreen):
         """Start reading regularly."""
         self.reader.begin()
 
-    # --- what one stands on -------------------------------------------------------------
+    # --- the selected entry -------------------------------------------------------------
 
     @property
     def job(self) -> Job | None:

@@ -62,7 +62,7 @@ class FigureTable(ScrollView, can_focus=False):
         self._in_use = False
         self._painter = Painter(self, "sheet", ROLES)
 
-    # --- what the screen tells it -------------------------------------------------------
+    # --- content ------------------------------------------------------------------------
 
     def show(self, lines: Sequence[Line], name: str | None = None) -> None:
         """Replace the lines. The cursor stays on the stop with the same name, or goes to

@@ -143,7 +143,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         """The legend of the heat map has one line, to leave room for other panes."""
         self._painter = Painter(self, "passage", ROLES)
 
-    # --- what is shown ------------------------------------------------------------------
+    # --- content ------------------------------------------------------------------------
 
     def show(
         self,
@@ -153,7 +153,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         heat: Heat = Heat.OFF,
         other: str | None = None,
         windowed: bool = False,
-        blind: bool = False,  # noqa: ARG002  # an item comes blinded; nothing here names anybody
+        blind: bool = False,  # noqa: ARG002  # the item is blinded already
     ) -> None:
         """Show an item and the answer being edited; None for an empty pane.
 
@@ -212,7 +212,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         for row in range(self._rows, self._space):
             self.refresh_line(self.scroll_offset.y + row)
 
-    # --- how it is laid out -------------------------------------------------------------
+    # --- layout -------------------------------------------------------------------------
 
     def _make_room(self) -> None:
         """Compute the width of signs beside words and between turns; independent of the
@@ -282,7 +282,7 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         lines = 0 if self._plan is None else len(self._plan.lines)
         return lines + (self._heat is not Heat.OFF)
 
-    # --- where it is shown --------------------------------------------------------------
+    # --- scrolling ----------------------------------------------------------------------
 
     @property
     def _space(self) -> int:

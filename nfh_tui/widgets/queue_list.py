@@ -119,7 +119,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         self.hide_answers = False
         self._painter = Painter(self, "queue", ROLES)
 
-    # --- what the screen tells it -------------------------------------------------------
+    # --- content ------------------------------------------------------------------------
 
     def show_ids(self, ids: IdList) -> None:
         """Show another list from its start."""
@@ -191,7 +191,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         """Number of visible rows."""
         return max(1, self.scrollable_content_region.height)
 
-    # --- keeping rows -------------------------------------------------------------------
+    # --- reading rows -------------------------------------------------------------------
 
     def _wanted(self) -> Sequence[int]:
         top = round(self.scroll_offset.y)

@@ -354,7 +354,7 @@ class AnswerController(Controller):
             finally:
                 handed_over.set()
             saved = await writing
-        except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
+        except Exception as error:  # noqa: BLE001  # no error may lose the answer
             self._no_longer_saving(key, edit)
             # The cause of the failure affects the draft as well; one report is enough.
             state.unsaved_reported = True

@@ -196,7 +196,7 @@ NAME = "toured"
 def first_time(me: str) -> bool:
     """Return True on the first call for a person, and record it.
 
-    Without write access to the file, only the database records it.
+    If the file cannot be written, returns True; then only the database records it.
     """
     line = " ".join(me.split())
     try:
@@ -331,7 +331,7 @@ class BackgroundController(Controller):
         self._jobs = {job.id: job for job in pulse.jobs}
         self._refresh_jobs()
 
-    # --- others' writes ---------------------------------------------------------------------
+    # --- commits of other processes ---------------------------------------------------------
 
     def look_for_others(self) -> None:
         """Check for commits of other processes, in the background."""
@@ -358,7 +358,7 @@ class BackgroundController(Controller):
         self._order_stale |= others_wrote
         # Jobs are read each time: a job that dies writes nothing, and `others_wrote` does not
         # cover writes of this process from another screen.
-        with suppress(StoreError):  # a locked file: looked at again in a second
+        with suppress(StoreError):  # a locked file: tried again after a second
             await self.hear()
         await self._queue_due_trainings()
         await self._keep_in_order()
@@ -422,7 +422,7 @@ class BackgroundController(Controller):
             self._read_since = None
             self.ui.set_status(news=())
 
-    # --- trainings that are due -------------------------------------------------------------
+    # --- scheduled trainings ----------------------------------------------------------------
 
     async def _queue_due_trainings(self) -> None:
         """Queue due trainings and start a runner for them; does nothing for readers."""
@@ -440,7 +440,7 @@ class BackgroundController(Controller):
             if queued:
                 await self.hear()
         except StoreError:
-            return  # a full disk, a locked file: looked at again in a second
+            return  # a full disk or a locked file: tried again after a second
         except OSError as error:
             self.report_news(
                 f"No runner could be started: {error}. nfh-tui jobs run works the queue"
@@ -462,7 +462,7 @@ class BackgroundController(Controller):
         states = {job.state for job in self._jobs.values()}
         return bool(states) and JobState.RUNNING not in states
 
-    # --- an order that learns ---------------------------------------------------------------
+    # --- sorting by predictions -------------------------------------------------------------
 
     async def note_order(self, query: Query) -> None:
         """Record the version of the sort keys before the queue of a query is read."""

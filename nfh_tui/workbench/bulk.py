@@ -43,7 +43,7 @@ class BulkController(Controller):
             "precedents": self.show_precedents,
         }
 
-    # --- everything in the queue ------------------------------------------------------------
+    # --- bulk operations --------------------------------------------------------------------
 
     async def choose(self) -> None:
         """Choose an operation for all items of the query, preview it, and run it."""

@@ -73,7 +73,7 @@ class DebouncedWriter:
     async def _run(self, thing: Hashable, write: Write) -> None:
         try:
             await write()
-        except Exception as error:  # noqa: BLE001  # told to the person, whatever it is
+        except Exception as error:  # noqa: BLE001  # every error is reported
             self._lost[thing] = write
             self._failed(error)
         else:

@@ -61,7 +61,7 @@ class Display(Controller):
             "pane.previous": partial(self._turn_pane, -1),
         }
 
-    # --- the line of state and the keys -----------------------------------------------------
+    # --- the status line and the keys -------------------------------------------------------
 
     def notify(self, sentence: str, level: Level = Level.PLAIN) -> None:
         """Show a message in the status line."""

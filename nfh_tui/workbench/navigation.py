@@ -165,7 +165,7 @@ class QueueController(Controller):
         state = self.state
         return await self.client.read(self.store.queue.rows, ids, state.me, state.role)
 
-    # --- what was assigned ------------------------------------------------------------------
+    # --- assigned items ---------------------------------------------------------------------
 
     @property
     def _is_todo(self) -> bool:
@@ -226,7 +226,7 @@ class QueueController(Controller):
         if not self.state.unsaved_reported and not self.client.read_only:
             self.ui.notify(f"Where you stand is not saved. {error}", Level.REFUSED)
 
-    # --- one item after another -------------------------------------------------------------
+    # --- moving in the queue ----------------------------------------------------------------
 
     async def go(self, place: int) -> None:
         """Show the item at a position."""

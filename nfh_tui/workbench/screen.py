@@ -309,7 +309,7 @@ class Workbench(Enduring, Screen[None]):
                 await self._run_command(command)
             except RefusedError as refused:
                 self.ui.notify(str(refused), Level.REFUSED)
-            except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
+            except Exception as error:  # noqa: BLE001  # a fault must not lose work
                 await self.prompts.show_error(sentence_of(error))
                 await self.rescue.offer(error)
 

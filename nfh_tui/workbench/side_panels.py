@@ -166,7 +166,7 @@ class GuidelinesController(Controller):
         if wanted != self.state.guide_shown:
             self.show(wanted)
 
-    # --- the tag ----------------------------------------------------------------------------
+    # --- the rule of an answer --------------------------------------------------------------
 
     async def ask_rule(self) -> None:
         """Ask for the rule that decides the answer. Raises RefusedError."""
