@@ -1,8 +1,8 @@
 """Plans bulk operations: the changes of each item, or the reason why it is left unchanged.
 
 An operation never changes the decision of another expert, an item that this person has yet to
-decide blind, or an item of which this person has a draft. It does replace the person's own
-decisions and gold from a file or a rule; the preview counts these.
+decide blind, or an item of which this person has a draft. It replaces the person's own
+decisions, and gold from a file or a rule; the preview counts these.
 """
 
 from array import array

@@ -1,6 +1,4 @@
-"""Errors of the store. Each message is a sentence that says what is wrong, where, and what to
-do about it.
-"""
+"""Errors of the store. Each message is a sentence: the fault, its place, and what to do."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +75,7 @@ class GoneError(StoreError):
 
 
 class ChangedSinceError(StoreError):
-    """Somebody has changed meanwhile what this operation would change."""
+    """The data that this operation would change has been changed by somebody since."""
 
 
 class StaleLabelsError(StoreError):

@@ -1,5 +1,7 @@
-"""The plan of an import: what a stretch of a file adds, as rows ready to be written, and
-what the database holds already of it.
+"""Plans the import of a stretch of passages: the rows to write, and the events to apply later.
+
+Nothing is written here. New anchors get their rows, summary columns included. A change of an
+existing anchor becomes an event, which is applied after the whole file is stored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,21 +51,24 @@ WHERE f.anchor_id IN (SELECT value FROM json_each(:ids)) AND f.removed = 0"""
 
 @dataclass(slots=True)
 class AnchorPlace:
-    """An anchor with what is, or is going to be, said of it.
-
-    new: its rows are still to be written. gone: replaced or removed by a person.
-    votes: by annotator's name and role. flags: by flag and annotator's name.
-    """
+    """An anchor with its gold, answers and flags, including planned ones."""
 
     id: int
     new: bool
+    """Its rows are not yet written."""
+
     gone: bool = False
+    """A person replaced or removed it."""
+
     gold: GoldValue | None = None
     votes: dict[tuple[str, str], AnswerValue] = field(default_factory=dict)
+    """By annotator's name and role."""
+
     flags: dict[tuple[str, str], FlagValue] = field(default_factory=dict)
+    """By flag and annotator's name."""
 
     def copy(self) -> "AnchorPlace":
-        """The same, to be changed by itself."""
+        """Return a copy that can be changed without changing this one."""
         return AnchorPlace(
             self.id, self.new, self.gone, self.gold, dict(self.votes), dict(self.flags)
         )
@@ -71,21 +76,28 @@ class AnchorPlace:
 
 @dataclass(slots=True)
 class PassagePlace:
-    """A passage's row, and its anchors by span."""
+    """A passage with its anchors."""
 
     id: int
     anchors: dict[tuple[int, int], AnchorPlace] = field(default_factory=dict)
+    """By tokens, [start, stop)."""
 
 
 @dataclass(slots=True)
 class KnownPassages:
-    """Passages by digest. ahead: anchors by id for which changes are on their way."""
+    """The passages of a stretch that the database has, with their anchors."""
 
     passages: dict[str, PassagePlace] = field(default_factory=dict)
+    """By digest."""
+
     ahead: Mapping[int, AnchorPlace] = field(default_factory=dict)
+    """Anchors by id as deferred events of earlier stretches will leave them.
+
+    They are used instead of the rows of the database.
+    """
 
     def look_up(self, connection: Connection, digests: Iterable[str]) -> None:
-        """Add what the database holds of those of these passages that are not here yet."""
+        """Add those of these passages that the database has and that are not here yet."""
         missing = [digest for digest in set(digests) if digest not in self.passages]
         by_id: dict[int, PassagePlace] = {}
         for digest, id_ in connection.execute(KNOWN_PASSAGES, {"digests": json_of(missing)}):
@@ -120,7 +132,7 @@ Row = tuple[object, ...]
 
 @dataclass(slots=True)
 class ImportCounts:
-    """What a plan adds; the fields of an ImportReport."""
+    """The counts of a plan, as in ImportReport."""
 
     rows: int = 0
     passages_new: int = 0
@@ -135,7 +147,7 @@ class ImportCounts:
 
     @property
     def changes(self) -> bool:
-        """True if any gold, answer, flag or row comes in."""
+        """True if any anchor, gold, answer or flag is new, or any gold is replaced."""
         return any(
             (
                 self.anchors_new,
@@ -147,14 +159,13 @@ class ImportCounts:
         )
 
     def add(self, other: "ImportCounts") -> None:
-        """Add another's figures to these."""
         for name in ImportCounts.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(slots=True)
 class Ids:
-    """The next free ids of the tables whose rows are named by an import."""
+    """The next free ids of the tables to whose rows other rows of a plan refer."""
 
     passage: int
     anchor: int
@@ -162,7 +173,7 @@ class Ids:
     head: int
 
     def above(self, last: "Ids") -> bool:
-        """True if all of these are free, where `last` were the last ones taken."""
+        """True if all of these are free. last: the highest ids in use."""
         return (
             self.passage > last.passage
             and self.anchor > last.anchor
@@ -173,14 +184,12 @@ class Ids:
 
 @dataclass(slots=True)
 class ImportRows:
-    """Rows to write, in the order of each table's INSERT, and what they amount to.
-
-    deferred: events about anchors that are there already. ahead: those anchors by id, as the
-    events will leave them.
-    """
+    """The plan of a stretch: rows by table, in the column order of each INSERT."""
 
     counts: ImportCounts = field(default_factory=ImportCounts)
     first: Ids = field(default_factory=lambda: Ids(0, 0, 0, 0))
+    """The lowest ids that the rows use."""
+
     passages: list[Row] = field(default_factory=list)
     tokens: list[Row] = field(default_factory=list)
     anchors: list[Row] = field(default_factory=list)
@@ -195,56 +204,63 @@ class ImportRows:
     sources: list[Row] = field(default_factory=list)
     events: list[Row] = field(default_factory=list)
     deferred: list[Row] = field(default_factory=list)
+    """Events of existing anchors, to be applied after the file is stored."""
+
     ahead: dict[int, AnchorPlace] = field(default_factory=dict)
+    """Those anchors by id, as the events will leave them."""
+
     conflicts: list[str] = field(default_factory=list)
+    """Sentences about content of the file that was not taken over, with its line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportPurpose:
-    """What an import is: its file's name, batch and act, and whether gold may give way.
-
-    origin: the batch that what the file says counts as. It is another than `batch` where a
-    file that was imported before is gone through again; only its gold is then looked at.
-    people: ids of everybody that the stretch names. types: what each of them is.
-    newer_answers: an annotator's answer that is newer than theirs here takes its place.
-    """
+    """The parameters of an import."""
 
     name: str
+    """Of the file."""
+
     batch: int
     origin: int
+    """The batch of the gold of this file.
+
+    It differs from `batch` in a second import of the file, which only restores its gold.
+    """
+
     act: int
     document: int
     replace_gold: bool
+    """Gold from other files and from rules may be replaced."""
+
     people: Mapping[str, int]
+    """Ids of all annotators that the stretch names."""
+
     types: Mapping[str, str] = field(default_factory=dict)
+    """Types of these annotators."""
+
     newer_answers: bool = False
+    """An annotator's answer replaces an earlier one of the same annotator in the database."""
 
     @property
     def again(self) -> bool:
-        """True if the file's rows, answers and flags are there already."""
+        """True if an earlier import stored the rows, answers and flags of the file."""
         return self.origin != self.batch
 
 
-# Planning an import: what a stretch of a file adds, as rows ready to be written.
-#
-# Nothing is written here. New anchors get their rows, summary columns included; what changes
-# an anchor that is there already becomes an event that is applied once the file is in.
-
-
 class ImportPlanner:
-    """Plans one stretch. known: what is there of its passages; it is added to."""
+    """Plans one stretch. It adds new passages and anchors to `known`."""
 
     def __init__(self, purpose: ImportPurpose, known: KnownPassages, first: Ids) -> None:
         self._purpose = purpose
         self._known = known
         self._next = replace(first)
         self._new: list[tuple[PassagePlace, AnchorPlace, IncomingPassage, IncomingAnchor]] = []
-        # Of each answer to a new anchor: what it was, one after the other, as last it is.
+        # Each answer to a new anchor: its successive values, the last one being the present.
         self._past: dict[tuple[int, str, str], list[AnswerValue]] = {}
         self.plan = ImportRows(first=first)
 
     def run(self, stretch: Sequence[IncomingPassage]) -> ImportRows:
-        """The plan. Raises FormatError, with the line, for what does not fit its passage."""
+        """Return the plan. Raises FormatError, with the line, for content that does not fit."""
         for incoming in stretch:
             self._passage(incoming)
         for entry in self._new:
@@ -339,7 +355,7 @@ class ImportPlanner:
     def _conflict(self, line: int, what: str) -> None:
         self.plan.conflicts.append(f"line {line}: {what}")
 
-    # --- what a row says of an anchor ---------------------------------------------------
+    # --- answers, gold and flags of a row -----------------------------------------------
 
     def _vote(self, anchor: AnchorPlace, vote: Vote, row: IncomingAnchor) -> None:
         key = (vote.annotator, vote.role.value)
@@ -367,16 +383,16 @@ class ImportPlanner:
             self._defer(anchor, "answer", person, vote.role.value, encode(old), encode(new))
 
     def _newer(self, vote: Vote, before: AnswerValue, value: AnswerValue) -> list[AnswerValue]:
-        """An annotator's later answer, where it may take the earlier one's place.
+        """Return an annotator's answer if it may replace the earlier one; else nothing.
 
-        An adjudicator's never may: gold points to it. Nor may one of which nobody knows when it
-        was given.
+        An adjudicator's answer is never replaced: gold points to it. An answer without a time
+        replaces nothing.
         """
         may = self._purpose.newer_answers and vote.role is Role.ANNOTATOR and vote.timed
         return [value] if may and value.at > before.at else []
 
     def _steps(self, vote: Vote, earlier: Sequence[Vote]) -> list[AnswerValue]:
-        """A person's answers to one anchor, oldest first; repetitions of all of it once."""
+        """Return an annotator's successive answers to one anchor, without repeated ones."""
         who = (vote.annotator, vote.role)
         given = [one for one in earlier if (one.annotator, one.role) == who]
         values = [vote_value(one, self._purpose.batch) for one in (*given, vote)]
@@ -404,7 +420,7 @@ class ImportPlanner:
             self._defer(anchor, "gold", None, "", encode(before), encode(value))
 
     def _may_replace(self, before: GoldValue) -> bool:
-        """An expert's decision never gives way, nor what this file said itself."""
+        """False for an expert's decision, and for gold that comes from this file."""
         return (
             self._purpose.replace_gold
             and before.rule != Rule.EXPERT
@@ -445,7 +461,7 @@ class ImportPlanner:
         incoming: IncomingPassage,
         row: IncomingAnchor,
     ) -> None:
-        """Rows of an anchor, once all that the stretch says of it is known."""
+        """Add the rows of a new anchor, after all rows of the stretch have been read."""
         passage = incoming.passage
         votes = sorted(anchor.votes.items())
         types = self._purpose.types
@@ -549,9 +565,9 @@ class ImportPlanner:
 
 
 def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> bool:
-    """True if a gold tells nothing that the one that is there does not say.
+    """True if a gold adds nothing to the present one.
 
-    Where gold may give way, an expert's decision for what an import said is news.
+    If gold may be replaced, an expert's decision that confirms the present gold does add to it.
     """
     if content(value) != content(before) or value.comment not in ("", before.comment):
         return False
@@ -559,10 +575,10 @@ def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> boo
 
 
 def _behind(present: AnswerValue, steps: Sequence[AnswerValue]) -> list[AnswerValue]:
-    """What a person said after the present answer; nothing if that is none of the steps.
+    """Return the steps after the present answer; nothing if it is not one of the steps.
 
-    A file that was taken again, with more in it, brings the answer that is there once more:
-    the same words at the same time.
+    A later export of the same data repeats the present answer, with equal content and time,
+    before the newer ones.
     """
     for place, step in enumerate(steps):
         if content(step) == content(present) and step.at == present.at:
@@ -571,12 +587,12 @@ def _behind(present: AnswerValue, steps: Sequence[AnswerValue]) -> list[AnswerVa
 
 
 def content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
-    """What an answer says, without who, when and how, and without its comment."""
+    """Return what is compared of an answer: without author, time, circumstances and comment."""
     return value.kind, value.heads, value.relation, value.sort, value.noun
 
 
 def worded(value: AnswerValue | GoldValue) -> str:
-    """An answer in a few words, for a report."""
+    """Return an answer in a few words, for a message."""
     if not value.heads:
         return value.kind
     tokens = sorted({mark[2] for head in value.heads for mark in head if mark[3] != "removed"})

@@ -1,5 +1,8 @@
-"""An import as it runs: stretch by stretch planned, written unseen in short writes, and
-shown at the end, wholly or not at all.
+"""Runs an import: plans and writes it in short transactions, and makes it visible at the end.
+
+All rows of a file become visible in one transaction, or none do. An import that is killed
+before leaves invisible rows, which the next start removes; one that is killed after is
+completed by the next start.
 """
 
 import os
@@ -40,13 +43,16 @@ INSERT INTO source_row (batch_id, line, anchor_id, split, labels)
 VALUES (:batch, :line, :anchor, :split, :labels)"""
 
 WRITE_SIZE = WriteSize(first=100, smallest=20, largest=2_000, seconds=0.03)
-"""Passages."""
+"""In passages."""
 
 SLACK = 64
-"""Ids left free for people who add rows between the planning and the writing."""
+"""Ids left free for rows that others add between planning and writing."""
 
 ATTEMPTS = 5
+"""Plans per stretch until the import gives up because others write."""
+
 LISTED_CONFLICTS = 50
+"""Conflicts that a report names; of the others it has the number."""
 
 
 def _no_warnings() -> Sequence[str]:
@@ -55,24 +61,28 @@ def _no_warnings() -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class IncomingFile:
-    """A file to be imported, or what else comes in as one does.
-
-    sha256: hex, of its bytes; behind it what stands for the settings that it was read with,
-    if any. annotator: whose answers its labels are; None where they are gold. warnings: asked
-    for once all rows were read. act: what the log says; "" for an import of the file.
-    newer_answers: an annotator's answer that is newer than theirs here takes its place.
-    raw: its passages are cut by the settings it was read with.
-    """
+    """A file to import, or other data that is imported like a file."""
 
     name: str
     sha256: str
+    """Of its bytes, in hex; a space and the settings with which it is read follow, if any."""
+
     format: str
     split: str | None = None
     annotator: str | None = None
+    """Whose answers the labels are; None if they are gold."""
+
     warnings: Callable[[], Sequence[str]] = field(default=_no_warnings)
+    """Called after all rows were read."""
+
     act: str = ""
+    """Summary for the log; "" for "import of" the file."""
+
     newer_answers: bool = False
+    """An annotator's answer replaces an earlier one of the same annotator in the database."""
+
     raw: bool = False
+    """The settings determine how the text is divided into passages."""
 
 
 def stretches(
@@ -84,9 +94,9 @@ def stretches(
 
 
 def types_in(stretch: Sequence[IncomingPassage]) -> dict[str, str]:
-    """Everybody whom a stretch names, with what they are.
+    """Return the annotators that a stretch names, with their types.
 
-    Raises StoreError where a name is once a person's and once a model's.
+    Raises StoreError if one name is used for two types.
     """
     found: dict[str, str] = {}
     for name, type_ in _named(stretch):
@@ -140,10 +150,10 @@ def report_of(
 
 
 class Loading:
-    """One import under way.
+    """A running import.
 
-    origin: the batch that brought the file's rows, where the file was imported before and
-    only its gold is to be put back; else None.
+    origin: for a second import of a file, which only restores its gold, the batch of the first;
+    else None.
     """
 
     def __init__(
@@ -172,7 +182,11 @@ class Loading:
         self._document = 0
 
     def run(self, incoming: Iterable[IncomingPassage]) -> ImportReport:
-        """Import all of it, or leave nothing and raise."""
+        """Import all passages.
+
+        An exception before the file is visible removes what was written, and is raised again.
+        After that the file is stored: a StoreError says so, and the next start completes it.
+        """
         with ExitStack() as stack:
             self._begin(stack)
             try:
@@ -225,7 +239,10 @@ class Loading:
             self._document = passages.add_document(connection, source.name, self._batch)
 
     def _learn(self, types: Mapping[str, str]) -> bool:
-        """Know everybody's id, making those who are unknown; True if somebody was."""
+        """Get or create the annotators; return whether any was created.
+
+        Call it in a transaction, and write `_work` afterwards, so that a sweep removes them.
+        """
         made = False
         for name in sorted(types.keys() - self._people.keys()):
             found = passages.find(self._connection, name)
@@ -253,7 +270,7 @@ class Loading:
                 if self._write(plan):
                     break
             except sqlite3.IntegrityError:
-                # Somebody made an anchor of the very span meanwhile: plan again, with it.
+                # Somebody added an anchor with the same span: plan again, with that one.
                 if attempt == ATTEMPTS:
                     raise
         else:
@@ -289,7 +306,7 @@ class Loading:
         )
 
     def _write(self, plan: ImportRows) -> bool:
-        """Write a plan's rows; False if somebody took its ids meanwhile."""
+        """Write the rows of a plan in one transaction; return False if its ids are taken."""
         connection = self._connection
         with transaction(connection):
             begun = time.perf_counter()
@@ -321,7 +338,10 @@ class Loading:
         return True
 
     def _check_mine(self) -> None:
-        """Rows of a batch that is gone would be seen at once, and by everybody."""
+        """Raise StoreError if another process removed the batch.
+
+        Rows that refer to a missing batch would be visible at once.
+        """
         if not batches.still_mine(self._connection, self._batch, self._note):
             raise StoreError(
                 f"The import of {self._source.name} was cleared away by a program that could "
@@ -330,7 +350,7 @@ class Loading:
             )
 
     def _show(self, report: ImportReport) -> None:
-        """The flip: all rows at once become visible, and are on the disk."""
+        """Make all rows visible, in a transaction that is synced to the disk."""
         connection = self._connection
         self._work.report = report
         connection.execute(SYNCHRONOUS_FULL)
@@ -353,14 +373,14 @@ class Loading:
             ) from error
 
     def _nothing_to_do(self) -> ImportReport:
-        """Leave no trace of a second run that found all gold as the file has it."""
+        """Remove the batch of a second import that found all gold as the file has it."""
         bulk_run.run_sweep(self._connection, self._batch, self._work)
         return report_of(self._source, self._counts, self._conflicts, already=True)
 
     def _take_back(self, error: BaseException) -> None:
         unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
         if self._batch not in unseen:
-            # The file was shown before whatever happened.
+            # The file became visible before the error.
             error.add_note(f"{self._source.name} is stored; the next start does what is left.")
             return
         try:
@@ -371,8 +391,8 @@ class Loading:
         error.add_note(note)
 
 
-# Passages come in the order of the file, their digests in none: without room for that index
-# its pages are read and written over and over.
+# In KiB (64 MiB). Digests arrive in random order: if their index does not fit into the cache,
+# its pages are read and written again and again.
 ROOM_FOR_DIGESTS = "PRAGMA cache_size = -65536"
 
 
@@ -385,10 +405,12 @@ def load(
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Import one file, wholly or not at all; the same file again changes nothing.
+    """Import one file, as a whole or not at all.
 
-    progress is called with the number of rows done. Raises what `stretch` raises,
-    PassageError, AnswerError, or StoreError; nothing of the file is stored then.
+    The same file again changes nothing; with `replace_gold` it restores its gold, unless its
+    labels are answers. dry_run: writes nothing. progress: called with the number of rows done.
+    Raises what iterating `stretch` raises, FormatError, or StoreError; nothing of the file is
+    stored then, unless the message says so.
     """
     with bulk_connection(path, read_only=dry_run) as connection:
         if not dry_run:
@@ -425,7 +447,7 @@ def _rehearse(
     tell: Callable[[int], None],
     origin: int | None,
 ) -> ImportReport:
-    """What an import would do, found out without writing anything."""
+    """Return the report of an import without writing anything."""
     known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
     people = {person.name: person for person in passages.everybody(connection)}
     for stretch in stretches(incoming, lambda: WRITE_SIZE.largest):
@@ -453,6 +475,4 @@ def _rehearse(
 
 
 class Imports(Repository):
-    """Files that come in."""
-
     load = with_path(load)

@@ -1,5 +1,7 @@
-"""The schema: the first one, the migrations that follow, and the readable copy `schema.sql`
-that is made of them.
+"""The schema of the database: its migrations, and the readable copy `schema.sql`.
+
+Text is Unicode. Offsets are code points, token spans are token indices, and ends are exclusive.
+Times are UTC in ISO 8601 with milliseconds.
 """
 
 import tempfile
@@ -22,7 +24,7 @@ KINDS = (
 )
 
 FIRST_SCHEMA = (
-    # People, models and rules that answer.
+    # People, models and rules.
     """CREATE TABLE annotator (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -40,7 +42,7 @@ FIRST_SCHEMA = (
         name TEXT PRIMARY KEY,
         value TEXT NOT NULL
     ) STRICT, WITHOUT ROWID""",
-    # One imported file. Rows of a batch in state 'loading' are seen by nobody.
+    # One imported file or bulk operation. Rows of a batch in state 'loading' are invisible.
     """CREATE TABLE batch (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL,
@@ -62,7 +64,7 @@ FIRST_SCHEMA = (
         name TEXT NOT NULL,
         batch_id INTEGER REFERENCES batch(id)
     ) STRICT""",
-    # digest: the 32 bytes of Passage.digest; as text they would double its index.
+    # digest: the 32 bytes of Passage.digest; as hex text its index would be twice as large.
     """CREATE TABLE passage (
         id INTEGER PRIMARY KEY,
         document_id INTEGER NOT NULL REFERENCES document(id),
@@ -72,7 +74,7 @@ FIRST_SCHEMA = (
     ) STRICT""",
     "CREATE INDEX passage_document ON passage(document_id)",
     "CREATE INDEX passage_batch ON passage(batch_id)",
-    # Kept apart from the text, so that a search over all texts reads little.
+    # In a table of its own, so that a search over all texts reads fewer pages.
     # offsets: little-endian uint32 pairs start, end. lemmas, turns: JSON arrays;
     # a turn is [number, speaker or null, first token, token after the last].
     """CREATE TABLE passage_token (
@@ -82,8 +84,8 @@ FIRST_SCHEMA = (
         turns TEXT NOT NULL,
         tokenizer TEXT NOT NULL
     ) STRICT""",
-    # The columns from `state` on sum up answers and gold; the store keeps them.
-    # text_start, text_end: the anchor's code points. replaced_by: set when corrected.
+    # The columns from `state` on are the summary of answers and gold; see answers.py.
+    # text_start, text_stop: the anchor's code points. replaced_by: the anchor that corrects it.
     """CREATE TABLE anchor (
         id INTEGER PRIMARY KEY,
         passage_id INTEGER NOT NULL REFERENCES passage(id),
@@ -108,12 +110,12 @@ FIRST_SCHEMA = (
         UNIQUE (passage_id, start, stop),
         CHECK (start >= 0 AND stop > start)
     ) STRICT""",
-    # The queue filters one walk in passage order (UNIQUE above) and needs no index for it;
-    # this one serves the order by word.
+    # The queue scans anchors in passage order by the UNIQUE index above. This index is for the
+    # order by word.
     "CREATE INDEX anchor_word ON anchor(word COLLATE NOCASE, passage_id, start, stop)",
     "CREATE INDEX anchor_batch ON anchor(batch_id)",
-    # What a row of an imported file said; drives the `nfh` export, repeats included.
-    # labels: the row's own label, as JSON: the release's `head` list, or its 0 or 1.
+    # A row of an imported file, repeated rows included; the `nfh` export is made from it.
+    # labels: the row's label as JSON: the `head` list of the released corpus, or its 0 or 1.
     """CREATE TABLE source_row (
         id INTEGER PRIMARY KEY,
         batch_id INTEGER NOT NULL REFERENCES batch(id),
@@ -125,7 +127,7 @@ FIRST_SCHEMA = (
     "CREATE UNIQUE INDEX source_row_line ON source_row(batch_id, line, anchor_id)",
     "CREATE INDEX source_row_anchor ON source_row(anchor_id)",
     "CREATE INDEX source_row_split ON source_row(split, batch_id, anchor_id)",
-    # An annotator's answer, or an adjudicator's; removed ones stay.
+    # An annotator's or adjudicator's answer. A removed one is kept, with `removed` = 1.
     f"""CREATE TABLE answer (
         id INTEGER PRIMARY KEY,
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
@@ -148,7 +150,7 @@ FIRST_SCHEMA = (
     ) STRICT""",
     "CREATE INDEX answer_annotator ON answer(annotator_id, anchor_id)",
     "CREATE INDEX answer_batch ON answer(batch_id) WHERE batch_id IS NOT NULL",
-    # The answer that counts. rule 'expert' points to the adjudicator's answer.
+    # The answer that counts. answer_id: the adjudicator's answer, for rule 'expert'.
     f"""CREATE TABLE gold (
         anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
         kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
@@ -164,7 +166,7 @@ FIRST_SCHEMA = (
         removed INTEGER NOT NULL DEFAULT 0
     ) STRICT""",
     "CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL",
-    # Heads of an answer or of a gold, and where each head's noun stands.
+    # Heads of an answer or of a gold, and the mentions of each head.
     """CREATE TABLE head (
         id INTEGER PRIMARY KEY,
         answer_id INTEGER REFERENCES answer(id),
@@ -184,7 +186,7 @@ FIRST_SCHEMA = (
         PRIMARY KEY (head_id, position),
         CHECK (start >= 0 AND start <= token AND token < stop)
     ) STRICT, WITHOUT ROWID""",
-    # One person's mark on one anchor; 'skip' is "not now".
+    # A person's flag on an anchor; 'skip' postpones it.
     """CREATE TABLE flag (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
@@ -208,7 +210,7 @@ FIRST_SCHEMA = (
         UNIQUE (anchor_id, annotator_id, role)
     ) STRICT""",
     "CREATE INDEX assignment_annotator ON assignment(annotator_id, state, position)",
-    # The log. An act is what one undo takes back; its events say what changed, from, to.
+    # The log. One undo takes back one act; its events hold the values before and after.
     """CREATE TABLE act (
         id INTEGER PRIMARY KEY,
         annotator_id INTEGER REFERENCES annotator(id),
@@ -248,7 +250,7 @@ FIRST_SCHEMA = (
         created_at TEXT NOT NULL
     ) STRICT""",
     # scores: little-endian float32, the six classes in the order of IMPLICIT_KINDS, then
-    # one a token; NaN marks what is no candidate. choice: token index, or class name.
+    # one per token; NaN if it is not a candidate. choice: token index, or class name.
     """CREATE TABLE prediction (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         model_id INTEGER NOT NULL REFERENCES model(id),
@@ -289,7 +291,7 @@ FIRST_SCHEMA = (
         saved_at TEXT NOT NULL,
         PRIMARY KEY (annotator_id, name)
     ) STRICT, WITHOUT ROWID""",
-    # An answer begun and not yet committed; body: JSON of the editor's state.
+    # An answer that is not yet committed. body: JSON of the editor's state.
     """CREATE TABLE draft (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
@@ -298,7 +300,7 @@ FIRST_SCHEMA = (
         drafted_at TEXT NOT NULL,
         PRIMARY KEY (anchor_id, annotator_id, role)
     ) STRICT, WITHOUT ROWID""",
-    # Where a person stood when the workbench closed; token: the cursor in the passage.
+    # A person's last position per mode of the workbench. token: the cursor in the passage.
     """CREATE TABLE place (
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
         mode TEXT NOT NULL CHECK (mode IN ('browse', 'annotate', 'adjudicate')),
@@ -311,21 +313,19 @@ FIRST_SCHEMA = (
 )
 
 
-# The schema, and nothing but the schema: one function a change, never edited once released.
+# Migrations: one function per change, never edited after a release.
 #
-# `schema.sql` beside this file is what these functions build; a test compares the two.
-# Text is Unicode; offsets are code points, token spans are token indices, ends exclusive;
-# times are UTC in ISO 8601 with milliseconds.
+# A test compares what they build with `schema.sql`.
 
 migrations = Migrations("nfh")
 
 VOTES_THAT_COUNT = (
-    # Name and time of each answer that a rule made the gold of, as JSON; "" for none.
+    # Name and time of each answer from which a rule made the gold, as JSON; "" for none.
     "ALTER TABLE gold ADD COLUMN votes TEXT NOT NULL DEFAULT ''",
-    # The merge that brought an act in from another copy.
+    # The merge that copied an act from another database.
     "ALTER TABLE act ADD COLUMN merged_by INTEGER REFERENCES act(id)",
-    # How two annotators' answers differ, for the pairs that differ in anything.
-    # blocking: a kind of disagreement; notes: kinds that never block, each between spaces.
+    # A pair of annotators whose answers differ in anything. blocking: the blocking kind, if
+    # any. notes: kinds that never block, each between spaces.
     """CREATE TABLE difference (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         left_id INTEGER NOT NULL REFERENCES annotator(id),
@@ -337,17 +337,16 @@ VOTES_THAT_COUNT = (
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX difference_left ON difference(left_id, blocking, anchor_id)",
     "CREATE INDEX difference_right ON difference(right_id, blocking, anchor_id)",
-    # Anchors that two adjudicators or more decided. blocking: the strongest kind in which they
-    # differ, NULL where they agree.
+    # An anchor that two or more adjudicators decided. blocking: the strongest kind in which
+    # they differ; NULL if they agree.
     """CREATE TABLE expert_difference (
         anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
         blocking TEXT
     ) STRICT""",
-    # Nothing wrote assignments before this. check: gold is known, and hidden. audit: a sample
-    # of what a rule settled. double: decided by two adjudicators, each blind to the other.
-    # expected: the gold that there was when a check or an audit was drawn, as the log keeps it.
-    # verdict: how the answer compares with that, once it is there. run: which call drew it, as
-    # a time.
+    # No release wrote the first table of assignments. Purposes are those of
+    # assignments.Purpose. expected: the gold of the time when a check or an audit was drawn, in
+    # the form of the log. verdict: how the answer compares with it; NULL before. run: the call
+    # that made the assignment, a time.
     "DROP TABLE assignment",
     """CREATE TABLE assignment (
         id INTEGER PRIMARY KEY,
@@ -371,9 +370,10 @@ VOTES_THAT_COUNT = (
 )
 
 IDENTIFICATION = (
-    # What a model or the rules say of an anchor: is its noun missing? rule: the name of the
-    # rule that decided, of a learned model its recipe. score: above 0 for yes, NULL of rules.
-    # weights: what weighed most, as JSON pairs of feature and weight; "" for none.
+    # Whether an anchor is a fused head, according to a model or the rules. rule: the name of
+    # the rule that decided; of a trained model its recipe. score: above 0 for yes; NULL for
+    # rules. weights: the most important features, as JSON pairs of feature and weight; "" for
+    # none.
     """CREATE TABLE identification (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         model_id INTEGER NOT NULL REFERENCES model(id),
@@ -388,12 +388,12 @@ IDENTIFICATION = (
 )
 
 FINDING = (
-    # The score of what a model chose, which stands among its scores, too.
+    # The score of the choice, a copy from `scores`, so that queries can use it.
     "ALTER TABLE prediction ADD COLUMN confidence REAL",
     "CREATE INDEX prediction_choice ON prediction(model_id, choice)",
     "CREATE INDEX prediction_confidence ON prediction(model_id, confidence)",
-    # How each annotator's answer compares with the gold of its anchor, where that decides it.
-    # blocking: the kind of disagreement, NULL where nothing blocks.
+    # How an annotator's answer compares with the gold of an anchor that gold decides.
+    # blocking: the blocking kind; NULL if nothing blocks.
     """CREATE TABLE gold_difference (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
@@ -401,27 +401,27 @@ FINDING = (
         PRIMARY KEY (anchor_id, annotator_id)
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX gold_difference_who ON gold_difference(annotator_id, blocking, anchor_id)",
-    # Earlier decisions, for what is like them.
+    # Indexes for precedents, see similar_items.py.
     "CREATE INDEX answer_tag ON answer(rule_tag, answered_at) WHERE rule_tag IS NOT NULL",
     "CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0",
 )
 
 JOBS = (
-    # What kind of work: train, evaluate, predict, check, import; a newer program may know more.
+    # The kind of job: train, evaluate, predict, check, import; newer versions may add kinds.
     "ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT 'train'",
     "ALTER TABLE job ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",
-    # It waits until this one has ended, however that ends.
+    # The job for whose end, successful or not, this one waits.
     "ALTER TABLE job ADD COLUMN after_id INTEGER REFERENCES job(id)",
-    # The machine, as long as it is up, and the namespace in which `pid` holds.
+    # Identifies the boot of the machine and the PID namespace in which `pid` is valid.
     "ALTER TABLE job ADD COLUMN place TEXT",
     "ALTER TABLE job ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0",
-    # Hash of the labels that it works on; they were read once, when it began.
+    # Hash of the labels that the job uses; it reads them once, at its start.
     "ALTER TABLE job ADD COLUMN snapshot TEXT",
-    # What came of it, as JSON.
+    # The result, as JSON.
     "ALTER TABLE job ADD COLUMN result TEXT NOT NULL DEFAULT '{}'",
-    # An older program's jobs ended with its commands: nobody could go on with them.
+    # Jobs of older versions ended with their command and cannot be resumed.
     "UPDATE job SET state = 'failed' WHERE state IN ('queued', 'interrupted')",
-    # The curves of a training: figures by name, as JSON, after so many of its steps.
+    # Training curves: values by name, as JSON, after a number of steps.
     """CREATE TABLE job_point (
         job_id INTEGER NOT NULL REFERENCES job(id),
         number INTEGER NOT NULL,
@@ -429,7 +429,7 @@ JOBS = (
         metrics TEXT NOT NULL,
         PRIMARY KEY (job_id, number)
     ) STRICT, WITHOUT ROWID""",
-    # Which model came to be the one that a task uses, in place of which, and why.
+    # When a model became the active one of a task, which one it replaced, and why.
     """CREATE TABLE activation (
         id INTEGER PRIMARY KEY,
         task TEXT NOT NULL CHECK (task IN ('identification', 'resolution')),
@@ -440,13 +440,13 @@ JOBS = (
         job_id INTEGER REFERENCES job(id),
         at TEXT NOT NULL
     ) STRICT""",
-    # How it did beside the model that was active then, as JSON; '' where it was not judged.
+    # The comparison with the model that was active then, as JSON; '' if there was none.
     "ALTER TABLE model ADD COLUMN verdict TEXT NOT NULL DEFAULT ''",
-    # Of the probabilities, in nats, as a share of the most there can be; NULL without them.
+    # Entropy of the scores, divided by its maximum: 0 to 1. NULL if they are no probabilities.
     "ALTER TABLE prediction ADD COLUMN entropy REAL",
     "CREATE INDEX prediction_entropy ON prediction(model_id, entropy)",
-    # What a model that had not seen an anchor's gold said of it, and how likely it took that
-    # gold. The row goes when the gold changes.
+    # The choice of a model that was trained without an anchor's gold, and the probability that
+    # it gave to that gold. The row is deleted when the gold changes.
     """CREATE TABLE doubt (
         anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
         job_id INTEGER NOT NULL REFERENCES job(id),
@@ -455,9 +455,10 @@ JOBS = (
         margin REAL NOT NULL
     ) STRICT""",
     "CREATE INDEX doubt_likely ON doubt(likely)",
-    # How much gold there is of a kind, for the order that covers rare ones.
+    # Counts gold by kind, for the order that prefers rare kinds.
     "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
-    # Passages dealt to one side of training for good. unit: those of one unit stay together.
+    # Passages that are permanently on one side of a split for training. unit: passages of one
+    # unit are on the same side.
     """CREATE TABLE side (
         passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
         side TEXT NOT NULL CHECK (side IN ('train', 'dev')),
@@ -467,8 +468,8 @@ JOBS = (
     "CREATE INDEX side_unit ON side(unit)",
 )
 
-# A further flag, reject: the task was refused as it was shown, which other tools tell from one
-# that was passed over.
+# Adds the flag `reject`: the annotator refused the task as shown. Other tools distinguish this
+# from a skipped task.
 FLAG_ANEW = """CREATE TABLE flag_anew (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
@@ -481,16 +482,16 @@ FLAG_ANEW = """CREATE TABLE flag_anew (
     ) STRICT, WITHOUT ROWID"""
 
 JOB_MARKS = (
-    # Made with a secret of the installation that queued the job, of all that it asks for: "" of
-    # older files, whose jobs nobody can tell from ones that were put there.
+    # Authenticates the whole job with a secret of the installation that queued it; "" for jobs
+    # of older versions, whose origin cannot be checked.
     "ALTER TABLE job ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
-    # What a mark is made for, wherever the file lies.
+    # The mark is valid for this database only, whatever its path.
     """INSERT INTO setting (name, value) VALUES ('database id', lower(hex(randomblob(16))))
     ON CONFLICT (name) DO NOTHING""",
 )
 
-# The span that a flag "anchor" proposes for its number: tokens, the end exclusive. Both NULL
-# where the flag only says that the span is wrong.
+# The span that an `anchor` flag proposes: tokens, the end exclusive. Both NULL if the flag only
+# reports that the span is wrong.
 PROPOSED_SPANS = (
     "ALTER TABLE flag ADD COLUMN start INTEGER",
     """ALTER TABLE flag ADD COLUMN stop INTEGER CHECK (
@@ -501,44 +502,44 @@ PROPOSED_SPANS = (
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
-    """Every table of the first release."""
+    """Create the tables of the first release."""
     for statement in FIRST_SCHEMA:
         db.execute(statement)
 
 
 @migrations()
 def m002_votes_that_count(db: "Database") -> None:
-    """Assignments, differences of pairs, what gold was made of, and merged acts."""
+    """Add purposes of assignments, differences, the votes of a gold, and merged acts."""
     for statement in VOTES_THAT_COUNT:
         db.execute(statement)
 
 
 @migrations()
 def m003_identification(db: "Database") -> None:
-    """What models and rules say of whether a number is a fused head."""
+    """Add predictions of whether a number is a fused head."""
     for statement in IDENTIFICATION:
         db.execute(statement)
 
 
 @migrations()
 def m004_finding(db: "Database") -> None:
-    """What queries and precedents look up: confidence, votes against gold, rule tags."""
+    """Add what queries and precedents need: confidence, differences from gold, rule tags."""
     for statement in FINDING:
         db.execute(statement)
 
 
 @migrations()
 def m005_jobs(db: "Database") -> None:
-    """Jobs of all kinds, their curves, verdicts on models, orders that learn, sides."""
+    """Add jobs of all kinds, training curves, activations, doubts and sides."""
     for statement in JOBS:
         db.execute(statement)
 
 
 @migrations()
 def m006_formats(db: "Database") -> None:
-    """What other tools' files hold: rejected tasks. Turns may have times from here on.
+    """Add the flag `reject`. From this version on, turns may have times.
 
-    A check is changed by making its table anew.
+    SQLite cannot alter a CHECK, so the table is created anew and copied.
     """
     db.execute(FLAG_ANEW)
     db.execute("INSERT INTO flag_anew SELECT * FROM flag")
@@ -549,21 +550,21 @@ def m006_formats(db: "Database") -> None:
 
 @migrations()
 def m007_job_marks(db: "Database") -> None:
-    """Whose order a job is, and an id of the database that it is made for."""
+    """Add a mark that authenticates jobs, and an id of the database."""
     for statement in JOB_MARKS:
         db.execute(statement)
 
 
 @migrations()
 def m008_proposed_spans(db: "Database") -> None:
-    """Spans that annotators propose, which replace nothing until an adjudicator says so."""
+    """Add the spans that annotators propose."""
     for statement in PROPOSED_SPANS:
         db.execute(statement)
 
 
-# The schema as one readable file, `schema.sql`: what the migrations build, for review.
+# `schema.sql`: what the migrations build, as a readable file for review.
 #
-# `python -m nfh_db.schema` writes it anew after a migration was added.
+# Run `python -m nfh_db.schema` after adding a migration.
 
 READ = """
 SELECT sql FROM sqlite_schema
@@ -574,13 +575,13 @@ HEADING = "-- What the migrations build. Written by `python -m nfh_db.schema`; n
 
 
 def text(connection: Connection) -> str:
-    """The statements that make the schema of an open database, table by table."""
+    """Return the statements of the schema of an open database, table by table."""
     statements = (row[0].strip() + ";\n" for row in connection.execute(READ))
     return HEADING + "\n" + "\n".join(statements)
 
 
 def text_from_zero() -> str:
-    """The schema of a database made now."""
+    """Return the statements of the schema of a new database."""
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(open_writer(Path(folder) / "new.db", create=True)) as connection,

@@ -1,7 +1,7 @@
-"""What the store writes into blobs and into the log, and how it reads them back.
+"""Encodes and decodes the values of the event log, and the blobs and JSON of the tables.
 
-A value is the whole of one answer, gold, flag or anchor as the log keeps it: canonical
-JSON, so that two states are the same exactly if their texts are.
+A value is the whole state of an answer, gold, flag or anchor, as canonical JSON: two states are
+equal if and only if their texts are.
 """
 
 import sys
@@ -32,8 +32,9 @@ Marks = tuple[tuple[Mark, ...], ...]
 """The mentions of each head, in order."""
 
 
+# The order of the fields is the order in the JSON: do not change it.
 class AnswerValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An answer as the log keeps it. batch: the import that gave it, if one did."""
+    """An answer in the form of the log."""
 
     kind: str
     at: str
@@ -48,13 +49,11 @@ class AnswerValue(msgspec.Struct, frozen=True, omit_defaults=True):
     guideline: int | None = None
     rule_tag: str | None = None
     batch: int | None = None
+    """The import that brought the answer; None if a person gave it here."""
 
 
 class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A gold as the log keeps it. by: the adjudicator's name.
-
-    votes: name and time of each answer that a rule made it of.
-    """
+    """A gold in the form of the log."""
 
     kind: str
     rule: str
@@ -64,21 +63,25 @@ class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     noun: str | None = None
     comment: str = ""
     by: str | None = None
+    """The adjudicator's name."""
+
     at: str | None = None
     batch: int | None = None
     votes: tuple[tuple[str, str], ...] = ()
+    """Annotator's name and time of each answer from which a rule made the gold."""
 
 
 class FlagValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A flag that is set. span: tokens [start, stop) that it proposes for its number."""
+    """A flag that is set, in the form of the log."""
 
     at: str
     batch: int | None = None
     span: tuple[int, int] | None = None
+    """The tokens, [start, stop), that an `anchor` flag proposes."""
 
 
 class AnchorValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An anchor that is not removed; it is live unless another replaced it."""
+    """An anchor that is not removed, in the form of the log."""
 
     passage: int
     start: int
@@ -88,14 +91,17 @@ class AnchorValue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TurnRow(msgspec.Struct, frozen=True, array_like=True):
-    """A turn as the table has it: an array, of six where it is known when it was said."""
+    """A turn in the form of the table: a JSON array of 4, or of 6 if it has times."""
 
     number: int
     speaker: str | None
     start: int
     end: int
+    """Tokens: [start, end)."""
+
     begin: int | None = None
     until: int | None = None
+    """Begin and end of the turn, in milliseconds from the start of the recording."""
 
 
 Value = AnswerValue | GoldValue | FlagValue | AnchorValue
@@ -112,37 +118,34 @@ _turns = msgspec.json.Decoder(list[TurnRow])
 
 
 def encode(value: Value | None) -> str | None:
-    """The canonical JSON of a value; None for what is absent or removed."""
+    """Return the canonical JSON of a value; None for an absent or removed one."""
     return None if value is None else _encoder.encode(value).decode()
 
 
 def json_of(content: object) -> str:
-    """Compact JSON of plain data."""
+    """Return compact JSON of plain data."""
     return _encoder.encode(content).decode()
 
 
 def decode_answer(text: str | None) -> AnswerValue | None:
-    """The inverse of `encode` for an answer."""
+    """Decode an answer. Raises msgspec.MsgspecError for other text; so do the ones below."""
     return None if text is None else _answers.decode(text)
 
 
 def decode_gold(text: str | None) -> GoldValue | None:
-    """The inverse of `encode` for a gold."""
     return None if text is None else _golds.decode(text)
 
 
 def decode_flag(text: str | None) -> FlagValue | None:
-    """The inverse of `encode` for a flag."""
     return None if text is None else _flags.decode(text)
 
 
 def decode_anchor(text: str | None) -> AnchorValue | None:
-    """The inverse of `encode` for an anchor."""
     return None if text is None else _anchors.decode(text)
 
 
 def encode_gold_votes(votes: Sequence[tuple[str, str]]) -> str:
-    """The answers that a rule made a gold of, as the table keeps them; "" for none."""
+    """Return the JSON of the votes of a gold for the table; "" for none."""
     return json_of(list(votes)) if votes else ""
 
 
@@ -155,7 +158,7 @@ def decode_gold_votes(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def marks_of(answer: Answer) -> Marks:
-    """The mentions of each head as plain tuples."""
+    """Return the mentions of each head as plain tuples."""
     if not answer.heads:
         return ()
     return tuple(
@@ -178,7 +181,7 @@ def heads_of(marks: Marks) -> tuple[Head, ...]:
 
 
 def answer_of(value: AnswerValue | GoldValue) -> Answer:
-    """The answer that a value of the log holds."""
+    """Return the answer that a value holds."""
     return Answer(
         Kind(value.kind),
         heads_of(value.heads),
@@ -190,15 +193,15 @@ def answer_of(value: AnswerValue | GoldValue) -> Answer:
 
 
 def _seconds(seconds: float | None) -> float | None:
-    """As the table keeps them: a whole number as a float, and no negative zero.
+    """Return seconds as the table returns them: a float, without a negative zero.
 
-    Else the log would spell a state otherwise than the table, and undo would refuse it.
+    Otherwise the text of the log would differ from that of the table, and undo would refuse it.
     """
     return None if seconds is None else float(seconds) + 0.0
 
 
 def answer_value(answer: Answer, at: str, seen: Exposure, guideline: int | None) -> AnswerValue:
-    """A person's answer, given now."""
+    """Return the value of an answer that a person gives at the time `at`."""
     return AnswerValue(
         kind=answer.kind.value,
         at=at,
@@ -216,7 +219,7 @@ def answer_value(answer: Answer, at: str, seen: Exposure, guideline: int | None)
 
 
 def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
-    """An answer as an imported file gives it."""
+    """Return the value of an answer from an imported file."""
     answer = vote.answer
     return AnswerValue(
         kind=answer.kind.value,
@@ -236,7 +239,7 @@ def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
 
 
 def gold_value(gold: Gold, batch: int | None) -> GoldValue:
-    """A gold, given by an import if `batch` names one."""
+    """Return the value of a gold. batch: of the import that brings it; None for none."""
     answer = gold.answer
     return GoldValue(
         kind=answer.kind.value,
@@ -254,7 +257,7 @@ def gold_value(gold: Gold, batch: int | None) -> GoldValue:
 
 
 def vote_of(value: AnswerValue, annotator: str, role: Role, type_: str = PERSON) -> Vote:
-    """An answer of the log as the screens see it. type_: of the annotator."""
+    """Return a value as a vote. type_: of the annotator."""
     return Vote(
         annotator,
         role,
@@ -271,7 +274,6 @@ def vote_of(value: AnswerValue, annotator: str, role: Role, type_: str = PERSON)
 
 
 def gold_of(value: GoldValue) -> Gold:
-    """A gold of the log as the screens see it."""
     return Gold(answer_of(value), Rule(value.rule), value.by, value.at, value.votes)
 
 
@@ -285,13 +287,14 @@ def _little_endian(numbers: "array[int] | array[float]") -> bytes:
 
 
 def encode_lemmas(tokens: Iterable[Token]) -> str:
-    """The lemmas as a JSON array."""
+    """Return the lemmas as a JSON array."""
     return _encoder.encode([token.lemma for token in tokens]).decode()
 
 
 def encode_turns(turns: Iterable[Turn]) -> str:
-    """The turns as a JSON array of [number, speaker, start, end], begin and until behind it
-    where they are known.
+    """Return the turns as a JSON array of [number, speaker, start, end].
+
+    A turn with times has two more elements, begin and until.
     """
     return _encoder.encode(list(map(_turn_row, turns))).decode()
 
@@ -303,7 +306,6 @@ def _turn_row(turn: Turn) -> tuple[int | str | None, ...]:
 
 
 def turn_rows(turns: Iterable[Turn]) -> tuple[TurnRow, ...]:
-    """The turns as rows."""
     return tuple(TurnRow(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in turns)
 
 
@@ -318,7 +320,11 @@ def decode_lemmas(lemmas: str) -> list[str]:
 
 
 def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passage:
-    """A passage from its columns. Raises PassageError if they contradict each other."""
+    """Return a passage from its columns.
+
+    offsets: uint32 pairs start, end, little-endian, in code points. Raises PassageError if the
+    columns contradict each other, and MsgspecError for invalid JSON.
+    """
     flat = array("I")
     flat.frombytes(offsets)
     if sys.byteorder == "big":
@@ -327,18 +333,18 @@ def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passag
     return Passage(text, tokens, tuple(turns_of(_turns.decode(turns))))
 
 
-# --- what models and jobs note ----------------------------------------------------------
+# --- JSON of models and jobs ------------------------------------------------------------
 
 
 UNREADABLE: Mapping[str, Any] = {}
-"""What stands for JSON that is none: this one object, for whoever must know."""
+"""Stands for invalid JSON. Compare by identity: a valid empty object is equal to it."""
 
 
 def object_of(text: str) -> Mapping[str, Any]:
-    """The JSON object that a column holds; UNREADABLE where it holds anything else.
+    """Return the JSON object that a column holds; UNREADABLE for any other text.
 
-    Figures and settings are for people to look at: a damaged one, of which the doctor tells,
-    is to keep nobody from the rest.
+    Such objects are figures and settings for display: a damaged one, which the doctor reports,
+    must not make the rest unusable.
     """
     try:
         return _objects.decode(text)
@@ -350,7 +356,7 @@ def object_of(text: str) -> Mapping[str, Any]:
 
 
 def encode_scores(scores: Sequence[float | None]) -> bytes:
-    """Scores as little-endian float32; NaN where a candidate has none."""
+    """Return scores as little-endian float32; None becomes NaN."""
     return _little_endian(
         array("f", [float("nan") if score is None else score for score in scores])
     )
@@ -368,5 +374,4 @@ def decode_scores(blob: bytes) -> tuple[float | None, ...]:
 def prediction_of(
     model: str, choice: str, second: str | None, margin: float | None, scores: bytes
 ) -> Prediction:
-    """A prediction from its columns."""
     return Prediction(model, choice, second, margin, decode_scores(scores))

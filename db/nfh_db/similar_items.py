@@ -1,4 +1,4 @@
-"""Items like one that was decided, and earlier decisions that bear on an item."""
+"""Finds items that are similar to a decided one, and precedents for an item."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from nfh_db.records import Annotator, Exposure, Role, Rule
 from nfh_db.serialization import GoldValue, answer_of, decode_lemmas, json_of
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Passage, tag_forms
 
-# Items that are like one that was decided, each with the answer that it would be given.
+# Items that are similar to a decided one, each with the answer that it would get.
 #
-# Alike are repeats of the passage; the same words of the anchor with the same pattern and
-# kinds of votes; and the same words where the noun of the decision stands near. A class is
-# copied. A Reference needs its nouns in the passage: the mention nearest before the anchor is
-# the marked one, all others are added.
+# Similar are items in a passage with the same text; items with the same words and the same
+# pattern and kinds of votes; and items with the same words and the noun of the decision nearby.
+# A class is copied. A Reference needs its nouns in the passage of the item: the mention nearest
+# before the anchor becomes the marked one, all others are added.
 
 MOST_ALIKE = 100
-"""Items offered of one kind of likeness."""
+"""Items that are offered per likeness at most."""
 
 NEAR_TURNS = 3
-"""Turns between an anchor and the noun that makes it alike."""
+"""Turns between an anchor and the noun at most."""
 
 OF_THIS = f"""
 SELECT a.word, a.start, a.pattern, a.strongest, p.text
@@ -57,11 +57,11 @@ PATTERNS = """
 SELECT id, pattern FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))"""
 
 LOOKED_THROUGH = 10 * MOST_ALIKE
-"""Most items whose passage holds the noun that are tested for the noun near the number."""
+"""Items with the noun anywhere in the passage that are tested for it nearby, per lemma."""
 
 
 class Likeness(StrEnum):
-    """In what items are alike."""
+    """In what respect items are similar."""
 
     REPEAT = "the same passage"
     VOTES = "the same number, voted on alike"
@@ -70,35 +70,36 @@ class Likeness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """An item that is like another one. answer: what it would be given.
-
-    before: its gold, None for none. pattern: of its votes, "" for none. note: what is to be
-    known before it is changed, as whose gold it loses.
-    """
+    """An item that is similar to the decided one."""
 
     anchor_id: int
     passage: Passage
     anchor: Anchor
     answer: Answer
+    """What it would get."""
+
     before: Answer | None
+    """Its gold; None for none."""
+
     pattern: str
+    """Of its votes; "" for none."""
+
     note: str = ""
+    """A warning, for example whose gold is replaced; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarAnswer:
-    """The items of one kind of likeness.
-
-    left: how many more are alike and cannot be given the answer.
-    """
+    """The similar items of one likeness."""
 
     likeness: Likeness
     items: tuple[Similar, ...]
     left: int
+    """Further similar items, which cannot get the answer."""
 
 
 def last_decided(connection: Connection, me: Annotator) -> int | None:
-    """The anchor that this person decided last, of those that are seen."""
+    """Return the visible anchor that this person decided last; None for none."""
     row = connection.execute(LAST_DECIDED, {"me": me.id}).fetchone()
     return None if row is None else row[0]
 
@@ -110,10 +111,10 @@ def find_alike(
     answer: Answer,
     me: Annotator,
 ) -> tuple[SimilarAnswer, ...]:
-    """What is like an anchor to which an answer was given, likeness by likeness.
+    """Return the items that are similar to an anchor with this answer, by likeness.
 
-    On a connection in a read transaction. Items that this person may not decide at once
-    with others are only counted.
+    The connection must be in a read transaction. Items that this person may not decide in a
+    bulk operation are only counted. Empty if the anchor is not visible.
     """
     row = connection.execute(OF_THIS, {"id": anchor_id}).fetchone()
     if row is None:
@@ -137,7 +138,7 @@ def find_alike(
 
 
 def nouns(answer: Answer, passage: Passage) -> tuple[frozenset[str], ...]:
-    """The lemmas of each head, folded; of a class with a noun, that noun."""
+    """Return the case-folded lemmas of each head; for a class with a noun, that noun."""
     if answer.noun:
         return (frozenset({_fold(answer.noun)}),)
     return tuple(
@@ -153,7 +154,7 @@ def _ids(connection: Connection, statement: str, key: dict[str, object]) -> list
 def _beside(
     connection: Connection, key: dict[str, object], lemmas: Sequence[frozenset[str]]
 ) -> list[int]:
-    """Anchors of the same words in whose passage the first noun stands, however far."""
+    """Return anchors with the same words and the first noun anywhere in the passage."""
     found: dict[int, None] = {}
     for lemma in sorted(lemmas[0]) if lemmas else ():
         more = key | {"lemma": json_of(lemma), "most": LOOKED_THROUGH}
@@ -162,7 +163,7 @@ def _beside(
 
 
 class _Finder:
-    """Looks at items that may be alike."""
+    """Turns candidates into similar items with their answers."""
 
     def __init__(
         self,
@@ -181,7 +182,10 @@ class _Finder:
     def alike(
         self, likeness: Likeness, ids: Sequence[int], *, near: bool = False
     ) -> SimilarAnswer:
-        """Those of these anchors that can be given the answer. near: and its noun is near."""
+        """Return those of these anchors that can get the answer.
+
+        near: only anchors with the first noun at most NEAR_TURNS turns away.
+        """
         places = items.read_passages(self._connection, ids)
         if near:
             ids = [i for i in ids if i in places and self._is_near(*places[i])][:MOST_ALIKE]
@@ -227,9 +231,10 @@ class _Finder:
 def transferred(
     answer: Answer, lemmas: Sequence[frozenset[str]], passage: Passage, anchor: Anchor
 ) -> Answer | None:
-    """A Reference to the same nouns in another passage; None where one does not stand there.
+    """Return a Reference to the same nouns in another passage; None if one is missing there.
 
-    The mention nearest before the anchor, or else after it, is marked, all others are added.
+    The mention nearest before the anchor, or else the first one after it, is marked; all others
+    are added.
     """
     heads = []
     taken: set[int] = set()
@@ -252,7 +257,7 @@ def _mentions(tokens: Sequence[int], anchor: Anchor) -> Iterator[Mention]:
 
 
 def places_of(names: Iterable[str], passage: Passage, anchor: Anchor) -> list[int]:
-    """The tokens with one of these lemmas, outside the anchor."""
+    """Return the tokens with one of these case-folded lemmas, outside the anchor."""
     wanted = set(names)
     return [
         place
@@ -265,23 +270,23 @@ def _fold(word: str) -> str:
     return word.strip().casefold()
 
 
-# Earlier decisions that bear on an item: under the same rule, of the same number or noun.
+# Precedents of an item: earlier decisions with the same rule tag, number or noun.
 #
-# Experts' decisions come first, the newest first. Only so many of the newest decisions are
-# looked through that an answer comes within a few hundredths of a second whatever the size of
-# the database. What somebody has to decide blind is never among them.
+# The numbers of decisions that are searched are limited, so that a search takes a few
+# hundredths of a second in a database of any size. Items that the person has yet to decide
+# blind are left out.
 
 MOST_PRECEDENTS = 20
-"""Precedents given."""
+"""Precedents that are returned at most."""
 
 DECISIONS = 4_000
-"""Newest decisions of experts that are looked through for the same number."""
+"""Newest decisions of experts that are searched for the same number."""
 
 PRECEDENT_NOUNS = 400
-"""Newest decisions of experts whose nouns are looked at."""
+"""Newest decisions of experts that are searched for the same noun."""
 
 OTHERS = 200
-"""Decisions that no expert made of the same number that are looked at."""
+"""Decided items with the same number that are searched for gold not made by an expert."""
 
 NOT_BLIND = """NOT EXISTS (
     SELECT 1 FROM assignment AS s
@@ -328,27 +333,32 @@ WHERE g.anchor_id IN (SELECT value FROM json_each(:ids)) AND w.rule_tag IS NOT N
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """An earlier decision.
-
-    passage, anchor: of which its sentence is shown, and that it is about. answer: what was
-    decided. by: the expert, None where a rule or a file decided; rule: which. at: when, None
-    where nobody knows. why: in what it is like the item: "rule R5", "number", "noun". tag:
-    the rule of the guidelines that it names.
-    """
+    """An earlier decision that is relevant to an item."""
 
     anchor_id: int
     passage: Passage
     anchor: Anchor
     answer: Answer
+    """What was decided."""
+
     by: str | None
+    """The expert; None if a rule or a file decided."""
+
     at: str | None
+    """When it was decided; None if unknown."""
+
     rule: Rule
+    """How it was decided."""
+
     why: tuple[str, ...]
+    """What it has in common with the item: "rule R5", "number", "noun"."""
+
     tag: str | None = None
+    """The rule of the guidelines that the decision names."""
 
     @property
     def sentence(self) -> tuple[str, str, str]:
-        """The turn that it stands in: the text before its words, these, and the text after."""
+        """The turn of the anchor: the text before it, its words, and the text after it."""
         turn = self.passage.turns[self.passage.turn_of(self.anchor.start)]
         tokens = self.passage.tokens
         first, last = tokens[turn.start].start, tokens[turn.end - 1].end
@@ -364,10 +374,11 @@ def find_precedents(
     nouns: Collection[str] = (),
     tag: str | None = None,
 ) -> tuple[Precedent, ...]:
-    """Decisions that bear on an anchor, on a connection in a read transaction.
+    """Return the precedents of an anchor, at most MOST_PRECEDENTS.
 
-    nouns: lemmas of the answer's nouns, if it names any. tag: the rule of the guidelines that
-    it names, if it does. Best first: what is alike in more, then experts', then the newest.
+    Experts' decisions come first; then those with more in common; then the newest. The
+    connection must be in a read transaction. nouns: lemmas of the nouns of the person's answer.
+    tag: the rule of the guidelines that the answer names.
     """
     row = connection.execute(OF_ANCHOR, {"id": anchor_id}).fetchone()
     if row is None:
@@ -394,7 +405,7 @@ def find_precedents(
 def _with_noun(
     connection: Connection, key: dict[str, object], wanted: set[str]
 ) -> Iterator[int]:
-    """The newest decisions that name one of these nouns."""
+    """Yield the newest experts' decisions with one of these case-folded nouns."""
     if not wanted:
         return
     given = 0
@@ -449,7 +460,7 @@ def _precedent(
 
 
 class SimilarItems(Repository):
-    """Items that are like one that was decided, and earlier decisions that bear on one."""
+    """Similar items, and precedents."""
 
     last_decided = reads(last_decided)
     find = reads(find_alike)
