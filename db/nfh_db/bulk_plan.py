@@ -572,9 +572,9 @@ def run(
     """Apply an operation to the anchors of a preview, as one act.
 
     The plan is made anew: items that cannot be changed any more are left. seeing: what the
-    person had in view of each anchor. If the process is killed before the act is shown, nothing
-    remains; otherwise the next start applies the rest. Raises StoreError while an import or
-    another bulk operation is unfinished.
+    person had in view of each anchor. If the process is killed before the act is visible, the
+    next start removes it; if later, the next start applies the rest. Raises StoreError while an
+    import or another bulk operation is unfinished.
     """
     check(wish)
     words = f"{wish.words} on {len(ids):,} item" + ("" if len(ids) == 1 else "s")

@@ -155,8 +155,9 @@ def run(
     rule: unanimous or majority. least: votes that an anchor needs. progress: called with the
     phase and the number of anchors done in it. The plan is of one state of the database;
     anchors that others change meanwhile are left and counted. If the process is killed before
-    the act is shown, nothing remains; otherwise the next start applies the rest. Raises
-    StoreError while an import or another bulk operation is unfinished.
+    the act is visible, the next start removes it; if later, the next start applies the rest.
+    Raises StoreError while an import or another bulk operation is unfinished; a dry run does
+    not.
     """
     base = SettleReport(rule, least, system.now(), dry_run=dry_run)
     tally = _Tally()
