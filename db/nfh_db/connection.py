@@ -118,10 +118,21 @@ def state_of(path: Path) -> tuple[tuple[int, ...], ...]:
     return tuple(states)
 
 
+FRAMES_IN_INDEX = slice(16, 20)
+"""Where an index of a log counts its frames, in the byte order of the machine: mxFrame in
+https://www.sqlite.org/walformat.html, section 2.1. It is 0 in the index of a new log."""
+
+
 def is_without_log(path: Path) -> bool:
-    """True if a database has a log index and no log, or an empty one."""
+    """True if the log index counts frames and there is no log, or an empty one."""
     index, log = beside(path, INDEX), beside(path, LOG)
-    return index.exists() and (not log.exists() or log.stat().st_size == 0)
+    if log.exists() and log.stat().st_size > 0:
+        return False
+    try:
+        counted = index.read_bytes()[FRAMES_IN_INDEX]
+    except OSError:
+        return False
+    return any(counted)
 
 
 class OpenFiles:
