@@ -172,6 +172,8 @@ def _once(output: Output) -> Output:
         key = (*arguments, database.stem.partition("-busy")[1])
         if key not in printed:
             printed[key] = await output(arguments, database)
+        # As from a child process: the screen is drawn and at rest before the figures come.
+        await asyncio.sleep(0.1)
         return printed[key]
 
     return known

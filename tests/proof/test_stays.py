@@ -343,7 +343,7 @@ def test_logs_are_written_through_no_link(
 
 def test_a_journal_is_written_over_nothing_else(tmp_path: Path) -> None:
     by = ScanHandshake("rules", "1", None, None, "words", "1")
-    journal = Checkpoint(tmp_path, "a.txt", "content", per_line=False, by=by)
+    journal = Checkpoint(tmp_path, "a.txt", "content", per_line=False, handshake=by)
     mine = journal.path.with_name(f"{journal.path.name}.{PID}.new")
     mine.write_text(MINE)
     journal.save(ScanState(index=3))

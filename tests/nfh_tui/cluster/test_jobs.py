@@ -88,7 +88,7 @@ def test_what_a_cluster_predicts_is_what_is_predicted_here_though_a_worker_is_ki
     cluster: LocalCluster, path: Path, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nfh_models.resolution.base.BATCH", 8)
-    monkeypatch.setattr("nfh_tui.services.predict.SAVED_TOGETHER", 8)
+    monkeypatch.setattr("nfh_tui.services.predict.PREDICTION_BATCH", 8)
     add(400)
     killed: list[int] = []
 
