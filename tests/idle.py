@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 SOON = 0.02
 """Seconds within which a timer is due at once: those of the screen's next frame are."""
 
-STUCK = 0.4
+STUCK = 1.5
 """Seconds after which a call in a thread is taken for one that a test holds up on purpose."""
 
 _UNDER_WAY = "calls_under_way"

@@ -261,6 +261,8 @@ MATCHES: dict[str, Callable[[Sequence[str], Binder], str]] = {
 def condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str | None:
     """The condition of a term without signs; None if it is that of other roles."""
     if isinstance(term, Compare):
+        if term.key != "guideline":
+            return None
         compared = binder.compared(term.operator, term.numbers)
         return answered_by_me(UNDER.format(compared=compared))
     if isinstance(term, PeopleTerm):
