@@ -9,11 +9,6 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 """Blocks that fill so many eighths of a cell."""
 
 
-def share(part: int, whole: int) -> float | None:
-    """A fraction; None for a total of 0."""
-    return part / whole if whole else None
-
-
 def percent(value: float | None, places: int = 1, *, none: str = NONE) -> str:
     """A fraction as a percentage, without the sign."""
     return none if value is None else f"{100 * value:.{places}f}"

@@ -28,6 +28,7 @@ from nfh_models.statistics import (
     Statistics,
     ValueCounts,
     count,
+    share,
 )
 from nfh_tui import config
 from nfh_tui.cli.options import (
@@ -40,7 +41,7 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.report import CommandReport, RowCounter, page_width
-from nfh_tui.display_figures import EIGHTHS, NONE, bar, percentage, share
+from nfh_tui.display_figures import EIGHTHS, NONE, bar, percentage
 
 if TYPE_CHECKING:
     from nfh_db.store import Store

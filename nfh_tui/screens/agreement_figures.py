@@ -7,7 +7,8 @@ from nfh_db.comparisons import KINDS, AnnotatorPair, Confusions, PersonCounts
 from nfh_db.query import quote_name
 from nfh_db.query.keys import ME_WORD, NOBODY
 from nfh_models.agreement.measure import Measure
-from nfh_tui.display_figures import percent, share
+from nfh_models.statistics import share
+from nfh_tui.display_figures import percent
 from nfh_tui.services.reports import AgreementReport, TwoReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,

@@ -19,7 +19,8 @@ from nfh_db.comparisons import (
     ComparisonCounts,
 )
 from nfh_db.query import quote, quote_name
-from nfh_tui.display_figures import percent, share
+from nfh_models.statistics import share
+from nfh_tui.display_figures import percent
 from nfh_tui.screens.agreement_figures import person, within
 from nfh_tui.services.reports import ModelSummary
 from nfh_tui.widgets.figure_lines import (

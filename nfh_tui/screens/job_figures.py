@@ -8,7 +8,8 @@ from nfh_db.jobs import Job, JobPoint, JobState
 from nfh_db.messages import counted
 from nfh_db.models import Model
 from nfh_db.query import quote_name
-from nfh_tui.display_figures import percent, share
+from nfh_models.statistics import share
+from nfh_tui.display_figures import percent
 from nfh_tui.display_text import visible
 from nfh_tui.jobs.descriptions import (
     ACTIVE,

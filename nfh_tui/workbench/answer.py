@@ -29,7 +29,8 @@ from nfh_tui.workbench.availability import NOTHING, unchanged
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
-from nfh_tui.workbench.state import ItemKey, Unsaved
+from nfh_tui.workbench.session import ItemKey
+from nfh_tui.workbench.state import Unsaved
 
 if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench

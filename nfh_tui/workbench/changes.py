@@ -22,7 +22,8 @@ from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NO_PROPOSAL
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
-from nfh_tui.workbench.state import ItemKey, Unsaved
+from nfh_tui.workbench.session import ItemKey
+from nfh_tui.workbench.state import Unsaved
 
 STALE_CHOICES = (("y", "replace", "y"), ("n", "keep", "n"))
 ROOM_OF_CHOICES = 24

@@ -310,7 +310,9 @@ class ExposureLog:
         return anchor_id in self._others
 
 
-Key = tuple[int, Role]
+ItemKey = tuple[int, Role]
+"""An anchor id and the role of the answer."""
+
 Steps = tuple[list[EditState], list[EditState]]
 
 MOST_ITEMS = 64
@@ -324,9 +326,9 @@ class DraftSteps:
     """Undo and redo steps of the drafts of a session, by item and role."""
 
     def __init__(self) -> None:
-        self._kept: dict[Key, Steps] = {}
+        self._kept: dict[ItemKey, Steps] = {}
 
-    def of(self, key: Key, *, has_draft: bool) -> Steps:
+    def of(self, key: ItemKey, *, has_draft: bool) -> Steps:
         """Return the undo and redo lists of a draft; empty if there is no draft.
 
         The lists are not copies: changes to them are kept.

@@ -11,13 +11,10 @@ from nfh_tui.editor.state import EditState
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.widgets.passage_render import Heat
 from nfh_tui.workbench.blinding import BlindingPolicy
-from nfh_tui.workbench.session import IdList
+from nfh_tui.workbench.session import IdList, ItemKey
 
 if TYPE_CHECKING:
     from nfh_db.similar_items import Precedent
-
-ItemKey = tuple[int, Role]
-"""An anchor id and the role of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
