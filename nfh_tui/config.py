@@ -31,17 +31,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from nfh_db.system import data_folder
-from nfh_tui.actions import ACTIONS, BY_ID, Action
-
-NAMES = {
-    "commercial_at": "at",
-    "hyphen_minus": "minus",
-    "low_line": "underscore",
-    "plus_sign": "plus",
-    "reverse_solidus": "backslash",
-    "solidus": "slash",
-}
-"""Textual's names of characters that differ from those of Unicode."""
+from nfh_tui.actions import ACTIONS, BY_ID, Action, key_name
 
 WITH = frozenset({"ctrl", "alt", "shift", "meta", "super", "hyper"})
 """Modifier keys, as in ctrl+shift+up."""
@@ -56,14 +46,6 @@ WITHOUT_CHARACTER = frozenset(
 
 LAST_NAMED = 0x24F
 """Last code point whose name, such as less_than_sign, is accepted."""
-
-
-def key_name(typed: str) -> str:
-    """Textual's name of a key that is given by its character, or already by name."""
-    if len(typed) != 1 or typed.isalnum():
-        return "space" if typed == " " else typed
-    name = unicodedata.name(typed, typed).lower().replace("-", "_").replace(" ", "_")
-    return NAMES.get(name, name)
 
 
 _SIGNS = frozenset(

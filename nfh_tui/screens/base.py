@@ -24,7 +24,7 @@ from textual.screen import Screen
 from nfh_db.errors import QueryError
 from nfh_db.query import Query, parse
 from nfh_db.records import Annotator, Role
-from nfh_tui.actions import ACTIONS, BY_ID, FOOT_KEYS, Access, Action
+from nfh_tui.actions import ACTIONS, BY_ID, Access, Action, foot_actions, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Keymap
 from nfh_tui.textual_support import Enduring, Typed, sentence_of, start
@@ -40,15 +40,12 @@ from nfh_tui.widgets.status_bar import (
     StatusLine,
     Title,
 )
-from nfh_tui.workbench.availability import denied, is_function, unbound
+from nfh_tui.workbench.availability import denied, unbound
 
 if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
 
 WHERE = "side"
-ALWAYS = ("side.help", "side.close")
-"""Actions in the footer of each of these screens."""
-
 HERE = "This is that screen."
 PANE_ACTIONS = (
     *("side.open", "side.down", "side.up", "side.left", "side.right"),
@@ -435,12 +432,7 @@ class SideScreen(Enduring, Screen[str | None]):
 
     def refresh_keys(self) -> None:
         """Show the most important keys, at most six."""
-        own = self.footer_actions()
-        ranked = [a for a in own if a.foot is not None and self.access >= a.access]
-        ranked.sort(key=lambda a: a.foot or 0)
-        always = [a for a in ranked if a.id in ALWAYS]
-        others = [a for a in ranked if a.id not in ALWAYS]
-        shown = (*others[: FOOT_KEYS - len(always)], *always)
+        shown = foot_actions(a for a in self.footer_actions() if self.access >= a.access)
         self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in shown))
 
     def refresh_scope(self) -> None:

@@ -17,6 +17,7 @@ from nfh_tui.actions import (
     Access,
     Action,
     Mode,
+    is_function,
 )
 from nfh_tui.config import Keymap
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
@@ -223,11 +224,6 @@ def unchanged(action_id: str, edit: EditState) -> str:
     return UNCHANGED.get(action_id, "That changes nothing here.")
 
 
-def is_function(key: str) -> bool:
-    """Return True for a function key such as F12, by Textual's name."""
-    return key[:1] == "f" and key[1:].isdecimal()
-
-
 def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") -> str:
     """Return the message for a key without an action."""
     helping = "side.help" if where else "help"
@@ -235,8 +231,3 @@ def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") ->
     typed = character if character is not None and character.isprintable() else ""
     name = typed.strip() or (key.upper() if is_function(key) else key)
     return f"{name} does nothing here; {shown} shows the keys."
-
-
-def named(action_id: str) -> Action | None:
-    """Return the registered action; None for actions that only the editor requests."""
-    return BY_ID.get(action_id)

@@ -137,8 +137,12 @@ class Display(Controller):
         if waits is not None:
             self.bench.key_line.foot = Foot(waits)
             return
-        allowed = [act for act in self.bench.keymap.actions if self.state.access >= act.access]
-        usual = foot_actions(self.state.mode, allowed)
+        state = self.state
+        usual = foot_actions(
+            act
+            for act in self.bench.keymap.actions
+            if state.access >= act.access and state.mode in act.modes and not act.where
+        )
         self.bench.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in usual))
 
     # --- the item ---------------------------------------------------------------------------

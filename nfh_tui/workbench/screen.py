@@ -17,7 +17,7 @@ from textual.widgets import Static
 from nfh_db.errors import QueryError
 from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Annotator
-from nfh_tui.actions import ACTIONS, BY_ID, Action, Mode
+from nfh_tui.actions import ACTIONS, BY_ID, Action, Mode, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.textual_support import (
@@ -44,7 +44,6 @@ from nfh_tui.workbench.availability import (
     SWITCH,
     ActionContext,
     denied,
-    is_function,
     of_person,
     unbound,
     why_not,
