@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import convert, field
+from msgspec import convert
 
 from nfh_db.messages import counted, visible
 from nfh_db.query import Query, parse
@@ -25,7 +25,6 @@ from nfh_models.identification.evaluation import (
     IdentifierComparison,
     PartCounts,
 )
-from nfh_models.identification.scores import DecisionCounts
 from nfh_models.parsing.base import load_parser
 from nfh_tui import config
 from nfh_tui.cli.options import (
@@ -57,7 +56,7 @@ from nfh_tui.services.imports import ImportOptions
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
 from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
 from nfh_tui.services.models import identifier_for
-from nfh_tui.services.reports import Report, ReportInterval, filled, to_json
+from nfh_tui.services.reports import ReportInterval, picked, to_json
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
@@ -68,7 +67,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Interval = tuple[float, float] | None
 
-TASK = "identification"
+SYSTEM = "model=name recipe version model_id"
+"""Keys of what a system is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,108 +91,8 @@ class SystemComparison:
     comparison: IdentifierComparison
 
 
-class HeldOn(Report):
-    """What was measured on, and what was left out of it."""
-
-    task: str
-    query: str
-    split: str | None
-    file: str | None
-    source: str
-    format: str | None
-    parser: str | None
-    interval: ReportInterval
-    left_out: dict[str, int]
-    warnings: list[str]
-
-
-class IdentificationHead(HeldOn):
-    no_number: int
-    saw_model: int
-
-
-class FittedOn(Report):
-    """What a system was trained on for this evaluation."""
-
-    file: str
-    examples: int
-    left_out: int
-
-
-class DecisionFigures(Report):
-    """The figures that follow from counts."""
-
-    n: int
-    nfh: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    accuracy: float | None
-
-
-class PartReport(DecisionFigures):
-    wrong: int
-
-
-class RuleReport(Report):
-    rule: str
-    n: int
-    called_nfh: int
-    right: int
-    wrong: int
-    accuracy: float | None
-
-
-class DecisionError(Report):
-    """start, end: code points of the text, end-exclusive."""
-
-    where: str
-    text: str
-    start: int
-    end: int
-    label: str
-    decision: str
-    rule: str
-    score: float | None
-    weights: list[tuple[str, float]]
-
-
-class SystemReport(Report):
-    name: str = field(name="model")
-    recipe: str
-    version: str
-    model_id: int | None
-
-
-class FittedSystemReport(SystemReport):
-    folds: int | None
-    trained_on: FittedOn | None
-
-
-class IdentificationModel(Report):
-    """The keys behind those of the system and its figures."""
-
-    groups: int
-    ci95: dict[str, Interval]
-    confusion: dict[str, object]
-    seconds: float
-    seconds_parsing: float
-    per_rule: list[RuleReport]
-    per_word: list[Json]
-    per_kind: list[Json]
-    per_length: list[Json]
-    errors: list[DecisionError]
-
-
-class IdentifierComparisonReport(Report):
-    first: str
-    second: str
-    f1_difference: float | None
-    ci95: Interval
-    p: float | None
-    only_first: int = field(name="only_first_right")
-    only_second: int = field(name="only_second_right")
-    why: str | None
+DECISION_FIGURES = "n nfh precision recall f1 accuracy"
+"""Keys of the figures that follow from counts."""
 
 
 def as_json(
@@ -208,40 +108,28 @@ def as_json(
     return whole_report(about(trial, options), models, [_versus(one) for one in versus])
 
 
-def whole_report(told: HeldOn, models: Sequence[Json], comparisons: Sequence[Report]) -> Json:
+def whole_report(told: Json, models: Sequence[Json], comparisons: Sequence[Json]) -> Json:
     """What both tasks print: `models`, and the figures of a single one beside it, too."""
-    whole = to_json(told)
-    if len(models) == 1:
-        whole |= models[0]
-    whole["models"] = list(models)
-    if len(models) > 1:
-        whole["comparisons"] = [to_json(one) for one in comparisons]
-    return whole
+    whole = told | (models[0] if len(models) == 1 else {}) | {"models": models}
+    return to_json(whole | ({"comparisons": comparisons} if len(models) > 1 else {}))
 
 
-H = TypeVar("H", bound=HeldOn)
-
-
-def held_on(
-    kind: type[H], trial: object, task: str, options: ReportOptions, **given: object
-) -> H:
+def held_on(trial: object, task: str, options: ReportOptions) -> Json:
     """The keys that the reports of both tasks begin with."""
-    return filled(
-        kind,
-        trial,
-        task=task,
-        query=options.query,
-        split=options.split,
-        file=options.file,
-        interval=ReportInterval(resamples=options.resamples, seed=options.seed),
-        **given,
-    )
+    return {
+        "task": task,
+        **picked(options, "query split file"),
+        **picked(trial, "source format parser"),
+        "interval": ReportInterval(resamples=options.resamples, seed=options.seed),
+        **picked(trial, "left_out warnings"),
+    }
 
 
-def about(trial: IdentificationTrial, options: ReportOptions) -> IdentificationHead:
+def about(trial: IdentificationTrial, options: ReportOptions) -> Json:
     """What was measured on, and what was left out of it."""
     saw_model = sum(example.saw_model for example in trial.examples)
-    return held_on(IdentificationHead, trial, TASK, options, saw_model=saw_model)
+    own = {"no_number": trial.no_number, "saw_model": saw_model}
+    return held_on(trial, IDENTIFICATION, options) | own
 
 
 def _model(
@@ -249,44 +137,36 @@ def _model(
 ) -> Json:
     system, counts = judged.system, found.counts
     parsing = trial.parsing if system.needs else 0.0
-    told = filled(
-        IdentificationModel,
-        found,
-        ci95={
-            name: interval_ends(getattr(found, name))
-            for name in ("precision", "recall", "f1", "accuracy")
-        },
-        confusion={"labels": LABELS, "rows": counts.rows},
-        seconds=round(parsing + judged.seconds, 3),
-        seconds_parsing=round(parsing, 3),
-        per_rule=[
-            filled(
-                RuleReport,
-                part.counts,
-                rule=part.name,
-                called_nfh=part.counts.hit + part.counts.false,
-            )
+    return {
+        **picked(system, f"{SYSTEM} folds"),
+        "trained_on": trained_on(system),
+        **picked(counts, DECISION_FIGURES),
+        "groups": found.groups,
+        "ci95": {name: interval_ends(getattr(found, name)) for name in FIGURES[IDENTIFICATION]},
+        "confusion": {"labels": LABELS, "rows": counts.rows},
+        "seconds": round(parsing + judged.seconds, 3),
+        "seconds_parsing": round(parsing, 3),
+        "per_rule": [
+            {
+                "rule": part.name,
+                "n": part.counts.n,
+                "called_nfh": part.counts.hit + part.counts.false,
+                **picked(part.counts, "right wrong accuracy"),
+            }
             for part in found.by_rule
         ],
-        per_word=_parts("word", found.by_word),
-        per_kind=_parts("kind", found.by_kind),
-        per_length=_parts("length", found.by_length),
-        errors=[error(one) for one in found.errors],
-    )
-    own = filled(FittedSystemReport, system, trained_on=trained_on(system))
-    return to_json(own) | figures(counts) | to_json(told)
+        "per_word": _parts("word", found.by_word),
+        "per_kind": _parts("kind", found.by_kind),
+        "per_length": _parts("length", found.by_length),
+        "errors": [error(one) for one in found.errors],
+    }
 
 
-def trained_on(system: IdentificationSystem) -> FittedOn | None:
+def trained_on(system: IdentificationSystem) -> Json | None:
     """What a system was trained on for this evaluation; None of one that was not."""
-    training_set = system.training_set
-    if training_set is None:
+    if system.training_set is None:
         return None
-    return FittedOn(training_set.name, training_set.size, training_set.dropped)
-
-
-def figures(counts: DecisionCounts) -> Json:
-    return to_json(filled(DecisionFigures, counts))
+    return picked(system.training_set, "file=name examples=size left_out=dropped")
 
 
 def interval_ends(measure: Measure) -> Interval:
@@ -297,21 +177,22 @@ def interval_ends(measure: Measure) -> Interval:
 
 
 def _parts(key: str, parts: Iterable[PartCounts]) -> list[Json]:
-    return [{key: part.name} | to_json(filled(PartReport, part.counts)) for part in parts]
+    keys = f"{DECISION_FIGURES} wrong"
+    return [{key: part.name} | picked(part.counts, keys) for part in parts]
 
 
-def error(one: Error) -> DecisionError:
+def error(one: Error) -> Json:
+    """A wrong decision. start, end: code points of the text, end-exclusive."""
     text, start, end = spelled(one)
-    return filled(
-        DecisionError,
-        one.decision,
-        where=one.example.where,
-        text=text,
-        start=start,
-        end=end,
-        label=LABELS[not one.example.nfh],
-        decision=LABELS[not one.decision.nfh],
-    )
+    return {
+        "where": one.example.where,
+        "text": text,
+        "start": start,
+        "end": end,
+        "label": LABELS[not one.example.nfh],
+        "decision": LABELS[not one.decision.nfh],
+        **picked(one.decision, "rule score weights"),
+    }
 
 
 def spelled(one: Error) -> tuple[str, int, int]:
@@ -327,17 +208,16 @@ def spelled(one: Error) -> tuple[str, int, int]:
     return text.rstrip(), starts[case.start], end
 
 
-def _versus(one: SystemComparison) -> IdentifierComparisonReport:
-    comparison = one.comparison
-    return filled(
-        IdentifierComparisonReport,
-        comparison,
-        first=one.first,
-        second=one.second,
-        f1_difference=comparison.difference.value,
-        ci95=interval_ends(comparison.difference),
-        why=comparison.difference.why,
-    )
+def _versus(one: SystemComparison) -> Json:
+    gap = one.comparison.difference
+    return {
+        "first": one.first,
+        "second": one.second,
+        "f1_difference": gap.value,
+        "ci95": interval_ends(gap),
+        **picked(one.comparison, "p only_first_right=only_first only_second_right=only_second"),
+        "why": gap.why,
+    }
 
 
 IDENTIFICATION = "identification"

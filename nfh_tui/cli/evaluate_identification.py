@@ -36,11 +36,8 @@ from nfh_models.identification.scores import (
 )
 from nfh_models.identification.svm import Feature
 from nfh_tui.cli.evaluate_call import (
-    DecisionFigures,
+    DECISION_FIGURES,
     EvaluateOptions,
-    FittedOn,
-    IdentificationHead,
-    Interval,
     Json,
     ReportOptions,
     SystemComparison,
@@ -68,7 +65,7 @@ from nfh_tui.services.evaluate import (
     IdentificationTrial,
     rules_without,
 )
-from nfh_tui.services.reports import Report, filled, to_json
+from nfh_tui.services.reports import picked
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -510,64 +507,37 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
 # --- words ----------------------------------------------------------------------------------
 
 
-class PublishedFigures(Report):
-    precision: float
-    recall: float
-    f1: float
-
-
-class AblationRowReport(DecisionFigures):
-    ci95: dict[str, Interval]
-    f1_lost: float | None
-    f1_lost_ci95: Interval
-    p: float | None
-    decided_by_it: int | None
-    paper_dev: PublishedFigures | None
-    seconds: float
-
-
-class AblationReport(IdentificationHead):
-    ablation: str
-    folds: int | None
-    trained_on: FittedOn | None
-    rows: list[Json]
-    seconds: float
-    seconds_parsing: float
-
-
 def _as_json(
     call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
-) -> AblationReport:
+) -> Json:
     first = trial.judged[0].system
-    return filled(
-        AblationReport,
-        about(trial, call.report_options),
-        ablation=recipe,
-        folds=first.folds,
-        trained_on=trained_on(first),
-        rows=[{"name": row.judged.system.name} | to_json(_row_report(row)) for row in rows],
-        seconds=round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
-        seconds_parsing=round(trial.parsing, 3),
-    )
+    return about(trial, call.report_options) | {
+        "ablation": recipe,
+        "folds": first.folds,
+        "trained_on": trained_on(first),
+        "rows": [_row_json(row) for row in rows],
+        "seconds": round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
+        "seconds_parsing": round(trial.parsing, 3),
+    }
 
 
-def _row_report(row: AblationRow) -> AblationRowReport:
+def _row_json(row: AblationRow) -> Json:
     versus, paper = row.versus, row.published
-    return filled(
-        AblationRowReport,
-        row.counts,
-        ci95={"f1": interval_ends(row.f1)},
-        f1_lost=versus.difference.value if versus else None,
-        f1_lost_ci95=interval_ends(versus.difference) if versus else None,
-        p=versus.p if versus else None,
-        decided_by_it=row.touched,
-        paper_dev=None
-        if paper is None
-        else PublishedFigures(
-            *(round(one / 100, 3) for one in (paper.precision, paper.recall, paper.f1))
-        ),
-        seconds=round(row.judged.seconds, 3),
-    )
+    return {
+        "name": row.judged.system.name,
+        **picked(row.counts, DECISION_FIGURES),
+        "ci95": {"f1": interval_ends(row.f1)},
+        "f1_lost": versus.difference.value if versus else None,
+        "f1_lost_ci95": interval_ends(versus.difference) if versus else None,
+        "p": versus.p if versus else None,
+        "decided_by_it": row.touched,
+        "paper_dev": paper
+        and {
+            key: round(percentage / 100, 3)
+            for key, percentage in picked(paper, "precision recall f1").items()
+        },
+        "seconds": round(row.judged.seconds, 3),
+    }
 
 
 def _as_text(

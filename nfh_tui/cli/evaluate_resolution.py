@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import UNSET, UnsetType, field
 
 from nfh_db.messages import counted, visible
 from nfh_models.domain import Passage
@@ -17,7 +16,6 @@ from nfh_models.resolution import scoring
 from nfh_models.resolution.evaluation import (
     Calibration,
     Paired,
-    Reliability,
     ResolutionEvaluation,
     compare,
     evaluate,
@@ -31,7 +29,6 @@ from nfh_models.resolution.scoring import (
     Mistake,
     Mistaken,
     PartFigures,
-    ResolutionFigures,
     ScoredExample,
     ScoredSystem,
     on_references,
@@ -40,11 +37,8 @@ from nfh_models.resolution.scoring import (
 from nfh_tui.cli.evaluate_call import (
     RESOLUTION,
     EvaluateOptions,
-    HeldOn,
-    Interval,
     Json,
     ReportOptions,
-    SystemReport,
     Tell,
     around_number,
     check_names,
@@ -78,7 +72,7 @@ from nfh_tui.services.examples import (
     resolution_examples_of_package,
     resolution_examples_of_store,
 )
-from nfh_tui.services.reports import Report, filled, to_json
+from nfh_tui.services.reports import picked
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -242,246 +236,118 @@ AROUND_ERROR = 300
 """Code points of a passage on either side of an anchor that an error quotes."""
 
 
-class BaselineReport(Report):
-    name: str = field(name="model")
-    reference_n: int = field(name="n")
-    reference: float | None
-    reference_inclusive: float | None
-    reference_nearest: float | None
-
-
-class ResolutionHead(HeldOn, kw_only=True):
-    unknown: int
-    saw_model: int
-    saw_model_share: float | None
-    baselines: list[BaselineReport] | UnsetType = UNSET
-
-
-class ResolutionFiguresReport(Report):
-    """The figures that follow from counts; they are those of all examples."""
-
-    n: int
-    answered_n: int = field(name="answered")
-    accuracy: float | None
-    accuracy_inclusive: float | None
-    accuracy_nearest: float | None
-    binary: float | None
-    class_accuracy: float | None
-    reference_n: int = field(name="references")
-    reference: float | None
-    reference_inclusive: float | None
-    reference_nearest: float | None
-    implicit: float | None
-
-
-class HeadsReport(Report):
-    """How well heads are found as nouns."""
-
-    n: int
-    exact: float | None
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    relation_n: int = field(name="relations")
-    relation: float | None
-
-
-class MentionsReport(Report):
-    """How well heads are found as tokens."""
-
-    exact: float | None
-    precision: float | None
-    recall: float | None
-    f1: float | None
-
-
-class CalibrationReport(Report):
-    n: int
-    temperature: float | None
-    halves: tuple[float, float] | None = field(name="temperature_halves")
-    before: Reliability
-    after: Reliability | None
-
-
-class ClassReport(Report):
-    label: str = field(name="class")
-    n: int
-    predicted: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    accuracy: float | None
-
-
-class MistakeReport(Report):
-    mistake: str = field(name="kind")
-    n: int
-    share: float
-
-
-class TokenReport(Report):
-    token: int
-    word: str
-
-
-class ResolutionError(Report):
-    """start, end: code points of the text, end-exclusive. Tokens are those of the passage."""
-
-    where: str
-    kind: str
-    text: str
-    start: int
-    end: int
-    anchor: tuple[int, int]
-    label: str
-    heads: list[TokenReport]
-    answer: str | None
-    token: TokenReport | None
-    score: float | None
-    second: str | None
-    margin: float | None
-
-
-class ResolutionModel(Report):
-    """What stands behind a system's own keys and its figures."""
-
-    groups: int
-    lost: int
-    heads: HeadsReport | None
-    heads_several: HeadsReport | None
-    mentions: MentionsReport | None
-    ci95: dict[str, Interval]
-    confusion: dict[str, object]
-    ece: float | None
-    calibration: CalibrationReport | None
-    noun_calibration: CalibrationReport | None
-    oracle: ResolutionFiguresReport | None
-    seconds: float
-    seconds_parsing: float
-    by_class: list[ClassReport] = field(name="per_class")
-    per_word: list[Json]
-    per_shape: list[Json]
-    per_distance: list[Json]
-    per_turns: list[Json]
-    per_side: list[Json]
-    by_mistake: list[MistakeReport] = field(name="per_error")
-    errors: list[ResolutionError]
-
-
-class TestReport(Report):
-    """Two systems by one figure."""
-
-    measure: str = field(name="figure")
-    first: float | None
-    second: float | None
-    difference: float | None
-    ci95: Interval
-    p: float | None
-    sign_flips: float | None
-    mcnemar_p: float
-    both: int = field(name="both_right")
-    only_first: int = field(name="only_first_right")
-    only_second: int = field(name="only_second_right")
-    neither: int = field(name="neither_right")
-    why: str | None
-
-
-class ResolutionComparisonReport(Report):
-    first: str
-    second: str
-    tests: list[TestReport]
+ACCURACIES = "accuracy accuracy_inclusive accuracy_nearest"
+OF_REFERENCES = "reference reference_inclusive reference_nearest"
+RESOLUTION_FIGURES = (
+    f"n answered=answered_n {ACCURACIES} binary class_accuracy references=reference_n "
+    f"{OF_REFERENCES} implicit"
+)
+"""Keys of the figures that follow from counts; they are those of all examples."""
+HEADS = "n exact precision recall f1 relations=relation_n relation"
+"""Keys of how well heads are found as nouns."""
+CALIBRATION = "n temperature temperature_halves=halves before after"
 
 
 def as_json(found: "ResolutionResult", options: ReportOptions) -> Json:
     trial = found.trial
     share = trial.saw_model / len(trial.examples) if trial.examples else None
-    baselines = [filled(BaselineReport, one.figures, name=one.name) for one in found.baselines]
+    baselines = [
+        picked(one, "model=name n=figures.reference_n") | picked(one.figures, OF_REFERENCES)
+        for one in found.baselines
+    ]
     return whole_report(
-        held_on(
-            ResolutionHead,
-            trial,
-            RESOLUTION,
-            options,
-            saw_model_share=share,
+        {
+            **held_on(trial, RESOLUTION, options),
+            **picked(trial, "unknown saw_model"),
+            "saw_model_share": share,
             **({"baselines": baselines} if baselines else {}),
-        ),
+        },
         [
             _model(trial, one, evaluation)
             for one, evaluation in zip(trial.judged, found.evaluations, strict=True)
         ],
         [
-            ResolutionComparisonReport(
-                one.first, one.second, [_test(test) for test in one.tests]
-            )
+            {"first": one.first, "second": one.second, "tests": list(map(_test, one.tests))}
             for one in found.versus
         ],
     )
 
 
 def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEvaluation) -> Json:
-    system, heads = said.system, found.heads
-    parsing = trial.parsing if system.needs else 0.0
-    told = filled(
-        ResolutionModel,
-        found,
-        mentions=heads and filled(MentionsReport, heads.mentions, exact=heads.exact_mentions),
-        ci95={name: interval_ends(measure) for name, measure in found.ci95.items()},
-        confusion={
-            "labels": COLUMNS,
-            "rows": found.confusion.rows,
-            "unanswered": found.confusion.unanswered,
-        },
-        ece=None if found.calibration is None else found.calibration.before.ece,
-        seconds=round(parsing + said.seconds, 3),
-        seconds_parsing=round(parsing, 3),
+    heads, calibration = found.heads, found.calibration
+    parsing = trial.parsing if said.system.needs else 0.0
+    return {
+        **picked(
+            said.system,
+            "model=name recipe=resolver.recipe version=resolver.version model_id",
+        ),
+        **picked(found.figures, RESOLUTION_FIGURES),
+        **picked(found, "groups lost"),
+        "heads": heads and picked(heads, HEADS),
+        "heads_several": found.heads_several and picked(found.heads_several, HEADS),
+        "mentions": heads
+        and {"exact": heads.exact_mentions, **picked(heads.mentions, "precision recall f1")},
+        "ci95": {name: interval_ends(measure) for name, measure in found.ci95.items()},
+        "confusion": {"labels": COLUMNS, **picked(found.confusion, "rows unanswered")},
+        "ece": calibration and calibration.before.ece,
+        "calibration": calibration and picked(calibration, CALIBRATION),
+        "noun_calibration": found.noun_calibration
+        and picked(found.noun_calibration, CALIBRATION),
+        "oracle": found.oracle and picked(found.oracle, RESOLUTION_FIGURES),
+        "seconds": round(parsing + said.seconds, 3),
+        "seconds_parsing": round(parsing, 3),
+        "per_class": [
+            picked(one, "class=label n predicted precision recall f1 accuracy")
+            for one in found.by_class
+        ],
         **{
             f"per_{key}": [
-                {key: part.name} | figures(part.figures) for part in getattr(found, f"by_{key}")
+                {key: part.name} | picked(part.figures, RESOLUTION_FIGURES)
+                for part in getattr(found, f"by_{key}")
             ]
             for key in ("word", "shape", "distance", "turns", "side")
         },
-        errors=[error(one) for one in found.mistakes],
-    )
-    resolver = system.resolver
-    own = SystemReport(system.name, resolver.recipe, resolver.version, system.model_id)
-    return to_json(own) | figures(found.figures) | to_json(told)
+        "per_error": [picked(one, "kind=mistake n share") for one in found.by_mistake],
+        "errors": [error(one) for one in found.mistakes],
+    }
 
 
-def figures(one: ResolutionFigures) -> Json:
-    return to_json(filled(ResolutionFiguresReport, one))
-
-
-def _test(one: Paired) -> TestReport:
-    gap = one.difference
-    return filled(TestReport, one, difference=gap.value, ci95=interval_ends(gap), why=gap.why)
+def _test(one: Paired) -> Json:
+    return picked(one, "figure=measure first second difference=difference.value") | {
+        "ci95": interval_ends(one.difference),
+        **picked(one, "p sign_flips mcnemar_p both_right=both only_first_right=only_first"),
+        **picked(one, "only_second_right=only_second neither_right=neither"),
+        "why": one.difference.why,
+    }
 
 
 # --- errors ---------------------------------------------------------------------------------
 
 
-def error(one: Mistaken) -> ResolutionError:
+def error(one: Mistaken) -> Json:
+    """A wrong answer. start, end: code points of the text, end-exclusive."""
     judged = one.judged
     item, choice = judged.example.item, judged.choice
     text, start, end = quoted(judged)
-    return ResolutionError(
-        where=judged.example.where,
-        kind=one.mistake.value,
-        text=text,
-        start=start,
-        end=end,
-        anchor=(item.anchor.start, item.anchor.end),
-        label=judged.gold,
-        heads=[_token(judged, at) for at in judged.example.gold.head_tokens()],
-        answer=judged.predicted,
-        token=None if judged.token is None else _token(judged, judged.token),
-        score=confidence(judged),
-        second=None if choice is None else choice.second,
-        margin=None if choice is None else choice.margin,
-    )
+    return {
+        "where": judged.example.where,
+        "kind": one.mistake,
+        "text": text,
+        "start": start,
+        "end": end,
+        "anchor": (item.anchor.start, item.anchor.end),
+        "label": judged.gold,
+        "heads": [_token(judged, at) for at in judged.example.gold.head_tokens()],
+        "answer": judged.predicted,
+        "token": None if judged.token is None else _token(judged, judged.token),
+        "score": confidence(judged),
+        "second": None if choice is None else choice.second,
+        "margin": None if choice is None else choice.margin,
+    }
 
 
-def _token(judged: ScoredExample, at: int) -> TokenReport:
-    return TokenReport(at, judged.example.item.passage.word(at))
+def _token(judged: ScoredExample, at: int) -> Json:
+    return {"token": at, "word": judged.example.item.passage.word(at)}
 
 
 def confidence(judged: ScoredExample) -> float | None:

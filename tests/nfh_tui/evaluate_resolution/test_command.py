@@ -11,8 +11,8 @@ from click.testing import Result
 from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.head_examples import several_heads_examples
 from nfh_tui.cli import evaluate_resolution
-from nfh_tui.cli.evaluate_resolution import HeadsReport
-from nfh_tui.services.reports import filled, to_json
+from nfh_tui.cli.evaluate_resolution import HEADS
+from nfh_tui.services.reports import picked
 from tools.small_model.build import evaluated
 
 from .conftest import Resolvers
@@ -241,7 +241,7 @@ def test_passages_about_several_heads(call: Call, home: Path, tiny: Resolvers) -
     apart = evaluated(Tiny(), several_heads_examples(held_out=True))
     assert apart.heads is not None
     for key in ("heads", "heads_several"):
-        assert found[key] == to_json(filled(HeadsReport, getattr(apart, key)))
+        assert found[key] == picked(getattr(apart, key), HEADS)
     assert found["accuracy"] == apart.figures.accuracy
     told = " ".join(call(*asked).stdout.split())
     assert told.startswith(
