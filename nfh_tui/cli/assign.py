@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 import click
-from msgspec import field
 
 from nfh_db.assignment_plan import Amount, AssignmentRequest, PersonProgress, days_ago
 from nfh_db.assignments import Dealt
@@ -22,11 +21,11 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     parse_query,
+    picked,
     tell,
     user,
 )
 from nfh_tui.cli.report import RowCounter, aligned
-from nfh_tui.services.reports import Report, filled
 
 TAKE_BACK = "--take-back"
 DAYS = 14
@@ -193,12 +192,7 @@ def assign(
             lines += dealt_lines(dealt, wanted)
         if not report:
             people = store.assignments.progress(parsed, who, days_ago(days))
-            report = {
-                "people": [
-                    filled(ProgressReport, one, checks=filled(ChecksReport, one))
-                    for one in people
-                ]
-            }
+            report = {"people": list(map(progress_json, people))}
             lines = progress_lines(people)
     if as_json:
         emit(report)
@@ -327,26 +321,13 @@ def _days(days: float) -> str:
 # --- progress ------------------------------------------------------------------------------
 
 
-class ChecksReport(Report):
-    """Hidden check items: right of those answered, and all that were given."""
-
-    checks_right: int = field(name="right")
-    checks_done: int = field(name="done")
-    checks: int = field(name="given")
-
-
-class ProgressReport(Report):
-    """One person in one role."""
-
-    name: str = field(name="person")
-    role: str
-    assigned: int
-    done: int
-    open: int
-    returned: int
-    checks: ChecksReport
-    last: str | None
-    abandoned: int
+def progress_json(one: PersonProgress) -> dict[str, object]:
+    """One person in one role. checks: hidden ones; right of those done, and all given."""
+    return {
+        **picked(one, "person=name role assigned done open returned"),
+        "checks": picked(one, "right=checks_right done=checks_done given=checks"),
+        **picked(one, "last abandoned"),
+    }
 
 
 def progress_lines(people: Sequence[PersonProgress]) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import field
 
 from nfh_db.errors import StoreError
 from nfh_db.merge.log_diff import REASONS, Conflict, ConflictSide, MergeReport
@@ -26,13 +25,13 @@ from nfh_tui.cli.options import (
     open_database,
     open_to_read,
     parse_query,
+    picked,
     say,
     tell,
     tell_lines,
     user,
 )
 from nfh_tui.cli.report import Steps
-from nfh_tui.services import reports
 
 if TYPE_CHECKING:
     from nfh_db.doctor import CheckResult, DoctorFinding, Repaired, Report
@@ -205,62 +204,27 @@ def _rest(page: "CommandReport", found: "LabelProblems") -> None:
 # --- JSON --------------------------------------------------------------------------------
 
 
-class RowReport(reports.Report):
-    file: str
-    line: int
-    split: str | None
+def _label_report(found: "LabelProblems") -> dict[str, object]:
+    return picked(found, "passages anchors tagger why_no_tagger=why") | {
+        "checks": [
+            picked(one.check, "check=name severity sentence rule")
+            | picked(one, "skipped anchors")
+            | {"findings": list(map(_hit, one.hits))}
+            for one in found.results
+        ]
+    }
 
 
-class AnchorReport(reports.Report):
-    anchor_id: int
-    public_id: str = field(name="id")
-    before: str
-    word: str
-    after: str
-    rows: list[RowReport]
-    query: str
-
-
-class HitReport(reports.Report):
-    note: str
-    who: str | None
-    query: str | None
-    places: list[AnchorReport] = field(name="anchors")
-
-
-class LabelCheckReport(reports.Report):
-    check: str
-    severity: str
-    sentence: str
-    rule: int | None
-    skipped: bool
-    anchors: int
-    findings: list[HitReport]
-
-
-class LabelReport(reports.Report):
-    passages: int
-    anchors: int
-    tagger: str | None
-    why: str | None = field(name="why_no_tagger")
-    checks: list[LabelCheckReport]
-
-
-def _label_report(found: "LabelProblems") -> LabelReport:
-    checks = [
-        reports.filled(
-            LabelCheckReport,
-            one.check,
-            check=one.check.name,
-            skipped=one.skipped,
-            anchors=one.anchors,
-            findings=[
-                reports.filled(HitReport, hit, query=hit.query or None) for hit in one.hits
-            ],
-        )
-        for one in found.results
-    ]
-    return reports.filled(LabelReport, found, checks=checks)
+def _hit(hit: "Hit") -> dict[str, object]:
+    return picked(hit, "note who") | {
+        "query": hit.query or None,
+        "anchors": [
+            picked(place, "anchor_id id=public_id before word after")
+            | {"rows": [picked(row, "file line split") for row in place.rows]}
+            | {"query": place.query}
+            for place in hit.places
+        ],
+    }
 
 
 SHOWN = 10
@@ -415,31 +379,15 @@ def _as_json(report: "Report", repaired: "Repaired | None") -> dict[str, object]
     return {
         "db": str(report.path),
         "ok": not report.broken,
-        "broken": report.broken,
-        "repairable": report.repairable,
-        "sqlite": report.sqlite,
-        "schema": report.schema,
-        "anchors": report.anchors,
-        "events": report.events,
+        **picked(report, "broken repairable sqlite schema anchors events"),
         "seconds": round(report.seconds, 3),
         "checks": [
-            {
-                "name": outcome.check.name,
-                "promise": outcome.check.promise,
-                "broken": outcome.broken,
-                "repairable": outcome.repairable,
-            }
+            picked(outcome, "name=check.name promise=check.promise broken repairable")
             for outcome in report.outcomes
         ],
-        "findings": [asdict(finding) for finding in report.findings],
-        "notes": list(report.notes),
-        "repaired": None
-        if repaired is None
-        else {
-            "backup": str(repaired.backup),
-            "kinds": list(repaired.kinds),
-            "failed": list(repaired.failed),
-        },
+        **picked(report, "findings notes"),
+        "repaired": repaired
+        and {"backup": str(repaired.backup), **picked(repaired, "kinds failed")},
     }
 
 

@@ -32,6 +32,7 @@ from nfh_tui.cli.options import (
     command,
     open_database,
     open_to_read,
+    picked,
     queued,
     say,
     user,
@@ -56,7 +57,7 @@ from nfh_tui.services.imports import ImportOptions
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
 from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
 from nfh_tui.services.models import identifier_for
-from nfh_tui.services.reports import ReportInterval, picked, to_json
+from nfh_tui.services.reports import ReportInterval, to_json
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job

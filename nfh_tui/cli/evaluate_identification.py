@@ -55,7 +55,7 @@ from nfh_tui.cli.evaluate_call import (
     trained_on,
     where,
 )
-from nfh_tui.cli.options import emit
+from nfh_tui.cli.options import emit, picked
 from nfh_tui.cli.report import CommandReport
 from nfh_tui.display_figures import NONE, difference_interval, percent
 from nfh_tui.services.evaluate import (
@@ -65,7 +65,6 @@ from nfh_tui.services.evaluate import (
     IdentificationTrial,
     rules_without,
 )
-from nfh_tui.services.reports import picked
 
 if TYPE_CHECKING:
     from nfh_db.store import Store

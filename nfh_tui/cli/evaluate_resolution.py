@@ -53,7 +53,7 @@ from nfh_tui.cli.evaluate_call import (
     where,
     whole_report,
 )
-from nfh_tui.cli.options import emit
+from nfh_tui.cli.options import emit, picked
 from nfh_tui.cli.report import CommandReport
 from nfh_tui.display_figures import NONE, difference_interval, percent
 from nfh_tui.services.evaluate import (
@@ -72,7 +72,6 @@ from nfh_tui.services.examples import (
     resolution_examples_of_package,
     resolution_examples_of_store,
 )
-from nfh_tui.services.reports import picked
 
 if TYPE_CHECKING:
     from nfh_db.store import Store

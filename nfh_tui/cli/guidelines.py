@@ -21,6 +21,7 @@ from nfh_tui.cli.options import (
     open_database,
     open_to_read,
     out_option,
+    picked,
     tell,
     user,
 )
@@ -253,11 +254,9 @@ def as_object(shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount])
     return {
         "version": shown.version,
         "holds": shown.version == guide.version,
-        "by": shown.by,
-        "at": shown.at,
+        **picked(shown, "by at"),
         "rules": [
-            {"id": rule.id, "title": rule.title, "line": rule.line}
-            | asdict(counts.get(rule.id, RuleCount()))
+            picked(rule, "id title line") | asdict(counts.get(rule.id, RuleCount()))
             for rule in _rules(shown)
         ],
         "other_tags": sorted(counts.keys() - {rule.id for rule in _rules(shown)}),
@@ -302,9 +301,7 @@ def version_objects(found: "Sequence[Guideline]") -> list[Json]:
     last = found[-1].version if found else None
     return [
         {
-            "version": one.version,
-            "by": one.by,
-            "at": one.at,
+            **picked(one, "version by at"),
             "holds": one.version == last,
             "characters": len(one.body),
             "words": f"{by_words(one)} · {words}",
@@ -319,10 +316,7 @@ def topic_object(one: "Topic") -> Json:
         for speaker, before, word, behind in one.turns
     ]
     return {
-        "id": one.public_id,
-        "anchor": one.anchor_id,
-        "document": one.document,
-        "word": one.word,
+        **picked(one, "id=public_id anchor=anchor_id document word"),
         "turns": turns,
         "answers": one.said,
         "gold": one.gold or None,

@@ -17,6 +17,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     parse_query,
+    picked,
     tell,
     user,
 )
@@ -172,11 +173,7 @@ def _emit(pasts: "Iterable[Past]", path: Path) -> None:
 def _item(past: "Past") -> dict[str, object]:
     passage, anchor = past.passage, past.anchor
     return {
-        "id": past.public_id,
-        "anchor": past.anchor_id,
-        "document": past.document,
-        "split": past.split,
-        "state": past.state,
+        **picked(past, "id=public_id anchor=anchor_id document split state"),
         "words": passage.words(anchor.start, min(anchor.end, len(passage.tokens))),
         "changes": [_change(line, past) for line in past.lines],
     }
@@ -187,14 +184,7 @@ def _change(line: "HistoryLine", past: "Past") -> dict[str, object]:
 
     told = changed(line, past.passage)
     return {
-        "at": line.at,
-        "by": line.annotator,
-        "act": line.act,
-        "kind": line.kind,
-        "merged": line.merged,
-        "anchor": line.anchor_id,
-        "entity": line.entity,
-        "whose": line.whose,
+        **picked(line, "at by=annotator act kind merged anchor=anchor_id entity whose"),
         "role": line.role or None,
         "flag": line.name if line.entity == "flag" else None,
         "thing": told.thing,

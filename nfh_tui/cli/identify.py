@@ -27,6 +27,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     parse_query,
+    picked,
     say,
     tell,
     tell_lines,
@@ -209,6 +210,8 @@ ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x202
 
 RULE_WIDTH = 20
 LEAST_WIDTH = 40
+MODEL = "model=name recipe=model.recipe version=model.version"
+"""Keys of a chosen model."""
 FILE_NAME_SHOWN = 200
 
 
@@ -310,18 +313,8 @@ def json_file(stack: ExitStack, out: Path | None) -> BinaryIO:
 
 def number_json(found: "FoundNumber") -> dict[str, object]:
     decision = found.decision
-    values: dict[str, object] = {
-        "start": found.start,
-        "end": found.end,
-        "text": found.text,
-        "nfh": decision.nfh,
-        "rule": decision.rule,
-        "score": decision.score,
-        "sentence": found.sentence,
-    }
-    if decision.weights:
-        values["weights"] = [list(pair) for pair in decision.weights]
-    return values
+    keys = "start end text nfh=decision.nfh rule=decision.rule score=decision.score sentence"
+    return picked(found, keys) | ({"weights": decision.weights} if decision.weights else {})
 
 
 def number_line(found: "FoundNumber", width: int) -> str:
@@ -362,9 +355,7 @@ def _report(
     return {
         "file": name,
         "out": None if out is None else str(out),
-        "model": chosen.name,
-        "recipe": chosen.model.recipe,
-        "version": chosen.model.version,
+        **picked(chosen, MODEL),
         "parser": tools.parser_name or None,
         "characters": len(text),
         "numbers": counts.numbers,
@@ -467,24 +458,15 @@ def report_json(summary: IdentifySummary) -> dict[str, object]:
     report, tools, wanted = summary.report, summary.tools, summary.wanted
     return {
         "query": wanted.query.text,
-        "model": tools.chosen.name,
-        "recipe": tools.chosen.model.recipe,
-        "version": tools.chosen.model.version,
+        **picked(tools.chosen, MODEL),
         "parser": tools.parser_name or None,
         "active": summary.active,
-        "passages": report.passages,
-        "numbers": report.numbers,
-        "new": report.new,
-        "decided": report.decided,
-        "nfh": {"yes": report.yes, "no": report.no},
+        **picked(report, "passages numbers new decided"),
+        "nfh": picked(report, "yes no"),
         "rules": {
             rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(report.rules.items())
         },
-        "gold": {
-            "compared": report.compared,
-            "differ": report.differ,
-            "query": summary.differing,
-        },
+        "gold": picked(report, "compared differ") | {"query": summary.differing},
         "dry_run": wanted.dry_run,
         "seconds": round(summary.seconds, 3),
     }

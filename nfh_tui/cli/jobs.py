@@ -23,6 +23,7 @@ from nfh_tui.cli.options import (
     emit,
     on_database,
     open_database,
+    picked,
     reporting,
     say,
     start,
@@ -46,7 +47,6 @@ from nfh_tui.jobs.descriptions import (
 )
 from nfh_tui.jobs.runner import READS, WRITES, job_paths
 from nfh_tui.process_signals import EndedError
-from nfh_tui.services.reports import R, Report, filled
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
@@ -262,7 +262,7 @@ def jobs(every: bool, db: Path | None, as_json: bool) -> None:
         names = _names(store)
         again = [told(one) for one in store.retraining.all()]
     if as_json:
-        emit({"jobs": [job_report(JobSummary, job, names) for job in found]})
+        emit({"jobs": [job_report(job, names) for job in found]})
         return
     tell_lines(listed(found if every else found[:LISTED], names, db))
     if len(found) > LISTED and not every:
@@ -280,11 +280,12 @@ def show(number: int, db: Path | None, as_json: bool) -> None:
         job = read(store, number, db)
         names, points = _names(store), store.jobs.points(number)
     if as_json:
+        own = "version arguments asked_by after attempts heartbeat log snapshot result"
         paths = {
             which: [path for does, path in job_paths(job) if does == of]
             for which, of in (("reads", READS), ("writes", WRITES))
         }
-        emit(job_report(JobReport, job, names, points=points, **paths))
+        emit(job_report(job, names) | picked(job, own) | paths | {"points": points})
         return
     tell_lines(full_lines(job, names, db))
 
@@ -505,63 +506,17 @@ Names = Mapping[int, str]
 # --- JSON -----------------------------------------------------------------------------------
 
 
-class JobProgress(Report):
-    """Progress of a job."""
-
-    phase: str | None
-    done: int
-    total: int | None
-    metrics: dict[str, Any]
-
-
-class JobSummary(Report):
-    id: int
-    kind: str
-    task: str | None
-    recipe: Any
-    state: str
-    foreign: bool
-    pid: int | None
-    progress: JobProgress
-    model: str | None
-    """The name of the model that it made."""
-    model_id: int | None
-    error: str | None
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-
-
-class DoneJob(JobSummary):
-    result: dict[str, Any]
-
-
-class JobReport(JobSummary):
-    version: int
-    arguments: dict[str, Any]
-    asked_by: str
-    after: int | None
-    attempts: int
-    heartbeat: str | None
-    log: str | None
-    snapshot: str | None
-    result: dict[str, Any]
-    reads: list[str]
-    writes: list[str]
-    points: list[Any]
-
-
-def job_report(kind: type[R], job: "Job", names: Names, **given: object) -> R:
-    """A job as JSON. names: of models. given: what the kind of report has besides."""
-    return filled(
-        kind,
-        job,
-        task=job.task or None,
-        recipe=job.arguments.get("recipe"),
-        progress=filled(JobProgress, job),
-        model=names.get(job.model_id or 0),
-        **given,
-    )
+def job_report(job: "Job", names: Names) -> dict[str, Any]:
+    """A job as JSON, in a list. names: of models; "model" is the one that it made."""
+    return {
+        **picked(job, "id kind"),
+        "task": job.task or None,
+        "recipe": job.arguments.get("recipe"),
+        **picked(job, "state foreign pid"),
+        "progress": picked(job, "phase done total metrics"),
+        "model": names.get(job.model_id or 0),
+        **picked(job, "model_id error created_at started_at finished_at"),
+    }
 
 
 # --- lines ----------------------------------------------------------------------------------
@@ -697,7 +652,7 @@ def done_json(store: "Store", job: "Job") -> object:
         from nfh_tui.cli.retrain import training_report
 
         return training_report(job, model_of(store, job), store.path)
-    return job_report(DoneJob, job, {})
+    return job_report(job, {}) | {"result": job.result}
 
 
 def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -181,6 +182,16 @@ def emit(report: object) -> None:
     from nfh_tui.services.reports import to_json
 
     click.echo(json.dumps(to_json(report)))
+
+
+def picked(source: object, keys: str) -> dict[str, Any]:
+    """A JSON object of attributes of `source`, of a report that no screen decodes.
+
+    keys: in their order, each as "key", or as "key=attribute" where the attribute has another
+    name or stands within another one ("key=attribute.of.it").
+    """
+    pairs = (word.partition("=") for word in keys.split())
+    return {key: attrgetter(attribute or key)(source) for key, _, attribute in pairs}
 
 
 def word(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import field
 
 from nfh_db.messages import counted, visible
 from nfh_tui.cli.options import (
@@ -18,6 +17,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     parser_option,
+    picked,
     queue_or_wait,
     tell_lines,
     user,
@@ -28,7 +28,6 @@ from nfh_tui.cli.report import wrapped
 from nfh_tui.display_figures import percent
 from nfh_tui.jobs.descriptions import count, fraction, ruled
 from nfh_tui.services.models import folder_of
-from nfh_tui.services.reports import Report, filled
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job, NewJob
@@ -274,40 +273,21 @@ VERDICTS = {
 """Words before the reason of a verdict."""
 
 
-class TrainingReport(Report):
+def training_report(job: "Job", model: "Model", database: Path) -> dict[str, Any]:
     """A training that is done; id is the job's."""
-
-    id: int
-    task: str
-    recipe: str
-    state: str
-    name: str = field(name="model")
-    model_id: int
-    model_state: str
-    verdict: Any
-    folder: str | None
-    version: str
-    parser: Any
-    metrics: dict[str, Any]
-    snapshot: str | None
-    notes: list[str]
-    seconds: float
-
-
-def training_report(job: "Job", model: "Model", database: Path) -> TrainingReport:
-    return filled(
-        TrainingReport,
-        model,
-        id=job.id,
-        state=job.state.value,
-        model_id=model.id,
-        model_state=model.state,
-        verdict=job.result.get("verdict"),
-        folder=None if model.path is None else str(folder_of(database, model.path)),
-        parser=model.config.get("parser"),
-        notes=notes_of(job),
-        seconds=seconds_of(job),
-    )
+    return {
+        "id": job.id,
+        **picked(model, "task recipe"),
+        "state": job.state,
+        **picked(model, "model=name model_id=id model_state=state"),
+        "verdict": job.result.get("verdict"),
+        "folder": None if model.path is None else str(folder_of(database, model.path)),
+        "version": model.version,
+        "parser": model.config.get("parser"),
+        **picked(model, "metrics snapshot"),
+        "notes": notes_of(job),
+        "seconds": seconds_of(job),
+    }
 
 
 def retrained_lines(

@@ -13,6 +13,7 @@ from nfh_tui.cli.options import (
     emit,
     json_option,
     named_store,
+    picked,
     reporting,
     say,
     tell_lines,
@@ -190,11 +191,8 @@ def report_json(
 ) -> dict[str, object]:
     """The report. `all` is the sum over the files that were read completely."""
     return {
-        "model": source.name,
-        "recipe": source.recipe,
-        "version": job.handshake.version,
-        "parser": job.handshake.parser,
-        "tokenizer": job.handshake.tokenizer,
+        **picked(source, "model=name recipe"),
+        **picked(job.handshake, "version parser tokenizer"),
         "per_line": task.per_line,
         "files": [_file(file, top) for file in job.files],
         "all": figures(job.total, job.seconds, top, len(job.total.anchors)),
@@ -207,15 +205,11 @@ def figures(tally: TextFigures, seconds: float, top: int, distinct: int) -> dict
     distinct: number of different anchors; the tally may hold only the most common.
     """
     return {
-        "bytes": tally.bytes,
-        "words": tally.words,
-        "sentences": tally.sentences,
-        "sentences_with_number": tally.sentences_with_number,
+        **picked(tally, "bytes words sentences sentences_with_number"),
         **_count(tally.total),
         "seconds": round(seconds, 3),
         "words_per_second": round(tally.words / seconds) if seconds else None,
-        "undecodable": tally.undecodable,
-        "nul_bytes": tally.nul,
+        **picked(tally, "undecodable nul_bytes=nul"),
         "distinct_anchors": distinct,
         "anchors_not_apart": tally.rest.numbers,
         "anchors": [

@@ -24,6 +24,7 @@ from nfh_tui.cli.options import (
     name,
     no_db_option,
     on_database,
+    picked,
     reporting,
     reporting_screen,
     say,
@@ -31,7 +32,6 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.services.reports import Report, filled
 
 if TYPE_CHECKING:
     from nfh_tui.config import Config
@@ -97,7 +97,8 @@ def keys(check: bool, as_json: bool) -> None:
         emit(
             {
                 "keys": [
-                    filled(KeyReport, action, own=action.id in config.keymap.own)
+                    picked(action, "id group keys shown title description")
+                    | {"own": action.id in config.keymap.own}
                     for action in config.keymap.actions
                 ],
                 "files": [{"path": str(f), "found": f in config.files} for f in files],
@@ -119,16 +120,6 @@ def keys(check: bool, as_json: bool) -> None:
 
 
 NO_FILE = "There is no file of your own; the keys are those of the program."
-
-
-class KeyReport(Report):
-    id: str
-    group: str
-    keys: list[str]
-    shown: str
-    title: str
-    description: str
-    own: bool
 
 
 def _files_text(config: "Config", files: Sequence[Path]) -> str:

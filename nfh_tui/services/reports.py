@@ -4,7 +4,6 @@ The types load only msgspec, so that the screens can decode the output of a chil
 """
 
 from functools import cache
-from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -35,16 +34,6 @@ def filled(kind: type[R], source: object = None, **given: object) -> R:
 @cache
 def _fields(kind: type[Report]) -> tuple[msgspec.structs.FieldInfo, ...]:
     return msgspec.structs.fields(kind)
-
-
-def picked(source: object, keys: str) -> dict[str, Any]:
-    """A JSON object of attributes of `source`, of a report that no screen decodes.
-
-    keys: in their order, each as "key", or as "key=attribute" where the attribute has another
-    name or stands within another one ("key=attribute.of.it").
-    """
-    pairs = (word.partition("=") for word in keys.split())
-    return {key: attrgetter(attribute or key)(source) for key, _, attribute in pairs}
 
 
 def to_json(report: object) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.head_examples import several_heads_examples
 from nfh_tui.cli import evaluate_resolution
 from nfh_tui.cli.evaluate_resolution import HEADS
-from nfh_tui.services.reports import picked
+from nfh_tui.cli.options import picked
 from tools.small_model.build import evaluated
 
 from .conftest import Resolvers
