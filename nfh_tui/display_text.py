@@ -137,6 +137,23 @@ def clip(text: str, width: int) -> str:
     return "".join(kept)
 
 
+def broken(text: str, most: int) -> Iterator[Glyph]:
+    """A text as it is displayed, in parts of at most `most` cells with their widths.
+
+    Accents stay with their letter; a glyph that is wider is a part of its own.
+    """
+    kept: list[str] = []
+    taken = 0
+    for glyph, width in glyphs(text):
+        if kept and taken + width > most:
+            yield "".join(kept), taken
+            kept, taken = [], 0
+        kept.append(glyph)
+        taken += width
+    if kept:
+        yield "".join(kept), taken
+
+
 @lru_cache(maxsize=4096)
 def is_right_to_left(glyph: str) -> bool:
     """True for letters and digits that some terminals draw from right to left."""

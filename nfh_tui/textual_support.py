@@ -216,7 +216,14 @@ class Enduring(Pump):
 
 
 class EnduringPane(Drawn):
-    """Mixin for a widget that draws itself: also draws nothing if drawing fails."""
+    """Mixin for a widget that draws itself with a Painter: draws nothing if drawing fails."""
+
+    _painter: "Painter"
+
+    def notify_style_update(self) -> None:
+        """Rebuild the styles after a change of colours."""
+        super().notify_style_update()
+        self._painter.forget()
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
@@ -448,6 +455,12 @@ class Painter:
 
     def strip(self, runs: Sequence[Run]) -> Strip:
         return Strip([Segment(run.text, self.look(run.roles)) for run in runs])
+
+    def row(self, rows: Sequence[Sequence[Run]], number: int, width: int) -> Strip:
+        """Return a row in exactly `width` cells; an empty line where there is none."""
+        if number >= len(rows):
+            return self.blank(width)
+        return self.strip(rows[number]).crop_extend(0, width, self.base)
 
 
 def refresh_lines(view: ScrollView, numbers: Collection[int]) -> None:

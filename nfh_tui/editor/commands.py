@@ -24,7 +24,6 @@ from nfh_models.domain import (
 from nfh_tui.editor import votes
 from nfh_tui.editor.state import (
     AnswerSource,
-    Content,
     DraftError,
     EditOutcome,
     EditState,
@@ -746,11 +745,6 @@ MODEL_HIDDEN = "The model is hidden until you have answered. O shows it, and tha
 NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
 
 
-def heads_of(answer: Answer, item: AnchorItem) -> Heads:
-    """The heads of an answer in the editor's form, without mentions inside the number."""
-    return fitting((head.mentions for head in answer.heads), item)
-
-
 def fitting(heads: Iterable[Iterable[Mention]], item: AnchorItem) -> Heads:
     """The heads in order, each passed through `tidy`, without mentions inside the number."""
     made = (tidy((m for m in head if not in_anchor(item, m.head)), item) for head in heads)
@@ -764,7 +758,7 @@ def filled(
     return replace(
         state,
         kind=answer.kind,
-        heads=heads_of(answer, item),
+        heads=fitting((head.mentions for head in answer.heads), item),
         relation=answer.relation,
         sort=answer.sort,
         noun=answer.noun,
@@ -838,20 +832,11 @@ def _combined(
 
 def nobody(state: EditState) -> EditOutcome:
     """Clear the answer; the typed comment is kept."""
-    return EditOutcome(
-        replace(
-            state,
-            kind=None,
-            heads=(),
-            relation=None,
-            sort=None,
-            noun=None,
-            span=None,
-            source=AnswerSource.EMPTY,
-            reason="cleared",
-            aside=SetAside(),
-        )
-    )
+    empty = EditState(
+        comment=state.comment, cursor=state.cursor, reason="cleared", role=state.role,
+        began=state.began, tag=state.tag, adopted=state.adopted,
+    )  # fmt: skip
+    return EditOutcome(empty)
 
 
 def dump(state: EditState) -> str:
@@ -989,30 +974,9 @@ def _holding(
     reason: str,
     tag: str | None = None,
 ) -> EditState:
-    heads = heads_of(answer, item)
-    content = Content(
-        answer.kind,
-        heads,
-        answer.relation if len(heads) > 1 else None,
-        answer.sort,
-        answer.noun,
-        answer.comment,
-        tag,
-    )
-    return EditState(
-        content.kind,
-        content.heads,
-        content.relation,
-        content.sort,
-        content.noun,
-        content.comment,
-        cursor=item.anchor.start,
-        source=source,
-        reason=reason,
-        role=role,
-        began=content,
-        tag=tag,
-    )
+    empty = EditState(comment=answer.comment, cursor=item.anchor.start, role=role, tag=tag)
+    state = settled(filled(empty, item, answer, source, reason))
+    return replace(state, began=state.content, touched=False)
 
 
 PROMPT = "Same noun? y adds it, n leaves it out, a adds all the rest, escape stops."

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from nfh_db.records import AnchorItem, Role, Vote
+from nfh_db.records import AnchorItem, AnchorState, Role, Vote
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Anchor,
@@ -63,6 +63,14 @@ SORT_WORDS = {
     Sort.CODE: "code",
     Sort.MEASURE: "measure",
     Sort.NOUN: "noun",
+}
+
+STATE_SIGNS = {
+    AnchorState.OPEN: "○",
+    AnchorState.ANSWERED: "◐",
+    AnchorState.DISAGREE: "≠",
+    AnchorState.DECIDED: "✓",
+    AnchorState.STALE: "↺",
 }
 
 BLOCKING_WORDS = {

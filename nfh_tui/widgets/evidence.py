@@ -1,6 +1,8 @@
 """The evidence pane: the answer being edited, and everything else known about the item."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.geometry import Size
@@ -58,12 +60,8 @@ class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
-        self._shown: AnchorItem | None = None
-        self._edit: EditState | None = None
-        self._blind = self._brief = False
-        self._history: tuple[HistoryLine, ...] = ()
-        self._rules: Guide | None = None
-        self._precedents: tuple[Precedent, ...] = ()
+        self._anchor_id: int | None = None
+        self._build: Callable[[int], tuple[Row, ...]] | None = None
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
         self._painter = Painter(self, "evidence", ROLES)
@@ -84,52 +82,29 @@ class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
         brief: without the answer and without empty rows. A new item is shown from its top; for
         the same item the scroll position stays.
         """
-        anew = item is None or self._shown is None or item.anchor_id != self._shown.anchor_id
-        self._shown, self._edit = item, state
-        self._blind, self._history = blind, tuple(history)
-        self._rules, self._precedents = rules, tuple(precedents)
-        self._brief = brief
+        before, self._anchor_id = self._anchor_id, None if item is None else item.anchor_id
+        self._build = None
+        if item is not None:
+            self._build = partial(
+                evidence, item, state, blind=blind, history=history, rules=rules,
+                precedents=precedents, brief=brief,
+            )  # fmt: skip
         self._fill()
-        if anew:
+        if before is None or before != self._anchor_id:
             self.scroll_to(y=0, animate=False, force=True)
 
     def _fill(self) -> None:
         """Build the rows for the current width and redraw those that have changed."""
         width = self._rows_width = self.scrollable_content_region.width
         before = self._rows
-        self._rows = ()
-        if self._shown is not None and width > 0:
-            self._rows = evidence(
-                self._shown,
-                self._edit,
-                width,
-                blind=self._blind,
-                history=self._history,
-                rules=self._rules,
-                precedents=self._precedents,
-                brief=self._brief,
-            )
+        self._rows = self._build(width) if self._build is not None and width > 0 else ()
         self.virtual_size = Size(width, len(self._rows))
-        count = max(len(before), len(self._rows))
-        changed = [
-            number
-            for number in range(count)
-            if before[number : number + 1] != self._rows[number : number + 1]
-        ]
-        refresh_lines(self, changed)
+        pairs = enumerate(zip_longest(before, self._rows))
+        refresh_lines(self, [number for number, (old, new) in pairs if old != new])
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        number = self.scroll_offset.y + y
-        if number >= len(self._rows):
-            return self._painter.blank(width)
-        strip = self._painter.strip(self._rows[number])
-        return strip.crop_extend(0, width, self._painter.base)
-
-    def notify_style_update(self) -> None:
-        """Rebuild the styles after a change of colours."""
-        super().notify_style_update()
-        self._painter.forget()
+        return self._painter.row(self._rows, self.scroll_offset.y + y, width)
 
     def on_resize(self) -> None:
         """Break the rows for the new width; more or fewer of them fit into a new height."""

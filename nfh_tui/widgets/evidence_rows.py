@@ -37,7 +37,7 @@ from nfh_models.domain import (
     same_head,
 )
 from nfh_tui.display_figures import bar
-from nfh_tui.display_text import clip, glyphs, isolated, visible, width_of
+from nfh_tui.display_text import broken, clip, isolated, visible, width_of
 from nfh_tui.editor.commands import fold, prompt, token_scores
 from nfh_tui.editor.state import AnswerSource, EditState, answer, in_anchor, live, quoted
 from nfh_tui.editor.votes import (
@@ -47,6 +47,7 @@ from nfh_tui.editor.votes import (
     SHORT_BLOCKING,
     SHORT_KINDS,
     SORT_WORDS,
+    STATE_SIGNS,
     adoptable,
     choice_answer,
     describe,
@@ -239,8 +240,8 @@ def _words(parts: Iterable[Part], most: int) -> Iterator[_Word]:
         roles = _roles(role)
         for number, chunk in enumerate(filter(None, _BREAKS.split(text))):
             glued = number == 0 and open_end and not _BREAKS.match(text)
-            for shown, width, first in _broken(chunk, max(1, most)):
-                yield _Word(shown, width, roles, glued or not first)
+            for part, (shown, width) in enumerate(broken(chunk, max(1, most))):
+                yield _Word(shown, width, roles, glued or part > 0)
         if text:
             open_end = text[-1] not in " \n"
 
@@ -265,19 +266,6 @@ def longest_word(text: str) -> int:
     return max((width_of(visible(word)) for word in _BREAKS.split(text)), default=0)
 
 
-def _broken(chunk: str, most: int) -> Iterator[tuple[str, int, bool]]:
-    kept: list[str] = []
-    taken, first = 0, True
-    for glyph, width in glyphs(chunk):
-        if kept and taken + width > most:
-            yield "".join(kept), taken, first
-            kept, taken, first = [], 0, False
-        kept.append(glyph)
-        taken += width
-    if kept:
-        yield "".join(kept), taken, first
-
-
 def best(scores: Iterable[tuple[T, float | None]], count: int) -> list[tuple[T, float]]:
     """The `count` highest scores, highest first; None and NaN are left out."""
     known = [(what, s) for what, s in scores if s is not None and not isnan(s)]
@@ -288,13 +276,6 @@ MOST_PLACES = 8
 MOST_NUMBERS = 6
 MOST_SIGNS = 4
 """Signs before a mention: of the edited answer, and of the first annotators who marked it."""
-STATE_SIGNS = {
-    AnchorState.OPEN: "○",
-    AnchorState.ANSWERED: "◐",
-    AnchorState.DISAGREE: "≠",
-    AnchorState.DECIDED: "✓",
-    AnchorState.STALE: "↺",
-}
 
 
 # --- other spans for the anchor -----------------------------------------------------------
@@ -548,16 +529,14 @@ def _add_choice(
 
 
 def standing(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
-    """An answer compared with the edited one: a sign, and what differs."""
-    if against is None or given.kind is Kind.NFH:
-        return "", ""
-    blocking = compare(against, given, lemmas(item)).blocking
-    if blocking is None and only_by_noun(given, against):
-        return f"  {BY_NOUN}{NO_BREAK}{MENTION}", "asks"
-    if blocking is None:
-        return "  =", "same"
-    words = f"≠ {BLOCKING_WORDS[blocking]}"
-    return f"  {words.replace(' ', NO_BREAK)}", "differs"
+    """An answer compared with the edited one, behind it: a sign, and what differs."""
+    how = blocking_to(given, against, lemmas(item))
+    return _unbroken(*_answer_standing(given, against, how, words=2))
+
+
+def _unbroken(words: str, role: str) -> Part:
+    """Words behind others, in one row with them."""
+    return f"  {words.replace(' ', NO_BREAK)}" if words else "", role
 
 
 def _doubt(prediction: Prediction, item: AnchorItem) -> str:
@@ -857,7 +836,7 @@ def _decision_standing(said: Identified, draft: Answer | None, gold: Answer | No
         words = "=" if same else f"≠ {BLOCKING_WORDS[Blocking.SCOPE]}"
     else:
         words = "= gold" if same else "≠ gold"
-    return f"  {words.replace(' ', NO_BREAK)}", "same" if same else "differs"
+    return _unbroken(words, "same" if same else "differs")
 
 
 def rule_sentence(name: str) -> str:
@@ -1151,11 +1130,6 @@ class NounVotes:
     mentions: int = 0
     """Different mentions that they marked; 0 for a kind."""
 
-    @property
-    def words(self) -> str:
-        several = f", {_count(self.mentions)} mentions" if self.mentions > 1 else ""
-        return f"{self.what} by {self.votes} of {self.of}{several}"
-
 
 def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
     """The votes for each noun and each kind of people's answers, most votes first."""
@@ -1217,15 +1191,11 @@ def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
     parts: list[Part] = [("named: ", "note")]
     for place, one in enumerate(found):
         parts += [("; ", "note")] if place else []
-        parts += [(one.what, "kind"), (_unbroken(f" by {one.votes} of {one.of}"), "note")]
+        votes = f" by {one.votes} of {one.of}".replace(" ", NO_BREAK)
+        parts += [(one.what, "kind"), (votes.replace(NO_BREAK, " ", 1), "note")]
         if one.mentions > 1:
             parts.append((f", {_count(one.mentions)} mentions", "note"))
     rows.text(parts, indent=1, hang=3)
-
-
-def _unbroken(text: str) -> str:
-    """With no-break spaces in "by 2 of 3"."""
-    return text.replace("by ", "by\u00a0").replace(" of ", "\u00a0of\u00a0")
 
 
 HIDDEN = "Others' answers and the gold stay hidden while you annotate."

@@ -7,7 +7,9 @@ from math import isfinite, sqrt
 from textwrap import wrap
 from typing import NamedTuple
 
+from nfh_db.messages import counted
 from nfh_tui.display_text import clip, visible, width_of
+from nfh_tui.editor.votes import SHORT_KINDS
 from nfh_tui.widgets.passage_render import STEPS
 
 # Text in cells is drawn as it is: text from a file must have been passed through `visible`.
@@ -86,7 +88,7 @@ def right(text: str, width: int) -> str:
 
 
 def items(count: int) -> str:
-    return f"{count:,} item" + ("" if count == 1 else "s")
+    return counted(count, "item")
 
 
 def stops(lines: Sequence[Line]) -> Iterable[tuple[int, int, Target]]:
@@ -262,20 +264,8 @@ MATRIX_LABEL = 6
 WIDEST, NARROWEST = 8, 5
 """Cells of a column, with the blank before its number."""
 
-SHORT = {
-    "REFERENCE": "Ref",
-    "YEAR": "Year",
-    "AGE": "Age",
-    "CURRENCY": "Curr",
-    "PEOPLE": "Peop",
-    "TIME": "Time",
-    "OTHER": "Oth",
-    "UNKNOWN": "Unk",
-    "NOT_NFH": "not",
-    "BROKEN": "dam",
-    "NFH": "NFH",
-    "REF-WRONG": "R≠",
-}
+SHORT = {kind.value: words for kind, words in SHORT_KINDS.items()}
+SHORT |= {"UNKNOWN": "Unk", "NOT_NFH": "not", "BROKEN": "dam", "REF-WRONG": "R≠"}
 """Labels in at most four cells; the note of a cell has the long form."""
 
 Find = Callable[[str, str], tuple[str | None, bool]]

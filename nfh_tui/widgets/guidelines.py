@@ -157,16 +157,7 @@ class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=Fals
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        number = round(self.scroll_offset.y) + y
-        if number >= len(self._rows):
-            return self._painter.blank(width)
-        strip = self._painter.strip(self._rows[number])
-        return strip.crop_extend(0, width, self._painter.base)
-
-    def notify_style_update(self) -> None:
-        """Rebuild the styles after a change of colours."""
-        super().notify_style_update()
-        self._painter.forget()
+        return self._painter.row(self._rows, round(self.scroll_offset.y) + y, width)
 
     def on_resize(self) -> None:
         """Break the rows for the new width."""

@@ -44,55 +44,41 @@ PassageView {
     overflow-x: hidden;
     scrollbar-size-vertical: 1;
     scrollbar-gutter: stable;
+    & > .passage--gutter { text-style: dim; }
+    & > .passage--gutter-here { color: $text-primary; }
+    & > .passage--rule { color: $text-secondary; text-style: dim; }
+    & > .passage--heat { background: $accent; }
+    & > .passage--cool { background: $primary; }
+    & > .passage--heat-sign { color: $text-accent; }
+    & > .passage--cool-sign { color: $text-primary; }
+    & > .passage--undecided, & > .passage--decided { text-style: dim underline; }
+    & > .passage--decided-sign { text-style: dim not underline; }
+    & > .passage--gold { color: $text-warning; text-style: italic; }
+    & > .passage--gold-sign { color: $text-warning; text-style: not italic; }
+    & > .passage--differs { text-style: underline; }
+    & > .passage--differs-sign { text-style: bold reverse not underline; }
+    & > .passage--proposed { color: $text-primary; text-style: underline; }
+    & > .passage--proposed-sign { color: $text-primary; text-style: bold not underline; }
+    & > .passage--anchor { color: $primary; background: $background; text-style: bold reverse; }
+    & > .passage--anchor-sign { color: $primary; text-style: bold not reverse; }
+    & > .passage--head, & > .passage--added { color: $text-success; text-style: underline; }
+    & > .passage--noun { text-style: bold; }
+    & > .passage--head-sign { color: $text-success; text-style: bold not underline; }
+    & > .passage--removed { text-style: dim strike; }
+    & > .passage--removed-sign { color: $text-error; }
+    & > .passage--offered { color: $text-warning; text-style: underline; }
+    & > .passage--span { background: $secondary-muted; text-style: underline; }
+    & > .passage--span-sign { color: $text-secondary; text-style: bold not underline; }
+    & > .passage--cursor {
+        color: $accent; background: $background; text-style: bold reverse underline;
+    }
+    & > .passage--cursor-sign { color: $accent; text-style: bold not reverse not underline; }
+    &:ansi > .passage--span { background: transparent; }
+    & > .passage--hint { color: $warning; background: $background; text-style: bold reverse; }
+    & > .passage--hushed { text-style: dim; }
+    & > .passage--foot { background: $panel; }
+    & > .passage--foot-faint { text-style: dim; }
 }
-PassageView > .passage--gutter { text-style: dim; }
-PassageView > .passage--gutter-here { color: $text-primary; }
-PassageView > .passage--rule { color: $text-secondary; text-style: dim; }
-PassageView > .passage--heat { background: $accent; }
-PassageView > .passage--cool { background: $primary; }
-PassageView > .passage--heat-sign { color: $text-accent; }
-PassageView > .passage--cool-sign { color: $text-primary; }
-PassageView > .passage--undecided { text-style: dim underline; }
-PassageView > .passage--decided { text-style: dim underline; }
-PassageView > .passage--decided-sign { text-style: dim not underline; }
-PassageView > .passage--gold { color: $text-warning; text-style: italic; }
-PassageView > .passage--gold-sign { color: $text-warning; text-style: not italic; }
-PassageView > .passage--differs { text-style: underline; }
-PassageView > .passage--differs-sign { text-style: bold reverse not underline; }
-PassageView > .passage--proposed { color: $text-primary; text-style: underline; }
-PassageView > .passage--proposed-sign {
-    color: $text-primary; text-style: bold not underline;
-}
-PassageView > .passage--anchor {
-    color: $primary; background: $background; text-style: bold reverse;
-}
-PassageView > .passage--anchor-sign { color: $primary; text-style: bold not reverse; }
-PassageView > .passage--head { color: $text-success; text-style: underline; }
-PassageView > .passage--noun { text-style: bold; }
-PassageView > .passage--added { color: $text-success; text-style: underline; }
-PassageView > .passage--head-sign {
-    color: $text-success; text-style: bold not underline;
-}
-PassageView > .passage--removed { text-style: dim strike; }
-PassageView > .passage--removed-sign { color: $text-error; }
-PassageView > .passage--offered { color: $text-warning; text-style: underline; }
-PassageView > .passage--span { background: $secondary-muted; text-style: underline; }
-PassageView > .passage--span-sign {
-    color: $text-secondary; text-style: bold not underline;
-}
-PassageView > .passage--cursor {
-    color: $accent; background: $background; text-style: bold reverse underline;
-}
-PassageView > .passage--cursor-sign {
-    color: $accent; text-style: bold not reverse not underline;
-}
-PassageView:ansi > .passage--span { background: transparent; }
-PassageView > .passage--hint {
-    color: $warning; background: $background; text-style: bold reverse;
-}
-PassageView > .passage--hushed { text-style: dim; }
-PassageView > .passage--foot { background: $panel; }
-PassageView > .passage--foot-faint { text-style: dim; }
 """ + lane_css("PassageView", "passage")
 """Default CSS of the passage."""
 
@@ -153,7 +139,6 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         heat: Heat = Heat.OFF,
         other: str | None = None,
         windowed: bool = False,
-        blind: bool = False,  # noqa: ARG002  # the item is blinded already
     ) -> None:
         """Show an item and the answer being edited; None for an empty pane.
 
@@ -375,7 +360,6 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
     def notify_style_update(self) -> None:
         """Rebuild the styles after a change of colours."""
         super().notify_style_update()
-        self._painter.forget()
         self._strips.clear()
         self._explain_heat()
 

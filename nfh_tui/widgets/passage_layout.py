@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nfh_models.domain import Passage, Turn
-from nfh_tui.display_text import clip, glyphs, visible, width_of
+from nfh_tui.display_text import broken, clip, visible, width_of
 
 
 def said_at(turn: Turn) -> str:
@@ -339,7 +339,7 @@ class _Filler:
             return
         if self._row:
             self._end_line()
-        for text, width in _split(word.text, self._right - self._left):
+        for text, width in broken(word.text, self._right - self._left):
             if self._row:
                 self._end_line()
             self._put(word.token, text, width)
@@ -356,21 +356,3 @@ class _Filler:
             self._label = self._blank
         self._row = []
         self._x = self._left
-
-
-def _split(text: str, most: int) -> Iterator[tuple[str, int]]:
-    """A drawn text in parts of at most `most` cells; combining marks stay with their letter."""
-    if text.isascii():
-        for start in range(0, len(text), most):
-            part = text[start : start + most]
-            yield part, len(part)
-        return
-    kept: list[str] = []
-    taken = 0
-    for glyph, width in glyphs(text):
-        if kept and taken + width > most:
-            yield "".join(kept), taken
-            kept, taken = [], 0
-        kept.append(glyph)
-        taken += width
-    yield "".join(kept), taken

@@ -29,6 +29,7 @@ from nfh_models.domain import (
     Passage,
     Relation,
 )
+from nfh_tui.actions import BY_ID
 from nfh_tui.display_figures import bar
 from nfh_tui.display_text import (
     END_ISOLATE,
@@ -178,16 +179,7 @@ VOTERS_SAW, ON, OFF = "voters-saw", "on", "off"
 """The database's setting that votes were collected with this window, and its values."""
 
 LETTERS = {
-    Kind.REFERENCE: "r",
-    Kind.YEAR: "y",
-    Kind.AGE: "a",
-    Kind.CURRENCY: "c",
-    Kind.PEOPLE: "p",
-    Kind.TIME: "t",
-    Kind.OTHER: "o",
-    Kind.UNKNOWN: "n",
-    Kind.NOT_NFH: "x",
-    Kind.BROKEN: "d",
+    kind.value: BY_ID[f"kind.{kind.lower()}"].shown for kind in Kind if kind is not Kind.NFH
 }
 """The key of each kind, shown behind the sign of a decided number."""
 

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
 from nfh_tui.display_text import clip, isolated, width_of
-from nfh_tui.editor.votes import SHORT_KINDS
+from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
 from nfh_tui.textual_support import EnduringPane, Painter, cut_left, one_line, pad, start
 from nfh_tui.widgets.passage_render import Roles, Run
 from nfh_tui.workbench.session import IdList
@@ -22,26 +22,7 @@ MARGIN = 40
 KNOWN = 2_000
 """Maximum number of cached rows; the least recently used ones are removed."""
 
-SIGNS = {
-    AnchorState.OPEN: "○",
-    AnchorState.ANSWERED: "◐",
-    AnchorState.DISAGREE: "≠",
-    AnchorState.DECIDED: "✓",
-    AnchorState.STALE: "↺",
-}
-KIND_SHORT = {
-    Kind.REFERENCE: "Ref",
-    Kind.YEAR: "Year",
-    Kind.AGE: "Age",
-    Kind.CURRENCY: "Currency",
-    Kind.PEOPLE: "People",
-    Kind.TIME: "Time",
-    Kind.OTHER: "Other",
-    Kind.UNKNOWN: "Unknown",
-    Kind.NOT_NFH: "Not an NFH",
-    Kind.BROKEN: "Damaged",
-    Kind.NFH: "NFH",
-}
+KIND_SHORT = {**KIND_WORDS, Kind.REFERENCE: "Ref", Kind.NFH: "NFH"}
 BLOCKING_SHORT = {Blocking.ANSWERABILITY: "answer?"}
 ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in AnchorState))
 """Text roles, each a component class `queue--NAME`."""
@@ -250,11 +231,6 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         if 0 <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
 
-    def notify_style_update(self) -> None:
-        """Rebuild the styles after a change of colours."""
-        super().notify_style_update()
-        self._painter.forget()
-
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         place = y + round(self.scroll_offset.y)
@@ -284,7 +260,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         before = cut_left(one_line(row.before), left)
         lead = " " * (left - width_of(before))
         after = pad(one_line(row.after), room - left - width_of(word))
-        yield Run(SIGNS[row.state] + " ", (*lies, row.state.value))
+        yield Run(STATE_SIGNS[row.state] + " ", (*lies, row.state.value))
         yield Run(lead + isolated(before), (*lies, "around"))
         yield Run(isolated(word), (*lies, "word"))
         yield Run(isolated(after) + " ", (*lies, "around"))

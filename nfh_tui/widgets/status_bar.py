@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from nfh_tui.display_text import clip, isolated, width_of
-from nfh_tui.textual_support import EnduringPane, Painter, one_line, pad
+from nfh_tui.textual_support import Enduring, EnduringPane, Painter, one_line, pad
 from nfh_tui.widgets.passage_render import Run
 
 
@@ -75,11 +75,6 @@ class OneLine(EnduringPane, Widget, can_focus=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
         self._painter = Painter(self, self.PREFIX, self.ROLES)
-
-    def notify_style_update(self) -> None:
-        """Rebuild the styles after a change of colours."""
-        super().notify_style_update()
-        self._painter.forget()
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return the runs for a width in cells; longer ones are cut."""
@@ -284,7 +279,7 @@ WIDEST = 46
 """Maximum width of the box in cells."""
 
 
-class TourBox(EnduringPane, Static):
+class TourBox(Enduring, Static):
     """A box over the screen, without focus and keys."""
 
     DEFAULT_CSS = f"""

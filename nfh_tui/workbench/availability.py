@@ -1,9 +1,10 @@
 """Reasons why an action is unavailable, and the bulk operations on a query."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nfh_db.bulk_plan import BulkOperation, BulkPreview, OperationKind
+from nfh_db.messages import counted
 from nfh_db.records import AnchorItem, FlagName, Role
 from nfh_models.domain import IMPLICIT_KINDS, Kind, class_answer
 from nfh_tui.actions import (
@@ -24,6 +25,9 @@ from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editor.commands import NOT_YOURS, act, set_noun
 from nfh_tui.editor.state import EditState, answer
 from nfh_tui.editor.votes import KIND_WORDS, proposals
+
+if TYPE_CHECKING:
+    from nfh_tui.workbench.state import WorkbenchState
 
 Option = tuple[str, str, str]
 """Label, secondary text, and the value that is returned."""
@@ -78,16 +82,13 @@ def bulk_operation(kind: str, role: Role, what: str | None) -> BulkOperation:
 def preview_lines(preview: BulkPreview) -> Iterator[str]:
     """Describe a preview: how many items change, details of these, and how many do not."""
     count = len(preview.ids)
-    yield f"{_items(count)} of {preview.looked:,} would change."
+    yield f"{counted(count, 'item')} of {preview.looked:,} would change."
     if preview.notes:
         yield f"Of these {_listed(preview.notes)}."
     stay = preview.looked - count
     if stay:
-        yield f"{_items(stay)} stay{'s' if stay == 1 else ''}: {_listed(preview.kept)}."
-
-
-def _items(count: int) -> str:
-    return f"{count:,} item" + ("" if count == 1 else "s")
+        is_one = "s" if stay == 1 else ""
+        yield f"{counted(stay, 'item')} stay{is_one}: {_listed(preview.kept)}."
 
 
 def _listed(counts: Mapping[str, int]) -> str:
@@ -136,24 +137,6 @@ UNCHANGED = {
 """Messages for actions of the editor that change nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActionContext:
-    """The state on which the availability of actions depends."""
-
-    mode: Mode
-    item: AnchorItem | None
-    edit: EditState
-    place: int = 0
-    """Index of the item in the queue, from 0."""
-    total: int = 0
-    """Length of the queue."""
-    beside: bool = False
-    """The item is shown beside the queue, not at `place`."""
-    access: Access = Access.ADMIN
-    """What the person may change."""
-    can_hide_model: bool = True
-
-
 def denied(access: Access, needed: Access) -> str:
     """Return why a person's access does not suffice; empty if it does."""
     return "" if access >= needed else f"{INVITED[access]}: {BELONGS_TO[needed]}."
@@ -173,30 +156,30 @@ def _of_mode(action: Action, mode: Mode) -> str:
     return OTHERS if action.group == LOOK else NOT_YOURS
 
 
-def why_not(action: Action, here: ActionContext) -> str:
+def why_not(action: Action, state: "WorkbenchState") -> str:
     """Return why an action is unavailable; empty if no reason is known."""
-    wrong = of_person(action, here.mode, here.access)
+    wrong = of_person(action, state.mode, state.access)
     if wrong:
         return wrong
-    if action.id == "sight.model" and not here.can_hide_model:
+    if action.id == "sight.model" and not state.blinding.can_hide_model(state.stored_item):
         return IN_VIEW
     if action.id in TO_OTHERS:
-        return _of_the_way(action.id, here)
+        return _of_the_way(action.id, state)
     if action.group not in OF_AN_ITEM or action.id in WITHOUT:
         return ""
-    if here.item is None:
+    if state.visible_item is None:
         return NOTHING
-    return _of_the_answer(action.id, here.edit, here.item)
+    return _of_the_answer(action.id, state.edit, state.visible_item)
 
 
-def _of_the_way(action_id: str, here: ActionContext) -> str:
-    if not here.total:
+def _of_the_way(action_id: str, state: "WorkbenchState") -> str:
+    if not len(state.ids):
         return EMPTY
-    if here.beside:
+    if state.position.is_detached:
         return ""
     if action_id in {"queue.next", "queue.last"}:
-        return LAST if here.place + 1 >= here.total else ""
-    return FIRST if here.place <= 0 else ""
+        return LAST if state.position.index + 1 >= len(state.ids) else ""
+    return FIRST if state.position.index <= 0 else ""
 
 
 def _of_the_answer(action_id: str, edit: EditState, item: AnchorItem) -> str:

@@ -9,10 +9,11 @@ from typing import TypeVar
 from textual.css.scalar import Scalar
 from textual.scroll_view import ScrollView
 
-from nfh_db.records import AnchorItem, AnchorState, Role
+from nfh_db.records import AnchorItem, Role
 from nfh_tui.actions import Access, foot_actions
 from nfh_tui.editor.commands import is_models, prompt
 from nfh_tui.editor.state import Pending
+from nfh_tui.editor.votes import STATE_SIGNS
 from nfh_tui.services.history import worded
 from nfh_tui.widgets.evidence_rows import answer_words
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
@@ -29,13 +30,6 @@ LEAST_LINES = 3
 """Minimum rows for the words of a passage."""
 FRAME = 2
 """Rows of the passage pane without words: its title, and the answer."""
-STATE_WORDS = {
-    AnchorState.OPEN: "○ open",
-    AnchorState.ANSWERED: "◐ answered",
-    AnchorState.DISAGREE: "≠ disagree",
-    AnchorState.DECIDED: "✓ decided",
-    AnchorState.STALE: "↺ stale",
-}
 BOUNDED = "lines bound what voters saw"
 NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may have"
 """Shown when the lines are switched on, for items with and without them."""
@@ -176,7 +170,6 @@ class Display(Controller):
             heat=self.state.heat,
             other=self.state.other_model,
             windowed=self.state.windowed,
-            blind=self.state.blind,
         )
         self.share_rows()
 
@@ -291,7 +284,7 @@ class Display(Controller):
         if item is not None:
             document = item.document + (f" · {item.split}" if item.split else "")
             flags = sorted({mark.name.value for mark in item.flags})
-            state = " · ".join([STATE_WORDS[item.state], *flags])
+            state = " · ".join([f"{STATE_SIGNS[item.state]} {item.state}", *flags])
         query = self.state.query.text or "everything"
         self._title("queue", "Queue", query)
         self._title("passage", "Passage", " · ".join(filter(None, [document, state])))

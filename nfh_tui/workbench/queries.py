@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nfh_db.errors import QueryError, StoreError
+from nfh_db.messages import counted
 from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_tui.actions import Access
@@ -154,7 +155,7 @@ class QueryController(Controller):
         except (QueryError, StoreError) as error:
             self.bench.bar.note = str(error)
             return
-        self.bench.bar.note = f"{count:,} item" + ("" if count == 1 else "s")
+        self.bench.bar.note = counted(count, "item")
 
     async def reload(self) -> None:
         """Run the query again."""

@@ -42,7 +42,6 @@ from nfh_tui.widgets.status_bar import KeyLine, Level, PaneTitle, StatusLine
 from nfh_tui.workbench.answer import AnswerController
 from nfh_tui.workbench.availability import (
     SWITCH,
-    ActionContext,
     denied,
     of_person,
     unbound,
@@ -337,20 +336,7 @@ class Workbench(Enduring, Screen[None]):
 
     def why_not(self, action: Action) -> str:
         """Return why an action is unavailable; empty if no reason is known."""
-        state = self.state
-        why = why_not(
-            action,
-            ActionContext(
-                state.mode,
-                state.visible_item,
-                state.edit,
-                state.position.index,
-                len(state.ids),
-                state.position.is_detached,
-                state.access,
-                state.blinding.can_hide_model(state.stored_item),
-            ),
-        )
+        why = why_not(action, self.state)
         return self.ui.read_only_reason if why == SWITCH else why
 
     # --- messages ---------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def test_an_answer_that_only_says_it_is_one_differs_from_nothing(make):
 def test_what_is_no_person_has_its_lane_and_is_not_counted(make):
     votes = [make.vote("ann1", make.age()), make.vote("stub", make.age(), type=MODEL)]
     item = make.item(votes=votes)
-    assert [one.words for one in tally(item)] == ["Age by 1 of 1"]
+    assert named(item) == [("Age", 1, 1, 0)]
     assert " 2 a model: not counted" in shown(item, None)
 
 
@@ -194,24 +194,26 @@ def test_the_tenth_annotator_has_no_key(make):
 # --- the tally ------------------------------------------------------------------------------
 
 
+def named(item):
+    return [(one.what, one.votes, one.of, one.mentions) for one in tally(item)]
+
+
 def test_votes_are_counted_by_noun_and_by_mention_apart(make):
     votes = make.three(make.reference(1), make.reference(11), make.reference(29, 5))
-    assert [one.words for one in tally(make.item(votes=votes))] == [
-        "tents by 3 of 3, three mentions",
-        "ropes by 1 of 3",
+    assert named(make.item(votes=votes)) == [
+        ("tents", 3, 3, 3),
+        ("ropes", 1, 3, 1),
     ]
     votes = make.three(make.reference(1), make.age(), make.age())
-    assert [one.words for one in tally(make.item(votes=votes))] == [
-        "Age by 2 of 3",
-        "tents by 1 of 3",
+    assert named(make.item(votes=votes)) == [
+        ("Age", 2, 3, 0),
+        ("tents", 1, 3, 1),
     ]
 
 
 def test_a_head_of_two_words_makes_one_noun_of_both(make):
     votes = make.three(make.reference(1), make.reference(5), make.reference([1, 5]))
-    assert [one.words for one in tally(make.item(votes=votes))] == [
-        "tents by 3 of 3, two mentions"
-    ]
+    assert named(make.item(votes=votes)) == [("tents", 3, 3, 2)]
 
 
 def test_one_answer_alone_is_not_counted_out(make):
