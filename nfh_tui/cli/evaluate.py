@@ -1,6 +1,5 @@
 """`nfh-tui evaluate`: how good a model is on what is labelled already."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,8 @@ from nfh_tui.cli.options import (
     word,
 )
 
-TASKS = {
-    "identification": "evaluate_identification",
-    "resolution": "evaluate_resolution",
-}
-"""Each task with the module beside this one that evaluates it."""
+TASKS = ("identification", "resolution")
+"""The module `evaluate_TASK` beside this one evaluates it."""
 
 MOST_FOLDS = 50
 
@@ -149,7 +145,7 @@ def evaluate(
     All anchors without a QUERY; gold that answers the task's question is the label, what has
     none is left out and counted.
     """
-    from nfh_tui.cli.evaluate_call import EvaluateOptions
+    from nfh_tui.cli.evaluate_call import EvaluateOptions, queue_evaluation, run
 
     reading = of_file(options, file)
     call = EvaluateOptions(
@@ -157,8 +153,6 @@ def evaluate(
     )
     call.check()
     if background:
-        from nfh_tui.cli.evaluate_call import queue_evaluation
-
         queue_evaluation(call)
         return
-    import_module(f"nfh_tui.cli.{TASKS[call.task]}").run(call)
+    run(call)

@@ -1,5 +1,5 @@
-"""What `nfh-tui evaluate` is asked for, on both tasks: the call, its source, the trial of
-identification, its words and JSON, and the call as a job.
+"""What `nfh-tui evaluate` is asked for, on both tasks: the call, its source, the words and
+JSON that both reports share, and the call as a job.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,29 +7,23 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 from msgspec import convert
 
+from nfh_db.formats.files import write_lines
 from nfh_db.messages import counted, visible
 from nfh_db.query import Query, parse
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import RULES, SVM, TRAINED
-from nfh_models.identification.evaluation import (
-    LABELS,
-    Error,
-    IdentificationEvaluation,
-    IdentifierComparison,
-    PartCounts,
-)
-from nfh_models.parsing.base import load_parser
+from nfh_models.identification.base import TRAINED
 from nfh_tui import config
 from nfh_tui.cli.options import (
     check_out,
     command,
+    emit,
     open_database,
     open_to_read,
     picked,
@@ -37,39 +31,25 @@ from nfh_tui.cli.options import (
     say,
     user,
 )
-from nfh_tui.cli.report import Steps
-from nfh_tui.display_figures import interval
+from nfh_tui.cli.report import CommandReport, Steps
+from nfh_tui.display_figures import NONE, difference_interval, interval
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
-from nfh_tui.services.evaluate import (
-    DecidedExamples,
-    FoldExamples,
-    IdentificationSystem,
-    IdentificationTrial,
-    hold_identification,
-    in_folds,
-    layers_needed,
-    learnt_from,
-    other_parser,
-    taught,
-)
-from nfh_tui.services.examples import Examples, examples_of_file, examples_of_store
+from nfh_tui.services.evaluate import Trial
 from nfh_tui.services.imports import ImportOptions
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
 from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
-from nfh_tui.services.models import identifier_for
 from nfh_tui.services.reports import ReportInterval, to_json
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
     from nfh_db.store import Store
-    from nfh_models.identification.svm import SvmSettings
+    from nfh_models.identification.evaluation import IdentifierComparison
+    from nfh_models.resolution.evaluation import Paired
 
 
+T = TypeVar("T")
 Json = dict[str, Any]
 Interval = tuple[float, float] | None
-
-SYSTEM = "model=name recipe version model_id"
-"""Keys of what a system is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +61,6 @@ class ReportOptions:
     file: str | None
     resamples: int
     seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class SystemComparison:
-    """Two of the systems compared, by name."""
-
-    first: str
-    second: str
-    comparison: IdentifierComparison
-
-
-DECISION_FIGURES = "n nfh precision recall f1 accuracy"
-"""Keys of the figures that follow from counts."""
-
-
-def as_json(
-    trial: IdentificationTrial,
-    found: Sequence[IdentificationEvaluation],
-    versus: Sequence[SystemComparison],
-    options: ReportOptions,
-) -> Json:
-    models = [
-        _model(trial, one, evaluation)
-        for one, evaluation in zip(trial.judged, found, strict=True)
-    ]
-    return whole_report(about(trial, options), models, [_versus(one) for one in versus])
 
 
 def whole_report(told: Json, models: Sequence[Json], comparisons: Sequence[Json]) -> Json:
@@ -126,99 +80,11 @@ def held_on(trial: object, task: str, options: ReportOptions) -> Json:
     }
 
 
-def about(trial: IdentificationTrial, options: ReportOptions) -> Json:
-    """What was measured on, and what was left out of it."""
-    saw_model = sum(example.saw_model for example in trial.examples)
-    own = {"no_number": trial.no_number, "saw_model": saw_model}
-    return held_on(trial, IDENTIFICATION, options) | own
-
-
-def _model(
-    trial: IdentificationTrial, judged: DecidedExamples, found: IdentificationEvaluation
-) -> Json:
-    system, counts = judged.system, found.counts
-    parsing = trial.parsing if system.needs else 0.0
-    return {
-        **picked(system, f"{SYSTEM} folds"),
-        "trained_on": trained_on(system),
-        **picked(counts, DECISION_FIGURES),
-        "groups": found.groups,
-        "ci95": {name: interval_ends(getattr(found, name)) for name in FIGURES[IDENTIFICATION]},
-        "confusion": {"labels": LABELS, "rows": counts.rows},
-        "seconds": round(parsing + judged.seconds, 3),
-        "seconds_parsing": round(parsing, 3),
-        "per_rule": [
-            {
-                "rule": part.name,
-                "n": part.counts.n,
-                "called_nfh": part.counts.hit + part.counts.false,
-                **picked(part.counts, "right wrong accuracy"),
-            }
-            for part in found.by_rule
-        ],
-        "per_word": _parts("word", found.by_word),
-        "per_kind": _parts("kind", found.by_kind),
-        "per_length": _parts("length", found.by_length),
-        "errors": [error(one) for one in found.errors],
-    }
-
-
-def trained_on(system: IdentificationSystem) -> Json | None:
-    """What a system was trained on for this evaluation; None of one that was not."""
-    if system.training_set is None:
-        return None
-    return picked(system.training_set, "file=name examples=size left_out=dropped")
-
-
 def interval_ends(measure: Measure) -> Interval:
     """The ends of a measure's interval; None where it has none."""
     if measure.low is None or measure.high is None:
         return None
     return (measure.low, measure.high)
-
-
-def _parts(key: str, parts: Iterable[PartCounts]) -> list[Json]:
-    keys = f"{DECISION_FIGURES} wrong"
-    return [{key: part.name} | picked(part.counts, keys) for part in parts]
-
-
-def error(one: Error) -> Json:
-    """A wrong decision. start, end: code points of the text, end-exclusive."""
-    text, start, end = spelled(one)
-    return {
-        "where": one.example.where,
-        "text": text,
-        "start": start,
-        "end": end,
-        "label": LABELS[not one.example.nfh],
-        "decision": LABELS[not one.decision.nfh],
-        **picked(one.decision, "rule score weights"),
-    }
-
-
-def spelled(one: Error) -> tuple[str, int, int]:
-    """The sentence of an error, and the code points [start, end) of its number."""
-    case = one.example.case
-    words, spaces = case.word_span.words, case.word_span.spaces
-    starts = []
-    text = ""
-    for word, space in zip(words, spaces, strict=True):
-        starts.append(len(text))
-        text += word + " " * space
-    end = starts[case.end - 1] + len(words[case.end - 1])
-    return text.rstrip(), starts[case.start], end
-
-
-def _versus(one: SystemComparison) -> Json:
-    gap = one.comparison.difference
-    return {
-        "first": one.first,
-        "second": one.second,
-        "f1_difference": gap.value,
-        "ci95": interval_ends(gap),
-        **picked(one.comparison, "p only_first_right=only_first only_second_right=only_second"),
-        "why": gap.why,
-    }
 
 
 IDENTIFICATION = "identification"
@@ -457,11 +323,9 @@ def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> Json:
     call = call_of(database, given)
     try:
         call.check()
-        module = import_module(f"nfh_tui.cli.evaluate_{call.task}")
-        found: Json = module.report(call, tell)
+        return measured(call, tell).json(call.report_options)
     except click.ClickException as error:
         raise ModelsError(error.message) from error
-    return found
 
 
 def call_of(database: Path, given: Mapping[str, object]) -> EvaluateOptions:
@@ -489,103 +353,104 @@ def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
     yield f"All of it: {command(f'jobs show {job.id} --json', db)}"
 
 
-MakeSystems = Callable[
-    [EvaluateOptions, "Store | None", FoldExamples | None], Sequence[IdentificationSystem]
-]
+class Measured(Protocol):
+    """What a task has measured."""
+
+    def json(self, options: ReportOptions) -> Json: ...
+
+    def text(self, call: EvaluateOptions) -> str: ...
+
+    def page(self, call: EvaluateOptions) -> Iterable[str]:
+        """A page of HTML, in pieces."""
+        ...
 
 
-def held(
-    call: EvaluateOptions, systems_of: MakeSystems, tell: Tell | None = None
-) -> IdentificationTrial:
-    """Run the trial of the systems that `systems_of` makes, and print its warnings.
+def measured(call: EvaluateOptions, tell: Tell | None = None) -> Measured:
+    """Measure what a call asks for, and write its page, if it asks for one.
 
-    tell: the progress callback, in place of the terminal. Raises what reading, parsing and
-    fitting raise.
+    tell: the progress callback, in place of the terminal. Raises what reading, parsing and the
+    models raise, and ExportError.
     """
-    with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
-        source = _examples(call, store)
-        training_set = _training_set(call, step)
-        systems = systems_of(call, store, training_set)
-        layers = layers_needed(systems)
-        parser = load_parser(call.parser, layers) if layers else None
-        if training_set is not None:
-            training_set.parser = parser
-        trial = hold_identification(source, systems, parser, step)
-        found = [
-            said
-            for one in systems
-            if one.identifier and (said := other_parser(one.identifier, one.name, parser))
-        ]
-        for name, known in learnt_from(store, systems, trial.examples):
-            passages = "passage" if known == 1 else "passages"
-            found.append(
-                f"{name} learnt from the {passages} of {known:,} of these "
-                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
-                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
-            )
-    trial = replace(trial, warnings=(*trial.warnings, *found))
-    warn(trial.warnings)
-    return trial
-
-
-def _looks_up(call: EvaluateOptions) -> bool:
-    if call.ablation:
-        return False
-    if not call.models:
-        return not call.fits
-    known = (RULES, *TRAINED) if call.fits else (RULES,)
-    return any(spec not in known and not Path(spec).is_dir() for spec in call.models)
-
-
-def _examples(call: EvaluateOptions, store: "Store | None") -> Examples:
-    if store is None or call.file is not None:
-        return examples_of_file(
-            named_file(call), call.format, blind=call.blind, options=call.reading
-        )
-    return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
-
-
-def _training_set(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
-    if call.train is None:
-        return None
-    source = examples_of_file(call.train, blind=call.blind)
-    return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
-
-
-# --- systems --------------------------------------------------------------------------------
-
-
-def named(
-    call: EvaluateOptions, store: "Store | None", training_set: FoldExamples | None
-) -> list[IdentificationSystem]:
-    """The systems that --model names, else the active model, or svm where recipes are
-    fitted."""
-    specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
-    found = []
-    for spec in specs:
-        if spec == SVM and call.fits:
-            found.append(fitted(call, SVM, settings(call), training_set))
-            continue
-        chosen = identifier_for(store, spec, register=False)
-        found.append(IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id))
-    check_names(one.name for one in found)
+    found: Measured = import_module(f"nfh_tui.cli.evaluate_{call.task}").measured(call, tell)
+    if call.report is not None:
+        write_lines(call.report, found.page(call))
     return found
 
 
-def fitted(
-    call: EvaluateOptions, name: str, wanted: "SvmSettings", training_set: FoldExamples | None
-) -> IdentificationSystem:
-    """`svm` with these settings, fitted on what --train names, else in folds."""
-    if training_set is not None:
-        return taught(name, wanted, training_set)
-    return in_folds(name, wanted, call.folds or DEFAULT_FOLDS, call.seed)
+def run(call: EvaluateOptions) -> None:
+    """Measure what a call asks for, and print it."""
+    found = measured(call)
+    if call.as_json:
+        emit(found.json(call.report_options))
+    else:
+        click.echo(found.text(call), nl=False)
 
 
-def settings(call: EvaluateOptions) -> "SvmSettings":
-    """The settings of `svm` that --set names. Raises SettingError."""
-    from nfh_models.identification.svm import plan_of
+# --- words ----------------------------------------------------------------------------------
 
-    return plan_of(call.sets).settings
+DIFFERENCE = ("points:", "95 % interval:", "p:", "only 1st:", "only 2nd:")
+"""Columns of `difference_row`."""
+
+
+def difference_row(found: "IdentifierComparison | Paired") -> tuple[str, ...]:
+    """How far two systems are apart, in points."""
+    gap = found.difference
+    return (
+        NONE if gap.value is None else f"{100 * gap.value:+.1f}",
+        difference_interval(gap.low, gap.high),
+        NONE if found.p is None else f"{found.p:.3f}",
+        f"{found.only_first:,}",
+        f"{found.only_second:,}",
+    )
+
+
+def tell_wrong(
+    page: CommandReport,
+    what: str,
+    ranked: Sequence[T],
+    described: Callable[[T], tuple[str, str]],
+    most: int,
+    *,
+    sure: bool,
+    more: str,
+) -> None:
+    """Some of the errors of a system, each in two lines.
+
+    what: what is wrong, as "answer of small". sure: the surest come first. more: what has all
+    of them.
+    """
+    if not most:
+        return
+    if not ranked:
+        page.title(f"No wrong {what}")
+        return
+    thing, _, whose = what.partition(" ")
+    shown, total = ranked[:most], len(ranked)
+    which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
+    page.title(f"Wrong {thing}s {whose}: {which}{', the surest first' if sure else ''}")
+    for one in shown:
+        told, around = described(one)
+        page.note(told)
+        page.note(f"  {around}")
+    if len(shown) < total:
+        page.note(f"--errors N shows more, {more} them all")
+
+
+def tell_seconds(page: CommandReport, trial: Trial, told: Iterable[str]) -> None:
+    """How long a trial took. told: of each system."""
+    page.title("Seconds")
+    if trial.parser is not None:
+        page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
+    for one in told:
+        page.note(one)
+
+
+def interval_notes(options: ReportOptions) -> list[str]:
+    if not options.resamples:
+        return []
+    return [
+        f"intervals: {options.resamples:,} resamples of whole passages, seed {options.seed}"
+    ]
 
 
 def interval_words(one: Measure) -> str:
@@ -606,8 +471,8 @@ def around_number(text: str, start: int, end: int) -> str:
     return f"{before}[{number}]{behind}"
 
 
-def where(source: str, format_: str | None, options: ReportOptions) -> str:
-    place = source if format_ is None else f"{source} ({format_})"
+def where(trial: Trial, options: ReportOptions) -> str:
+    place = trial.source if trial.format is None else f"{trial.source} ({trial.format})"
     if options.query:
         place += f", query {options.query}"
     return place + (f", split {options.split}" if options.split else "")

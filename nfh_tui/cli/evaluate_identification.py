@@ -3,8 +3,8 @@ tables and HTML.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nfh_db.formats.files import write_lines
 from nfh_db.messages import counted, visible
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
-from nfh_models.identification.base import RULES, SVM, Example
+from nfh_models.identification.base import RULES, SVM, TRAINED, Example
 from nfh_models.identification.evaluation import (
+    LABELS,
     REMOVALS,
     Error,
     IdentificationEvaluation,
@@ -35,78 +35,76 @@ from nfh_models.identification.scores import (
     count,
 )
 from nfh_models.identification.svm import Feature
+from nfh_models.parsing.base import load_parser
 from nfh_tui.cli.evaluate_call import (
-    DECISION_FIGURES,
+    DEFAULT_FOLDS,
+    DIFFERENCE,
+    IDENTIFICATION,
     EvaluateOptions,
     Json,
     ReportOptions,
-    SystemComparison,
     Tell,
-    about,
     around_number,
-    as_json,
-    fitted,
-    held,
+    check_names,
+    difference_row,
+    held_on,
     interval_ends,
+    interval_notes,
     interval_words,
-    named,
-    settings,
-    spelled,
-    trained_on,
+    named_file,
+    opened,
+    parsed_query,
+    tell_seconds,
+    tell_wrong,
+    warn,
+    watched,
     where,
+    whole_report,
 )
-from nfh_tui.cli.options import emit, picked
+from nfh_tui.cli.options import picked
 from nfh_tui.cli.report import CommandReport
-from nfh_tui.display_figures import NONE, difference_interval, percent
+from nfh_tui.display_figures import difference_interval, percent
 from nfh_tui.services.evaluate import (
     DecidedExamples,
     FoldExamples,
     IdentificationSystem,
     IdentificationTrial,
+    fitted,
+    hold_identification,
+    layers_needed,
+    learnt_from,
+    other_parser,
     rules_without,
 )
+from nfh_tui.services.examples import Examples, examples_of_file, examples_of_store
+from nfh_tui.services.models import identifier_for
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
+    from nfh_models.identification.svm import SvmSettings
 
 
 STYLE = "body{margin:2em auto;max-width:100ch;padding:0 1em}pre{white-space:pre-wrap}"
 
 
-def write_report(path: Path, title: str, text: str) -> None:
-    """Write a report as HTML, in place of what stood there. Raises ExportError."""
+def html(title: str, text: str) -> list[str]:
+    """A report as a page of HTML, in pieces."""
     name = escape(title)
-    write_lines(
-        path,
-        [
-            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n',
-            '<meta name="viewport" content="width=device-width">\n',
-            f"<title>{name}</title>\n<style>{STYLE}</style>\n",
-            f"<h1>{name}</h1>\n<pre>{escape(click.unstyle(text))}</pre>\n</html>\n",
-        ],
-    )
+    return [
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n',
+        '<meta name="viewport" content="width=device-width">\n',
+        f"<title>{name}</title>\n<style>{STYLE}</style>\n",
+        f"<h1>{name}</h1>\n<pre>{escape(click.unstyle(text))}</pre>\n</html>\n",
+    ]
 
 
-TITLE = "Identification"
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """Two of the systems compared, by name."""
 
-
-def run(call: EvaluateOptions) -> None:
-    if call.ablation:
-        run_ablation(call)
-        return
-    whole = measured(call)
-    write_page(whole, call)
-    if call.as_json:
-        emit(as_json(whole.trial, whole.found, whole.versus, call.report_options))
-    else:
-        click.echo(_text(whole, call, call.errors), nl=False)
-
-
-def report(call: EvaluateOptions, tell: Tell) -> Json:
-    """The report as JSON; writes the page of the call. tell: the progress callback."""
-    whole = measured(call, tell)
-    write_page(whole, call)
-    return as_json(whole.trial, whole.found, whole.versus, call.report_options)
+    first: str
+    second: str
+    comparison: IdentifierComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +115,32 @@ class IdentificationResult:
     found: Sequence[IdentificationEvaluation]
     versus: Sequence[SystemComparison]
 
+    def json(self, options: ReportOptions) -> Json:
+        pairs = zip(self.trial.judged, self.found, strict=True)
+        models = [_model(self.trial, one, evaluation) for one, evaluation in pairs]
+        return whole_report(
+            about(self.trial, options), models, list(map(_versus_json, self.versus))
+        )
 
-def measured(call: EvaluateOptions, tell: Tell | None = None) -> IdentificationResult:
+    def text(self, call: EvaluateOptions) -> str:
+        return as_text(self, call.report_options, errors=call.errors)
+
+    def page(self, call: EvaluateOptions) -> list[str]:
+        """The page of the report, with all errors."""
+        most = max(one.counts.wrong for one in self.found)
+        return html("Identification", as_text(self, call.report_options, errors=most))
+
+
+def measured(
+    call: EvaluateOptions, tell: Tell | None = None
+) -> "IdentificationResult | Ablation":
     """The trial and all its figures. Raises what reading, parsing and the models raise."""
+    if call.ablation:
+        return ablation(call)
     trial = held(call, named, tell)
     found = [evaluate(trial.examples, one.decisions, call.resampling) for one in trial.judged]
     versus = _compared(trial.examples, trial.judged, call.resampling)
     return IdentificationResult(trial, found, versus)
-
-
-def write_page(whole: IdentificationResult, call: EvaluateOptions) -> None:
-    """Write the page that the call asks for, if it asks for one. Raises ExportError."""
-    if call.report is not None:
-        most = max(one.counts.wrong for one in whole.found)
-        write_report(call.report, TITLE, _text(whole, call, most))
-
-
-def _text(whole: IdentificationResult, call: EvaluateOptions, errors: int) -> str:
-
-    return as_text(whole.trial, whole.found, whole.versus, call.report_options, errors=errors)
 
 
 def _compared(
@@ -160,25 +165,21 @@ FIGURES = ("", "precision:", "recall:", "F1:", "accuracy:")
 Found = Sequence[tuple[DecidedExamples, IdentificationEvaluation]]
 
 
-def as_text(
-    trial: IdentificationTrial,
-    found: Sequence[IdentificationEvaluation],
-    versus: Sequence[SystemComparison],
-    options: ReportOptions,
-    *,
-    errors: int,
-) -> str:
+def as_text(whole: IdentificationResult, options: ReportOptions, *, errors: int) -> str:
     """The report, ready to print. errors: how many wrong decisions of each to show."""
-    page = CommandReport()
-    both = list(zip(trial.judged, found, strict=True))
+    page, trial = CommandReport(), whole.trial
+    both = list(zip(trial.judged, whole.found, strict=True))
     head(page, trial, options)
     if trial.examples:
         _figures_table(page, both, options)
-        _versus(page, versus)
+        _versus(page, whole.versus)
         _confusion(page, both)
         _rules(page, both)
         _parts(page, both)
-        _errors(page, both, errors)
+        for judged, one in both:
+            what, ranked = f"decision of {judged.system.name}", worst(one.errors)
+            sure = bool(ranked) and ranked[0].decision.score is not None
+            tell_wrong(page, what, ranked, described, errors, sure=sure, more="--json has")
     seconds(page, trial)
     return page.text()
 
@@ -186,7 +187,7 @@ def as_text(
 def head(page: CommandReport, trial: IdentificationTrial, options: ReportOptions) -> None:
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
-    place = where(trial.source, trial.format, options)
+    place = where(trial, options)
     page.say(
         f"Identification on {counted(size, 'labelled number')} of {place}: "
         f"{yes:,} NFHs, {size - yes:,} others"
@@ -235,11 +236,11 @@ def _figures_table(page: CommandReport, both: Found, options: ReportOptions) -> 
 
 def tail(page: CommandReport, options: ReportOptions) -> None:
     """Notes on how to read the table of figures."""
-    if options.resamples:
-        page.note(
-            f"intervals: {options.resamples:,} resamples of whole passages, seed {options.seed}"
-        )
-    page.note("the paper's figures are of its own data, not of this")
+    for note in (
+        *interval_notes(options),
+        "the paper's figures are of its own data, not of this",
+    ):
+        page.note(note)
 
 
 def system_label(one: IdentificationSystem) -> str:
@@ -261,21 +262,10 @@ def _versus(page: CommandReport, versus: Sequence[SystemComparison]) -> None:
     if not versus:
         return
     page.title("Difference in F1, on the same examples")
-    rows = []
-    for one in versus:
-        comparison = one.comparison
-        value = comparison.difference.value
-        rows.append(
-            (
-                f"{one.first} less {one.second}",
-                NONE if value is None else f"{100 * value:+.1f}",
-                difference_interval(comparison.difference.low, comparison.difference.high),
-                NONE if comparison.p is None else f"{comparison.p:.3f}",
-                f"{comparison.only_first:,}",
-                f"{comparison.only_second:,}",
-            )
-        )
-    page.table(("", "points:", "95 % interval:", "p:", "only 1st:", "only 2nd:"), rows)
+    page.table(
+        ("", *DIFFERENCE),
+        [(f"{one.first} less {one.second}", *difference_row(one.comparison)) for one in versus],
+    )
     page.note(
         "only 1st, only 2nd: numbers that this one alone decides rightly; p: paired bootstrap"
     )
@@ -379,32 +369,13 @@ def _side_by_side(
 # --- errors ---------------------------------------------------------------------------------
 
 
-def _errors(page: CommandReport, both: Found, most: int) -> None:
-    if not most:
-        return
-    for judged, found in both:
-        if not found.errors:
-            page.title(f"No wrong decision of {judged.system.name}")
-            continue
-        total = len(found.errors)
-        shown = worst(found.errors)[:most]
-        which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
-        order = ", the surest first" if shown[0].decision.score is not None else ""
-        page.title(f"Wrong decisions of {judged.system.name}: {which}{order}")
-        for error in shown:
-            page.note(described(error))
-            page.note(f"  {around_number(*spelled(error))}")
-        if len(shown) < total:
-            page.note("--errors N shows more, --json has them all")
-
-
 def worst(errors: Sequence[Error]) -> list[Error]:
     """Errors by descending score where they have scores, else unchanged."""
     return sorted(errors, key=lambda one: -abs(one.decision.score or 0.0))
 
 
-def described(error: Error) -> str:
-    """A wrong decision in words: where, label, decision, rule and weights."""
+def described(error: Error) -> tuple[str, str]:
+    """A wrong decision in words, where, label, decision, rule and weights; its sentence."""
     decision = error.decision
     label, said = ("NFH", "not") if error.example.nfh else ("not", "NFH")
     why = decision.rule
@@ -413,21 +384,21 @@ def described(error: Error) -> str:
     weights = [f"{name} {weight:+.2f}" for name, weight in decision.weights[:WEIGHTS_SHOWN]]
     if weights:
         why += f": {', '.join(weights)}"
-    return f"{error.example.where}: label {label}, decided {said} ({why})"
+    told = f"{error.example.where}: label {label}, decided {said} ({why})"
+    return told, around_number(*spelled(error))
 
 
 def seconds(page: CommandReport, trial: IdentificationTrial) -> None:
-    page.title("Seconds")
-    if trial.parser is not None:
-        page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
     if len(trial.judged) > MOST_SYSTEMS:
         total = sum(judged.seconds for judged in trial.judged)
-        page.note(f"fitting and deciding, all {len(trial.judged)} together: {total:.1f}")
-        return
-    for judged in trial.judged:
-        fits = judged.system.cross is not None
-        what = "fitting and deciding" if fits else "deciding"
-        page.note(f"{what}, {judged.system.name}: {judged.seconds:.1f}")
+        told = [f"fitting and deciding, all {len(trial.judged)} together: {total:.1f}"]
+    else:
+        told = [
+            f"{'fitting and ' if judged.system.cross else ''}deciding, {judged.system.name}: "
+            f"{judged.seconds:.1f}"
+            for judged in trial.judged
+        ]
+    tell_seconds(page, trial, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,21 +416,50 @@ class AblationRow:
     touched: int | None
 
 
-def run_ablation(call: EvaluateOptions) -> None:
-    """Runs the ablation and prints its table."""
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """A recipe, whole and without each part that can be left out."""
+
+    trial: IdentificationTrial
+    recipe: str
+    rows: Sequence[AblationRow]
+
+    def json(self, options: ReportOptions) -> Json:
+        trial, first = self.trial, self.trial.judged[0].system
+        return about(trial, options) | {
+            "ablation": self.recipe,
+            "folds": first.folds,
+            "trained_on": trained_on(first),
+            "rows": [_row_json(row) for row in self.rows],
+            "seconds": round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
+            "seconds_parsing": round(trial.parsing, 3),
+        }
+
+    def text(self, call: EvaluateOptions) -> str:
+        page, trial, options = CommandReport(), self.trial, call.report_options
+        head(page, trial, options)
+        if trial.examples:
+            page.title(_title(trial, self.recipe))
+            table = _rules_table if self.recipe == RULES else _features_table
+            table(page, self.rows)
+            page.note("lost: points of F1 that go with what is left out")
+            tail(page, options)
+        seconds(page, trial)
+        return page.text()
+
+    def page(self, call: EvaluateOptions) -> list[str]:
+        return html(f"Ablation of {self.recipe}", self.text(call))
+
+
+def ablation(call: EvaluateOptions) -> Ablation:
+    """The ablation of the recipe that the call names. Raises UsageError."""
     recipe = call.models[0] if call.models else SVM
     if recipe not in (SVM, RULES) or len(call.models) > 1:
         raise click.UsageError(f"--ablation is of one recipe: --model {SVM} or {RULES}")
     if recipe == RULES and call.sets:
         raise click.UsageError("--set is of svm: the recipe rules is not fitted")
     trial = held(call, (lambda *_: rules_without()) if recipe == RULES else _without_features)
-    rows = _rows(call, trial, recipe)
-    if call.report is not None:
-        write_report(call.report, f"Ablation of {recipe}", _as_text(call, trial, recipe, rows))
-    if call.as_json:
-        emit(_as_json(call, trial, recipe, rows))
-    else:
-        click.echo(_as_text(call, trial, recipe, rows), nl=False)
+    return Ablation(trial, recipe, _rows(call, trial, recipe))
 
 
 def _without_features(
@@ -472,7 +472,11 @@ def _without_features(
     names = {} if kept == set(Feature) else {REMOVALS[0].name: "the features that are set"}
     return [
         fitted(
-            call, names.get(removal.name, removal.name), removal.settings(whole), training_set
+            names.get(removal.name, removal.name),
+            removal.settings(whole),
+            training_set,
+            call.folds or DEFAULT_FOLDS,
+            call.seed,
         )
         for removal in REMOVALS
         if removal.without < kept
@@ -506,20 +510,6 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
 # --- words ----------------------------------------------------------------------------------
 
 
-def _as_json(
-    call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
-) -> Json:
-    first = trial.judged[0].system
-    return about(trial, call.report_options) | {
-        "ablation": recipe,
-        "folds": first.folds,
-        "trained_on": trained_on(first),
-        "rows": [_row_json(row) for row in rows],
-        "seconds": round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
-        "seconds_parsing": round(trial.parsing, 3),
-    }
-
-
 def _row_json(row: AblationRow) -> Json:
     versus, paper = row.versus, row.published
     return {
@@ -537,23 +527,6 @@ def _row_json(row: AblationRow) -> Json:
         },
         "seconds": round(row.judged.seconds, 3),
     }
-
-
-def _as_text(
-    call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
-) -> str:
-    page = CommandReport()
-    head(page, trial, call.report_options)
-    if trial.examples:
-        page.title(_title(trial, recipe))
-        if recipe == RULES:
-            _rules_table(page, rows)
-        else:
-            _features_table(page, rows)
-        page.note("lost: points of F1 that go with what is left out")
-        tail(page, call.report_options)
-    seconds(page, trial)
-    return page.text()
 
 
 def _title(trial: IdentificationTrial, recipe: str) -> str:
@@ -621,3 +594,191 @@ def _lost(row: AblationRow, places: int = 1) -> tuple[str, str]:
         return "", ""
     gap = row.versus.difference
     return percent(value, places), difference_interval(gap.low, gap.high, places)
+
+
+# --- the trial ------------------------------------------------------------------------------
+
+MakeSystems = Callable[
+    [EvaluateOptions, "Store | None", FoldExamples | None], Sequence[IdentificationSystem]
+]
+
+
+def held(
+    call: EvaluateOptions, systems_of: MakeSystems, tell: Tell | None = None
+) -> IdentificationTrial:
+    """Run the trial of the systems that `systems_of` makes, and print its warnings.
+
+    tell: the progress callback, in place of the terminal. Raises what reading, parsing and
+    fitting raise.
+    """
+    with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
+        source = _examples(call, store)
+        training_set = _training_set(call, step)
+        systems = systems_of(call, store, training_set)
+        layers = layers_needed(systems)
+        parser = load_parser(call.parser, layers) if layers else None
+        if training_set is not None:
+            training_set.parser = parser
+        trial = hold_identification(source, systems, parser, step)
+        found = [
+            said
+            for one in systems
+            if one.identifier and (said := other_parser(one.identifier, one.name, parser))
+        ]
+        for name, known in learnt_from(store, systems, trial.examples):
+            passages = "passage" if known == 1 else "passages"
+            found.append(
+                f"{name} learnt from the {passages} of {known:,} of these "
+                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
+                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
+            )
+    trial = replace(trial, warnings=(*trial.warnings, *found))
+    warn(trial.warnings)
+    return trial
+
+
+def _looks_up(call: EvaluateOptions) -> bool:
+    if call.ablation:
+        return False
+    if not call.models:
+        return not call.fits
+    known = (RULES, *TRAINED) if call.fits else (RULES,)
+    return any(spec not in known and not Path(spec).is_dir() for spec in call.models)
+
+
+def _examples(call: EvaluateOptions, store: "Store | None") -> Examples:
+    if store is None or call.file is not None:
+        return examples_of_file(
+            named_file(call), call.format, blind=call.blind, options=call.reading
+        )
+    return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
+
+
+def _training_set(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
+    if call.train is None:
+        return None
+    source = examples_of_file(call.train, blind=call.blind)
+    return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
+
+
+def named(
+    call: EvaluateOptions, store: "Store | None", training_set: FoldExamples | None
+) -> list[IdentificationSystem]:
+    """The systems that --model names, else the active model, or svm where recipes are
+    fitted."""
+    folds = call.folds or DEFAULT_FOLDS
+    specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
+    found = []
+    for spec in specs:
+        if spec == SVM and call.fits:
+            found.append(fitted(SVM, settings(call), training_set, folds, call.seed))
+            continue
+        chosen = identifier_for(store, spec, register=False)
+        found.append(IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id))
+    check_names(one.name for one in found)
+    return found
+
+
+def settings(call: EvaluateOptions) -> "SvmSettings":
+    """The settings of `svm` that --set names. Raises SettingError."""
+    from nfh_models.identification.svm import plan_of
+
+    return plan_of(call.sets).settings
+
+
+# --- JSON ------------------------------------------------------------------------------------
+
+MEASURES = ("precision", "recall", "f1", "accuracy")
+DECISION_FIGURES = f"n nfh {' '.join(MEASURES)}"
+"""Keys of the figures that follow from counts."""
+
+
+def about(trial: IdentificationTrial, options: ReportOptions) -> Json:
+    """What was measured on, and what was left out of it."""
+    saw_model = sum(example.saw_model for example in trial.examples)
+    own = {"no_number": trial.no_number, "saw_model": saw_model}
+    return held_on(trial, IDENTIFICATION, options) | own
+
+
+def _model(
+    trial: IdentificationTrial, judged: DecidedExamples, found: IdentificationEvaluation
+) -> Json:
+    system, counts = judged.system, found.counts
+    parsing = trial.parsing if system.needs else 0.0
+    return {
+        **picked(system, "model=name recipe version model_id folds"),
+        "trained_on": trained_on(system),
+        **picked(counts, DECISION_FIGURES),
+        "groups": found.groups,
+        "ci95": {
+            name: interval_ends(getattr(found, name))
+            for name in ("precision", "recall", "f1", "accuracy")
+        },
+        "confusion": {"labels": LABELS, "rows": counts.rows},
+        "seconds": round(parsing + judged.seconds, 3),
+        "seconds_parsing": round(parsing, 3),
+        "per_rule": [
+            {
+                "rule": part.name,
+                "n": part.counts.n,
+                "called_nfh": part.counts.hit + part.counts.false,
+                **picked(part.counts, "right wrong accuracy"),
+            }
+            for part in found.by_rule
+        ],
+        "per_word": _parts_json("word", found.by_word),
+        "per_kind": _parts_json("kind", found.by_kind),
+        "per_length": _parts_json("length", found.by_length),
+        "errors": [error(one) for one in found.errors],
+    }
+
+
+def trained_on(system: IdentificationSystem) -> Json | None:
+    """What a system was trained on for this evaluation; None of one that was not."""
+    if system.training_set is None:
+        return None
+    return picked(system.training_set, "file=name examples=size left_out=dropped")
+
+
+def _parts_json(key: str, parts: Iterable[PartCounts]) -> list[Json]:
+    keys = f"{DECISION_FIGURES} wrong"
+    return [{key: part.name} | picked(part.counts, keys) for part in parts]
+
+
+def error(one: Error) -> Json:
+    """A wrong decision. start, end: code points of the text, end-exclusive."""
+    text, start, end = spelled(one)
+    return {
+        "where": one.example.where,
+        "text": text,
+        "start": start,
+        "end": end,
+        "label": LABELS[not one.example.nfh],
+        "decision": LABELS[not one.decision.nfh],
+        **picked(one.decision, "rule score weights"),
+    }
+
+
+def spelled(one: Error) -> tuple[str, int, int]:
+    """The sentence of an error, and the code points [start, end) of its number."""
+    case = one.example.case
+    words, spaces = case.word_span.words, case.word_span.spaces
+    starts = []
+    text = ""
+    for word, space in zip(words, spaces, strict=True):
+        starts.append(len(text))
+        text += word + " " * space
+    end = starts[case.end - 1] + len(words[case.end - 1])
+    return text.rstrip(), starts[case.start], end
+
+
+def _versus_json(one: SystemComparison) -> Json:
+    gap = one.comparison.difference
+    return {
+        "first": one.first,
+        "second": one.second,
+        "f1_difference": gap.value,
+        "ci95": interval_ends(gap),
+        **picked(one.comparison, "p only_first_right=only_first only_second_right=only_second"),
+        "why": gap.why,
+    }

@@ -3,11 +3,10 @@ the paper's figures.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
-
-import click
 
 from nfh_db.messages import counted, visible
 from nfh_models.domain import Passage
@@ -28,13 +27,13 @@ from nfh_models.resolution.scoring import (
     HeadFigures,
     Mistake,
     Mistaken,
-    PartFigures,
     ScoredExample,
     ScoredSystem,
     on_references,
     score_of,
 )
 from nfh_tui.cli.evaluate_call import (
+    DIFFERENCE,
     RESOLUTION,
     EvaluateOptions,
     Json,
@@ -42,20 +41,24 @@ from nfh_tui.cli.evaluate_call import (
     Tell,
     around_number,
     check_names,
+    difference_row,
     held_on,
     interval_ends,
+    interval_notes,
     interval_words,
     named_file,
     opened,
     parsed_query,
+    tell_seconds,
+    tell_wrong,
     warn,
     watched,
     where,
     whole_report,
 )
-from nfh_tui.cli.options import emit, picked
+from nfh_tui.cli.options import picked
 from nfh_tui.cli.report import CommandReport
-from nfh_tui.display_figures import NONE, difference_interval, percent
+from nfh_tui.display_figures import NONE, percent
 from nfh_tui.services.evaluate import (
     ResolutionSystem,
     ResolutionTrial,
@@ -86,6 +89,10 @@ COMPARED = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
 """Figures by which two models are compared; they are always shown together."""
 
 
+Row = tuple[str, ...]
+Both = Sequence[tuple[ResolutionSystem, ResolutionEvaluation]]
+
+
 @dataclass(frozen=True, slots=True)
 class ResolutionComparison:
     """Two of the systems compared, by name; a test for each figure of COMPARED."""
@@ -108,31 +115,23 @@ class ResolutionResult:
     versus: tuple[ResolutionComparison, ...]
     baselines: tuple[ScoredSystem, ...]
 
+    @property
+    def pairs(self) -> Both:
+        """Each system with its figures."""
+        systems = (judged.system for judged in self.trial.judged)
+        return list(zip(systems, self.evaluations, strict=True))
 
-def run(call: EvaluateOptions) -> None:
-    found = measured(call)
-    _write_page(found, call)
-    if call.as_json:
-        emit(as_json(found, call.report_options))
-    else:
-        text = as_text(found, call.report_options, oracle=call.oracle, errors=call.errors)
-        click.echo(text, nl=False)
+    def json(self, options: ReportOptions) -> Json:
+        return as_json(self, options)
 
+    def text(self, call: EvaluateOptions) -> str:
+        return as_text(self, call.report_options, oracle=call.oracle, errors=call.errors)
 
-def report(call: EvaluateOptions, tell: Tell) -> "Json":
-    """The report as JSON; writes the page of the call. tell: the progress callback."""
-
-    found = measured(call, tell)
-    _write_page(found, call)
-    return as_json(found, call.report_options)
-
-
-def _write_page(found: ResolutionResult, call: EvaluateOptions) -> None:
-    if call.report is not None:
-        from nfh_db.formats.files import write_lines
+    def page(self, call: EvaluateOptions) -> list[str]:
+        """The page of the report, with all errors."""
         from nfh_tui.cli.evaluation_page import as_page
 
-        write_lines(call.report, as_page(found, call.report_options))
+        return as_page(self, call.report_options)
 
 
 def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResult:
@@ -247,7 +246,7 @@ HEADS = "n exact precision recall f1 relations=relation_n relation"
 CALIBRATION = "n temperature temperature_halves=halves before after"
 
 
-def as_json(found: "ResolutionResult", options: ReportOptions) -> Json:
+def as_json(found: ResolutionResult, options: ReportOptions) -> Json:
     trial = found.trial
     share = trial.saw_model / len(trial.examples) if trial.examples else None
     baselines = [
@@ -381,42 +380,49 @@ def words_of(passage: Passage, tokens: Iterable[int], most: int = 6) -> str:
 
 LONGEST_NAME = 22
 
-Row = tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReportTable:
     """A table with its heading. A column whose name ends in ":" holds numbers.
 
-    styles: of each row "", "lead" and "sub" (a row and the smaller one below it), or "paper"
-    for one whose figures are the paper's. notes: sentences below it.
+    notes: sentences below it. styles: of each row, see `add`.
     """
 
     title: str
     columns: Row
-    rows: tuple[Row, ...]
-    styles: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+    rows: list[Row] = field(default_factory=list)
+    styles: list[str] = field(default_factory=list)
 
+    def add(self, *cells: str, style: str = "") -> None:
+        """Add a row. style: "lead" and "sub" of a row and the smaller one below it, "paper" of
+        one whose figures are the paper's."""
+        self.rows.append(cells)
+        self.styles.append(style)
 
-Both = Sequence[tuple[ResolutionSystem, ResolutionEvaluation]]
+    def add_measured(self, pairs: Both, options: ReportOptions, names: Sequence[str]) -> None:
+        """Add the figures of `names` of each system, and their intervals, if there are any."""
+        for system, one in pairs:
+            value = [_value(one, name) for name in names]
+            self.add(short(system.name), *value, style="lead" if options.resamples else "")
+            if options.resamples:
+                self.add(INTERVAL, *(_interval(one, name) for name in names), style="sub")
 
-
-def both(found: "ResolutionResult") -> Both:
-    return [
-        (judged.system, evaluation)
-        for judged, evaluation in zip(found.trial.judged, found.evaluations, strict=True)
-    ]
+    def add_paper(self, what: str, data: str, *cells: str) -> None:
+        """Add a row of the paper's. what, data: a model of it, and the data that it saw."""
+        name = {scoring.PLAIN: "paper", scoring.ELMO: "paper with ELMo"}
+        told = data.removeprefix("its ").removesuffix(" set")
+        self.add(f"{name.get(what, f'paper: {what}')}, {told}", *cells, style="paper")
 
 
 # --- what is measured -----------------------------------------------------------------------
 
 
-def head(found: "ResolutionResult", options: ReportOptions) -> tuple[str, list[str]]:
+def head(found: ResolutionResult, options: ReportOptions) -> tuple[str, list[str]]:
     trial = found.trial
     size = len(trial.examples)
     references = sum(bool(example.gold.heads) for example in trial.examples)
-    place = where(trial.source, trial.format, options)
+    place = where(trial, options)
     first = (
         f"Resolution on {counted(size, 'labelled number')} of {place}: "
         f"{counted(references, 'Reference')}, {size - references:,} of the six classes"
@@ -437,7 +443,7 @@ def head(found: "ResolutionResult", options: ReportOptions) -> tuple[str, list[s
     return first, notes
 
 
-def _reservations(found: "ResolutionResult", size: int, references: int) -> Iterator[str]:
+def _reservations(found: ResolutionResult, size: int, references: int) -> Iterator[str]:
     if not size:
         yield "there is nothing to measure: no anchor here has a label that names a head"
         return
@@ -445,7 +451,7 @@ def _reservations(found: "ResolutionResult", size: int, references: int) -> Iter
         yield "no label is a Reference: nothing here says how well heads are found"
     elif references == size:
         yield "every label is a Reference: nothing here says how well classes are told"
-    for system, one in both(found):
+    for system, one in found.pairs:
         if one.figures.answered_n < size:
             silent = size - one.figures.answered_n
             yield (
@@ -472,10 +478,10 @@ INTERVAL = "  95 % interval"
 
 
 def tables(
-    found: "ResolutionResult", options: ReportOptions, *, oracle: bool
+    found: ResolutionResult, options: ReportOptions, *, oracle: bool
 ) -> Iterator[ReportTable]:
     """The tables of figures, in order, without empty ones."""
-    pairs = both(found)
+    pairs = found.pairs
     yield _accuracies(pairs, options)
     yield _kinds(pairs, options)
     if any(one.heads is not None and one.heads.n for _, one in pairs):
@@ -489,26 +495,6 @@ def tables(
         yield _versus_table(found)
 
 
-def _measured(
-    pairs: Both, options: ReportOptions, names: Sequence[str]
-) -> tuple[list[Row], list[str]]:
-    """A row for each system with the figures of `names`, and their intervals where there are
-    any."""
-    rows: list[Row] = []
-    styles: list[str] = []
-    for system, one in pairs:
-        value = [_value(one, name) for name in names]
-        rows.append((short(system.name), *value))
-        styles.append("lead" if options.resamples else "")
-        if options.resamples:
-            found = [one.ci95.get(name) for name in names]
-            rows.append(
-                (INTERVAL, *(NONE if it is None else interval_words(it) for it in found))
-            )
-            styles.append("sub")
-    return rows, styles
-
-
 def _value(one: ResolutionEvaluation, name: str) -> str:
     measure = one.ci95.get(name)
     if measure is not None:
@@ -516,85 +502,68 @@ def _value(one: ResolutionEvaluation, name: str) -> str:
     return percent(getattr(one.figures, name))
 
 
+def _interval(one: ResolutionEvaluation, name: str) -> str:
+    measure = one.ci95.get(name)
+    return NONE if measure is None else interval_words(measure)
+
+
 def _accuracies(pairs: Both, options: ReportOptions) -> ReportTable:
-    rows, styles = _measured(pairs, options, COMPARED)
-    told = [
-        (_paper(one.what, one.data), NONE, f"{one.percent:.1f}", NONE)
-        for one in scoring.RESULTS
-    ]
-    below = f"under {scoring.LINEAR_BELOW.percent:.0f}"
-    told.append(
-        (_paper(scoring.LINEAR_BELOW.what, scoring.LINEAR_BELOW.data), NONE, below, NONE)
-    )
-    notes = [
+    notes = (
         "right are: accuracy, any gold mention; inclusive, also a word spelled like one (the "
         "figure that the paper prints); nearest, the nearest gold mention alone",
-        *_tail(options),
-    ]
-    columns = ("", "accuracy:", "inclusive:", "nearest:")
-    return ReportTable(
-        "Accuracy in percent", columns, *_with_paper(rows, styles, told), tuple(notes)
+        *interval_notes(options),
+        "paper: on its own dev and test sets, by a model of 7,447 training examples",
     )
-
-
-def _tail(options: ReportOptions) -> list[str]:
-    notes = []
-    if options.resamples:
-        notes.append(
-            f"intervals: {options.resamples:,} resamples of whole passages, seed {options.seed}"
-        )
-    notes.append("paper: on its own dev and test sets, by a model of 7,447 training examples")
-    return notes
+    columns = ("", "accuracy:", "inclusive:", "nearest:")
+    table = ReportTable("Accuracy in percent", columns, notes)
+    table.add_measured(pairs, options, COMPARED)
+    for one in scoring.RESULTS:
+        table.add_paper(one.what, one.data, NONE, f"{one.percent:.1f}", NONE)
+    below = scoring.LINEAR_BELOW
+    table.add_paper(below.what, below.data, NONE, f"under {below.percent:.0f}", NONE)
+    return table
 
 
 def _kinds(pairs: Both, options: ReportOptions) -> ReportTable:
     names = ("binary", "class_accuracy", "reference", "reference_inclusive", "implicit")
-    rows, styles = _measured(pairs, options, names)
-    told: list[Row] = []
+    note = (
+        "binary: word or class; class: the seven classes, any word is REFERENCE; Reference, "
+        "Implicit: accuracy within gold of the kind, inclusive as above"
+    )
+    columns = ("", "binary:", "class:", "Reference:", "inclusive:", "Implicit:")
+    table = ReportTable("Reference and classes", columns, (note,))
+    table.add_measured(pairs, options, names)
     for what in (scoring.PLAIN, scoring.ELMO):
         known = {
             one.figure: f"{one.percent:.1f}"
             for one in (*scoring.KINDS_TOLD, *scoring.BY_KIND)
             if one.what == what
         }
-        told.append((_paper(what, scoring.DEV), *(known.get(name, NONE) for name in names)))
-    notes = (
-        "binary: word or class; class: the seven classes, any word is REFERENCE; Reference, "
-        "Implicit: accuracy within gold of the kind, inclusive as above",
-    )
-    columns = ("", "binary:", "class:", "Reference:", "inclusive:", "Implicit:")
-    return ReportTable(
-        "Reference and classes", columns, *_with_paper(rows, styles, told), notes
-    )
+        table.add_paper(what, scoring.DEV, *(known.get(name, NONE) for name in names))
+    return table
 
 
 def _heads(pairs: Both, options: ReportOptions) -> ReportTable:
-    rows: list[Row] = []
-    styles: list[str] = []
-    for system, one in pairs:
-        if one.heads is None:
-            continue
-        rows.append((short(system.name), *_head_row(one.heads)))
-        styles.append("lead")
-        if options.resamples:
-            names = ("heads_exact", "heads_f1", "mentions_f1")
-            found = [one.ci95.get(name) for name in names]
-            exact, nouns, words = (NONE if it is None else interval_words(it) for it in found)
-            rows.append((INTERVAL, exact, "", "", nouns, words))
-            styles.append("sub")
-        if one.heads_several is not None and one.heads_several.n:
-            some = one.heads_several
-            rows.append((f"  {some.n:,} with two nouns", *_head_row(some)))
-            styles.append("sub")
-    n = next(one.heads.n for _, one in pairs if one.heads is not None)
-    notes = [
+    notes = (
         "heads by noun, whichever mention is named; exact: the same set of nouns; mentions: F1 "
         "over the single words; with two nouns: gold names two different ones",
         *_relations(pairs),
-    ]
+    )
+    n = next(one.heads.n for _, one in pairs if one.heads is not None)
     columns = ("", "exact:", "precision:", "recall:", "F1:", "mentions:")
-    title = f"Heads of {counted(n, 'Reference')}: percent"
-    return ReportTable(title, columns, tuple(rows), tuple(styles), tuple(notes))
+    table = ReportTable(f"Heads of {counted(n, 'Reference')}: percent", columns, notes)
+    for system, one in pairs:
+        if one.heads is None:
+            continue
+        table.add(short(system.name), *_head_row(one.heads), style="lead")
+        if options.resamples:
+            names = ("heads_exact", "heads_f1", "mentions_f1")
+            exact, nouns, words = (_interval(one, name) for name in names)
+            table.add(INTERVAL, exact, "", "", nouns, words, style="sub")
+        some = one.heads_several
+        if some is not None and some.n:
+            table.add(f"  {some.n:,} with two nouns", *_head_row(some), style="sub")
+    return table
 
 
 def _head_row(one: HeadFigures) -> tuple[str, ...]:
@@ -616,30 +585,24 @@ def _relations(pairs: Both) -> Iterator[str]:
 
 
 def _oracle(pairs: Both) -> ReportTable:
-    rows = [
-        (
-            short(system.name),
-            percent(one.oracle.reference if one.oracle else None),
-            percent(one.oracle.reference_inclusive if one.oracle else None),
-            percent(one.oracle.implicit if one.oracle else None),
-        )
-        for system, one in pairs
-    ]
-    told: list[Row] = []
-    for what in (scoring.PLAIN, scoring.ELMO):
-        known = {one.figure: one.percent for one in scoring.BY_KIND if one.what == what}
-        reference, implicit = known["oracle reference"], known["oracle implicit"]
-        told.append((_paper(what, scoring.DEV), NONE, f"{reference:.1f}", f"{implicit:.1f}"))
     notes = (
         *(_told_so(system, one) for system, one in pairs),
         "the paper limits the candidates in training, too",
     )
-    return ReportTable(
+    table = ReportTable(
         "Oracle: percent with candidates of the right kind only",
         ("", "Reference:", "inclusive:", "Implicit:"),
-        *_with_paper(rows, (), told),
         notes,
     )
+    for system, one in pairs:
+        names = ("reference", "reference_inclusive", "implicit")
+        values = (getattr(one.oracle, name, None) for name in names)
+        table.add(short(system.name), *map(percent, values))
+    for what in (scoring.PLAIN, scoring.ELMO):
+        known = {one.figure: one.percent for one in scoring.BY_KIND if one.what == what}
+        reference, implicit = known["oracle reference"], known["oracle implicit"]
+        table.add_paper(what, scoring.DEV, NONE, f"{reference:.1f}", f"{implicit:.1f}")
+    return table
 
 
 def _told_so(system: ResolutionSystem, one: ResolutionEvaluation) -> str:
@@ -664,53 +627,38 @@ def one_kind(one: ResolutionEvaluation) -> str | None:
     return {(True, False): "words", (False, True): "classes"}.get((words, classes))
 
 
-def _baselines_table(found: "ResolutionResult") -> ReportTable:
+def _baselines_table(found: ResolutionResult) -> ReportTable:
     n = next((one.figures.reference_n for one in found.baselines), 0)
-    rows = [
-        (
-            one.name,
-            percent(one.figures.reference),
-            percent(one.figures.reference_inclusive),
-            percent(one.figures.reference_nearest),
-        )
-        for one in found.baselines
-    ]
-    told = [
-        (f"paper: {one.what}", f"{one.percent:.1f}", NONE, NONE) for one in scoring.BASELINES
-    ]
-    return ReportTable(
+    table = ReportTable(
         f"A noun by its place: percent of {counted(n, 'Reference')}",
         ("", "accuracy:", "inclusive:", "nearest:"),
-        *_with_paper(rows, (), told),
         ("+names: names count as nouns; else they are taken where there is no noun",),
     )
+    for one in found.baselines:
+        table.add(one.name, *map(percent, picked(one.figures, OF_REFERENCES).values()))
+    for told in scoring.BASELINES:
+        table.add(f"paper: {told.what}", f"{told.percent:.1f}", NONE, NONE, style="paper")
+    return table
 
 
 def _calibrations(pairs: Both) -> ReportTable:
-    rows = []
-    styles = []
-    silent = []
+    columns = ("", "ECE:", "scaled:", "temperature:", "NLL:", "scaled:")
+    table, notes = ReportTable("Calibration", columns), []
     for system, one in pairs:
-        if one.calibration is None:
-            silent.append(system.name)
-            continue
-        rows.append((short(system.name), *_calibration_row(one.calibration)))
-        styles.append("lead")
-        if one.noun_calibration is not None:
-            rows.append(("  by noun", *_calibration_row(one.noun_calibration)))
-            styles.append("sub")
-    notes = []
-    if rows:
+        if one.calibration is not None:
+            table.add(short(system.name), *_calibration_row(one.calibration), style="lead")
+            if one.noun_calibration is not None:
+                table.add("  by noun", *_calibration_row(one.noun_calibration), style="sub")
+    if table.rows:
         notes.append(
             "ECE in points over 15 bins; scaled: each half of the passages by the temperature "
             "that fits the other; by noun: all mentions of the chosen noun together"
         )
+    silent = [system.name for system, one in pairs if one.calibration is None]
     if silent:
         notes.append(f"{', '.join(silent)}: no probabilities, so nothing to calibrate")
-    columns = ("", "ECE:", "scaled:", "temperature:", "NLL:", "scaled:")
-    return ReportTable(
-        "Calibration", columns if rows else (), tuple(rows), tuple(styles), tuple(notes)
-    )
+    table.notes = notes
+    return table
 
 
 def _calibration_row(one: Calibration) -> tuple[str, ...]:
@@ -728,39 +676,20 @@ def _nats(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
-def _versus_table(found: "ResolutionResult") -> ReportTable:
-    rows = []
-    for one in found.versus:
-        for test in one.tests:
-            value = test.difference.value
-            name = test.measure.removeprefix("accuracy_")
-            rows.append(
-                (
-                    f"{short(one.first)} less {short(one.second)}",
-                    name,
-                    NONE if value is None else f"{100 * value:+.1f}",
-                    difference_interval(test.difference.low, test.difference.high),
-                    NONE if test.p is None else f"{test.p:.3f}",
-                    f"{test.only_first:,}",
-                    f"{test.only_second:,}",
-                )
-            )
-    columns = ("", "by", "points:", "95 % interval:", "p:", "only 1st:", "only 2nd:")
+def _versus_table(found: ResolutionResult) -> ReportTable:
     note = "only 1st, only 2nd: numbers that this one alone gets right; p: paired bootstrap"
-    return ReportTable("Difference, on the same examples", columns, tuple(rows), (), (note,))
-
-
-def _with_paper(
-    rows: Sequence[Row], styles: Sequence[str], told: Sequence[Row]
-) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """Rows followed by the paper's, with the styles of all."""
-    own = [*styles, *[""] * (len(rows) - len(styles))]
-    return (*rows, *told), (*own, *["paper"] * len(told))
-
-
-def _paper(what: str, data: str) -> str:
-    name = {scoring.PLAIN: "paper", scoring.ELMO: "paper with ELMo"}.get(what, f"paper: {what}")
-    return f"{name}, {data.removeprefix('its ').removesuffix(' set')}"
+    rows = [
+        (
+            f"{short(one.first)} less {short(one.second)}",
+            test.measure.removeprefix("accuracy_"),
+            *difference_row(test),
+        )
+        for one in found.versus
+        for test in one.tests
+    ]
+    return ReportTable(
+        "Difference, on the same examples", ("", "by", *DIFFERENCE), (note,), rows
+    )
 
 
 # An evaluation of resolution taken apart: by class, by word, by distance, by what went wrong.
@@ -784,9 +713,8 @@ def _classes(pairs: Both) -> Iterator[ReportTable]:
         yield ReportTable(
             f"By class{name}: percent",
             columns,
-            tuple(_class_row(part) for part in one.by_class if part.n or part.predicted),
-            (),
             ("precision, recall, F1: any word is REFERENCE; right: it is a gold head, too",),
+            [_class_row(part) for part in one.by_class if part.n or part.predicted],
         )
 
 
@@ -796,7 +724,6 @@ def _class_row(one: ClassPart) -> tuple[str, ...]:
 
 
 def _by_something(pairs: Both) -> Iterator[ReportTable]:
-    frequent = [part.name for part in pairs[0][1].by_word[:WORDS]]
     kinds: tuple[tuple[str, str, str], ...] = (
         ("By the number's words, the most frequent", "number", "by_word"),
         ("By what the number is written with", "written with", "by_shape"),
@@ -804,48 +731,24 @@ def _by_something(pairs: Both) -> Iterator[ReportTable]:
         ("References by turns to the nearest head", "turns", "by_turns"),
         ("References by the side of their heads", "heads", "by_side"),
     )
-    for title, column, key in kinds:
-        found = [(name, getattr(one, key)) for name, one in pairs]
-        if key == "by_word":
-            found = [
-                (name, [part for part in parts if part.name in frequent])
-                for name, parts in found
-            ]
-        if found[0][1]:
-            yield _breakdown(title, column, found)
-
-
-def _breakdown(
-    title: str, column: str, found: Sequence[tuple[ResolutionSystem, Sequence[PartFigures]]]
-) -> ReportTable:
-    first = found[0][1]
-    if len(found) == 1:
-        return ReportTable(
-            f"{title}: percent",
-            (column, "n:", "accuracy:", "inclusive:", "nearest:"),
-            tuple(
-                (
-                    visible(part.name, 24),
-                    f"{part.figures.n:,}",
-                    *(percent(getattr(part.figures, name)) for name in COMPARED),
-                )
-                for part in first
-            ),
-        )
-    columns = (column, "n:", *(f"{short(system.name)}:" for system, _ in found))
-    values = [{part.name: part.figures.accuracy for part in parts} for _, parts in found]
-    return ReportTable(
-        f"{title}: accuracy in percent",
-        columns,
-        tuple(
-            (
-                visible(part.name, 24),
-                f"{part.figures.n:,}",
-                *(percent(one.get(part.name)) for one in values),
-            )
-            for part in first
-        ),
+    alone = len(pairs) == 1
+    columns = (
+        ("accuracy:", "inclusive:", "nearest:")
+        if alone
+        else tuple(f"{short(system.name)}:" for system, _ in pairs)
     )
+    for title, column, key in kinds:
+        known = [{part.name: part.figures for part in getattr(one, key)} for _, one in pairs]
+        rows = []
+        for name, figures in islice(known[0].items(), WORDS if key == "by_word" else None):
+            if alone:
+                values = [getattr(figures, one) for one in COMPARED]
+            else:
+                values = [getattr(one.get(name), "accuracy", None) for one in known]
+            rows.append((visible(name, 24), f"{figures.n:,}", *map(percent, values)))
+        if rows:
+            what = "percent" if alone else "accuracy in percent"
+            yield ReportTable(f"{title}: {what}", (column, "n:", *columns), rows=rows)
 
 
 def confusion(one: ResolutionEvaluation) -> tuple[Row, list[Row]]:
@@ -880,11 +783,11 @@ def mistakes(pairs: Both) -> ReportTable:
     else:
         columns = ("", *(f"{short(system.name)}:" for system, _ in pairs))
         rows = [(kind.value, *(f"{some.get(kind, 0):,}" for some in counts)) for kind in kinds]
-    return ReportTable("Wrong answers by kind", columns, tuple(rows))
+    return ReportTable("Wrong answers by kind", columns, rows=rows)
 
 
 def as_text(
-    found: "ResolutionResult", options: ReportOptions, *, oracle: bool, errors: int
+    found: ResolutionResult, options: ReportOptions, *, oracle: bool, errors: int
 ) -> str:
     """The report, ready to print. errors: how many wrong answers of each to show."""
     page = CommandReport()
@@ -892,8 +795,8 @@ def as_text(
     page.say(first)
     for note in notes:
         page.note(note)
+    pairs = found.pairs
     if found.trial.examples:
-        pairs = both(found)
         for table in tables(found, options, oracle=oracle):
             _show(page, table)
         _confusions(page, pairs)
@@ -901,8 +804,18 @@ def as_text(
             _show(page, table)
         if any(one.mistakes for _, one in pairs):
             _show(page, mistakes(pairs))
-        _errors(page, pairs, errors)
-    _seconds(page, found)
+        for system, one in pairs:
+            sure = system.resolver.probabilities
+            tell_wrong(
+                page,
+                f"answer of {system.name}",
+                worst(one.mistakes, probabilities=sure),
+                partial(described, sure=sure),
+                errors,
+                sure=sure,
+                more="--report and --json have",
+            )
+    tell_seconds(page, found.trial, map(partial(_rate, found.trial), found.trial.judged))
     return page.text()
 
 
@@ -922,34 +835,18 @@ def _confusions(page: CommandReport, pairs: Both) -> None:
     page.note("WRONG: REF-WRONG, a word for a Reference that is no gold mention")
 
 
-def _errors(page: CommandReport, pairs: Both, most: int) -> None:
-    if not most:
-        return
-    for system, one in pairs:
-        if not one.mistakes:
-            page.title(f"No wrong answer of {system.name}")
-            continue
-        sure = system.resolver.probabilities
-        shown = worst(one.mistakes, probabilities=sure)[:most]
-        total = len(one.mistakes)
-        which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
-        order = ", the surest first" if sure else ""
-        page.title(f"Wrong answers of {system.name}: {which}{order}")
-        for mistake in shown:
-            page.note(described(mistake, sure=sure))
-            page.note(f"  {around(mistake.judged)}")
-        if len(shown) < total:
-            page.note("--errors N shows more, --report and --json have them all")
+def described(one: Mistaken, *, sure: bool) -> tuple[str, str]:
+    """A wrong answer, where, what and of which kind; the text around it.
 
-
-def described(one: Mistaken, *, sure: bool) -> str:
-    """A wrong answer: where, what and of which kind. sure: its score says how sure it is."""
+    sure: its score says how sure it is.
+    """
     judged = one.judged
     said = answered(judged)
     score = confidence(judged)
     if sure and score is not None:
         said += f" {score:.2f}"
-    return f"{judged.example.where}: gold {wanted(judged)}, said {said} ({one.mistake})"
+    told = f"{judged.example.where}: gold {wanted(judged)}, said {said} ({one.mistake})"
+    return told, around(judged)
 
 
 def wanted(judged: ScoredExample) -> str:
@@ -971,12 +868,7 @@ def around(judged: ScoredExample) -> str:
     return visible(around_number(*quoted(judged)), 500)
 
 
-def _seconds(page: CommandReport, found: "ResolutionResult") -> None:
-    trial = found.trial
-    page.title("Seconds")
-    if trial.parser is not None:
-        page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
-    for judged in trial.judged:
-        each = len(trial.examples) / judged.seconds if judged.seconds > 0 else 0
-        rate = f" ({each:,.0f} numbers a second)" if each else ""
-        page.note(f"answering, {judged.system.name}: {judged.seconds:.1f}{rate}")
+def _rate(trial: ResolutionTrial, judged: ResolvedExamples) -> str:
+    each = len(trial.examples) / judged.seconds if judged.seconds > 0 else 0
+    rate = f" ({each:,.0f} numbers a second)" if each else ""
+    return f"answering, {judged.system.name}: {judged.seconds:.1f}{rate}"

@@ -29,7 +29,6 @@ from nfh_tui.cli.evaluate_resolution import (
     Both,
     answered,
     around,
-    both,
     breakdowns,
     confidence,
     head,
@@ -94,7 +93,7 @@ FILTERS: dict[str, Any] = {
 def as_page(found: "ResolutionResult", options: ReportOptions) -> list[str]:
     """The page, as pieces to be written one after the other."""
     first, notes = head(found, options)
-    pairs = both(found) if found.trial.examples else []
+    pairs = found.pairs if found.trial.examples else []
     wrong = [(system, one.mistakes) for system, one in pairs]
     page = templates.render(
         "evaluation.html.j2",

@@ -4,9 +4,9 @@ model or recipe that is judged on them.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from nfh_db.messages import counted
 from nfh_models.domain import Answer
@@ -32,7 +32,7 @@ from nfh_models.resolution.base import (
 )
 from nfh_models.resolution.heads import decode
 from nfh_tui.jobs.reporting import passages_learnt_from
-from nfh_tui.services.examples import Examples, ResolutionExamples
+from nfh_tui.services.examples import Examples, LabelledExamples, ResolutionExamples
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -94,24 +94,43 @@ class DecidedExamples:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class IdentificationTrial:
-    """Examples, and the decisions of each system.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What a trial was held on. Subclasses have the examples, and what each system said.
 
-    examples: with their parse where a system is fitted in folds, else without. parser: its
-    name, None where nobody needed one. parsing: seconds. left_out, no_number, warnings: as
+    parser: its name, None where nobody needed one. parsing: seconds. left_out, warnings: as
     the examples' source counted them.
     """
 
     source: str
     format: str | None
-    examples: tuple[Example, ...]
-    judged: tuple[DecidedExamples, ...]
     parser: str | None
     parsing: float
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    no_number: int = 0
-    warnings: tuple[str, ...] = ()
+    left_out: Mapping[str, int]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: LabelledExamples, watch: "Watched | None", **own: Any) -> Self:  # noqa: ANN401 - fields of the subclass
+        """A trial on examples that were gone through. watch: None where nothing was parsed."""
+        return cls(
+            source=source.source,
+            format=source.format,
+            parser=None if watch is None else watch.name,
+            parsing=0.0 if watch is None else watch.seconds,
+            left_out=dict(sorted(source.left_out.items())),
+            warnings=tuple(source.warnings),
+            **own,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentificationTrial(Trial):
+    """Examples, with their parse where a system is fitted in folds, and the decisions of each
+    system. no_number: as the examples' source counted them."""
+
+    examples: tuple[Example, ...]
+    judged: tuple[DecidedExamples, ...]
+    no_number: int
 
 
 def hold_identification(
@@ -152,16 +171,12 @@ def hold_identification(
             began = time.perf_counter()
             decisions = tuple(system.cross(examples)) if examples else ()
             judged.append(DecidedExamples(system, decisions, time.perf_counter() - began))
-    return IdentificationTrial(
-        source.source,
-        source.format,
-        tuple(examples),
-        tuple(judged),
-        None if parser is None else parser.name,
-        0.0 if watch is None else watch.seconds,
-        dict(sorted(source.left_out.items())),
-        source.no_number,
-        tuple(source.warnings),
+    return IdentificationTrial.of(
+        source,
+        watch,
+        examples=tuple(examples),
+        judged=tuple(judged),
+        no_number=source.no_number,
     )
 
 
@@ -211,19 +226,6 @@ class Watched:
 
 
 FitProgress = Callable[[int, int], None]
-
-
-def in_folds(name: str, settings: "SvmSettings", folds: int, seed: int) -> IdentificationSystem:
-    """`svm` fitted in each fold, so that it decides only examples that it was not trained
-    on."""
-    from nfh_models.identification.svm import VERSION, cross_validate
-
-    def decide(examples: Sequence[Example]) -> Sequence[Decision]:
-        return cross_validate(examples, settings, folds, seed)
-
-    return IdentificationSystem(
-        name, SVM, VERSION, cross=decide, needs=settings.layers, folds=folds
-    )
 
 
 class FoldExamples:
@@ -283,13 +285,20 @@ def _check_labels(train: Sequence[Example]) -> None:
         )
 
 
-def taught(
-    name: str, settings: "SvmSettings", training_set: FoldExamples
+def fitted(
+    name: str,
+    settings: "SvmSettings",
+    training_set: FoldExamples | None,
+    folds: int,
+    seed: int,
 ) -> IdentificationSystem:
-    """`svm` fitted on a training set."""
-    from nfh_models.identification.svm import VERSION, train_svm
+    """`svm` fitted on a training set; without one in each fold, so that it decides only
+    examples that it was not trained on."""
+    from nfh_models.identification.svm import VERSION, cross_validate, train_svm
 
     def decide(examples: Sequence[Example]) -> Sequence[Decision]:
+        if training_set is None:
+            return cross_validate(examples, settings, folds, seed)
         machine = train_svm(training_set.examples(examples), settings)
         return machine.decide([example.case for example in examples])
 
@@ -299,6 +308,7 @@ def taught(
         VERSION,
         cross=decide,
         needs=settings.layers,
+        folds=folds if training_set is None else None,
         training_set=training_set,
     )
 
@@ -358,23 +368,14 @@ class ResolvedExamples:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class ResolutionTrial:
-    """Examples without their parses, and the answers of each system.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolutionTrial(Trial):
+    """Examples without their parses, and the answers of each system. unknown: as the
+    examples' source counted them."""
 
-    parser: its name, None where nobody needed one. parsing: seconds. left_out, unknown,
-    warnings: as the examples' source counted them.
-    """
-
-    source: str
-    format: str | None
     examples: tuple[ResolutionExample, ...]
     judged: tuple[ResolvedExamples, ...]
-    parser: str | None
-    parsing: float
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    unknown: int = 0
-    warnings: tuple[str, ...] = ()
+    unknown: int
 
     @property
     def saw_model(self) -> int:
@@ -423,21 +424,12 @@ def hold_resolution(
             whole[place] += map(_answer, items, choices)
         done += len(plain)
         progress("answered", done, len(examples))
-    return ResolutionTrial(
-        source.source,
-        source.format,
-        tuple(examples),
-        tuple(
-            ResolvedExamples(system, tuple(choices), tuple(answers), taken)
-            for system, choices, answers, taken in zip(
-                systems, said, whole, seconds, strict=True
-            )
-        ),
-        None if parser is None else parser.name,
-        0.0 if watch is None else watch.seconds,
-        dict(sorted(source.left_out.items())),
-        source.unknown,
-        tuple(source.warnings),
+    judged = (
+        ResolvedExamples(system, tuple(choices), tuple(answers), taken)
+        for system, choices, answers, taken in zip(systems, said, whole, seconds, strict=True)
+    )
+    return ResolutionTrial.of(
+        source, watch, examples=tuple(examples), judged=tuple(judged), unknown=source.unknown
     )
 
 

@@ -11,7 +11,7 @@ from nfh_models.identification.base import Decision, Example, SentenceNumber
 from nfh_models.identification.evaluation import REMOVALS, holding, rule_removals, without
 from nfh_models.identification.rules import RULES, RuleGroup, Rules
 from nfh_models.parsing.base import ParseLayer, Parser, WordSpan, load_parser
-from nfh_tui.cli import evaluate_call
+from nfh_tui.cli import evaluate_identification
 from nfh_tui.services.evaluate import (
     IdentificationSystem,
     Watched,
@@ -65,7 +65,7 @@ def loaded(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> list[object]:
         wanted.append(layers)
         return parser
 
-    monkeypatch.setattr(evaluate_call, "load_parser", load)
+    monkeypatch.setattr(evaluate_identification, "load_parser", load)
     return wanted
 
 

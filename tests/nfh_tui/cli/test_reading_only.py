@@ -13,7 +13,7 @@ from nfh_db.errors import FullError
 from nfh_db.store import Store
 from nfh_models.parsing.base import load_parser
 from nfh_models.parsing.spacy_parser import installed_pipelines
-from nfh_tui.cli import evaluate_call
+from nfh_tui.cli import evaluate_identification
 
 Call = Callable[..., Result]
 ROWS = "text\tind_s\tind_e\ty\n" + "".join(
@@ -32,7 +32,7 @@ def parser(monkeypatch: pytest.MonkeyPatch) -> None:
     if not installed_pipelines():
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
     monkeypatch.setattr("nfh_models.parsing.base.load_parser", _loaded)
-    monkeypatch.setattr(evaluate_call, "load_parser", _loaded)
+    monkeypatch.setattr(evaluate_identification, "load_parser", _loaded)
 
 
 @pytest.fixture
