@@ -16,6 +16,7 @@ from nfh_tui.widgets.figure_lines import (
     FigureMatrix,
     Line,
     Target,
+    figure_row,
     heading,
     items,
     left,
@@ -24,6 +25,7 @@ from nfh_tui.widgets.figure_lines import (
     right,
     row,
     sentence,
+    titles_row,
 )
 
 POOLED: AnnotatorPair = ("", "")
@@ -127,20 +129,18 @@ def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
             f"kind {kind}", within(base, f"disagree:{kind}"), f"{kind}, {note}: {items(n)}"
         )
         roles = ("faint",) if kind in NOTES else ()
-        lines.append(row(stop, *_bar_row(kind, n, most, width, roles)))
+        lines.append(_bar_row(stop, kind, n, most, width, roles))
     return lines
 
 
 def _bar_row(
-    name: str, n: int, most: int, width: int, roles: tuple[str, ...] = ()
-) -> tuple[FigureCell, ...]:
+    stop: Target, name: str, n: int, most: int, width: int, roles: tuple[str, ...] = ()
+) -> Line:
     room = max(0, min(24, width - 28))
     length = round(n / most * room) if most else 0
-    return (
-        FigureCell(f" {left(name, 15)}", ("bold", *roles)),
-        FigureCell(right(f"{n:,}", 8)),
-        FigureCell(f"  {'█' * length or '▏'}" if room else "", ("faint",)),
-    )
+    drawn = FigureCell(f"  {'█' * length or '▏'}" if room else "", ("faint",))
+    label, figure = left(name, 15), right(f"{n:,}", 8)
+    return (*figure_row(stop, label, figure, roles=("bold", *roles)), drawn)
 
 
 def _patterns(counts: Confusions, base: str, width: int) -> list[Line]:
@@ -151,7 +151,7 @@ def _patterns(counts: Confusions, base: str, width: int) -> list[Line]:
     for pattern, n in sorted(counts.patterns.items(), key=lambda one: (-one[1], one[0])):
         told = f"{pattern}: {items(n)}, {percent(n / total)} %"
         stop = Target(f"pattern {pattern}", within(base, f"pattern:{pattern}"), told)
-        lines.append(row(stop, *_bar_row(pattern, n, total, width)))
+        lines.append(_bar_row(stop, pattern, n, total, width))
     return lines
 
 
@@ -159,25 +159,20 @@ def _classes(
     counts: Confusions, measured: AgreementFigures, base: str, width: int
 ) -> list[Line]:
     lines = [heading("Kind by kind", "agree: one says it, and the other too")]
-    lines.append(
-        (FigureCell(f" {left('', 11)}{right('answers', 8)}{right('agree %', 8)}", ("faint",)),)
-    )
+    lines.append(titles_row(11, 8, "answers", "agree %"))
     report = measured.figures
     known = {} if report is None else {one.kind: one.agreement for one in report.kinds}
     answers = {kind: sum(p.kinds.get(kind, 0) for p in counts.people) for kind in KINDS}
     for kind in (kind for kind in KINDS if answers[kind]):
         stop = Target(f"class {kind}", within(base, f"said:{kind}"), f"somebody says {kind}")
-        cells = [
-            FigureCell(f" {left(kind, 11)}", ("bold",)),
-            FigureCell(right(f"{answers[kind]:,}", 8)),
-        ]
+        cells = [*figure_row(stop, left(kind, 11), right(f"{answers[kind]:,}", 8))]
         measure = known.get(kind)
         if measure is not None:
             cells.append(FigureCell(right(percent(measure.value), 8)))
             if measure.low is not None and measure.high is not None and width >= 48:
                 low, high = percent(measure.low, 0), percent(measure.high, 0)
                 cells.append(FigureCell(f"  [{low}, {high}]", ("faint",)))
-        lines.append(row(stop, *cells))
+        lines.append(tuple(cells))
     return lines
 
 
@@ -187,9 +182,7 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
     """
     lines = [heading("Annotators", "enter opens where gold says otherwise")]
     name_width = max(6, min(20, width - 34))
-    names = ("answers", "seconds", "right %")
-    titles = "".join(right(one, 9) for one in names)
-    lines.append((FigureCell(f" {left('', name_width)}{titles}", ("faint",)),))
+    lines.append(titles_row(name_width, 9, "answers", "seconds", "right %"))
     for one in people:
         wrong = one.decided - one.right
         told = f"{one.name}: wrong {items(wrong)} of {one.decided:,} that gold decides"
@@ -197,15 +190,10 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
             told = f"{one.name}: gold decides nothing that {one.name} answered"
         query = within(base, f"wrong:{person(one.name)}") if wrong else None
         seconds = "–" if one.seconds is None else f"{one.seconds:.1f}"
-        lines.append(
-            row(
-                Target(f"person {one.name}", query, told),
-                FigureCell(f" {left(one.name, name_width)}", ("bold",)),
-                FigureCell(right(f"{one.answers:,}", 9)),
-                FigureCell(right(seconds, 9)),
-                FigureCell(right(percent(share(one.right, one.decided)), 9)),
-            )
-        )
+        values = (f"{one.answers:,}", seconds, percent(share(one.right, one.decided)))
+        stop = Target(f"person {one.name}", query, told)
+        label = left(one.name, name_width)
+        lines.append(figure_row(stop, label, *(right(value, 9) for value in values)))
     return lines
 
 
@@ -275,8 +263,7 @@ def _two_at_a_time(
 ) -> list[Line]:
     lines = [heading("Two at a time", "enter shows a pair's matrix")]
     name = max(9, min(30, width - 33))
-    titles = "".join(right(one, 8) for one in ("items", "whole %", "kind %", "kappa"))
-    lines.append((FigureCell(f" {left('', name)}{titles}", ("faint",)),))
+    lines.append(titles_row(name, 8, "items", "whole %", "kind %", "kappa"))
     report = measured.figures
     twos = () if report is None else report.annotators.twos
     known = {(one.left, one.right): one for one in twos}
@@ -312,12 +299,8 @@ def _two(
     told = f"the matrix of {pair_name(pair)}"
     stop = Target(f"{PAIR_STOP} {pair[0]}\t{pair[1]}", None, told, act=PAIR_STOP)
     look = ("bold",) if is_chosen else ()
-    return row(
-        stop,
-        FigureCell(f" {left(mark + words, name)}", look),
-        FigureCell(right(f"{n:,}", 8)),
-        *(FigureCell(right(one, 8)) for one in shares),
-    )
+    values = (right(one, 8) for one in (f"{n:,}", *shares))
+    return figure_row(stop, left(mark + words, name), *values, roles=look)
 
 
 def _value(measure: Measure) -> str:
@@ -335,7 +318,7 @@ def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int)
         n = found[kind]
         query = within(base, f"differs:{both}/{kind}")
         stop = Target(f"differs {kind}", query, f"{kind}: {items(n)}")
-        lines.append(row(stop, *_bar_row(kind, n, most, width)))
+        lines.append(_bar_row(stop, kind, n, most, width))
     return lines
 
 

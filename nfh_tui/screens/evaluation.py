@@ -4,7 +4,7 @@ All counts come from stored predictions; nothing is predicted. The metrics of th
 come from `nfh-tui models` in a child process.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -16,20 +16,18 @@ from nfh_tui.screens.evaluation_figures import (
     CHOOSE_LEFT,
     MODEL_STOP,
     NO_PREDICTIONS,
-    JudgedModel,
     Sides,
     change_lines,
     change_matrix,
     choice_lines,
     compared_lines,
     compared_matrix,
-    judged_of,
     learning_lines,
     model_of,
     side_name,
 )
 from nfh_tui.services.report_process import output, report
-from nfh_tui.services.reports import ModelsReport
+from nfh_tui.services.reports import ModelsReport, ModelSummary
 from nfh_tui.textual_support import RowsRead
 from nfh_tui.widgets.figure_lines import BLANK, Line, Target, items, sentence
 from nfh_tui.widgets.input_bar import InputBar
@@ -56,7 +54,8 @@ class EvaluationScreen(SideScreen):
         sides = self.memory.get("sides")
         self.sides = sides if isinstance(sides, Sides) else Sides(NOTHING, GOLD)
         self.found: ComparisonCounts | Changes | None = None
-        self.models: tuple[JudgedModel, ...] | None = None
+        self.models: Sequence[ModelSummary] | None = None
+        self.labels: Mapping[int, int] = {}
         self.bar = InputBar(id="side-bar")
         self.chooser = SideChooser(self)
         self._looked = False
@@ -145,9 +144,9 @@ class EvaluationScreen(SideScreen):
     async def _read_models(self) -> None:
         registered = await self.client.read(self.store.models.all)
         learnt = {one.id: one.metrics.get("examples") for one in registered}
-        labels = {id_: n for id_, n in learnt.items() if isinstance(n, int)}
+        self.labels = {id_: n for id_, n in learnt.items() if isinstance(n, int)}
         found = await report(["models"], self.client.store.path, ModelsReport)
-        self.models = tuple(judged_of(found.models, labels))
+        self.models = found.models
         self.panes.refresh()
 
     # --- drawing ------------------------------------------------------------------------
@@ -160,7 +159,7 @@ class EvaluationScreen(SideScreen):
             lines.append(BLANK)
         if self.models is None:
             return [*lines, *sentence("Looking at the models…", width)]
-        return [*lines, *learning_lines(self.models, width)]
+        return [*lines, *learning_lines(self.models, self.labels, width)]
 
     def _figures(self, width: int) -> Sequence[Line]:
         sides = self.sides

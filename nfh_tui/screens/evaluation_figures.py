@@ -29,6 +29,7 @@ from nfh_tui.widgets.figure_lines import (
     FigureMatrix,
     Line,
     Target,
+    figure_row,
     heading,
     items,
     left,
@@ -37,6 +38,7 @@ from nfh_tui.widgets.figure_lines import (
     right,
     row,
     sentence,
+    titles_row,
 )
 
 ORDER = (REF, REF_WRONG, *LABELS[1:])
@@ -137,9 +139,8 @@ def _accuracy(found: ComparisonCounts, sides: Sides, width: int) -> list[Line]:
 
 def _figure(name: str, part: int, n: int, note: str) -> Line:
     stop = Target(f"figure {name}", None, f"{note}: {part:,} of {n:,}")
-    value = FigureCell(right(percent(share(part, n)), 7))
     counts = FigureCell(f"   {part:,} of {n:,}", ("faint",))
-    return row(stop, FigureCell(f" {left(name, 14)}", ("bold",)), value, counts)
+    return (*figure_row(stop, left(name, 14), right(percent(share(part, n)), 7)), counts)
 
 
 def _saw(found: ComparisonCounts, width: int) -> list[Line]:
@@ -155,9 +156,7 @@ def _by_class(found: ComparisonCounts, sides: Sides, base: str) -> list[Line]:
     by_gold = sides.right.what == "gold"
     lines = [heading("By class", "enter opens what is not right" if by_gold else "")]
     titles = (side_name(sides.right)[:8], "right %", "said", "of it %")
-    lines.append(
-        (FigureCell(f" {left('', 11)}{''.join(right(t, 9) for t in titles)}", ("faint",)),)
-    )
+    lines.append(titles_row(11, 9, *titles))
     matrix = matrix_between(found.counts, sides)
     for label in matrix.rows:
         n, good = matrix.of_row(label), found.counts.get((label, label), 0)
@@ -167,13 +166,8 @@ def _by_class(found: ComparisonCounts, sides: Sides, base: str) -> list[Line]:
         query, exact = _wrong_of(label, sides, base) if n > good else (None, True)
         told = f"{label}: not right {n - good:,} of {n:,}"
         values = (f"{n:,}", percent(share(good, n)), f"{said:,}", percent(share(good, said)))
-        lines.append(
-            row(
-                Target(f"class {label}", query, told, exact),
-                FigureCell(f" {left(label, 11)}", ("bold",)),
-                *(FigureCell(right(value, 9)) for value in values),
-            )
-        )
+        stop = Target(f"class {label}", query, told, exact)
+        lines.append(figure_row(stop, left(label, 11), *(right(one, 9) for one in values)))
     return lines
 
 
@@ -207,14 +201,10 @@ def _by_word(found: ComparisonCounts, sides: Sides, base: str, width: int) -> li
     for word, tally in shown:
         query, exact = _wrong_word(word, sides, base)
         told = f"{word}: not right {tally.n - tally.right:,} of {tally.n:,}"
-        lines.append(
-            row(
-                Target(f"word {word}", query if tally.n > tally.right else None, told, exact),
-                FigureCell(f" {left(word, name)}", ("bold",)),
-                FigureCell(right(f"{tally.n:,}", 8)),
-                FigureCell(right(percent(share(tally.right, tally.n)), 9)),
-            )
-        )
+        find = query if tally.n > tally.right else None
+        values = right(f"{tally.n:,}", 8), right(percent(share(tally.right, tally.n)), 9)
+        stop = Target(f"word {word}", find, told, exact)
+        lines.append(figure_row(stop, left(word, name), *values))
     return lines
 
 
@@ -318,13 +308,8 @@ def change_lines(found: Changes, base: str, width: int) -> list[Line]:
         words = OUTCOME_WORDS.get(outcome, f"differs: {outcome}")
         told = f"{words}: {items(n)}"
         roles = ("faint",) if outcome in {GOLD_SAME, NOTED} else ("bold",)
-        lines.append(
-            row(
-                Target(f"change {outcome}", query, told, exact, total=0 if exact else n),
-                FigureCell(f" {left(outcome, name)}", roles),
-                FigureCell(right(f"{n:,}", 9)),
-            )
-        )
+        stop = Target(f"change {outcome}", query, told, exact, total=0 if exact else n)
+        lines.append(figure_row(stop, left(outcome, name), right(f"{n:,}", 9), roles=roles))
     if len(lines) == 1:
         lines += sentence("The file and the gold here have no item in common.", width)
     return lines
@@ -365,52 +350,24 @@ NO_MODEL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedModel:
-    """A model with its metrics as fractions."""
-
-    id: int
-    name: str
-    recipe: str
-    state: str
-    at: str
-    """Time of creation, UTC."""
-    accuracy: float | None = None
-    """Of resolution; None if there is none."""
-    f1: float | None = None
-    """Of identification; None if there is none."""
-    labels: int | None = None
-    """Number of labels that it learnt from."""
-    measure: str = ""
-    """Which accuracy it is, one of MEASURES; empty for none."""
-
-
-def judged_of(listed: Sequence[ModelSummary], labels: Mapping[int, int]) -> list[JudgedModel]:
-    """Parse the models of `nfh-tui models --json`, oldest first. labels: by model id."""
-    made = [_judged(one, labels.get(one.id)) for one in listed]
-    return sorted(made, key=lambda one: (one.at, one.id))
-
-
-def _judged(one: ModelSummary, labels: int | None) -> JudgedModel:
+def accuracy_of(one: ModelSummary) -> tuple[float | None, str]:
+    """Return the accuracy of resolution and which one it is, of MEASURES; None and "" without
+    any.
+    """
     known = ((one.accuracy_inclusive, INCLUSIVE), (one.accuracy, PLAIN))
-    accuracy, measure = next((pair for pair in known if pair[0] is not None), (None, ""))
-    return JudgedModel(
-        one.id,
-        one.name,
-        one.recipe,
-        one.state,
-        one.created_at,
-        accuracy,
-        one.f1,
-        labels,
-        measure,
-    )
+    return next((pair for pair in known if pair[0] is not None), (None, ""))
 
 
-def learning_lines(models: Sequence[JudgedModel], width: int) -> list[Line]:
-    """Return chart and table; a sentence if there are too few models for a curve."""
+def learning_lines(
+    listed: Sequence[ModelSummary], labels: Mapping[int, int], width: int
+) -> list[Line]:
+    """Return chart and table; a sentence if there are too few models for a curve.
+
+    labels: number of labels that a model learnt from, by its id.
+    """
     lines = [heading("Models over time", "enter shows a model's card")]
-    known = [one.accuracy for one in models if one.accuracy is not None]
+    models = sorted(listed, key=lambda one: (one.created_at, one.id))
+    known = [value for one in models if (value := accuracy_of(one)[0]) is not None]
     if len(known) > 1:
         lines += chart_lines(known, width)
         lines += sentence(_chart_words(models), width)
@@ -423,19 +380,20 @@ def learning_lines(models: Sequence[JudgedModel], width: int) -> list[Line]:
     lines.append((FigureCell(f" {left('made', 17)}{left('', name)}{titles}", ("faint",)),))
     for one in models:
         sign = "● " if one.state == "active" else "  "
-        labels = "–" if one.labels is None else f"{one.labels:,}"
+        accuracy, measure = accuracy_of(one)
+        learnt = f"{labels[one.id]:,}" if one.id in labels else "–"
         told = f"{one.name}: {one.recipe}, {one.state}"
-        if one.measure:
-            told += f"; {percent(one.accuracy)} is {MEASURES[one.measure]}"
+        if measure:
+            told += f"; {percent(accuracy)} is {MEASURES[measure]}"
         lines.append(
             row(
                 Target(f"{MODEL_STOP} {one.id}", None, told, act=MODEL_STOP),
-                FigureCell(f" {one.at[:16].replace('T', ' ')} ", ("faint",)),
+                FigureCell(f" {one.created_at[:16].replace('T', ' ')} ", ("faint",)),
                 FigureCell(left(sign + one.name, name), ("bold",) if sign.strip() else ()),
-                FigureCell(right(percent(one.accuracy), 7)),
-                FigureCell(left(f" {one.measure}", 5), ("faint",)),
+                FigureCell(right(percent(accuracy), 7)),
+                FigureCell(left(f" {measure}", 5), ("faint",)),
                 FigureCell(right(percent(one.f1), 7)),
-                FigureCell(right(labels, 7)),
+                FigureCell(right(learnt, 7)),
             )
         )
     return lines
@@ -472,9 +430,9 @@ def chart_lines(values: Sequence[float], width: int) -> list[Line]:
     return lines
 
 
-def _chart_words(models: Sequence[JudgedModel]) -> str:
+def _chart_words(models: Sequence[ModelSummary]) -> str:
     """Return what the columns measure; columns of different measures are not comparable."""
-    found = {one.measure for one in models if one.measure}
+    found = {accuracy_of(one)[1] for one in models} - {""}
     which = f", inclusive where the table says {INCLUSIVE}"
     if len(found) == 1:
         which = ", inclusive" if found == {INCLUSIVE} else ""

@@ -1,7 +1,7 @@
 """Lines of the jobs screen: the list of jobs and models, a job in full, and a model in full."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from nfh_db.jobs import Job, JobPoint, JobState
@@ -42,6 +42,7 @@ from nfh_tui.widgets.figure_lines import (
     Target,
     curve_lines,
     curve_of,
+    figure_row,
     heading,
     items,
     left,
@@ -140,12 +141,8 @@ def _jobs(listed: Listed, width: int) -> list[Line]:
     if older or (listed.every and len(shown) > RECENT):
         words = f"{older:,} older" if older else "fewer"
         told = f"enter shows {'all jobs' if older else 'the newest only'}"
-        lines.append(
-            row(
-                Target(OLDER_STOP, None, told, act=OLDER_STOP),
-                FigureCell(f"    {words}", ("faint",)),
-            )
-        )
+        stop = Target(OLDER_STOP, None, told, act=OLDER_STOP)
+        lines.append((FigureCell(f"    {words}", ("faint",), stop),))
     return lines
 
 
@@ -339,14 +336,12 @@ def _split(name: str) -> str:
 
 def fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
     """Return lines with label and value; long values are cut."""
-    return [
-        (
-            FigureCell(f" {left(what, LABEL)}", ("faint",)),
-            FigureCell(left(value, max(8, width - LABEL - 2))),
-        )
-        for what, value in facts
-        if value
-    ]
+    return [_fact(what, value, width) for what, value in facts if value]
+
+
+def _fact(what: str, value: str, width: int) -> tuple[FigureCell, FigureCell]:
+    label = FigureCell(f" {left(what, LABEL)}", ("faint",))
+    return label, FigureCell(left(value, max(8, width - LABEL - 2)))
 
 
 # --- curves ---------------------------------------------------------------------------------
@@ -406,21 +401,15 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
     lines: list[Line] = []
     model = listed.model(job.model_id) if job.model_id is not None else None
     if model is not None:
-        stop = Target(
-            f"{top} model",
-            None,
-            f"enter goes to {model.name}",
-            act=f"{GO_STOP} {model_stop(model.id)}",
-        )
-        words = FigureCell(
-            left(f"{model.name}, {model.state}", max(8, width - LABEL - 2)), ("bold",)
-        )
-        lines.append(row(stop, FigureCell(f" {left('made', LABEL)}", ("faint",)), words))
+        told, act = f"enter goes to {model.name}", f"{GO_STOP} {model_stop(model.id)}"
+        label, value = _fact("made", f"{model.name}, {model.state}", width)
+        stop = Target(f"{top} model", None, told, act=act)
+        lines.append(row(stop, label, value._replace(roles=("bold",))))
     ruling = ruled(job.result.get("verdict"))
     if ruling.word:
         lines += sentence(f"{ruling.word}: {ruling.reason}", width, "bold")
     if job.kind == CHECK:
-        lines += _doubted(job, top)
+        lines += _doubted(job, top, width)
     facts = result_facts(job.result)
     lines += fact_lines(facts, width)
     notes = job.result.get("notes")
@@ -429,18 +418,12 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
     return [BLANK, heading("What came of it"), *lines] if lines else []
 
 
-def _doubted(job: Job, top: str) -> list[Line]:
+def _doubted(job: Job, top: str, width: int) -> list[Line]:
     doubted = count(job.result.get("doubted"))
     query = "doubt>0.9 sort:doubt" if doubted else None
     told = f"gold that the model doubts: {items(doubted)}"
     stop = Target(f"{top} doubted", query, told, exact=False)
-    return [
-        row(
-            stop,
-            FigureCell(f" {left('doubted', LABEL)}", ("faint",)),
-            FigureCell(f"{doubted:,}"),
-        )
-    ]
+    return [row(stop, *_fact("doubted", f"{doubted:,}", width))]
 
 
 TOLD = (
@@ -481,17 +464,11 @@ def _log(job: Job, view: JobView, now: str, width: int, room: int) -> list[Line]
     if not view.log:
         return [heading("Log"), *sentence(no_log(job), width)]
     shown = view.log[-max(LEAST_LOG, room) :]
-    first = len(view.log) - len(shown)
-    for place, words in enumerate(shown):
-        stop = Target(f"{job_stop(job.id)} log {first + place}", None, words, act=LOG_STOP)
+    for place, words in enumerate(shown, len(view.log) - len(shown)):
+        stop = Target(f"{job_stop(job.id)} log {place}", None, words, act=LOG_STOP)
         clock, rest = log_parts(words, now)
-        lines.append(
-            row(
-                stop,
-                FigureCell(f" {clock} ", ("faint",)),
-                FigureCell(left(rest, max(8, width - len(clock) - 3))),
-            )
-        )
+        said = left(rest, max(8, width - len(clock) - 3))
+        lines.append(figure_row(stop, f"{clock} ", said, roles=("faint",)))
     return lines
 
 
@@ -547,18 +524,6 @@ NOTHING_COMMON = "No item with gold was answered by both."
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """The difference between two models on items that neither learnt from."""
-
-    n: int
-    """Number of items."""
-    difference: float
-    """As a fraction."""
-    interval: tuple[float, float] | None
-    """None if resampling the items gives no other value."""
-
-
-@dataclass(frozen=True, slots=True)
 class ModelComparisonRow:
     """A comparison of a model with another one, item by item."""
 
@@ -570,17 +535,10 @@ class ModelComparisonRow:
     """Number of items by SIDES; None until they are counted."""
     why: str = ""
     """Why there are no counts."""
-    interval: tuple[float, float] | None = None
-    """Bounds of the difference, as fractions; None until it is known."""
+    report: ModelComparisonReport | None = None
+    """The result of `nfh-tui models compare`; None until it is known."""
     untold: str = ""
-    """Why there is no interval."""
-    learnt: tuple[int, int] = (0, 0)
-    """Number of the items that this model and the other one learnt from."""
-    unseen: Unseen | None = None
-    """The difference on items that neither learnt from; None if that is all of them, or
-    none."""
-    missing: tuple[int, int] = (0, 0)
-    """Number of items with gold that this model and the other one have not answered."""
+    """Why there is no result."""
 
 
 def model_lines(
@@ -705,15 +663,9 @@ def beside_lines(name: str, beside: ModelComparisonRow, top: str, width: int) ->
         query = beside_query(name, beside.name, side, beside.base) if n else None
         stop = Target(f"{top} {COMPARE_STOP} {side}", query, f"{words[side]}: {items(n)}")
         part = share(n, whole) or 0.0
-        lines.append(
-            row(
-                stop,
-                FigureCell(f" {left(words[side], label)}", ("bold",)),
-                FigureCell(right(f"{n:,}", 7)),
-                FigureCell(right(percent(part), 7)),
-                FigureCell(_value_bar(part, width - label - 20), ("faint",)),
-            )
-        )
+        figures = right(f"{n:,}", 7), right(percent(part), 7)
+        drawn = FigureCell(_value_bar(part, width - label - 20), ("faint",))
+        lines.append((*figure_row(stop, left(words[side], label), *figures), drawn))
     return lines + _difference(name, beside, whole, top, width)
 
 
@@ -728,18 +680,17 @@ def _difference(
         f"{name} has {abs(100 * gap):.1f} points {'more' if gap >= 0 else 'less'} than "
         f"{beside.name}, of {items(whole)} with gold",
     )
-    cells = [_gap_cell("difference", gap)]
-    if beside.interval is not None or beside.untold:
-        cells += _interval_cells(beside.interval, beside.untold)
-    lines = [row(stop, *cells)]
-    unseen = beside.unseen
-    if unseen is not None:
+    report = beside.report
+    lines = [_gap_row(stop, "difference", gap, report, beside.untold)]
+    unseen = None if report is None else report.unseen
+    if unseen is not None and unseen.n and (main := unseen.figures[0]).difference is not None:
         told = f"the same, of the {items(unseen.n)} that neither learnt from"
-        cells = [_gap_cell("not learnt", unseen.difference)]
-        cells += _interval_cells(unseen.interval)
-        lines.append(row(Target(f"{top} unseen", None, told), *cells))
+        stop = Target(f"{top} unseen", None, told)
+        lines.append(_gap_row(stop, "not learnt", main.difference, main))
     lines += sentence(f"of {items(whole)} with gold, in points", width)
-    for n, who in zip(beside.learnt, (name, beside.name), strict=True):
+    if report is None:
+        return lines
+    for n, who in zip(report.learnt, (name, beside.name), strict=True):
         if n:
             passages = "passage" if n == 1 else "passages"
             words = (
@@ -747,59 +698,34 @@ def _difference(
                 "others."
             )
             lines += sentence(words, width)
-    for n, who in zip(beside.missing, (name, beside.name), strict=True):
+    for n, who in zip(report.missing, (name, beside.name), strict=True):
         if n:
             words = f"{who} has not answered {items(n)} with gold: p on it has it predict."
             lines += sentence(words, width)
     return lines
 
 
-def _gap_cell(words: str, gap: float) -> FigureCell:
-    return FigureCell(f" {left(words, LABEL)}{right(_signed(gap), 7)}", ("bold",))
+def _gap_row(
+    stop: Target,
+    words: str,
+    gap: float,
+    found: ModelComparisonReport | FigureDifferenceReport | None,
+    untold: str = "",
+) -> Line:
+    """Return a difference and its interval, as far as they are known."""
+    label = FigureCell(f" {left(words, LABEL)}{right(_signed(gap), 7)}", ("bold",), stop)
+    if found is None or found.low is None or found.high is None:
+        why = untold if found is None else NO_INTERVAL
+        return (label, FigureCell(f"  {why}", ("faint",))) if why else (label,)
+    sure = found.low > 0 or found.high < 0
+    interval = f"  [{_signed(found.low)}, {_signed(found.high)}]"
+    chance = "" if sure else "  may be chance"
+    return (label, FigureCell(interval, ("faint",)), FigureCell(chance, ("faint",)))
 
 
 def _signed(value: float) -> str:
     """Return a difference of fractions in percentage points with its sign."""
     return f"{100 * value:+.1f}".replace("-", "−")
-
-
-def _interval_cells(
-    interval: tuple[float, float] | None, untold: str = NO_INTERVAL
-) -> list[FigureCell]:
-    if interval is None:
-        return [FigureCell(f"  {untold}", ("faint",))]
-    low, high = interval
-    sure = low > 0 or high < 0
-    shown = f"  [{_signed(low)}, {_signed(high)}]"
-    return [
-        FigureCell(shown, ("faint",)),
-        FigureCell("" if sure else "  may be chance", ("faint",)),
-    ]
-
-
-def measured(beside: ModelComparisonRow, found: ModelComparisonReport) -> ModelComparisonRow:
-    """Return the comparison with the result of `nfh-tui models compare --json`."""
-    interval = _interval_of(found)
-    unseen = None
-    if found.unseen is not None and found.unseen.n:
-        main = found.unseen.figures[0]
-        if main.difference is not None:
-            unseen = Unseen(found.unseen.n, main.difference, _interval_of(main))
-    return replace(
-        beside,
-        interval=interval,
-        untold=NO_INTERVAL if interval is None else "",
-        learnt=found.learnt,
-        missing=found.missing,
-        unseen=unseen,
-    )
-
-
-def _interval_of(
-    found: ModelComparisonReport | FigureDifferenceReport,
-) -> tuple[float, float] | None:
-    """Return the bounds; None if one of them is missing."""
-    return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def others_of(model: Model, known: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -35,7 +35,6 @@ from nfh_tui.screens.job_figures import (
     job_stop,
     list_lines,
     log_parts,
-    measured,
     model_lines,
     model_stop,
     no_log,
@@ -528,7 +527,7 @@ class JobWatch:
             found = await report(call, self._screen.store.path, ModelComparisonReport)
         except ReportError:
             return replace(counted, untold=NO_INTERVAL)
-        return measured(counted, found)
+        return replace(counted, report=found)
 
     def forget(self) -> None:
         """Discard the state of the previous job or model."""

@@ -75,6 +75,18 @@ def row(stop: Target | None, *cells: FigureCell) -> Line:
     return (FigureCell(first.text, first.roles, stop), *rest)
 
 
+def figure_row(
+    stop: Target | None, label: str, *figures: str, roles: tuple[str, ...] = ("bold",)
+) -> Line:
+    """A line with a label and figures, padded to their columns; the label is the target."""
+    return (FigureCell(f" {label}", roles, stop), *map(FigureCell, figures))
+
+
+def titles_row(label: int, each: int, *titles: str) -> Line:
+    """The titles above rows of figures. label, each: widths of the columns."""
+    return (FigureCell(f" {'':{label}}{''.join(right(t, each) for t in titles)}", ("faint",)),)
+
+
 def left(text: str, width: int) -> str:
     """Text clipped or padded to a width, left-aligned."""
     shown = clip(visible(text), width)

@@ -7,7 +7,7 @@ from nfh_db.records import Role
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.actions import ACTIONS
 from nfh_tui.screens.dialogs import SIGN, ActionProvider
-from nfh_tui.screens.evaluation_figures import INCLUSIVE, PLAIN, judged_of, learning_lines
+from nfh_tui.screens.evaluation_figures import INCLUSIVE, PLAIN, accuracy_of, learning_lines
 from nfh_tui.services.reports import ModelSummary
 from tests.nfh_tui.screens.conftest import plain, some
 from tests.nfh_tui.screens.test_side import visit
@@ -71,11 +71,11 @@ async def test_a_key_that_nothing_has_says_so(open_desk) -> None:
 
 
 def test_the_curve_takes_accuracy_where_no_inclusive_one_is_known() -> None:
-    models = judged_of([some(ModelSummary, one) for one in LISTED], {})
-    assert [(one.accuracy, one.measure) for one in models] == [
+    models = [some(ModelSummary, one) for one in LISTED]
+    assert [accuracy_of(one) for one in models] == [
         (0.78, INCLUSIVE), (0.554, PLAIN),
     ]  # fmt: skip
-    text = plain(learning_lines(models, 62))
+    text = plain(learning_lines(models, {}, 62))
     assert "│" in text and "inclusive where the table says incl" in text
     assert "55.4 acc" in text
 

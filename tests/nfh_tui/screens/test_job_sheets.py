@@ -14,7 +14,6 @@ from nfh_tui.screens.job_figures import (
     job_lines,
     list_lines,
     log_parts,
-    measured,
     model_lines,
 )
 from nfh_tui.services.reports import ModelComparisonReport
@@ -136,7 +135,7 @@ def test_gold_that_saw_a_model_is_told_once_and_what_is_not_predicted_with_its_n
     listed = Listed((), (judged,), {}, NOW)
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
     said = some(ModelComparisonReport, {"low": 0.1, "high": 0.3, "missing": [0, 7]})
-    beside = measured(ModelComparisonRow("small", "", counts), said)
+    beside = ModelComparisonRow("small", "", counts, report=said)
     text = " ".join(plain(model_lines(judged, beside, listed, 62)).split())
     assert text.count("answer in view") == 1
     assert "small has not answered 7 items with gold" in text and "small-2 has" not in text
@@ -147,7 +146,8 @@ def test_a_model_in_full_has_figures_verdict_and_what_stands_beside() -> None:
         MODEL, verdict={"verdict": "promoted", "reason": "75.0 against 70.0", "saw_model": 4}
     )
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
-    beside = ModelComparisonRow("small", "", counts, interval=(0.11, 0.29))
+    said = some(ModelComparisonReport, {"low": 0.11, "high": 0.29})
+    beside = ModelComparisonRow("small", "", counts, report=said)
     lines = model_lines(judged, beside, Listed((), (judged,), {}, NOW), 62)
     text = plain(lines)
     for words in ("small-2", "candidate", "300 examples", "promoted", "75.0 against 70.0",
@@ -159,7 +159,8 @@ def test_a_model_in_full_has_figures_verdict_and_what_stands_beside() -> None:
         "hit:small-2 hit:small", "hit:small-2 miss:small",
         "miss:small-2 hit:small", "miss:small-2 miss:small",
     ]  # fmt: skip
-    unsure = replace(beside, interval=(-0.01, 0.2))
+    said = some(ModelComparisonReport, {"low": -0.01, "high": 0.2})
+    unsure = replace(beside, report=said)
     assert "may be chance" in plain(model_lines(MODEL, unsure, Listed((), (), {}, NOW), 62))
 
 
@@ -168,12 +169,13 @@ def test_what_the_command_says_of_two_models_stands_beside_the_counts() -> None:
     apart = {"n": 23, "figures": [{"difference": -0.5, "low": None, "high": None}]}
     known = {"low": 0.1, "high": 0.3, "learnt": [95, 0], "unseen": apart}
     said = some(ModelComparisonReport, known)
-    beside = measured(ModelComparisonRow("small", "", counts), said)
+    beside = ModelComparisonRow("small", "", counts, report=said)
     text = plain(model_lines(MODEL, beside, Listed((), (), {}, NOW), 62))
     assert "[+10.0, +30.0]" in text and "−50.0  no interval" in text
     assert "small-2 learnt from the passages of 95" in text and "small learnt" not in text
-    bare = measured(ModelComparisonRow("small", "", counts), some(ModelComparisonReport, {}))
-    assert (bare.interval, bare.unseen, bare.learnt) == (None, None, (0, 0))
+    bare = ModelComparisonRow("small", "", counts, report=some(ModelComparisonReport, {}))
+    text = plain(model_lines(MODEL, bare, Listed((), (), {}, NOW), 62))
+    assert "no interval" in text and "learnt from the passages" not in text
 
 
 def test_a_model_of_both_tasks_says_in_which_it_gave_way() -> None:

@@ -277,7 +277,7 @@ async def test_two_models_are_compared_and_a_group_opens_its_items(
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await stand_on(desk, screen, "model 1")
-        await until(desk, lambda: screen.beside.interval is not None)
+        await until(desk, lambda: screen.beside.report is not None)
         text = desk.text()
         for words in ("both right", "only alpha", "only beta", "neither", "[+5.0, +15.0]"):
             assert words in text

@@ -24,13 +24,11 @@ from nfh_tui.screens.agreement_figures import (
 )
 from nfh_tui.screens.evaluation_figures import (
     NOTHING_COMMON,
-    JudgedModel,
     Sides,
     chart_lines,
     choice_lines,
     compared_lines,
     ids_query,
-    judged_of,
     learning_lines,
     model_of,
 )
@@ -40,9 +38,11 @@ from nfh_tui.widgets.passage_render import STEPS
 from tests.nfh_tui.screens.conftest import plain, some
 
 HOSTILE = "[red]x[/] \x1b[31m\u202e 漢 a/b"
-ONE = JudgedModel(
-    3, "small", "small", "active", "2026-11-28T19:08:27.224Z", 0.782, 0.965, 4_369
-)
+ONE = some(
+    ModelSummary,
+    {"id": 3, "name": "small", "recipe": "small", "state": "active", "f1": 0.965,
+     "accuracy": 0.782, "created_at": "2026-11-28T19:08:27.224Z"},
+)  # fmt: skip
 
 
 def find(row: str, column: str) -> tuple[str, bool]:
@@ -152,10 +152,10 @@ def test_the_sides_are_named_and_nothing_in_common_is_said() -> None:
 
 
 def test_one_model_makes_no_curve_and_says_so() -> None:
-    text = plain(learning_lines([ONE], 60))
+    text = plain(learning_lines([ONE], {3: 4_369}, 60))
     assert "One model has been judged" in text and "78.2" in text and "4,369" in text
     assert "│" not in text
-    assert "There is no model yet." in plain(learning_lines([], 60))
+    assert "There is no model yet." in plain(learning_lines([], {}, 60))
 
 
 @pytest.mark.parametrize("width", [50, 62, 110])
@@ -179,9 +179,10 @@ def test_many_models_keep_the_newest_and_the_card_is_found() -> None:
         {"id": 1, "name": "a", "recipe": "small", "state": "active", "created_at": "2026-01",
          "accuracy_inclusive": 0.7, "f1": None},
     ]  # fmt: skip
-    models = judged_of([some(ModelSummary, one) for one in listed], {1: 100})
-    assert [one.name for one in models] == ["a", "b"] and models[0].labels == 100
-    found = [stop for _, _, stop in stops(learning_lines(models, 62))]
+    models = [some(ModelSummary, one) for one in listed]
+    lines = learning_lines(models, {1: 100}, 62)
+    assert "100" in plain([line for line in lines if "a" in plain([line]).split()])
+    found = [stop for _, _, stop in stops(lines)]
     assert [model_of(stop) for stop in found] == [1, 2]
 
 
