@@ -392,7 +392,7 @@ def _row(
     counts: Counter[str],
 ) -> GoldRow:
     alignment, kept, claim = base.alignment, task.kept, annotation.claim
-    graph = number_graph(annotation.graph, number.spot)
+    graph = number_graph(annotation.graph, number)
     own = None
     if kept is not None and number.anchor == kept.span:
         own = _without_old_flags(on_alignment(kept, alignment), claim)

@@ -50,12 +50,11 @@ from nfh_db.formats.brat_document import (
     surface,
     written,
 )
-from nfh_db.formats.dialog import split_speaker
+from nfh_db.formats.dialog import block_of_lines
 from nfh_db.formats.files import Folder, split_of_name
 from nfh_db.formats.rows import (
     IGNORE,
     DialogBlock,
-    DialogTurn,
     GoldRow,
     LabelMap,
     ReadOptions,
@@ -77,6 +76,7 @@ from nfh_db.formats.spans import (
     Spot,
     TokenizedText,
     based,
+    number_graph,
     numbers,
     record_graph,
     renamed,
@@ -445,39 +445,6 @@ class _NumberNotes:
 # -------------------------------------------------------------------------
 
 
-class NumberGraphs:
-    """The graphs of the numbers of a graph, each with all mentions that links lead to."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._spots = graph.spots
-        self._near: dict[int, list[Link]] = {}
-        for link in graph.links:
-            for end in {link.source, link.target}:
-                self._near.setdefault(end, []).append(link)
-
-    def of(self, place: int) -> Graph:
-        """The graph of one number: its mentions and the links between them."""
-        near, waiting = {place}, [place]
-        while waiting:
-            here = waiting.pop()
-            for link in self._near.get(here, ()):
-                other = link.target if link.source == here else link.source
-                if other not in near and self._spots[other].label not in ANSWERS:
-                    near.add(other)
-                    waiting.append(other)
-        order = sorted(near, key=lambda spot: (spot != place, spot))
-        rank = {spot: index for index, spot in enumerate(order)}
-        return Graph(
-            tuple(self._spots[spot] for spot in order),
-            tuple(
-                Link(rank[link.source], rank[link.target], link.label)
-                for spot in order
-                for link in self._near.get(spot, ())
-                if link.source == spot and link.target in rank
-            ),
-        )
-
-
 NOTHING = ClaimOutcome()
 
 
@@ -543,7 +510,8 @@ class _Reader:
             with self._source.refusing_member(one.ann, MarkError):
                 numbers(one.graph)
         labels = labels_of([one.carried for one in found if one.carried])
-        return replace(_block(found[0].text), labels=labels, split=found[0].split)
+        block = block_of_lines(list(enumerate(found[0].text.split("\n"), 1)))
+        return replace(block, labels=labels, split=found[0].split)
 
     def _with_numbers(self, found: Sequence[BratDocument]) -> Iterator[GoldRow]:
         side = next((one.side for one in found if one.side), None)
@@ -570,11 +538,10 @@ class _Reader:
     ) -> Iterator[GoldRow]:
         kept = kept_items(one.side, one.text) if one.side else {}
         own: dict[Span, ClaimOutcome] = {}
-        graphs = NumberGraphs(one.graph)
         for marked in numbers(one.graph):
             item = kept.pop(marked.anchor, None)
             try:
-                result = self._outcome(one, marked, graphs.of(marked.spot), base, item)
+                result = self._outcome(one, marked, base, item)
             except MarkError as error:
                 start, end = marked.anchor
                 words = shown(one.text[start:end])
@@ -602,7 +569,6 @@ class _Reader:
         self,
         one: BratDocument,
         marked: MarkedNumber,
-        graph: Graph,
         base: TokenizedText,
         item: Restored | None,
     ) -> ClaimOutcome:
@@ -624,6 +590,7 @@ class _Reader:
             self._counts["flags of nobody"] += len(flags)
         else:
             claim = replace(claim, type=party.type, role=party.role)
+        graph = number_graph(one.graph, marked)
         result = outcome(claim, marked, graph, base.alignment, self._how, item)
         self._counts["changed"] += result.changed
         self._counts["unsaid"] += bool(result.unsaid)
@@ -679,16 +646,6 @@ def _stored_answer(item: Restored | None, party: Party | None) -> Answer | None:
 def _words(note: str, before: str | None) -> str:
     """The stored words if a note shows them on one line; else the note."""
     return before if before is not None and one_line(before) == note else note
-
-
-def _block(text: str) -> DialogBlock:
-    """A text without annotations; each line is a turn."""
-    turns, place = [], 0
-    for rank, line in enumerate(text.split("\n")):
-        speaker, start = split_speaker(line)
-        turns.append(DialogTurn(rank + 1, rank, speaker, place + start, place + len(line)))
-        place += len(line) + 1
-    return DialogBlock(text, tuple(turns))
 
 
 def sniff(first: First) -> str | None:

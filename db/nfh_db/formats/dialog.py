@@ -76,11 +76,11 @@ def read(source: Source) -> Iterator[DialogBlock]:
                 )
         elif lines:
             doubtful.look_at_block(lines)
-            yield _block(lines)
+            yield block_of_lines(lines)
             lines, size, any_block = [], 0, True
     if lines:
         doubtful.look_at_block(lines)
-        yield _block(lines)
+        yield block_of_lines(lines)
     elif not any_block:
         raise source.error(None, "holds nothing but white space; wanted lines of dialog")
     source.warnings.extend(doubtful.warnings())
@@ -164,7 +164,8 @@ class Doubtful:
             )
 
 
-def _block(lines: list[tuple[int, str]]) -> DialogBlock:
+def block_of_lines(lines: Sequence[tuple[int, str]]) -> DialogBlock:
+    """Numbered lines of a dialog, each a turn."""
     turns = []
     place = 0
     for rank, (number, text) in enumerate(lines):

@@ -1184,7 +1184,7 @@ class _NumberTable:
             anchor = Anchor(*self.alignment.tokens(*marked.anchor))
             found = self.found.setdefault(anchor, _NumberResult())
             kept = self.kept if self.kept and self.kept.anchor == anchor else None
-            graph = number_graph(one.marks.graph, marked.spot)
+            graph = number_graph(one.marks.graph, marked)
             noun = one.marks.words(marked.spot, NOUN)
             comment = one.marks.words(marked.spot, COMMENT)
             for claim in one.claims:

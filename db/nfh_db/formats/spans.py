@@ -336,6 +336,8 @@ class MarkedNumber:
 
     spot: int
     """The index of its spot in the graph."""
+    heads: tuple[int, ...]
+    """The indices of its mentions."""
     anchor: Span
     kind: Kind | None
     sort: Sort | None
@@ -551,6 +553,7 @@ def _number(web: _LinkIndex, place: int) -> MarkedNumber:
     kind, sort = ANSWERS[web.spots[place].label]
     return MarkedNumber(
         place,
+        tuple(mentions),
         (web.spots[place].start, web.spots[place].end),
         kind,
         sort,
@@ -658,28 +661,9 @@ def subgraph(graph: Graph, places: Collection[int]) -> Graph:
     )
 
 
-def number_graph(graph: Graph, number: int) -> Graph:
-    """The subgraph of one number of a translated graph: its spot, its mentions, and the links
-    between them. With only one number this is the whole graph. Spots to be ignored are left
-    out.
-    """
-    if sum(spot.label in ANSWERS for spot in graph.spots) == 1:
-        kept = {i for i, spot in enumerate(graph.spots) if spot.label != IGNORE}
-        return graph if len(kept) == len(graph.spots) else subgraph(graph, kept)
-    near: dict[int, set[int]] = {}
-    for link in graph.links:
-        near.setdefault(link.source, set()).add(link.target)
-        near.setdefault(link.target, set()).add(link.source)
-    ours, waiting = {number}, [number]
-    others = {i for i, s in enumerate(graph.spots) if s.label in ANSWERS} - ours
-    while waiting:
-        here = waiting.pop()
-        for place in near.get(here, set()) - ours - others:
-            # A mention reached through a mention belongs to another number that links to it.
-            if here == number or not near[place] & others:
-                ours.add(place)
-                waiting.append(place)
-    return subgraph(graph, ours)
+def number_graph(graph: Graph, number: MarkedNumber) -> Graph:
+    """The part of a translated graph that shows one of its `numbers`."""
+    return subgraph(graph, (number.spot, *number.heads))
 
 
 # --- numbers whose mentions come without a graph ---------------------------------------------
