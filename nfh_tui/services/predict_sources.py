@@ -81,7 +81,7 @@ class Stream(Source):
         return nothing(self.name, empty=self._is_empty)
 
     def _read(self) -> Iterator[tuple[int, str]]:
-        try:
+        with self.reading():
             for number, raw in enumerate(self._raw_lines(self._file), 1):
                 if number == 1:
                     self._is_empty = False
@@ -95,8 +95,6 @@ class Stream(Source):
                         f"is binary (NUL at byte {place + 1:,} of the line); wanted UTF-8 text",
                     )
                 yield number, self._decode(number, raw)
-        except OSError as error:
-            raise self.unreadable(error) from error
 
 
 OPEN_ERRORS: dict[type[OSError], str] = {

@@ -21,7 +21,7 @@ import msgspec
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format, InputKind
-from nfh_db.formats.dialog import Gathering, SpeakerTurn, scene_block, told_apart, with_words
+from nfh_db.formats.dialog import SpeakerTurn, scene_block
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
 from nfh_db.formats.files import Folder, FolderMember, LimitError, Source, check_json
 from nfh_db.formats.rows import DialogBlock, ReadOptions
@@ -149,14 +149,24 @@ class _Meta(msgspec.Struct):
     scene_id: object = None
 
 
-class _Line(msgspec.Struct, rename={"dashed": "reply-to"}):
+class _Conversation(msgspec.Struct):
+    """What the first pass reads of a line."""
+
+    conversation_id: object = None
+    root: object = None
+
+    @property
+    def group(self) -> object:
+        """The id of the conversation."""
+        return self.root if self.conversation_id is None else self.conversation_id
+
+
+class _Line(_Conversation, rename={"dashed": "reply-to"}):
     """The line of an utterance, with values of any type."""
 
     id: object = None
     speaker: object = None
     user: object = None
-    conversation_id: object = None
-    root: object = None
     dashed: object = None
     reply_to: object = None
     timestamp: object = None
@@ -164,29 +174,7 @@ class _Line(msgspec.Struct, rename={"dashed": "reply-to"}):
     meta: _Meta | None = None
 
 
-class _Usual(msgspec.Struct, rename={"dashed": "reply-to"}):
-    """The line of an utterance, with values of the documented types, as most lines have."""
-
-    id: str
-    conversation_id: str
-    text: str
-    speaker: str | None = None
-    user: str | None = None
-    dashed: str | None = None
-    reply_to: str | None = None
-    timestamp: float | None = None
-    meta: _Meta | None = None
-
-
-class _Conversation(msgspec.Struct):
-    """What the first pass reads of a line."""
-
-    conversation_id: object = None
-    root: object = None
-
-
 _lines = msgspec.json.Decoder(_Line)
-_usual = msgspec.json.Decoder(_Usual)
 _conversations = msgspec.json.Decoder(_Conversation)
 
 
@@ -203,8 +191,7 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[DialogBlock]:  #
     else:
         file, names = source, {}
     lost = Counter[Lost]()
-    gathering = Gathering[Utterance](file, _groups(file))
-    for conversation in gathering.groups(_read(file, lost)):
+    for conversation in _conversations_of(file, lost):
         ordered = in_order(file, conversation, lost)
         yield from _scenes(file, ordered, names)
     answers_none = "read as answering none: what the file says they answer is not in it"
@@ -227,43 +214,36 @@ def _groups(file: Source) -> Iterator[str]:
                 line = _Conversation()
         except RecursionError:
             line = _Conversation()
-        group = line.root if line.conversation_id is None else line.conversation_id
-        yield group if isinstance(group, str) else _id(group) or ""
+        yield _id(line.group) or ""
+
+
+def _conversations_of(file: Source, lost: Counter[Lost]) -> Iterator[list[Utterance]]:
+    """Each conversation, as soon as its last utterance has come; they may be apart in the file.
+
+    Raises FormatError if utterances are missing: the file cannot be read a second time.
+    """
+    awaited = Counter(_groups(file))
+    open_: dict[str, list[Utterance]] = {}
+    for one in _read(file, lost):
+        conversation = open_.setdefault(one.group, [])
+        conversation.append(one)
+        if len(conversation) == awaited[one.group]:
+            yield open_.pop(one.group)
+            del awaited[one.group]
+    if awaited:
+        raise file.error(
+            None, "has to be read twice, and could be read only once; save it to a file"
+        )
 
 
 def _read(file: Source, lost: Counter[Lost]) -> Iterator[Utterance]:
-    for number, text in with_words(file):
-        usual = _at_once(number, text)
-        if usual is not None:
-            yield usual
+    for number, text in file.lines():
+        if not text.strip():
             continue
         line = _line(file, number, text)
         seconds = _seconds(line.timestamp)
         lost[Lost.TIME] += seconds is None and line.timestamp not in (None, "")
         yield _utterance(file, number, line, seconds)
-
-
-def _at_once(number: int, text: str) -> Utterance | None:
-    """The utterance of a usual line; None for a line that has to be checked value by value."""
-    if "\\ud" in text or "\\uD" in text:
-        return None
-    try:
-        line = _usual.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    seconds = line.timestamp
-    if not line.id or not line.conversation_id or (seconds and abs(seconds) > LATEST):
-        return None
-    return Utterance(
-        number,
-        line.id,
-        line.conversation_id,
-        line.speaker or line.user or None,
-        line.dashed or line.reply_to or None,
-        seconds,
-        line.text,
-        None if line.meta is None else _scene(line.meta),
-    )
 
 
 def _line(file: Source, number: int, text: str) -> _Line:
@@ -295,9 +275,8 @@ def _without_nan(value: object) -> object:
 
 def _utterance(file: Source, number: int, line: _Line, seconds: float | None) -> Utterance:
     """The utterance of a line. Raises FormatError for a missing or invalid value."""
-    speaker = line.user if line.speaker is None else line.speaker
-    group = line.root if line.conversation_id is None else line.conversation_id
-    answered = line.reply_to if line.dashed is None else line.dashed
+    speaker = line.user if line.speaker in (None, "") else line.speaker
+    answered = line.reply_to if line.dashed in (None, "") else line.dashed
     if not isinstance(line.text, str):
         raise _refused(file, number, "text", line.text, "a string")
     if unpaired_surrogate(line.text):
@@ -305,7 +284,7 @@ def _utterance(file: Source, number: int, line: _Line, seconds: float | None) ->
     return Utterance(
         number,
         _needed(file, number, "id", line.id),
-        _needed(file, number, "conversation_id", group),
+        _needed(file, number, "conversation_id", line.group),
         _optional(file, number, "speaker", speaker),
         _optional(file, number, "reply-to", answered),
         seconds,
@@ -357,8 +336,10 @@ def _scenes(
     file: Source, conversation: Sequence[Utterance], names: Mapping[str, str]
 ) -> Iterator[DialogBlock]:
     """The block of a conversation, or of each scene if its utterances have scenes."""
-    ids = {one.speaker for one in conversation if one.speaker is not None}
-    speakers = told_apart({one: names.get(one, one) for one in ids})
+    named = {id_: names.get(id_, id_) for one in conversation if (id_ := one.speaker)}
+    often = Counter(named.values())
+    # A name of several ids is followed by the id.
+    speakers = {i: name if often[name] == 1 else f"{name} ({i})" for i, name in named.items()}
     turns = zip(conversation, times_of(conversation), strict=True)
     for _, scene in groupby(turns, key=lambda pair: pair[0].scene):
         spoken = [

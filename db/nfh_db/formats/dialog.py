@@ -12,10 +12,8 @@ a turn with speaker None.
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.files import LINE_LIMIT, FileOrigin, Source
@@ -238,61 +236,6 @@ def _starts_small(word: str) -> bool:
 
 
 # --- scenes of other formats ------------------------------------------------------------------
-
-
-def told_apart(names: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Names by id; a name of several ids is followed by the id: "MAN (u3)"."""
-    often = Counter(name for name in names.values() if name is not None)
-    return {
-        one: name if name is None or often[name] == 1 else f"{name} ({one})"
-        for one, name in names.items()
-    }
-
-
-def with_words(file: Source) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank."""
-    return ((number, text) for number, text in file.lines() if text.strip())
-
-
-class Grouped(Protocol):
-    """A member of a group, whose members may be apart in the file."""
-
-    @property
-    def group(self) -> str:
-        """The group's name."""
-
-
-G = TypeVar("G", bound=Grouped)
-
-
-class Gathering(Generic[G]):
-    """Collects the members of groups that are apart in a file.
-
-    names: the group of each member, from a first pass. A group is yielded and forgotten as soon
-    as its last member has come.
-    """
-
-    def __init__(self, source: FileOrigin, names: Iterable[str]) -> None:
-        self._source = source
-        self._awaited = Counter(names)
-        self._open: dict[str, list[G]] = {}
-
-    def groups(self, members: Iterable[G]) -> Iterator[list[G]]:
-        """Each group, its members in order; groups in the order in which they become complete.
-
-        Raises FormatError if members are missing: the file cannot be read a second time.
-        """
-        for member in members:
-            name = member.group
-            group = self._open.setdefault(name, [])
-            group.append(member)
-            if len(group) == self._awaited[name]:
-                yield self._open.pop(name)
-                del self._awaited[name]
-        if self._awaited:
-            raise self._source.error(
-                None, "has to be read twice, and could be read only once; save it to a file"
-            )
 
 
 # The text of a scene has the form of a `dialog` file: one turn a line, `Speaker: words`, or the

@@ -89,15 +89,17 @@ class FileOrigin:
         except errors as error:
             raise self.error(line, str(error)) from error
 
-    def unreadable(self, error: OSError) -> FormatError:
-        """The refusal of a file that the operating system cannot open or read."""
-        reasons: dict[type[OSError], str] = {
-            FileNotFoundError: "there is no such file",
-            NotADirectoryError: "there is no such file",
-            PermissionError: "may not be read: permission denied",
-        }
-        reason = reasons.get(type(error)) or f"cannot be read: {error.strerror or error}"
-        return self.error(None, reason)
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Raise FormatError for a file that the operating system cannot open or read."""
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise self.error(None, "there is no such file") from error
+        except PermissionError as error:
+            raise self.error(None, "may not be read: permission denied") from error
+        except OSError as error:
+            raise self.error(None, f"cannot be read: {error.strerror or error}") from error
 
 
 class Source(FileOrigin):
@@ -129,13 +131,10 @@ class Source(FileOrigin):
             yield from self._encoded_lines(self.encoding)
             return
         seen = hashlib.sha256()
-        try:
-            with self.path.open("rb", buffering=CHUNK) as file:
-                for number, raw in enumerate(self._raw_lines(file), 1):
-                    seen.update(raw)
-                    yield number, self._decode(number, raw)
-        except OSError as error:
-            raise self.unreadable(error) from error
+        with self.reading(), self.path.open("rb", buffering=CHUNK) as file:
+            for number, raw in enumerate(self._raw_lines(file), 1):
+                seen.update(raw)
+                yield number, self._decode(number, raw)
         if seen.hexdigest() != self.sha256:
             raise self.error(None, "changed while it was read; import it again")
 
@@ -164,18 +163,15 @@ class Source(FileOrigin):
 
     def start(self, size: int) -> str:
         """The text of the first `size` bytes; invalid bytes are replaced."""
-        try:
-            with self._bytes() as file:
-                raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
-        except OSError as error:
-            raise self.unreadable(error) from error
+        with self.reading(), self._bytes() as file:
+            raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
         return raw.decode(self.encoding or "utf-8", "replace")
 
     def _encoded_lines(self, encoding: str) -> Iterator[tuple[int, str]]:
         """`lines` of a file in another encoding."""
         number = 0
         try:
-            with self._text(encoding) as file:
+            with self.reading(), self._text(encoding) as file:
                 while text := file.readline(LINE_LIMIT + 1):
                     number += 1
                     if len(text) > LINE_LIMIT:
@@ -189,8 +185,6 @@ class Source(FileOrigin):
                     yield number, _ended(text.removeprefix("\ufeff") if number == 1 else text)
         except UnicodeError as error:
             raise self._misread(encoding, error) from error
-        except OSError as error:
-            raise self.unreadable(error) from error
 
     def _misread(self, encoding: str, error: UnicodeError) -> FormatError:
         """The refusal of a file that is not in an encoding, with the line of the first
@@ -260,7 +254,7 @@ class Source(FileOrigin):
     def _inspect(self) -> str:
         """Refuse what is no text file; return the hash."""
         digest = hashlib.sha256()
-        try:
+        with self.reading():
             self._check_kind()
             with self.path.open("rb") as file:
                 start = file.read(CHUNK)
@@ -271,8 +265,6 @@ class Source(FileOrigin):
                     digest.update(start)
                     at += len(start)
                     start = file.read(CHUNK)
-        except OSError as error:
-            raise self.unreadable(error) from error
         return digest.hexdigest()
 
     def _check_kind(self) -> None:
@@ -391,25 +383,16 @@ class Binary(FileOrigin):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        digest = hashlib.sha256()
-        try:
-            mode = path.stat().st_mode
-            if not stat.S_ISREG(mode):
+        with self.reading():
+            if not stat.S_ISREG(path.stat().st_mode):
                 raise self.error(None, "is no regular file; save its content to a file first")
             with path.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
-        except OSError as error:
-            raise self.unreadable(error) from error
-        self.sha256 = digest.hexdigest()
+                self.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
 
     def content(self) -> bytes:
         """The whole file. Raises FormatError, also for more than MEMBER_LIMIT bytes."""
-        try:
-            with self.refusing(LimitError):
-                return read_file(self.path)
-        except OSError as error:
-            raise self.unreadable(error) from error
+        with self.reading(), self.refusing(LimitError):
+            return read_file(self.path)
 
 
 class Folder(FileOrigin):
@@ -423,17 +406,14 @@ class Folder(FileOrigin):
         super().__init__(path)
         self._zip: zipfile.ZipFile | None = None
         try:
-            if path.is_dir():
-                names = [p.relative_to(path).as_posix() for p in self._files(path)]
-            else:
-                self._zip = opened_zip(path.open("rb"))
-                names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
-        except LimitError as error:
-            raise self.error(None, str(error)) from error
+            with self.reading(), self.refusing(LimitError):
+                if path.is_dir():
+                    names = [p.relative_to(path).as_posix() for p in self._files(path)]
+                else:
+                    self._zip = opened_zip(path.open("rb"))
+                    names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
         except zipfile.BadZipFile as error:
             raise self.error(None, f"is no zip file that can be read: {error}") from error
-        except OSError as error:
-            raise self.unreadable(error) from error
         self.names: tuple[str, ...] = tuple(sorted(name for name in names if _shown(name)))
         self._check_names()
         self.sha256 = self._digest()
@@ -508,13 +488,12 @@ class Folder(FileOrigin):
     def _reading(self, name: str) -> Iterator[None]:
         """Raise FormatError for what reading a member raises."""
         try:
-            yield
+            with self.reading():
+                yield
         except LimitError as error:
             raise self.error(None, f"{visible(name)} {error}") from error
         except DAMAGED as error:
             raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
-        except OSError as error:
-            raise self.unreadable(error) from error
 
     def _check_names(self) -> None:
         if not self.names:
@@ -531,16 +510,10 @@ class Folder(FileOrigin):
     def _digest(self) -> str:
         digest = hashlib.sha256()
         for name in self.names:
-            content = self._content_digest(name)
+            with self._reading(name), self.open(name) as member:
+                content = hashlib.file_digest(member, "sha256").digest()
             digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content)
         return digest.hexdigest()
-
-    def _content_digest(self, name: str) -> bytes:
-        content = hashlib.sha256()
-        with self._reading(name), self.open(name) as member:
-            while chunk := member.read(CHUNK):
-                content.update(chunk)
-        return content.digest()
 
 
 class FolderMember(Source):

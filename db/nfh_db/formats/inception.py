@@ -445,11 +445,10 @@ def _single(source: FileOrigin, layer: CasLayer, reader: DocumentReader) -> Iter
 def _read(source: FileOrigin, path: Path) -> bytes:
     """The source, or a file beside it. Raises FormatError."""
     try:
-        return read_file(path)
+        with source.reading():
+            return read_file(path)
     except LimitError as error:
         raise source.error(None, f"{visible(path.name)} {error}") from error
-    except OSError as error:
-        raise source.unreadable(error) from error
 
 
 def _types_of_file(source: FileOrigin) -> tuple[str, bytes] | None:

@@ -59,12 +59,9 @@ class _Items(Generic[T]):
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
 
     def run(self) -> Iterator[tuple[int, int, T]]:
-        try:
-            with self.source.path.open("rb") as file:
-                self._read(file)
-                yield from self._items(file)
-        except OSError as error:
-            raise self.source.unreadable(error) from error
+        with self.source.reading(), self.source.path.open("rb") as file:
+            self._read(file)
+            yield from self._items(file)
         if self._hash.hexdigest() != self.source.sha256:
             raise self.source.error(None, "changed while it was read; import it again")
 

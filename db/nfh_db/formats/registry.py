@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -42,15 +42,7 @@ from nfh_db.formats.huggingface import HF_PARQUET
 from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
 from nfh_db.formats.label_studio import LABEL_STUDIO
 from nfh_db.formats.prodigy import PRODIGY
-from nfh_db.formats.rows import (
-    LabelMap,
-    Offsets,
-    ReadOptions,
-    ReleaseWriter,
-    Row,
-    Span,
-    Writing,
-)
+from nfh_db.formats.rows import ReadOptions, ReleaseWriter, Row, Span, Writing
 from nfh_db.formats.subtitles import SUBRIP, WEBVTT
 from nfh_db.formats.tables import TABLE
 from nfh_db.formats.unsupported import removed, unsupported
@@ -293,29 +285,6 @@ class Losses:
                 self.counted[what] += 1
 
 
-def reading(
-    *,
-    labels: LabelMap | None = None,
-    offsets: Offsets | None = None,
-    columns: Mapping[str, str] | None = None,
-    pause: float | None = None,
-    encoding: str | None = None,
-    annotator: str | None = None,
-) -> ReadOptions:
-    """The options of a reader, with our tokenizer and lemmatizer."""
-    return ReadOptions(
-        tokenize=_tokenize,
-        lemmatize=_lemmatize,
-        tokenizer=_tokenizer,
-        labels=labels or LabelMap(),
-        offsets=offsets,
-        columns=columns or {},
-        pause=pause,
-        encoding=encoding,
-        annotator=annotator,
-    )
-
-
 def _tokenize(text: str) -> Sequence[Span]:
     from nfh_models.text.tokens import spans
 
@@ -333,6 +302,9 @@ def _tokenizer() -> str:
 
     return tokenizer_name()
 
+
+reading = partial(ReadOptions, tokenize=_tokenize, lemmatize=_lemmatize, tokenizer=_tokenizer)
+"""The options of a reader, with our tokenizer and lemmatizer."""
 
 GROUP = "nfh_tui.formats"
 
