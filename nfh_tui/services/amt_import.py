@@ -345,14 +345,14 @@ class BatchMaker:
     def _answer(self, draft: AmtAnswer) -> SubmittedAnswer:
         """Raises UnusableRow if the head of the marked span is the number itself."""
         row = draft.row
-        typed = amt.typed(draft.kind, row.other, row.comment)
+        noun, comment = amt.typed(draft.kind, row.other, row.comment)
         if draft.span is None or draft.head is None:
-            answer = class_answer(draft.kind, noun=typed.noun, comment=typed.comment)
+            answer = class_answer(draft.kind, noun=noun, comment=comment)
         else:
             if draft.anchor.start <= draft.head < draft.anchor.end:
                 raise UnusableRow(RowProblem.MARK_IS_ANCHOR, row.marked)
             mention = Mention(*draft.span, draft.head)
-            answer = reference_answer([[mention]], comment=typed.comment)
+            answer = reference_answer([[mention]], comment=comment)
         at = amt.time(row.submitted)
         if at is None and row.submitted.strip():
             self.report.note(RowNote.TIME_UNREAD, row)

@@ -498,16 +498,8 @@ LONGEST_SECONDS = 10**9
 _CODE = re.compile(r"\s*([0-9]{1,9})(?:\.0+)?\s*")
 _OFFSETS = re.compile(r"\s*([0-9]{1,9})(?:\.0+)?\s*;\s*([0-9]{1,9})(?:\.0+)?\s*")
 _TURK_TIME = re.compile(
-    r"\w{3} (?P<month>\w{3}) (?P<day>\d{1,2}) (?P<time>\d\d:\d\d:\d\d) (?P<zone>[A-Z]{3}) "
-    r"(?P<year>\d{4})",
-    re.ASCII,
+    r"\w{3} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d [A-Z]{3} [1-9]\d{3}", re.ASCII
 )
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-_ZONES = {
-    "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
-    "UTC": 0, "GMT": 0,
-}  # fmt: skip
-"""UTC offsets, in hours, of the time zones of Mechanical Turk."""
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 
@@ -558,19 +550,12 @@ def time(text: str) -> str | None:
 
 
 def _turk_time(text: str) -> datetime | None:
-    match = _TURK_TIME.fullmatch(text)
-    if match is None or match["month"] not in _MONTHS or match["zone"] not in _ZONES:
+    from email.utils import parsedate_tz
+
+    found = parsedate_tz(text) if _TURK_TIME.fullmatch(text) else None
+    if found is None or found[9] is None:
         return None
-    hour, minute, second = map(int, match["time"].split(":"))
-    return datetime(
-        int(match["year"]),
-        _MONTHS.index(match["month"]) + 1,
-        int(match["day"]),
-        hour,
-        minute,
-        second,
-        tzinfo=timezone(timedelta(hours=_ZONES[match["zone"]])),
-    )
+    return datetime(*found[:6], tzinfo=timezone(timedelta(seconds=found[9])))
 
 
 def _iso_time(text: str) -> datetime | None:
@@ -580,15 +565,7 @@ def _iso_time(text: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class TypedAnswer:
-    """The free text of a worker, as the noun and comment of an answer."""
-
-    noun: str | None
-    comment: str
-
-
-def typed(kind: Kind, other: str, comment: str) -> TypedAnswer:
+def typed(kind: Kind, other: str, comment: str) -> tuple[str | None, str]:
     """Noun and comment from the two free texts of a row.
 
     The text typed for Other is the noun if it has few words; else, and for any other kind, it
@@ -596,10 +573,10 @@ def typed(kind: Kind, other: str, comment: str) -> TypedAnswer:
     """
     other, comment = other.strip(), comment.strip()
     if kind is Kind.OTHER and is_noun(other):
-        return TypedAnswer(" ".join(other.split()), comment)
+        return " ".join(other.split()), comment
     if not other:
-        return TypedAnswer(None, comment)
-    return TypedAnswer(None, f"{comment}; other: {other}" if comment else f"other: {other}")
+        return None, comment
+    return None, f"{comment}; other: {other}" if comment else f"other: {other}"
 
 
 def is_noun(text: str) -> bool:

@@ -29,6 +29,7 @@ import msgspec
 
 from nfh_db.formats.fields import A_NAME, is_a_name
 from nfh_db.formats.files import SPLITS, Folder
+from nfh_db.formats.json_stream import content_in
 from nfh_db.formats.rows import Offsets, Span
 from nfh_db.formats.spans import MarkError, SplitPairError, Units
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
@@ -434,14 +435,9 @@ def parts_in(records: Iterable[ExportRecord]) -> list[CarriedDocument]:
     """The documents that the records of a passage carry."""
     found: list[CarriedDocument] = []
     for record in records:
-        if record.carried and f'"{KEY}"' in record.carried:
-            content = json.loads(record.carried)
-            try:
-                parts = msgspec.convert(content.get(KEY), list[CarriedDocument])
-            except (AttributeError, msgspec.ValidationError):
-                continue
-            # All numbers that were found in one dialog carry the same documents.
-            found += [part for part in parts if part not in found]
+        parts = content_in(record.carried, KEY, list[CarriedDocument]) or ()
+        # All numbers that were found in one dialog carry the same documents.
+        found += [part for part in parts if part not in found]
     return found
 
 
@@ -619,10 +615,10 @@ def counting(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> 
     """
     ways = list(_ways(text, offsets))
     for way in ways:
-        if all(_fits(text, span, way) for span in spans):
+        if not any(_misfit(text, span, way) for span in spans):
             return way
-    bad = next(span for span in spans if not _fits(text, span, ways[0]))
-    raise LineError(bad.line, _misfit(text, bad, ways[0]) + _hint(text, offsets, spans))
+    bad, reason = next((span, why) for span in spans if (why := _misfit(text, span, ways[0])))
+    raise LineError(bad.line, reason + _hint(text, offsets, spans))
 
 
 def _ways(text: str, offsets: Offsets | None) -> Iterator[ToPoints]:
@@ -644,18 +640,8 @@ def _with_single_line_ends(text: str) -> ToPoints:
     return lambda offset: offset + bisect_right(pairs, offset - 1)
 
 
-def _fits(text: str, span: TextBound, way: ToPoints) -> bool:
-    try:
-        pieces = [(way(start), way(end)) for start, end in span.fragments]
-    except SplitPairError:
-        return False
-    if not all(0 <= start < end <= len(text) for start, end in pieces):
-        return False
-    # brat states line ends in a fragment as spaces; older versions leave them out.
-    return span.surface is None or surface(text, pieces).split() == span.surface.split()
-
-
-def _misfit(text: str, span: TextBound, way: ToPoints) -> str:
+def _misfit(text: str, span: TextBound, way: ToPoints) -> str | None:
+    """Why the text does not have a span; None if it has."""
     stated = f"expected {shown(span.label if span.surface is None else span.surface)}"
     places = ";".join(f"{start} {end}" for start, end in span.fragments)
     try:
@@ -667,16 +653,20 @@ def _misfit(text: str, span: TextBound, way: ToPoints) -> str:
             f"the span {places} is outside a text of {len(text)} characters, or "
             f"holds none; {stated} there"
         )
-    return f"at {places}: {stated}, found {shown(surface(text, pieces))}"
+    found = surface(text, pieces)
+    # brat states line ends in a fragment as spaces; older versions leave them out.
+    if span.surface is None or found.split() == span.surface.split():
+        return None
+    return f"at {places}: {stated}, found {shown(found)}"
 
 
 def _hint(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> str:
     """A hint if the other unit fits all spans."""
     if offsets != "utf16" and Units(text).wide:
         way = next(_ways(text, "utf16"))
-        if all(_fits(text, span, way) for span in spans):
+        if not any(_misfit(text, span, way) for span in spans):
             return "; all spans fit if offsets count UTF-16 units: say --offsets utf16"
-    if offsets == "utf16" and all(_fits(text, s, next(_ways(text, None))) for s in spans):
+    if offsets == "utf16" and not any(_misfit(text, span, int) for span in spans):
         return "; all spans fit if offsets count code points: leave --offsets away"
     return ""
 

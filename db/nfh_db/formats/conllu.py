@@ -30,7 +30,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -44,6 +44,7 @@ from nfh_db.formats.files import (
     optional_library,
     split_of_name,
 )
+from nfh_db.formats.json_stream import content_in
 from nfh_db.formats.rows import GoldRow, RawPassage, ReadOptions, Writing
 from nfh_db.formats.spans import ANCHOR, ANSWERS, MarkError, label_of
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
@@ -415,6 +416,11 @@ class ParsedSentence:
     def speaker(self) -> str | None:
         return self.comments.get("speaker")
 
+    @property
+    def forms(self) -> list[tuple[str, bool]]:
+        """As in ConlluSentence."""
+        return [(word.form, word.space) for word in self.words]
+
 
 def sentences(source: Source) -> Iterator[ParsedSentence]:
     """The sentences of a file. Raises FormatError for invalid lines, and if the package conllu
@@ -485,36 +491,34 @@ Line = tuple[int, Any]
 
 def _read_words(source: Source, found: ParsedSentence, lines: Sequence[Line]) -> None:
     """The tokens of a sentence's lines. Raises FormatError for ids out of order."""
-    place, expected = 0, 1
-    while place < len(lines):
-        number, token = lines[place]
+    words = [line for line in lines if not _is_empty(line)]
+    found.empty = len(lines) - len(words)
+    expected = 1
+    left = iter(words)
+    for number, token in left:
         id_ = token["id"]
-        place += 1
-        if isinstance(id_, tuple) and id_[1] == ".":
-            found.empty += 1
-            continue
         first, last = (id_[0], id_[2]) if isinstance(id_, tuple) else (id_, id_)
         if first != expected:
             raise source.error(number, f"found the id {first}, expected {expected}")
-        if not isinstance(id_, tuple):
-            misc = token["misc"]
-            found.words.append(
-                ConlluToken(number, token["form"], (id_,), (misc,), _space(misc))
-            )
-            expected += 1
-            continue
-        inside: list[Line] = []
-        while place < len(lines) and len(inside) < last - first + 1:
-            one = lines[place]
-            place += 1
-            if isinstance(one[1]["id"], tuple):
-                found.empty += 1
-            else:
-                inside.append(one)
-        if [one[1]["id"] for one in inside] != list(range(first, last + 1)):
-            raise source.error(number, f"the words {first} to {last} of this token are missing")
-        found.words += _of_range(number, token, inside)
+        if isinstance(id_, tuple):
+            inside = list(islice(left, last - first + 1))
+            if [one["id"] for _, one in inside] != list(range(first, last + 1)):
+                raise source.error(
+                    number, f"the words {first} to {last} of this token are missing"
+                )
+            found.words += _of_range(number, token, inside)
+        else:
+            found.words.append(_word(number, token, _space(token["misc"])))
         expected = last + 1
+
+
+def _is_empty(line: Line) -> bool:
+    id_ = line[1]["id"]
+    return isinstance(id_, tuple) and id_[1] == "."
+
+
+def _word(line: int, token: Any, space: bool) -> ConlluToken:  # noqa: ANN401
+    return ConlluToken(line, token["form"], (token["id"],), (token["misc"],), space)
 
 
 def _of_range(number: int, token: Any, inside: Sequence[Line]) -> list[ConlluToken]:  # noqa: ANN401
@@ -526,16 +530,10 @@ def _of_range(number: int, token: Any, inside: Sequence[Line]) -> list[ConlluTok
         ids = tuple(one["id"] for _, one in inside)
         misc = (token["misc"], *(one["misc"] for _, one in inside))
         return [ConlluToken(number, token["form"], ids, misc, _space(token["misc"]))]
-    words = [
-        ConlluToken(n, one["form"], (one["id"],), (one["misc"],), False) for n, one in inside
-    ]
-    last = words[-1]
-    first = words[0]
-    words[-1] = ConlluToken(last.line, last.form, last.ids, last.misc, _space(token["misc"]))
+    words = [_word(n, one, False) for n, one in inside]
     if len(words) > 1:
-        words[0] = ConlluToken(
-            first.line, first.form, first.ids, (token["misc"], *first.misc), False
-        )
+        words[0] = replace(words[0], misc=(token["misc"], *words[0].misc))
+    words[-1] = replace(words[-1], space=_space(token["misc"]))
     return words
 
 
@@ -624,18 +622,8 @@ def _plain(line: str) -> str:
 
 def carried_in(records: Iterable[ExportRecord], passage: Passage) -> Carried | None:
     """The lines that a record of the passage carries, if they fit the passage."""
-    found = (_carried(record.carried) for record in records)
+    found = (content_in(record.carried, CARRIED_KEY, Carried) for record in records)
     return next((one for one in found if one is not None and _fits(one, passage)), None)
-
-
-def _carried(labels: str | None) -> Carried | None:
-    if labels is None or f'"{CARRIED_KEY}"' not in labels:
-        return None
-    content: Any = json.loads(labels)
-    try:
-        return msgspec.convert(content.get(CARRIED_KEY), Carried)
-    except (AttributeError, msgspec.ValidationError):
-        return None
 
 
 def _fits(carried: Carried, passage: Passage) -> bool:
@@ -749,29 +737,27 @@ class _Reader:
             return
         labels = carried_of(given, own=PASSAGE in given[0].comments)
         left = dict(document.kept)
-        seen: set[Span] = set()
+        seen: set[Anchor] = set()
         for mark in document.marks:
             try:
-                row, span = self._row(document, mark, left)
+                row = self._row(document, mark, left)
             except (MarkError, AnswerError) as error:
                 raise self._source.error(mark.line, str(error)) from error
-            if span in seen:
+            if row.anchor in seen:
                 raise self._source.error(
                     mark.line, f"a number is marked twice here: {shown(mark.keys[''])}"
                 )
-            seen.add(span)
+            seen.add(row.anchor)
             yield replace(row, labels=labels)
             labels = None
         self.counts["gone"] += len(left)
 
-    def _row(
-        self, document: _Document, mark: _Mark, left: dict[Span, Restored]
-    ) -> tuple[GoldRow, Span]:
+    def _row(self, document: _Document, mark: _Mark, left: dict[Span, Restored]) -> GoldRow:
         span = span_of(mark.keys, mark.token, document.at)
         kept = left.pop(span, None)
         gold = self._gold(document, mark, span, kept)
         named = None if document.kept else self._split
-        row = GoldRow(
+        return GoldRow(
             mark.line,
             document.passage,
             Anchor(*span),
@@ -780,7 +766,6 @@ class _Reader:
             kept.votes if kept else (),
             kept.flags if kept else (),
         )
-        return row, span
 
     def _gold(
         self, document: _Document, mark: _Mark, span: Span, kept: Restored | None
@@ -911,7 +896,7 @@ def _own(given: Sequence[ParsedSentence], kept: PassageComment) -> RawPassage:
     _check_shown(given, turns)
     if kept.text is None or kept.offsets is None:
         spoken = [
-            ConlluSentence(turn.speaker, [(word.form, word.space) for word in sentence.words])
+            ConlluSentence(turn.speaker, sentence.forms)
             for sentence, turn in zip(given, turns, strict=True)
         ]
         text, offsets = rebuilt(spoken, named=bool(kept.named))
@@ -919,11 +904,10 @@ def _own(given: Sequence[ParsedSentence], kept: PassageComment) -> RawPassage:
         text, offsets = kept.text, list(kept.offsets)
     if len(offsets) != len(forms):
         raise MarkError(f"found {len(offsets)} offsets for {len(forms)} tokens")
-    words = [text[start:end] for start, end in offsets]
-    for word, form in zip(words, forms, strict=True):
+    raw = RawPassage.of(text, offsets, turns)
+    for word, form in zip(raw.words, forms, strict=True):
         if not is_form_of(form, word):
             raise MarkError(f"expected the form {shown(form_of(word))}, found {shown(form)}")
-    raw = RawPassage(text, words, [s for s, _ in offsets], [e for _, e in offsets], turns)
     try:
         sound_digest(raw)
     except PassageError as error:
@@ -933,27 +917,22 @@ def _own(given: Sequence[ParsedSentence], kept: PassageComment) -> RawPassage:
 
 def _foreign_passage(given: Sequence[ParsedSentence], source: Source) -> RawPassage:
     """The passage of sentences, one on each line."""
-    texts, starts, ends, turns = [], list[int](), list[int](), []
+    texts, offsets, turns = [], list[Span](), []
     place = 0
     for rank, sentence in enumerate(given):
         text = sentence.comments.get("text")
         if text is None:
-            text = ConlluSentence(
-                None, [(word.form, word.space) for word in sentence.words]
-            ).text
+            text = ConlluSentence(None, sentence.forms).text
         try:
-            offsets = offsets_in(text, sentence)
+            inside = offsets_in(text, sentence)
         except MarkError as error:
             raise source.error(sentence.line, str(error)) from error
-        first = len(starts)
-        starts += [place + start for start, _ in offsets]
-        ends += [place + end for _, end in offsets]
-        turns.append(Turn(rank, sentence.speaker, first, len(starts)))
+        first = len(offsets)
+        offsets += [(place + start, place + end) for start, end in inside]
+        turns.append(Turn(rank, sentence.speaker, first, len(offsets)))
         texts.append(text)
         place += len(text) + 1
-    whole = "\n".join(texts)
-    words = [whole[start:end] for start, end in zip(starts, ends, strict=True)]
-    return RawPassage(whole, words, starts, ends, tuple(turns))
+    return RawPassage.of("\n".join(texts), offsets, tuple(turns))
 
 
 def _items(

@@ -56,7 +56,7 @@ from nfh_db.formats.rows import (
 from nfh_db.formats.spans import (
     ANCHOR,
     HEAD,
-    SAME,
+    RELATIONS,
     LinkedMention,
     LinkedNumber,
     MarkError,
@@ -229,26 +229,18 @@ def _add_groups(
         answer = record.gold.answer if record.gold else None
         graph = graph_of(answer, record.anchor, starts, ends)
         named = renamed(graph, labels)
-        role = {
-            link.target: name.label
-            for link, name in zip(graph.links, named.links, strict=True)
-            if not link.source
-        }
-        noun = {k.source: k.target for k in graph.links if k.label == SAME}
-        relation = next(
-            (
-                n.label
-                for k, n in zip(graph.links, named.links, strict=True)
-                if k.source and k.label != SAME
-            ),
-            "",
-        )
-        first = named.spots[0]
+        labelled = list(zip(graph.links, named.links, strict=True))
+        relation = next((name.label for link, name in labelled if link.label in RELATIONS), "")
+        first, *spots = named.spots
         numbers.append(span(first.start, first.end, first.label, str(rank), relation))
-        nouns: dict[int, int] = {}
-        for at, spot in enumerate(named.spots[1:], 1):
-            own = nouns.setdefault(noun.get(at, at), len(nouns))
-            heads.append(span(spot.start, spot.end, role[at], f"{rank}:{own}"))
+        roles = (name.label for link, name in labelled if not link.source)
+        nouns = (
+            (noun for noun, head in enumerate(answer.heads) for _ in head.mentions)
+            if answer
+            else ()
+        )
+        for spot, role, noun in zip(spots, roles, nouns, strict=True):
+            heads.append(span(spot.start, spot.end, role, f"{rank}:{noun}"))
     doc.spans[groups.number] = numbers
     doc.spans[groups.head] = heads
     doc.spans[groups.turn] = [

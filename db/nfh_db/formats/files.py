@@ -17,6 +17,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -510,9 +511,11 @@ class Folder(FileOrigin):
     def _digest(self) -> str:
         digest = hashlib.sha256()
         for name in self.names:
+            content = hashlib.sha256()
             with self._reading(name), self.open(name) as member:
-                content = hashlib.file_digest(member, "sha256").digest()
-            digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content)
+                while chunk := member.read(CHUNK):
+                    content.update(chunk)
+            digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content.digest())
         return digest.hexdigest()
 
 
@@ -683,19 +686,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         if mode is not None and stat.S_ISDIR(mode):
             raise ExportError(f"{_name(path)}: is a folder; wanted the name of a file")
-        writer = _straight if mode is not None and not stat.S_ISREG(mode) else _beside
-        with writer(target, mode) as file:
+        if mode is None or stat.S_ISREG(mode):
+            writing: AbstractContextManager[BinaryIO] = _beside(target, mode)
+        else:
+            writing = target.open("wb", buffering=BUFFER)
+        with writing as file:
             yield file
     except BrokenPipeError:
         raise
     except OSError as error:
         raise ExportError(_sentence(path, error, existed=mode is not None)) from error
-
-
-@contextlib.contextmanager
-def _straight(target: Path, mode: int | None) -> Iterator[BinaryIO]:  # noqa: ARG001
-    with target.open("wb", buffering=BUFFER) as file:
-        yield file
 
 
 @contextlib.contextmanager

@@ -692,7 +692,7 @@ def read(source: Binary | Folder, how: ReadOptions) -> Iterator[Row]:  # noqa: A
     for name in data_names(source.names):
         for number, values in _member_rows(source, name):
             count += 1
-            row = row_of(_named(source, name), number, values, _split(name))
+            row = row_of(FolderMember(source, name), number, values, _split(name))
             yield replace(row, line=count)  # Lines count through the files of a folder.
     if not count:
         raise source.error(None, "holds no row of the data set")
@@ -712,14 +712,7 @@ def _check_json(folder: Folder) -> None:
 
 def _member_rows(folder: Folder, name: str) -> Numbered:
     with folder.open(name) as file:
-        yield from parquet_rows(_named(folder, name), file)
-
-
-def _named(folder: Folder, name: str) -> FileOrigin:
-    """A member, for refusals that name it."""
-    member = FileOrigin(folder.path / name)
-    member.name = f"{folder.name}: {name}"
-    return member
+        yield from parquet_rows(FolderMember(folder, name), file)
 
 
 def data_names(names: Iterable[str]) -> list[str]:
@@ -767,16 +760,18 @@ def _by_side(folder: Folder) -> Iterator[GoldRow]:
     for name, rest in rows.items():
         number, _ = next(rest, (0, None))
         if number:
-            raise _named(folder, name).error(number, f"is not in {SIDE}; {KEEP}")
+            raise FolderMember(folder, name).error(number, f"is not in {SIDE}; {KEEP}")
 
 
 def _compare(folder: Folder, name: str, rows: Numbered, line: int, wanted: Values) -> None:
     number, found = next(rows, (0, None))
     if found is None:
-        raise _named(folder, name).error(None, f"ends before line {line} of {SIDE}; {KEEP}")
+        raise FolderMember(folder, name).error(
+            None, f"ends before line {line} of {SIDE}; {KEEP}"
+        )
     for key, value in wanted.items():
         if found.get(key) != value:
-            raise _named(folder, name).error(
+            raise FolderMember(folder, name).error(
                 number,
                 f"{key}: found {shown(found.get(key))}, expected {shown(value)}, as line "
                 f"{line} of {SIDE} has it; {KEEP}",

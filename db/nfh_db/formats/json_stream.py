@@ -360,6 +360,16 @@ def carried_in(carried: str | None, name: str) -> Parts:
         return {}
 
 
+def content_in(carried: str | None, name: str, type_: type[T]) -> T | None:
+    """As `carried_in`, of a type; None if nothing of that type is carried."""
+    if carried is None or f'"{name}"' not in carried:
+        return None
+    try:
+        return msgspec.convert(json.loads(carried)[name], type_)
+    except (TypeError, KeyError, msgspec.ValidationError):
+        return None
+
+
 def spelled(parts: Mapping[str, msgspec.Raw]) -> bytes:
     """The members of an object, without its braces."""
     return b",".join(_encoder.encode(key) + b":" + bytes(raw) for key, raw in parts.items())

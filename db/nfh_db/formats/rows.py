@@ -27,6 +27,14 @@ class RawPassage:
     ends: Sequence[int]
     turns: tuple[Turn, ...]
 
+    @classmethod
+    def of(
+        cls, text: str, offsets: Sequence[tuple[int, int]], turns: tuple[Turn, ...]
+    ) -> "RawPassage":
+        """offsets: of each token."""
+        starts, ends = zip(*offsets, strict=True) if offsets else ((), ())
+        return cls(text, [text[start:end] for start, end in offsets], starts, ends, turns)
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:

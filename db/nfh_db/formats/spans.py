@@ -130,13 +130,12 @@ def based(
     cut = _cut(spans, marks)
     if not cut:
         raise MarkError("the text holds no word")
-    starts, ends = [start for start, _ in cut], [end for _, end in cut]
-    words = [text[start:end] for start, end in cut]
+    starts = [start for start, _ in cut]
     if turns is None:
         turns = _turns(starts, lines)
     elif len(cut) > len(spans):
         turns = _moved(turns, [start for start, _ in spans], starts)
-    raw = RawPassage(text, words, starts, ends, tuple(turns))
+    raw = RawPassage.of(text, cut, tuple(turns))
     tokenizer = how.tokenizer() if tokens is None else None
     return TokenizedText(TokenAlignment(raw), tokenizer, len(cut) - len(spans))
 

@@ -220,10 +220,7 @@ def _passage(
 ) -> tuple[RawPassage, str]:
     """A passage and its digest. Cached, since the numbers of a passage follow each other."""
     _check_turns(rows)
-    starts, ends = zip(*pairs, strict=True) if pairs else ((), ())
-    raw = RawPassage(
-        text, [text[start:end] for start, end in pairs], starts, ends, turns_of(rows)
-    )
+    raw = RawPassage.of(text, pairs, turns_of(rows))
     try:
         return raw, sound_digest(raw)
     except PassageError as error:

@@ -226,7 +226,7 @@ def test_offsets_are_a_pair(text: str, expected: tuple[int, int] | None) -> None
 def test_nothing_typed_is_lost(
     kind: Kind, other: str, comment: str, noun: str | None, kept: str
 ) -> None:
-    assert amt.typed(kind, other, comment) == amt.TypedAnswer(noun, kept)
+    assert amt.typed(kind, other, comment) == (noun, kept)
 
 
 # --- contexts -----------------------------------------------------------------------------
