@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nfh_models.agreement.coefficients import MajorityMatrix, PeopleAgreement
     from nfh_models.agreement.measure import LeftOut, Measure
     from nfh_models.agreement.pairs import Patterns
-    from nfh_models.agreement.report import Agreement, Coverage
+    from nfh_models.agreement.report import Agreement, AnnotatorPairs, Coverage
     from nfh_models.domain import Blocking
     from nfh_tui.cli.report import Cell
     from nfh_tui.services.agreement import AgreementResult
@@ -154,7 +154,7 @@ def both_said(left: str, mine: Kind, right: str, other: Kind) -> Find:
     return Find(f"{said([mine], left)} {said([other], right)}")
 
 
-def against_expert(name: str, mine: Kind, decided: Kind) -> Find:
+def against_expert(name: str, mine: Kind, _: str, decided: Kind) -> Find:
     """Items with this answer of an annotator and that one of an expert."""
     return Find(f"{said([mine], name)} class:{decided} rule:expert", exact=False)
 
@@ -314,40 +314,25 @@ def agreement_report(
                         )
                         for kind, items in two.differences.items()
                     ],
-                    cells=[
-                        filled(
-                            reports.KindCellReport,
-                            cell,
-                            **writer.find(
-                                both_said(two.left, cell.left, two.right, cell.right)
-                            ),
-                        )
-                        for cell in two.cells
-                    ],
+                    cells=writer.cells(two, both_said),
                 )
                 for two in agreement.people.twos
             ],
         ),
-        against_expert=reports.AgainstExpertsReport(
-            [
+        against_expert=filled(
+            reports.AgainstExpertsReport,
+            agreement.experts,
+            annotators=[
                 filled(
                     reports.AgainstExpertReport,
                     two,
                     own_decisions_left_out=agreement.own.get(two.left, 0),
                     **writer.find(decided_of(two.left)),
                     differences=_differences_report(two),
-                    cells=[
-                        filled(
-                            reports.KindCellReport,
-                            cell,
-                            **writer.find(against_expert(two.left, cell.left, cell.right)),
-                        )
-                        for cell in two.cells
-                    ],
+                    cells=writer.cells(two, against_expert),
                 )
                 for two in agreement.experts.twos
             ],
-            agreement.experts.not_measured,
         ),
         experts=filled(
             reports.ExpertTwosReport,
@@ -405,6 +390,18 @@ class _Writer:
         """A section with the list of what it leaves out."""
         return filled(kind, source, left_out=self.left_out(source.left_out), **given)
 
+    def cells(
+        self, two: "PeopleAgreement", find: Callable[[str, Kind, str, Kind], Find]
+    ) -> list[reports.KindCellReport]:
+        return [
+            filled(
+                reports.KindCellReport,
+                cell,
+                **self.find(find(two.left, cell.left, two.right, cell.right)),
+            )
+            for cell in two.cells
+        ]
+
     def people(self, answers: Mapping[str, int]) -> list[reports.PersonReport]:
         return [
             reports.PersonReport(name, count, **self.find(Find(by(name), exact=False)))
@@ -451,7 +448,10 @@ def as_text(found: "AgreementResult", options: AgreementOptions, *, matrix: bool
         _differences_table(page, agreement)
         _kinds(page, agreement)
         _nouns(page, found)
-        _twos(page, agreement)
+        page.title(
+            "Two annotators at a time: answers, kinds, heads, and Cohen's kappa on kinds"
+        )
+        _two_rows(page, agreement.people, differs)
         if matrix:
             _matrix(page, agreement.matrix)
             _cells(page, agreement)
@@ -523,22 +523,20 @@ def _names(answers: Iterable[tuple[str, int]]) -> str:
 def _patterns(page: CommandReport, agreement: "Agreement") -> None:
     page.title("How votes group: by the paper's seven classes, by whole answers")
     classes, whole = agreement.class_patterns, agreement.noun_patterns
-    finds = [class_pattern(one.pattern, one.voters) for one in classes.shares]
-    _pattern_rows(page, "classes", classes, finds)
-    finds = [pattern(one.pattern) for one in whole.shares]
-    _pattern_rows(page, "answers", whole, finds)
+    _pattern_rows(page, "classes", classes, class_pattern)
+    _pattern_rows(page, "answers", whole, lambda text, _: pattern(text))
     if len({one.voters for one in (*classes.shares, *whole.shares)}) > 1:
         page.note("share: among items with as many answers, so 3-0 of those with three")
 
 
 def _pattern_rows(
-    page: CommandReport, name: str, patterns: "Patterns", finds: Sequence[Find]
+    page: CommandReport, name: str, patterns: "Patterns", find: Callable[[str, int], Find]
 ) -> None:
     page.table(
         (name, "items:", "share", "find"),
         [
-            (one.pattern, f"{one.items:,}", one.share, _find(find))
-            for one, find in zip(patterns.shares, finds, strict=True)
+            (one.pattern, f"{one.items:,}", one.share, _find(find(one.pattern, one.voters)))
+            for one in patterns.shares
         ],
     )
     page.left_out(patterns.left_out)
@@ -592,14 +590,11 @@ def _kinds(page: CommandReport, agreement: "Agreement") -> None:
         if one.agreement.n and one.kind is not Kind.NOT_NFH
     ]
     rows += [
-        ("NOT_NFH", scope.positive, f"{scope.both:,}", f"{scope.one:,}", "~ disagree:scope"),
-        (
-            "is an NFH",
-            scope.negative,
-            f"{scope.neither:,}",
-            f"{scope.one:,}",
-            "~ disagree:scope",
-        ),
+        (name, measure, f"{both:,}", f"{scope.one:,}", "~ disagree:scope")
+        for name, measure, both in (
+            ("NOT_NFH", scope.positive, scope.both),
+            ("is an NFH", scope.negative, scope.neither),
+        )
     ]
     page.table(("kind", "agreement", "both:", "one:", "find"), rows)
     unsaid = [
@@ -650,43 +645,34 @@ def _sampled(found: "AgreementResult") -> str:
     return f"{which}{lacking}; nouns by {found.tagger}"
 
 
-def _twos(page: CommandReport, agreement: "Agreement") -> None:
-    page.title("Two annotators at a time: answers, kinds, heads, and Cohen's kappa on kinds")
-    twos = agreement.people.twos
-    finds = [_find(differs(two.left, two.right)) for two in twos]
-    names = [f"{two.left}, {two.right}" for two in twos]
-    _two_rows(page, twos, finds, names, agreement.people.not_measured)
-
-
 def _two_rows(
     page: CommandReport,
-    twos: "Sequence[PeopleAgreement]",
-    finds: Sequence[str],
-    names: Sequence[str],
-    not_measured: int,
+    people: "AnnotatorPairs",
+    find: Callable[[str, str], Find],
+    *,
+    named: bool = True,
 ) -> None:
-    ranked = sorted(zip(twos, finds, names, strict=True), key=lambda one: -one[0].items)
+    """Two people a row. named: name the second one, too."""
+    ranked = sorted(people.twos, key=lambda two: -two.items)
     page.table(
         ("people", "items:", "whole", "kind", "F1", "kappa", "find"),
         [
             (
-                name,
+                f"{two.left}, {two.right}" if named else two.left,
                 f"{two.items:,}",
-                Brief(two.equal),
-                Brief(two.same_kind),
-                Brief(two.nouns.f1),
+                *map(Brief, (two.equal, two.same_kind, two.nouns.f1)),
                 Brief(two.kappa, interval=True),
-                find,
+                _find(find(two.left, two.right)),
             )
-            for two, find, name in ranked[:SHOWN_TWOS]
+            for two in ranked[:SHOWN_TWOS]
         ],
     )
-    if len(twos) > SHOWN_TWOS:
-        page.note(f"{len(twos) - SHOWN_TWOS:,} further are in --json")
-    if not_measured:
+    if len(ranked) > SHOWN_TWOS:
+        page.note(f"{len(ranked) - SHOWN_TWOS:,} further are in --json")
+    if people.not_measured:
         page.note(
-            f"{not_measured:,} further, who share fewer items than these {len(twos):,}, were "
-            "not measured: narrow the query"
+            f"{people.not_measured:,} further, who share fewer items than these "
+            f"{len(ranked):,}, were not measured: narrow the query"
         )
 
 
@@ -694,21 +680,15 @@ def _experts(page: CommandReport, agreement: "Agreement") -> None:
     if not agreement.coverage.experts and not agreement.coverage.decided:
         return
     page.title("Annotators against what an expert decided")
-    twos = agreement.experts.twos
-    if twos:
-        finds = [_find(decided_of(two.left)) for two in twos]
-        names = [two.left for two in twos]
-        _two_rows(page, twos, finds, names, agreement.experts.not_measured)
+    if agreement.experts.twos:
+        _two_rows(page, agreement.experts, lambda name, _: decided_of(name), named=False)
     else:
         page.note("No item that an expert decided was answered by another person.")
     for name, count in sorted(agreement.own.items()):
         page.note(f"left out: {counted(count, 'item')} that {name} also decided")
     page.title("Experts with each other")
-    doubles = agreement.doubles.twos
-    if doubles:
-        finds = [_find(doubles_of(two.left, two.right)) for two in doubles]
-        names = [f"{two.left}, {two.right}" for two in doubles]
-        _two_rows(page, doubles, finds, names, agreement.doubles.not_measured)
+    if agreement.doubles.twos:
+        _two_rows(page, agreement.doubles, doubles_of)
     else:
         page.note("No item was decided by two experts.")
 

@@ -38,6 +38,7 @@ from nfh_tui.cli.options import (
     known,
     on_database,
     open_to_read,
+    picked,
     user,
 )
 from nfh_tui.cli.report import CommandReport, RowCounter, page_width
@@ -322,8 +323,7 @@ def stats_json(found: StatsResult, options: StatsOptions) -> Json:
         "by": options.by,
         "notes": notes(found, options),
         "numbers": {
-            "found": statistics.found,
-            "unsaid": statistics.unsaid,
+            **picked(statistics, "found unsaid"),
             "from_identification_files": found.one_a_sentence,
             "from_resolution_files": found.nfh_only,
             "with_gold": found.with_gold if found.model is not None else size.numbers,
@@ -340,37 +340,34 @@ def stats_json(found: StatsResult, options: StatsOptions) -> Json:
                 "classes": _classes_json(group),
                 "passages": _passages(group),
             }
-            for name, group in sorted(
-                statistics.groups.items(), key=lambda item: (-item[1].numbers, item[0] or "")
-            )
+            for name, group in _groups_ranked(statistics)
         ],
         "paper": _published(PAPER),
     }
+
+
+def _groups_ranked(found: Statistics) -> list[tuple[str | None, CorpusSize]]:
+    return sorted(found.groups.items(), key=lambda one: (-one[1].numbers, one[0] or ""))
 
 
 def part(count: int, of: int) -> Json:
     return {"count": count, "share": count / of if of else None}
 
 
+SPREAD = "sum=total mean median max=most"
+"""Keys of a tally."""
+
+
 def tally(counts: ValueCounts) -> Json:
     """The figures of a tally. histogram: pairs of value and count, by value."""
-    return {
-        "n": counts.n,
-        "sum": counts.total,
-        "mean": counts.mean,
-        "median": counts.median,
-        "max": counts.most,
-        "histogram": [list(pair) for pair in sorted(counts.counts.items())],
-    }
+    histogram = {"histogram": sorted(counts.counts.items())}
+    return {"n": counts.n} | picked(counts, SPREAD) | histogram
 
 
 def _said(size: CorpusSize, found: StatsResult) -> Json:
     alone = nfhs_only(size, found)
     return {
-        "said": size.said,
-        "nfh": size.nfh,
-        "not_nfh": size.not_nfh,
-        "broken": size.broken,
+        **picked(size, "said nfh not_nfh broken"),
         "share": None if alone else size.share,
         "why": NFH_ONLY if alone else None,
     }
@@ -396,9 +393,7 @@ def _anchors_json(anchors: Anchors, top: int) -> Json:
             for length, times in sorted(anchors.lengths.counts.items())
         ],
         "longest": {"tokens": anchors.lengths.most, "text": anchors.longest} if n else None,
-        "words": part(anchors.words, n),
-        "digits": part(anchors.digits, n),
-        "mixed": part(anchors.mixed, n),
+        **{one: part(getattr(anchors, one), n) for one in ("words", "digits", "mixed")},
     }
 
 
@@ -427,9 +422,7 @@ def _heads_json(heads: HeadStatistics) -> Json:
         "speakers": {one.value: part(heads.speakers[one], n) for one in Speaker},
         "distance": {
             **tally(heads.distance),
-            "within": {
-                str(limit): part(heads.distance.within(limit), n) for limit in (5, 10, 20, 40)
-            },
+            "within": {str(limit): part(heads.distance.within(limit), n) for limit in WITHIN},
         },
     }
 
@@ -437,46 +430,30 @@ def _heads_json(heads: HeadStatistics) -> Json:
 def _passages(size: CorpusSize) -> Json:
     return {
         "n": size.passages,
-        "tokens": _brief(size.tokens),
-        "turns": _brief(size.turns),
-        "tokens_for_each_number": _brief(size.read),
+        "tokens": picked(size.tokens, SPREAD),
+        "turns": picked(size.turns, SPREAD),
+        "tokens_for_each_number": picked(size.read, SPREAD),
     }
 
 
-def _brief(counts: ValueCounts) -> Json:
-    whole = tally(counts)
-    del whole["n"], whole["histogram"]
-    return whole
-
-
 PAPER = {
-    "numbers": statistics.NUMBERS,
-    "elsewhere": statistics.ELSEWHERE,
-    "identification": {
-        "top": statistics.IDENTIFICATION_WORDS,
-        "distinct": statistics.DISTINCT,
-        "lengths": statistics.LENGTHS,
-        "longest": statistics.LONGEST,
-        "words": statistics.WORDS,
-        "digits": statistics.DIGITS,
-    },
+    **picked(statistics, "numbers=NUMBERS elsewhere=ELSEWHERE"),
+    "identification": picked(
+        statistics,
+        "top=IDENTIFICATION_WORDS distinct=DISTINCT lengths=LENGTHS longest=LONGEST "
+        "words=WORDS digits=DIGITS",
+    ),
     "resolution": {
-        "examples": statistics.EXAMPLES,
-        "tokens": statistics.TOKENS,
-        "top": statistics.RESOLUTION_WORDS,
-        "once": statistics.ONCE,
-        "classes": statistics.CLASSES,
+        **picked(
+            statistics,
+            "examples=EXAMPLES tokens=TOKENS top=RESOLUTION_WORDS once=ONCE classes=CLASSES",
+        ),
         "head_words": {
             "3+" if number == 3 else str(number): one
             for number, one in statistics.HEADS.items()
         },
-        "same_sentence": statistics.SAME_SENTENCE,
-        "next_sentence": statistics.NEXT_SENTENCE,
-        "sides": {
-            "before": statistics.BEFORE,
-            "after": statistics.AFTER,
-            "both": statistics.BOTH,
-        },
+        **picked(statistics, "same_sentence=SAME_SENTENCE next_sentence=NEXT_SENTENCE"),
+        "sides": picked(statistics, "before=BEFORE after=AFTER both=BOTH"),
     },
 }
 """The paper's own figures; see `nfh_models.statistics` for sections and doubts."""
@@ -496,35 +473,24 @@ LABEL = 20
 """Columns of a label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One line of a chart. said: the text behind the bar, as "464  46.4 %"."""
+def chart(counts: Sequence[tuple[str, int]], of: int, width: int, *, blocks: bool) -> list[str]:
+    """Counts with their labels and shares as bars, a line each, at most `width` columns wide;
+    the longest bar is as long as there is room.
 
-    label: str
-    value: float
-    said: str
-
-
-def chart(bars: Sequence[Bar], width: int, *, blocks: bool) -> list[str]:
-    """The lines of a chart at most `width` columns wide, its longest bar as long as there is
-    room.
-
-    A value above 0 has at least one sign. blocks: draw with eighths of a column; else with
+    A count above 0 has at least one sign. blocks: draw with eighths of a column; else with
     "#", for terminals without these characters.
     """
-    if not bars:
-        return []
     from rich.cells import cell_len, set_cell_size
 
-    label = min(LABEL, max(cell_len(one.label) for one in bars))
-    said = max(cell_len(one.said) for one in bars)
+    told = [f"{times:,} {100 * times / of:5.1f} %" for _, times in counts]
+    label = min(LABEL, max(cell_len(name) for name, _ in counts))
+    said = max(map(len, told))
     room = max(1, width - label - said - 2)
-    most = max(one.value for one in bars)
+    most = max(times for _, times in counts)
     return [
-        f"{set_cell_size(one.label, label)} "
-        f"{_bar(one.value / most if most else 0.0, room, blocks=blocks)} "
-        f"{one.said:>{said}}"
-        for one in bars
+        f"{set_cell_size(name, label)} "
+        f"{_bar(times / most if most else 0.0, room, blocks=blocks)} {words:>{said}}"
+        for (name, times), words in zip(counts, told, strict=True)
     ]
 
 
@@ -545,11 +511,7 @@ def can_show_blocks(encoding: str | None) -> bool:
     return True
 
 
-def indented(lines: Iterable[str], columns: int) -> str:
-    return "".join(f"{' ' * columns}{line.rstrip()}\n" for line in lines)
-
-
-INDENT = 2
+INDENT = "  "
 BIN = 2
 LAST = 40
 """Distances are drawn in bins of two tokens; those above 40 in one bin."""
@@ -557,22 +519,20 @@ LAST = 40
 
 def charts(statistics: Statistics, top: int, *, blocks: bool) -> str:
     """All charts that have something to show, each under its title."""
-    width = page_width() - INDENT
-    size, anchors = statistics.size, statistics.anchors
-    drawn: list[tuple[str, list[Bar]]] = []
-    if size.with_class:
-        ranked = size.ranked()
-        drawn.append(("Classes", _bars([(k.value, n) for k, n in ranked], size.with_class)))
-    if size.nfh:
-        words = [(visible(word.text, LABEL - 1), word.nfh) for word in anchors.most_common(top)]
-        drawn.append(("Anchors", _bars(words, anchors.n)))
-    if statistics.heads.n:
-        bins = histogram(statistics.heads.distance)
-        drawn.append(("Tokens to the nearest head", _bars(bins, statistics.heads.n)))
-    return "".join(
-        f"\n{title}\n{indented(chart(bars, width, blocks=blocks), INDENT)}"
-        for title, bars in drawn
+    width = page_width() - len(INDENT)
+    size, anchors, heads = statistics.size, statistics.anchors, statistics.heads
+    words = [(visible(word.text, LABEL - 1), word.nfh) for word in anchors.most_common(top)]
+    drawn: tuple[tuple[str, list[tuple[str, int]], int], ...] = (
+        ("Classes", [(kind.value, n) for kind, n in size.ranked()], size.with_class),
+        ("Anchors", words, size.nfh),
+        ("Tokens to the nearest head", histogram(heads.distance), heads.n),
     )
+    lines = []
+    for title, counts, of in drawn:
+        if of:
+            bars = chart(counts, of, width, blocks=blocks)
+            lines += ["", title, *(f"{INDENT}{line}" for line in bars)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def histogram(distance: ValueCounts) -> list[tuple[str, int]]:
@@ -587,12 +547,6 @@ def histogram(distance: ValueCounts) -> list[tuple[str, int]]:
     while bins and not bins[-1][1]:
         bins.pop()
     return bins
-
-
-def _bars(counts: Sequence[tuple[str, int]], of: int) -> list[Bar]:
-    return [
-        Bar(label, times, f"{times:,} {100 * times / of:5.1f} %") for label, times in counts
-    ]
 
 
 WITHIN = (5, 10, 20, 40)
@@ -770,11 +724,8 @@ def _heads(page: CommandReport, heads: HeadStatistics) -> None:
             )
         ],
     )
-    distance = dict(zip(("mean", "median", "most"), _spread(heads.distance), strict=True))
-    page.note(
-        "tokens to the nearest head: "
-        + ", ".join(f"{name} {value}" for name, value in distance.items())
-    )
+    mean, median, most = _spread(heads.distance)
+    page.note(f"tokens to the nearest head: mean {mean}, median {median}, most {most}")
 
 
 def _many(tally: ValueCounts, number: int) -> int:
@@ -809,10 +760,9 @@ def _sizes(page: CommandReport, size: CorpusSize) -> None:
 
 
 def _groups(page: CommandReport, found: StatsResult, options: StatsOptions) -> None:
-    groups = found.statistics.groups
-    if not groups:
+    ranked = _groups_ranked(found.statistics)
+    if not ranked:
         return
-    ranked = sorted(groups.items(), key=lambda item: (-item[1].numbers, item[0] or ""))
     shown = [(visible(name or "none", 24), size) for name, size in ranked[: options.top]]
     page.title("By split" if options.by == "split" else "By document")
     page.table(
