@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from nfh_db.messages import command_line, counted, visible
+from nfh_db.messages import counted, quoted, visible
 from nfh_tui import config
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     check_out,
+    command,
     emit,
     known,
     named_store,
@@ -365,7 +366,6 @@ def _report(
 
 
 RULE_NAME_SHOWN = 100
-COMMAND_SHOWN = 5_000
 MOST_RULES = 40
 
 
@@ -391,11 +391,6 @@ class IdentifySummary:
 
         return differing(self.wanted.query)
 
-    def command(self, name: str, *arguments: str) -> str:
-        """A command line to type, quoted for a shell."""
-        db = [] if self.db is None else ["--db", str(self.db)]
-        return visible(command_line(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
-
 
 def report_lines(summary: IdentifySummary) -> Iterator[str]:
     """The result in words."""
@@ -415,7 +410,7 @@ def report_lines(summary: IdentifySummary) -> Iterator[str]:
     elif not summary.active and report.numbers:
         yield from wrapped(
             f"{name} is not the active model, so that the workbench and queries do not show "
-            f"this: {summary.command('models', 'activate', tools.chosen.name)}",
+            f"this: {command(f'models activate {quoted(tools.chosen.name)}', summary.db)}",
             "  ",
             "    ",
             cuts=True,
@@ -451,7 +446,7 @@ def _against_gold(summary: IdentifySummary) -> Iterator[str]:
         cuts=True,
     )
     if report.differ and summary.active and not summary.wanted.dry_run:
-        yield f"  Look at them: {summary.command('browse', summary.differing)}"
+        yield f"  Look at them: {command(f'browse {quoted(summary.differing)}', summary.db)}"
 
 
 def report_json(summary: IdentifySummary) -> dict[str, object]:

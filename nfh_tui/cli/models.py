@@ -140,7 +140,7 @@ def lines(found: "ModelComparison", items: int, db: "Path | None" = None) -> Ite
         yield f"On {counted(found.unseen.n, 'item')} of passages that neither learnt from:"
         yield from _table(found.unseen, first, second)
     yield ""
-    yield from _groups(found, first, second, "" if db is None else f" --db {quoted(str(db))}")
+    yield from _groups(found, first, second, db)
     yield from _notes(found, db)
     for right in ((True, False), (False, True)):
         yield from _items(found, right, items)
@@ -163,7 +163,9 @@ def _told(one: "FigureDifference") -> str:
     return told if one.p is None else f"{told} p {one.p:.3f}"
 
 
-def _groups(found: "ModelComparison", first: str, second: str, where: str) -> Iterator[str]:
+def _groups(
+    found: "ModelComparison", first: str, second: str, db: "Path | None"
+) -> Iterator[str]:
     names = {
         "both": "both right",
         "only_first": f"only {first}",
@@ -174,7 +176,7 @@ def _groups(found: "ModelComparison", first: str, second: str, where: str) -> It
         yield f"  {names[name]:22} {len(found.of(right)):>7,}"
         query = found.query_of(right)
         if query and found.of(right):
-            yield f"      nfh-tui browse {quoted(query)}{where}"
+            yield f"      {command(f'browse {quoted(query)}', db)}"
 
 
 def _notes(found: "ModelComparison", db: "Path | None") -> Iterator[str]:

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--parser",
-    "spec",
     metavar="SPEC",
     help=f"What parses, where it is needed: {PARSERS}; else the first English spaCy pipeline.",
 )
@@ -109,22 +108,9 @@ if TYPE_CHECKING:
 @on_database
 def predict(
     query: tuple[str, ...],
-    model: str | None,
-    spec: str | None,
-    force: bool,
     file: str | None,
-    out: Path | None,
-    format_name: str | None,
-    identifier: str | None,
-    anchors: Literal["given", "found"] | None,
-    patterns: bool | None,
-    scores: bool,
-    every: bool,
     background: bool,
-    scheduler: str | None,
-    db: Path | None,
-    as_json: bool,
-    **said: Any,  # noqa: ANN401 - the options of READING
+    **options: Any,  # noqa: ANN401 - the fields of PredictOptions, and the options of READING
 ) -> None:
     """Predict which head each number that QUERY finds has.
 
@@ -132,98 +118,79 @@ def predict(
     --file no database is needed: the numbers of a text are found, those whose noun is missing
     are resolved, and each is a line of JSON, as the gold format has it.
     """
-    reading = of_file(said, file)
+    reading = of_file(options, file)
+    call = PredictOptions(query=" ".join(query), reading=reading, **options)
     if file is None:
-        alone = (out, format_name, identifier, anchors, patterns, scores or None, every or None)
-        if any(option is not None for option in alone):
+        if call.about_file:
             raise click.UsageError(
                 "--out, --format, --identifier, --anchors, --deterministic, --scores and --all "
                 "go with --file"
             )
-
-        if background:
-            queue_prediction(
-                " ".join(query),
-                model,
-                spec,
-                db,
-                force=force,
-                scheduler=scheduler,
-                as_json=as_json,
-            )
-            return
-        if scheduler is not None:
+        if call.scheduler is not None and not background:
             raise click.UsageError("--scheduler goes with --background")
-        predict_database(" ".join(query), model, spec, db, force=force, as_json=as_json)
+        (queue_prediction if background else predict_database)(call)
         return
     if query:
         raise click.UsageError("give a QUERY or --file, not both")
-    if background or scheduler is not None:
+    if background or call.scheduler is not None:
         raise click.UsageError(
             "--background and --scheduler are about the database: leave out --file"
         )
-    if force:
+    if call.force:
         raise click.UsageError("--force is about the database: leave it out with --file")
-    if as_json and out is None:
+    if call.as_json and call.out is None:
         raise click.UsageError(
             "with --file, --json reports on what is written with --out; without it the lines "
             "themselves, which are JSON, go to standard output"
         )
-
-    predict_file(
-        PredictFileOptions(
-            place=file,
-            out=out,
-            format_name=format_name,
-            model=model,
-            identifier=identifier,
-            anchors=anchors,
-            patterns=patterns,
-            parser=spec,
-            scores=scores,
-            every=every,
-            db=db,
-            as_json=as_json,
-            reading=reading,
-        )
-    )
+    predict_file(call, file)
 
 
-def predict_database(
-    words: str,
-    model: str | None,
-    spec: str | None,
-    db: Path | None,
-    *,
-    force: bool,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictOptions:
+    """What the command line asks for, but for --file and --background."""
+
+    query: str
+    model: str | None
+    parser: str | None
+    force: bool
+    scheduler: str | None
+    db: Path | None
+    as_json: bool
+    out: Path | None
+    format_name: str | None
+    identifier: str | None
+    anchors: Literal["given", "found"] | None
+    patterns: bool | None
+    scores: bool
+    every: bool
+    reading: "ImportOptions | None"
+
+    @property
+    def about_file(self) -> bool:
+        """Whether anything is asked for that only --file has."""
+        said = (self.out, self.format_name, self.identifier, self.anchors, self.patterns)
+        return self.scores or self.every or any(one is not None for one in said)
+
+
+def predict_database(call: PredictOptions) -> None:
     """Predict the anchors that a query finds, and print the result."""
     from nfh_db.query import parse
     from nfh_tui.services.predict import PredictAllRequest, predict_all
 
-    parse(words)  # before a database is looked for
-    wanted = PredictAllRequest(words, model, spec, force, user())
-    with open_database(db, writes=True) as store, Steps("predict") as steps:
+    parse(call.query)  # before a database is looked for
+    wanted = PredictAllRequest(call.query, call.model, call.parser, call.force, user())
+    with open_database(call.db, writes=True) as store, Steps("predict") as steps:
         found = predict_all(store, wanted, steps.step)
     if found.fallback_reason:
         say(f"nfh-tui: {found.fallback_reason}")
-    if as_json:
+    if call.as_json:
         emit(found.report)
         return
-    tell_lines(predicted_lines(found.report, db))
+    tell_lines(predicted_lines(found.report, call.db))
 
 
-def queue_prediction(
-    words: str,
-    model: str | None,
-    spec: str | None,
-    db: Path | None,
-    *,
-    force: bool,
-    scheduler: str | None,
-    as_json: bool,
-) -> None:
+def queue_prediction(call: PredictOptions) -> None:
     """Queue a job that does the same; wrong arguments are refused at once."""
     from nfh_db.query import parse
     from nfh_tui.cli.options import queued
@@ -232,21 +199,21 @@ def queue_prediction(
     from nfh_tui.jobs.tasks import prediction_asked
     from nfh_tui.services.models import RESOLUTION
 
-    parse(words)
-    check_parser(spec)
-    check_scheduler(scheduler)
-    with open_database(db, writes=True) as store:
-        if model is not None and RESOLUTION.named(store, model) is None:
-            _check_recipe(model)
+    parse(call.query)
+    check_parser(call.parser)
+    check_scheduler(call.scheduler)
+    with open_database(call.db, writes=True) as store:
+        if call.model is not None and RESOLUTION.named(store, call.model) is None:
+            _check_recipe(call.model)
         new = prediction_asked(
-            words,
-            model=model,
-            parser=whole_parser(spec),
-            force=force,
-            scheduler=scheduler,
+            call.query,
+            model=call.model,
+            parser=whole_parser(call.parser),
+            force=call.force,
+            scheduler=call.scheduler,
             asked_by=user(),
         )
-        queued(store, new, db, as_json=as_json)
+        queued(store, new, call.db, as_json=call.as_json)
 
 
 def _check_recipe(model: str) -> None:
@@ -347,26 +314,7 @@ def report_json(
 Write = Callable[["PredictedNumber"], object]
 
 
-@dataclass(frozen=True, slots=True)
-class PredictFileOptions:
-    """Options of `nfh-tui predict --file`."""
-
-    place: str
-    out: Path | None
-    format_name: str | None
-    model: str | None
-    identifier: str | None
-    anchors: Literal["given", "found"] | None
-    patterns: bool | None
-    parser: str | None
-    scores: bool
-    every: bool
-    db: Path | None
-    as_json: bool
-    reading: "ImportOptions | None" = None
-
-
-def predict_file(call: PredictFileOptions) -> None:
+def predict_file(call: PredictOptions, place: str) -> None:
     """Predict the numbers of a file, or of standard input, and write what was predicted."""
     from nfh_tui.services.predict import PredictionCounts, predict
     from nfh_tui.services.predict_sources import (
@@ -381,19 +329,19 @@ def predict_file(call: PredictFileOptions) -> None:
 
     began = time.perf_counter()
     if call.out is not None:
-        check_out(call.out, [Path(call.place)], config.database(call.db))
+        check_out(call.out, [Path(place)], config.database(call.db))
     counts = PredictionCounts()
     with ExitStack() as stack:
-        other = other_format(call.place, call.format_name, call.reading)
+        other = other_format(place, call.format_name, call.reading)
         if other is not None:
             stream: FileOrigin = other.source
             format_name, taken = other.format.name, other.format.labelled
             found = passages_of(other, call.anchors or "given", call.reading)
         else:
-            lines = stack.enter_context(opened(call.place))
+            lines = stack.enter_context(opened(place))
             stream = lines
             format_name = call.format_name or format_of(lines)
-            if call.place != STANDARD_INPUT:
+            if place != STANDARD_INPUT:
                 lines.encodable = format_name == "dialog"
             # The rows of nfh-ident are numbers of both kinds.
             taken = format_name in LABELLED and format_name != "nfh-ident"
@@ -418,7 +366,7 @@ def predict_file(call: PredictFileOptions) -> None:
         say(summary(stream.name, counts, None))
 
 
-def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
+def _tools(call: PredictOptions, *, taken: bool) -> "PredictionTools":
     """taken: the numbers of the file are fused heads, unless --identifier decides."""
     from nfh_tui.services.predict import PredictRequest, tools_for
 
@@ -437,7 +385,7 @@ def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
     return tools
 
 
-def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools") -> Write:
+def _writer(stack: ExitStack, call: PredictOptions, tools: "PredictionTools") -> Write:
     """The function that writes a prediction: as JSON, or for a person."""
     from nfh_db.system import now
     from nfh_tui.services.predict import PredictionLines

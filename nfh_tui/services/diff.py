@@ -5,7 +5,7 @@ time, and in words.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -23,15 +23,14 @@ from nfh_db.formats.gold import times_of
 from nfh_db.formats.registry import GOLD, NFH, formats, sniffed
 from nfh_db.formats.rows import GoldRow, LabelledRow, per_token, release_head, source_head
 from nfh_db.messages import shown, visible
-from nfh_db.records import Ballot, ExportRecord, FlagMark, Gold, Role, Vote
+from nfh_db.records import Ballot, ExportRecord, Role, Vote
+from nfh_db.serialization import Marks, heads_of, marks_of
 from nfh_models.domain import (
     Anchor,
     Answer,
     Blocking,
-    Head,
     Kind,
     Mention,
-    Origin,
     Passage,
     Relation,
     Turn,
@@ -52,15 +51,14 @@ BEFORE, BEHIND = 32, 24
 
 KEY_BYTES = 16
 
-Spans = tuple[tuple[tuple[int, int, int, str], ...], ...]
-"""The mentions of each head: first token, token after the last, head token, origin."""
+_encoder = msgspec.msgpack.Encoder()
 
 
 class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
     """An answer."""
 
     kind: str
-    heads: Spans
+    heads: Marks
     relation: str | None
     sort: str | None
     noun: str | None
@@ -68,25 +66,17 @@ class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, answer: Answer) -> "DiffAnswer":
-        heads = tuple(
-            tuple((m.start, m.end, m.head, m.origin.value) for m in head.mentions)
-            for head in answer.heads
-        )
         relation = answer.relation.value if answer.relation else None
         sort = answer.sort.value if answer.sort else None
-        return cls(answer.kind.value, heads, relation, sort, answer.noun, answer.comment)
+        kind, heads = answer.kind.value, marks_of(answer)
+        return cls(kind, heads, relation, sort, answer.noun, answer.comment)
 
     def answer(self) -> Answer:
         """The answer of the domain."""
-        heads = tuple(
-            Head(
-                tuple(Mention(start, end, head, Origin(o)) for start, end, head, o in mentions)
-            )
-            for mentions in self.heads
-        )
         relation = Relation(self.relation) if self.relation else None
         sort = AnswerSort(self.sort) if self.sort else None
-        return Answer(Kind(self.kind), heads, relation, sort, self.noun, self.comment)
+        kind, heads = Kind(self.kind), heads_of(self.heads)
+        return Answer(kind, heads, relation, sort, self.noun, self.comment)
 
 
 class Voice(msgspec.Struct, frozen=True, array_like=True):
@@ -143,23 +133,6 @@ class ItemDisplay(msgspec.Struct, frozen=True, array_like=True):
     words: dict[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class DiffItem:
-    """A number of one side. key: equal for the same span of the same passage.
-
-    passage, start, stop: passage and tokens, to match corrected spans. spot: hash of the
-    characters in the text, to match numbers across tokenizations.
-    """
-
-    key: bytes
-    passage: bytes
-    start: int
-    stop: int
-    spot: bytes
-    body: Body
-    look: ItemDisplay
-
-
 # --- items from files and databases -----------------------------------------------------------
 
 
@@ -168,53 +141,53 @@ def id_of(row: GoldRow) -> str:
     return anchor_id(sound_digest(row.passage), row.anchor)
 
 
-def of_row(row: GoldRow, place: str) -> DiffItem:
+def of_row(row: GoldRow, place: str) -> Entry:
     """A line of a `gold` file."""
-    raw = row.passage
-    body = _body(row.gold, row.votes, row.flags, row.split, raw.turns)
+    raw, body = row.passage, _body(row, row.passage.turns)
     bounds = (raw.starts[row.anchor.start], raw.ends[row.anchor.end - 1])
     look = _look(place, row.line, raw.text, bounds, _words(body, raw.words))
     return _item(sound_digest(raw), row.anchor, spot_of(raw.text, bounds), body, look)
 
 
-def of_ballot(ballot: Ballot) -> DiffItem:
+def of_ballot(ballot: Ballot) -> Entry:
     """An item of a database."""
     passage, anchor = ballot.passage, ballot.anchor
-    body = _body(ballot.gold, ballot.votes, ballot.flags, ballot.split, passage.turns)
+    body = _body(ballot, passage.turns)
     words = {token: passage.word(token) for token in _tokens(body)}
     bounds = _bounds(passage, anchor)
     look = _look(ballot.document, ballot.anchor_id, passage.text, bounds, words)
     return _item(passage.digest, anchor, spot_of(passage.text, bounds), body, look)
 
 
-def _item(digest: str, anchor: Anchor, spot: bytes, body: Body, look: ItemDisplay) -> DiffItem:
+def _item(digest: str, anchor: Anchor, spot: bytes, body: Body, look: ItemDisplay) -> Entry:
     key = bytes.fromhex(anchor_id(digest, anchor))
-    passage = bytes.fromhex(digest)[:KEY_BYTES]
-    return DiffItem(key, passage, anchor.start, anchor.end, spot, body, look)
+    return _entry(key, bytes.fromhex(digest)[:KEY_BYTES], anchor, spot, body, look)
 
 
-def _body(
-    gold: Gold | None,
-    votes: Iterable[Vote],
-    flags: Iterable[FlagMark],
-    split: str | None,
-    turns: Sequence[Turn],
-) -> Body:
-    times = times_of(turns)
+def _entry(
+    key: bytes, passage: bytes, anchor: Anchor, spot: bytes, body: Body, look: ItemDisplay
+) -> Entry:
+    """An item to be paired. passage: equal for the same passage; spot: see `spot_of`."""
+    told = _encoder.encode(body), _encoder.encode(look)
+    return Entry(key, passage, anchor.start, anchor.end, spot, *told)
+
+
+def _body(found: GoldRow | Ballot, turns: Sequence[Turn]) -> Body:
+    gold, times = found.gold, times_of(turns)
     return Body(
         None if gold is None else DiffAnswer.of(gold.answer),
         None if gold is None else gold.rule.value,
         (None, None, ())
         if gold is None
         else (gold.adjudicator, gold.decided_at, tuple(sorted(gold.votes))),
-        tuple(sorted(map(_voice_of, votes), key=lambda one: (one.annotator, one.role))),
+        tuple(sorted(map(_voice_of, found.votes), key=lambda one: (one.annotator, one.role))),
         tuple(
             sorted(
-                (Flag(m.name.value, m.annotator, m.flagged_at, m.ends) for m in flags),
+                (Flag(m.name.value, m.annotator, m.flagged_at, m.ends) for m in found.flags),
                 key=lambda one: (one.name, one.annotator),
             )
         ),
-        split,
+        found.split,
         None if times is None else tuple(times),
     )
 
@@ -239,24 +212,24 @@ def _voice_of(vote: Vote) -> Voice:
 # --- in the form of nfh ---------------------------------------------------------------------
 
 
-def form_of_label(row: LabelledRow, place: str) -> DiffItem:
+def form_of_label(row: LabelledRow, place: str) -> Entry:
     """A line of an `nfh` file."""
     return _form_of_raw(json.loads(row.labels), row, place)
 
 
-def form_of_row(row: GoldRow, place: str) -> DiffItem | None:
+def form_of_row(row: GoldRow, place: str) -> Entry | None:
     """A line of a `gold` file as `nfh` has it; None where it has no form for it."""
     head = release_head(row.gold.answer if row.gold else None, row.anchor)
     return None if head is None else _form_of_raw(head, row, place)
 
 
-def _form_of_raw(head: Sequence[object], row: LabelledRow | GoldRow, place: str) -> DiffItem:
+def _form_of_raw(head: Sequence[object], row: LabelledRow | GoldRow, place: str) -> Entry:
     raw, anchor = row.passage, row.anchor
     bounds = (raw.starts[anchor.start], raw.ends[anchor.end - 1])
     return _form_item(head, raw.words, raw.turns, anchor, raw.text, bounds, place, row.line)
 
 
-def form_of_record(record: ExportRecord, number: int, place: str) -> DiffItem | None:
+def form_of_record(record: ExportRecord, number: int, place: str) -> Entry | None:
     """What a database writes as a row of `nfh`; None where it has no form for it."""
     head: Sequence[object] | None = source_head(record.labels)
     if head is None:
@@ -278,7 +251,7 @@ def _form_item(
     bounds: tuple[int, int],
     place: str,
     line: int,
-) -> DiffItem:
+) -> Entry:
     """An item whose key is made of what a row of `nfh` holds of the passage.
 
     head: a class, or tokens without the information which of them name one noun.
@@ -294,7 +267,7 @@ def _form_item(
     passage = said.digest()[:KEY_BYTES]
     span = hashlib.sha256(passage + f":{anchor.start}:{anchor.end}".encode("ascii"))
     key, spot = span.digest()[:KEY_BYTES], spot_of(text, bounds)
-    return DiffItem(key, passage, anchor.start, anchor.end, spot, body, look)
+    return _entry(key, passage, anchor, spot, body, look)
 
 
 def spot_of(text: str, bounds: tuple[int, int]) -> bytes:
@@ -667,21 +640,12 @@ def entries(side: DiffSide, *, form: bool, progress: Progress) -> Iterator[Entry
     Raises FormatError for a line that does not hold, StoreError for a database that cannot
     be read.
     """
-    encoder = msgspec.msgpack.Encoder()
     for number, item in enumerate(_items(side, form=form), 1):
         progress(number)
-        yield Entry(
-            item.key,
-            item.passage,
-            item.start,
-            item.stop,
-            item.spot,
-            encoder.encode(item.body),
-            encoder.encode(item.look),
-        )
+        yield item
 
 
-def _items(side: DiffSide, *, form: bool) -> Iterator[DiffItem]:
+def _items(side: DiffSide, *, form: bool) -> Iterator[Entry]:
     if side.sort == "database":
         yield from _of_database(side.path, form=form)
         return
@@ -699,7 +663,7 @@ def _forms(side: DiffSide) -> tuple[Path, ...]:
     return tuple(sorted(side.path.glob(f"*{NFH_END}")))
 
 
-def _of_file(path: Path, place: str, *, form: bool) -> Iterator[DiffItem]:
+def _of_file(path: Path, place: str, *, form: bool) -> Iterator[Entry]:
     source = Source(path)
     if form and (path.name.endswith(NFH_END) or _sort_of(source) == "nfh"):
         for label in nfh.read(source):
@@ -725,7 +689,7 @@ def _whole(path: Path) -> "Store":
     return store
 
 
-def _of_database(path: Path, *, form: bool) -> Iterator[DiffItem]:
+def _of_database(path: Path, *, form: bool) -> Iterator[Entry]:
     from nfh_db.query import parse
 
     with _whole(path) as store, store.items.frozen() as frozen:
