@@ -137,6 +137,26 @@ def clip(text: str, width: int) -> str:
     return "".join(kept)
 
 
+def cut_left(text: str, width: int) -> str:
+    """Return the end of a drawn text in at most `width` cells, with "…" before it if it is
+    cut.
+    """
+    if width <= 0:
+        return ""
+    if is_plain(text):
+        return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+    if width_of(text) <= width:
+        return text
+    kept: list[str] = []
+    room = width - 1
+    for glyph, cells in reversed(list(glyphs(text))):
+        room -= cells
+        if room < 0:
+            break
+        kept.append(glyph)
+    return "…" + "".join(reversed(kept))
+
+
 def broken(text: str, most: int) -> Iterator[Glyph]:
     """A text as it is displayed, in parts of at most `most` cells with their widths.
 

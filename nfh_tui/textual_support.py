@@ -18,6 +18,7 @@ from textual import events
 from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.dom import DOMNode
 from textual.geometry import Region, Size
@@ -32,7 +33,8 @@ from nfh_db.errors import StoreError
 from nfh_db.system import data_folder
 from nfh_models.domain import AnswerError, PassageError
 from nfh_models.errors import ModelsError
-from nfh_tui.display_text import clip, glyphs, is_plain, visible, width_of
+from nfh_tui.actions import ACTIONS
+from nfh_tui.display_text import clip, visible, width_of
 from nfh_tui.jobs.logs import open_private
 from nfh_tui.widgets.passage_render import STEPS, Roles, Run
 
@@ -168,6 +170,25 @@ def start(
         exclusive=exclusive,
         exit_on_error=False,
     )
+
+
+def bindings(method: str, where: str = "") -> list[BindingType]:
+    """Return the keys of all actions of a place as Textual bindings, under the action ids.
+
+    method: name of the screen's action that runs an action by its id.
+    """
+    return [
+        Binding(",".join(a.keys), f"{method}('{a.id}')", a.title, show=False, id=a.id)
+        for a in ACTIONS
+        if a.keys and a.where == where
+    ]
+
+
+def action_provider() -> type:
+    """Return the palette's provider; imported when the palette opens."""
+    from nfh_tui.screens.dialogs import ActionProvider
+
+    return ActionProvider
 
 
 # Widgets and screens that survive their own faults.
@@ -479,26 +500,6 @@ def one_line(text: str) -> str:
     spaces.
     """
     return visible(text.replace("\r\n", "\n").replace("\n", " / "))
-
-
-def cut_left(text: str, width: int) -> str:
-    """Return the end of a drawn text in at most `width` cells, with "…" before it if it is
-    cut.
-    """
-    if width <= 0:
-        return ""
-    if is_plain(text):
-        return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
-    if width_of(text) <= width:
-        return text
-    kept: list[str] = []
-    room = width - 1
-    for glyph, cells in reversed(list(glyphs(text))):
-        room -= cells
-        if room < 0:
-            break
-        kept.append(glyph)
-    return "…" + "".join(reversed(kept))
 
 
 def pad(text: str, width: int) -> str:

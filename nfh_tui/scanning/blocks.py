@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from nfh_models.text.sentences import SEEN, sentence_ends
 
@@ -47,21 +47,8 @@ class Block:
         return self.start + len(self.data)
 
 
-class Readable(Protocol):
-    """A stream of unpacked bytes."""
-
-    def read(self, size: int) -> bytes:
-        """At most `size` bytes; none at the end."""
-        ...
-
-    @property
-    def read_so_far(self) -> int:
-        """Bytes of the file on disk (packed) read so far."""
-        ...
-
-
 def blocks(
-    stream: Readable, *, per_line: bool, index: int = 0, start: int = 0
+    stream: "Reader", *, per_line: bool, index: int = 0, start: int = 0
 ) -> Iterator[Block]:
     """The blocks of a stream that is at byte `start`, where block `index` begins."""
     held = b""
@@ -84,7 +71,7 @@ def cut(window: bytes, *, per_line: bool) -> int:
     return white + 1 if white >= 0 else _whole_characters(window)
 
 
-def _filled(stream: Readable, held: bytes) -> bytes:
+def _filled(stream: "Reader", held: bytes) -> bytes:
     """`held` with more of the stream: longer than a block, unless the stream ends."""
     parts, size = [held], len(held)
     while size <= SIZE:
@@ -366,15 +353,12 @@ class TextFigures:
 
     def add(self, other: "TextFigures") -> None:
         """Add the figures of the text that follows. The order matters, see ANCHORS_KEPT."""
-        for name in (
-            "bytes",
-            "words",
-            "sentences",
-            "sentences_with_number",
-            "undecodable",
-            "nul",
-        ):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.bytes += other.bytes
+        self.words += other.words
+        self.sentences += other.sentences
+        self.sentences_with_number += other.sentences_with_number
+        self.undecodable += other.undecodable
+        self.nul += other.nul
         self.total.add(other.total)
         self.rest.add(other.rest)
         for words, count in other.anchors.items():

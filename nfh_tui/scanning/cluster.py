@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 from uuid import uuid4
@@ -20,6 +21,7 @@ from nfh_tui.scanning.worker import (
     WORKERS_LOST,
     BlockBytes,
     BlockTask,
+    PendingFigures,
     ScanHandshake,
     WorkerPoolError,
     WorkerReply,
@@ -176,14 +178,14 @@ class Cluster:
             self._handshake = reply.hello
         return self._handshake
 
-    def submit(self, block: BlockBytes) -> "_ClusterFigures":
+    def submit(self, block: BlockBytes) -> PendingFigures:
         """Queue a block; its bytes are sent with the task."""
         self._sent += 1
         name = f"nfh-scan-{self._run}-{self._sent}"
         future = self._client.submit(
             scan, self._task, self._run, block.data, key=name, pure=False
         )
-        return _ClusterFigures(self, future, block.where)
+        return partial(self._figures, future, block.where)
 
     def close(self) -> None:
         """Disconnect: pending blocks are dropped, the cluster keeps running."""
@@ -191,7 +193,7 @@ class Cluster:
             if self._client is not None:
                 self._client.close()
 
-    def figures(self, future: _Future, where: str) -> TextFigures:
+    def _figures(self, future: _Future, where: str) -> TextFigures:
         """Wait for the figures of a block. Raises WorkerPoolError."""
         reply = self._reply(future, where)
         if reply.tally is None or reply.hello != self.handshake():
@@ -249,19 +251,6 @@ class Cluster:
     def _cores(self) -> int:
         cores: dict[str, int] = self._client.nthreads()
         return sum(cores.values())
-
-
-class _ClusterFigures:
-    """The figures of a block that a cluster processes."""
-
-    def __init__(self, cluster: Cluster, future: _Future, where: str) -> None:
-        self._cluster = cluster
-        self._future = future
-        self._where = where
-
-    def result(self) -> TextFigures:
-        """Wait for the figures. Raises WorkerPoolError."""
-        return self._cluster.figures(self._future, self._where)
 
 
 # --- functions that Dask calls on the workers -----------------------------------------------

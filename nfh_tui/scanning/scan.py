@@ -202,6 +202,11 @@ class ScannedFile:
     """Why the checkpoint could not be written."""
     distinct: int = 0
     """Number of different anchors; `tally` may hold only the most common, see `ScanRequest`."""
+    checkpoint: Checkpoint | None = None
+    content: str | None = None
+    """Its `content_identity` when the scan began."""
+    saved: float = 0.0
+    """When the checkpoint was written, in monotonic seconds."""
 
     @property
     def tally(self) -> TextFigures:
@@ -243,23 +248,11 @@ class ScanRequest:
     """How many anchors of each finished file are kept in memory; None for all."""
 
 
-@dataclass(slots=True)
-class _OpenFile:
-    """A file that is being scanned."""
-
-    file: ScannedFile
-    checkpoint: Checkpoint | None
-    content: str | None
-    """Its `content_identity` when the scan began."""
-    saved: float = 0.0
-    """When the checkpoint was written, in monotonic seconds."""
-
-
 @dataclass(frozen=True, slots=True)
 class _PendingBlock:
     """A submitted block, or the end of a file."""
 
-    of: _OpenFile
+    of: ScannedFile
     figures: PendingFigures | None
     """None marks the end of the file."""
     start: int = 0
@@ -278,8 +271,7 @@ class Scan:
         self._pool = pool
         self._on_progress: Callable[[ScanProgress], object] | None = None
         self.handshake = pool.handshake()
-        self._open_files = [self._prepared(name) for name in request.names]
-        self.files = [of.file for of in self._open_files]
+        self.files = [self._prepared(name) for name in request.names]
         """In the order of the request."""
         self.total = TextFigures()
         """The sum over the files that were read to their end."""
@@ -315,81 +307,80 @@ class Scan:
 
     # --- submitting blocks --------------------------------------------------------------------
 
-    def _prepared(self, name: str) -> _OpenFile:
+    def _prepared(self, name: str) -> ScannedFile:
         file = ScannedFile(name)
-        of = _OpenFile(file, None, None)
         if name == STANDARD_INPUT:
-            return of
+            return file
         try:
-            of.content = content_identity(Path(name))
+            file.content = content_identity(Path(name))
         except OSError as error:
             file.failed = error.strerror or str(error)
-        if of.content is None:
-            return of
+        if file.content is None:
+            return file
         with suppress(OSError):
             file.size = Path(name).stat().st_size
         if self._request.checkpoints is not None:
             folder, per_line = self._request.checkpoints, self._request.per_line
-            of.checkpoint = Checkpoint(folder, name, of.content, per_line, self.handshake)
+            file.checkpoint = Checkpoint(folder, name, file.content, per_line, self.handshake)
             if self._request.fresh:
-                of.checkpoint.remove()
-            _resume(file, of.checkpoint.load())
+                file.checkpoint.remove()
+            _resume(file, file.checkpoint.load())
             if file.state.done:
                 # The figures take memory: they are loaded again when it is the file's turn.
                 file.state.tally = TextFigures()
-        return of
+        return file
 
     def _submitted(self) -> Iterator[_PendingBlock]:
-        for of in self._open_files:
+        for file in self.files:
             failed = ""
-            if of.file.state.done and of.checkpoint is not None:
-                self._done -= of.file.state.read
-                _resume(of.file, of.checkpoint.load())
-                self._done += of.file.state.read
+            if file.state.done and file.checkpoint is not None:
+                self._done -= file.state.read
+                _resume(file, file.checkpoint.load())
+                self._done += file.state.read
             try:
-                if not of.file.state.done and not of.file.failed:
-                    yield from self._blocks(of)
+                if not file.state.done and not file.failed:
+                    yield from self._blocks(file)
             except UnreadableError as error:
                 failed = str(error)
             except OSError as error:
                 failed = error.strerror or str(error)
-            yield _PendingBlock(of, None, failed=failed)
+            yield _PendingBlock(file, None, failed=failed)
 
-    def _blocks(self, of: _OpenFile) -> Iterator[_PendingBlock]:
-        index, start = of.file.state.index, of.file.state.start
+    def _blocks(self, file: ScannedFile) -> Iterator[_PendingBlock]:
+        index, start = file.state.index, file.state.start
         per_line = self._request.per_line
-        with opened(of.file.name, of.file.size) as reader:
+        with opened(file.name, file.size) as reader:
             reader.skip_to(start)
             for block in blocks(reader, per_line=per_line, index=index, start=start):
-                where = f"{of.file.name}, from byte {block.start:,}"
+                where = f"{file.name}, from byte {block.start:,}"
                 figures = self._pool.submit(BlockBytes(block.data, where))
                 yield _PendingBlock(
-                    of, figures, block.start, block.end, block.index, block.read
+                    file, figures, block.start, block.end, block.index, block.read
                 )
 
     # --- collecting figures -------------------------------------------------------------------
 
     def _collect(self, block: _PendingBlock) -> None:
-        of, state = block.of, block.of.file.state
+        file, state = block.of, block.of.state
         if block.figures is None:
-            self._finish(of, block.failed)
+            self._finish(file, block.failed)
         else:
             try:
-                tally = block.figures.result()
+                tally = block.figures()
             except BaseException:
-                self._save(of)
+                self._save(file)
                 raise
             state.tally.add(tally)
             self._done += block.read - state.read
             state.index, state.start, state.read = block.index + 1, block.end, block.read
             self._words += tally.words
             state.seconds += self._lap()
-            if time.monotonic() - of.saved > SAVED_EVERY:
-                self._save(of)
+            if time.monotonic() - file.saved > SAVED_EVERY:
+                self._save(file)
         if self._on_progress is not None:
             self._on_progress(
                 ScanProgress(
-                    file=of.file.name,
+                    file=file.name,
                     done=self._done,
                     started=self._started,
                     total=None if self._without_size else self._total_bytes,
@@ -398,11 +389,11 @@ class Scan:
                 )
             )
 
-    def _finish(self, of: _OpenFile, failed: str) -> None:
-        file, state = of.file, of.file.state
+    def _finish(self, file: ScannedFile, failed: str) -> None:
+        state = file.state
         if failed:
             file.failed = failed
-            self._save(of)
+            self._save(file)
             # The progress leaves out files that failed.
             self._done -= state.read
             self._total_bytes -= file.size or 0
@@ -410,39 +401,35 @@ class Scan:
         if file.failed:
             return
         if not state.done:
-            self._end(of)
+            self._end(file)
         self.total.add(state.tally)
         self.seconds += state.seconds
         file.distinct = len(state.tally.anchors)
         if self._request.top is not None:
             state.tally.anchors = dict(state.tally.common(self._request.top))
 
-    def _end(self, of: _OpenFile) -> None:
-        file, state = of.file, of.file.state
+    def _end(self, file: ScannedFile) -> None:
+        state = file.state
         state.seconds += self._lap()
         state.done = True
         if file.size is not None:
             self._done += file.size - state.read
             state.read = file.size
-        if of.content is None or _unchanged(file.name, of.content):
-            self._save(of)
+        if file.content is None or _unchanged(file.name, file.content):
+            self._save(file)
             return
         file.changed = True
-        if of.checkpoint is not None:
-            of.checkpoint.remove()
+        if file.checkpoint is not None:
+            file.checkpoint.remove()
 
-    def _save(self, of: _OpenFile) -> None:
+    def _save(self, file: ScannedFile) -> None:
         """Write the checkpoint, unless a write has failed before or nothing is done yet."""
-        file = of.file
-        of.saved = time.monotonic()
-        if (
-            of.checkpoint is None
-            or file.checkpoint_error
-            or not (file.state.index or file.state.done)
-        ):
+        file.saved = time.monotonic()
+        begun = file.state.index or file.state.done
+        if file.checkpoint is None or file.checkpoint_error or not begun:
             return
         try:
-            of.checkpoint.save(file.state)
+            file.checkpoint.save(file.state)
         except OSError as error:
             file.checkpoint_error = error.strerror or str(error)
 

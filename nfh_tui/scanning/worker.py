@@ -12,7 +12,7 @@ import struct
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -213,12 +213,8 @@ class BlockBytes:
     """File and position, for messages."""
 
 
-class PendingFigures(Protocol):
-    """The figures of a block that is being processed."""
-
-    def result(self) -> TextFigures:
-        """Wait for the figures. Raises ModelsError."""
-        ...
+PendingFigures = Callable[[], TextFigures]
+"""Waits for the figures of a block that is being processed. Raises ModelsError."""
 
 
 class WorkerPool(Protocol):

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import msgspec
@@ -17,6 +17,7 @@ from nfh_tui.scanning.worker import (
     WORKERS_LOST,
     BlockBytes,
     BlockTask,
+    PendingFigures,
     ScanHandshake,
     WorkerPoolError,
     WorkerReply,
@@ -87,9 +88,9 @@ class Workers:
             f"{log_path(LOG_NAME)} may say why"
         )
 
-    def submit(self, block: BlockBytes) -> "Future[TextFigures]":
+    def submit(self, block: BlockBytes) -> PendingFigures:
         """Queue a block for the next idle worker."""
-        return self._threads.submit(self._scan, block)
+        return self._threads.submit(self._scan, block).result
 
     def close(self) -> None:
         """Kill all workers; blocks that are queued are cancelled."""

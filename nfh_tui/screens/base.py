@@ -17,17 +17,24 @@ from rich.table import Table
 from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 
 from nfh_db.errors import QueryError
 from nfh_db.query import Query, parse
 from nfh_db.records import Annotator, Role
-from nfh_tui.actions import ACTIONS, BY_ID, Access, Action, foot_actions, is_function
+from nfh_tui.actions import BY_ID, Access, Action, foot_actions, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Keymap
-from nfh_tui.textual_support import Enduring, Typed, sentence_of, start
+from nfh_tui.textual_support import (
+    Enduring,
+    Typed,
+    action_provider,
+    bindings,
+    sentence_of,
+    start,
+)
 from nfh_tui.widgets.figure_lines import NOTHING_TO_OPEN, Line, Target
 from nfh_tui.widgets.figure_table import FigureTable
 from nfh_tui.widgets.input_bar import InputBar
@@ -76,22 +83,6 @@ ROOM_BEFORE = 48
 Work = Callable[[], Coroutine[object, object, None]]
 Handlers = Mapping[str, Callable[[], Any]]
 """Handlers by action id; coroutine functions run in the background."""
-
-
-def bindings() -> list[BindingType]:
-    """Return the keys of all "side" actions as Textual bindings, under the action ids."""
-    return [
-        Binding(",".join(a.keys), f"side('{a.id}')", a.title, show=False, id=a.id)
-        for a in ACTIONS
-        if a.keys and a.where == WHERE
-    ]
-
-
-def action_provider() -> type:
-    """Return the palette's provider; imported when the palette opens."""
-    from nfh_tui.screens.dialogs import ActionProvider
-
-    return ActionProvider
 
 
 def remembered(memory: Mapping[str, object], name: str, key: object) -> object | None:
@@ -306,7 +297,7 @@ class SideScreen(Enduring, Screen[str | None]):
     PANE_ACTIONS: ClassVar[tuple[str, ...]] = PANE_ACTIONS
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-medium"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # Textual's own names
-    BINDINGS: ClassVar[list[BindingType]] = bindings()
+    BINDINGS: ClassVar[list[BindingType]] = bindings("side", WHERE)
     DEFAULT_CSS = """
     SideScreen {
         background: $background;

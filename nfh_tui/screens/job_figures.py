@@ -87,9 +87,6 @@ class Listed:
     def names(self) -> dict[int, str]:
         return {model.id: model.name for model in self.models}
 
-    def job(self, job_id: int) -> Job | None:
-        return next((one for one in self.jobs if one.id == job_id), None)
-
     def model(self, model_id: int) -> Model | None:
         return next((one for one in self.models if one.id == model_id), None)
 

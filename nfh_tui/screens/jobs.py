@@ -141,18 +141,13 @@ class JobsScreen(SideScreen):
     @property
     def job(self) -> Job | None:
         """The selected job; None if a model is selected."""
-        kind, _, number = self.subject.partition(" ")
-        if kind != JOB_STOP or self.listed is None:
-            return None
-        return self.listed.job(int(number))
+        return next((one for one in self.jobs if job_stop(one.id) == self.subject), None)
 
     @property
     def model(self) -> Model | None:
         """The selected model; None if a job is selected."""
-        kind, _, number = self.subject.partition(" ")
-        if kind != MODEL_STOP or self.listed is None:
-            return None
-        return self.listed.model(int(number))
+        models = () if self.listed is None else self.listed.models
+        return next((one for one in models if model_stop(one.id) == self.subject), None)
 
     @property
     def jobs(self) -> Sequence[Job]:
@@ -233,11 +228,10 @@ class JobsScreen(SideScreen):
         """Add the reasons that depend on the job or model."""
         if action.id in JOB_ACTIONS | MODEL_ACTIONS:
             if self.job is None and self.model is None:
-                return (
-                    f"{NOTHING_HERE} {BEGIN}" if self.access >= Access.ADMIN else NOTHING_HERE
-                )
-            why = self._why_not_job(action.id) if action.id in JOB_ACTIONS else ""
-            return why or (self._why_not_model(action.id) if action.id in MODEL_ACTIONS else "")
+                begin = f" {BEGIN}" if self.access >= Access.ADMIN else ""
+                return f"{NOTHING_HERE}{begin}"
+            of_job = action.id in JOB_ACTIONS
+            return self._why_not_job(action.id) if of_job else self._why_not_model(action.id)
         return super().why_not(action)
 
     def _why_not_job(self, act: str) -> str:
@@ -333,11 +327,19 @@ class JobPanes(FigurePanes):
         self.jobs_screen.follow()
 
 
-class JobWatch:
-    """Reads the jobs and models, and compares two models, while the screen is open."""
+class ScreenPart:
+    """A part of the screen, which reads and writes."""
 
     def __init__(self, screen: JobsScreen) -> None:
         self._screen = screen
+        self.client, self.store, self.me = screen.client, screen.store, screen.me
+
+
+class JobWatch(ScreenPart):
+    """Reads the jobs and models, and compares two models, while the screen is open."""
+
+    def __init__(self, screen: JobsScreen) -> None:
+        super().__init__(screen)
         self._of = ""
         self._mark: LogMark | None = None
         self._version: int | None = None
@@ -366,7 +368,7 @@ class JobWatch:
 
     async def _looked(self) -> None:
         try:
-            version = await self._screen.client.read(self._screen.store.others_version)
+            version = await self.client.read(self.store.others_version)
             if self._stale(version):
                 self._version, self._read_at = version, monotonic()
                 await self.read_now()
@@ -382,16 +384,14 @@ class JobWatch:
     async def read_now(self) -> None:
         """Read the jobs, the models, and the details of the selected one."""
         before = self._screen.listed
-        jobs, models = (
-            await self._screen.client.read(self._screen.store.jobs.all),
-            await self._screen.client.read(self._screen.store.models.all),
-        )
+        jobs = await self.client.read(self.store.jobs.all)
+        models = await self.client.read(self.store.models.all)
         metrics = before.metrics if before is not None else {}
         for model in models:
             if model.recipe == SMALL and model.path is None and model.id not in metrics:
-                metrics = {**metrics, model.id: await self._screen.client.packaged_figures()}
+                metrics = {**metrics, model.id: await self.client.packaged_figures()}
         every = before.every if before is not None else bool(self._screen.memory.get("every"))
-        rounds = await self._screen.client.trainings_that_come_round()
+        rounds = await self.client.trainings_that_come_round()
         self._screen.listed = Listed(jobs, models, metrics, now(), every, rounds)
         if not self._screen.subject:
             self._screen.subject = next((job_stop(job.id) for job in jobs if _runs(job)), "")
@@ -413,8 +413,8 @@ class JobWatch:
     async def _read_job(self, job: Job) -> None:
         subject = self._screen.subject
         fresh = self._of != subject
-        found = await self._screen.client.job_log(job.id, None if fresh else self._mark)
-        points = await self._screen.client.read(self._screen.store.jobs.points, job.id)
+        found = await self.client.job_log(job.id, None if fresh else self._mark)
+        points = await self.client.read(self.store.jobs.points, job.id)
         if self._screen.subject != subject:
             return
         log = self._screen.view.log if found is None else found[1]
@@ -462,15 +462,15 @@ class JobWatch:
     async def _read_beside(self, model: Model) -> None:
         """Count the items by which model is correct, or use earlier counts."""
         subject = self._screen.subject
-        known = await self._screen.client.read(self._screen.store.comparisons.models)
+        known = await self.client.read(self.store.comparisons.models)
         other = self._other(model, known)
         if other is None or model.id not in dict(known):
             why = "" if other is None else NOTHING_SAID.format(name=model.name)
             self._take(subject, ModelComparisonRow(why=why))
             return
         versions = (
-            await self._screen.client.read(self._screen.store.comparisons.answers_version),
-            await self._screen.client.read(self._screen.store.comparisons.predictions_version),
+            await self.client.read(self.store.comparisons.answers_version),
+            await self.client.read(self.store.comparisons.predictions_version),
         )
         key = (model.id, other[0], self._screen.base, versions)
         kept = remembered(self._screen.memory, "beside", key)
@@ -502,9 +502,7 @@ class JobWatch:
         for side in SIDES:
             try:
                 query = parse(beside_query(name, other, side, self._screen.base))
-                counts[side] = await self._screen.client.read(
-                    self._screen.store.queue.count, query, self._screen.me
-                )
+                counts[side] = await self.client.read(self.store.queue.count, query, self.me)
             except QueryError as error:
                 return ModelComparisonRow(
                     other, self._screen.base, None, f"They cannot be compared: {error}"
@@ -520,11 +518,11 @@ class JobWatch:
         if any(_runs(job) and job.kind == PREDICT for job in self._screen.jobs):
             return replace(counted, untold=PREDICTING)
         # With this person's name: items that they must decide blind are left out there as well.
-        call = ["models", "compare", str(model.id), str(other_id), "--as", self._screen.me.name]
+        call = ["models", "compare", str(model.id), str(other_id), "--as", self.me.name]
         if counted.base:
             call += ["--", counted.base]
         try:
-            found = await report(call, self._screen.store.path, ModelComparisonReport)
+            found = await report(call, self.store.path, ModelComparisonReport)
         except ReportError:
             return replace(counted, untold=NO_INTERVAL)
         return replace(counted, report=found)
@@ -534,11 +532,8 @@ class JobWatch:
         self._of = ""
 
 
-class JobActions:
+class JobActions(ScreenPart):
     """Actions on jobs, and the start of trainings."""
-
-    def __init__(self, screen: JobsScreen) -> None:
-        self._screen = screen
 
     def handlers(self) -> Handlers:
         return {
@@ -560,8 +555,8 @@ class JobActions:
         options = [("Cancel it", faint, YES), ("Leave it", "", NO)]
         if await screen.choose_from(f"Cancel {name}?", options) != YES:
             return
-        who = by(screen.me.name)
-        done = await screen.client.write(screen.store.jobs.end, job.id, JobState.CANCELLED, who)
+        who = by(self.me.name)
+        done = await self.client.write(self.store.jobs.end, job.id, JobState.CANCELLED, who)
         await screen.reader.read_now()
         screen.say(
             f"{name} is cancelled" if done else f"{name} had ended already",
@@ -574,7 +569,7 @@ class JobActions:
         if job is None:
             return
         waits = job.state is JobState.QUEUED
-        if waits or await self._screen.client.write(self._screen.store.jobs.retry, job.id):
+        if waits or await self.client.write(self.store.jobs.retry, job.id):
             words = "waits for its turn" if waits else "is in the queue again"
             await self.queued(f"job {job.id} {words}")
         else:
@@ -584,7 +579,7 @@ class JobActions:
     async def queued(self, words: str) -> None:
         """Start a runner for queued jobs and report it; without one they stay queued."""
         try:
-            await self._screen.client.start_runner()
+            await self.client.start_runner()
             self._screen.say(words, Level.DONE)
         except OSError as error:
             self._screen.refuse(NOT_STARTED.format(why=error))
@@ -596,7 +591,7 @@ class JobActions:
         job = screen.job
         if job is None:
             return
-        found = await screen.client.job_log(job.id)
+        found = await self.client.job_log(job.id)
         at = now()
         parts = [log_parts(line, at) for line in (found[1] if found is not None else ())]
         lines = [" ".join(filter(None, pair)) for pair in parts]
@@ -607,20 +602,12 @@ class JobActions:
         screen = self._screen
         from nfh_tui.screens.dialogs import TrainingDialog
 
-        form = (
-            self._begun()
-            or last_form(await screen.client.read(screen.store.jobs.all))
-            or TrainingForm()
-        )
-        queries = [ALL_GOLD, *([screen.query_now] if screen.query_now else [])]
-        if form.query not in queries:
-            queries.append(form.query)
-        bases = [USUAL, *self._bases()]
-        if form.base not in bases:
-            bases.append(form.base)
-        there = await screen.client.read(
-            screen.store.queue.values, "split", screen.me, screen.role
-        )
+        begun = screen.memory.get("form")
+        form = begun if isinstance(begun, TrainingForm) else None
+        form = form or last_form(await self.client.read(self.store.jobs.all)) or TrainingForm()
+        queries = list(dict.fromkeys([ALL_GOLD, screen.query_now or ALL_GOLD, form.query]))
+        bases = list(dict.fromkeys([USUAL, *self._bases(), form.base]))
+        there = await self.client.read(self.store.queue.values, "split", self.me, screen.role)
         splits = list(dict.fromkeys([ANY_SPLIT, *there, form.split]))
         choices = Choices(bases, queries, splits)
         dialog = TrainingDialog(form, choices, self._gold_of, self._call)
@@ -633,22 +620,18 @@ class JobActions:
         screen.memory["form"] = None
         job_id = dialog.job_id
         if job_id is None:
-            new = job_of(chosen, screen.me.name)
-            await screen.client.check_training(new)
-            job_id = await screen.client.write(screen.store.jobs.add, new)
+            new = job_of(chosen, self.me.name)
+            await self.client.check_training(new)
+            job_id = await self.client.write(self.store.jobs.add, new)
         await self.queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
         screen.panes.show(LIST)
         screen.go_to_line(f"{JOB_STOP} {job_id}")
 
-    def _begun(self) -> TrainingForm | None:
-        begun = self._screen.memory.get("form")
-        return begun if isinstance(begun, TrainingForm) else None
-
     async def _call(self, form: TrainingForm) -> int:
         """Queue a training by the command, which validates it; returns the job's id."""
-        self._screen.client.require(Access.ADMIN)
-        call = [*call_of(form), "--as", self._screen.me.name]
-        return (await report(call, self._screen.store.path, QueuedJob)).id
+        self.client.require(Access.ADMIN)
+        call = [*call_of(form), "--as", self.me.name]
+        return (await report(call, self.store.path, QueuedJob)).id
 
     def _bases(self) -> list[str]:
         """Return the models from which a training may start, the active one first."""
@@ -659,19 +642,16 @@ class JobActions:
 
     async def _gold_of(self, query: str) -> str:
         """Describe the number of items with gold of a query."""
-        screen = self._screen
-        n = await screen.client.read(
-            screen.store.queue.count, parse(f"{query} {GOLD}".strip()), screen.me
+        n = await self.client.read(
+            self.store.queue.count, parse(f"{query} {GOLD}".strip()), self.me
         )
         return f"{items(n)} with gold"
 
 
-class ModelActions:
+class ModelActions(ScreenPart):
     """Actions on models."""
 
-    def __init__(self, screen: JobsScreen) -> None:
-        self._screen = screen
-        self._under_way = ""
+    _under_way = ""
 
     def handlers(self) -> Handlers:
         return {
@@ -705,9 +685,9 @@ class ModelActions:
 
         async def run() -> None:
             try:
-                screen.client.require(Access.ADMIN)
-                call = ["models", *arguments, "--as", screen.me.name]
-                said = await output(call, screen.client.store.path)
+                self.client.require(Access.ADMIN)
+                call = ["models", *arguments, "--as", self.me.name]
+                said = await output(call, self.store.path)
             finally:
                 self._under_way = ""
                 screen.set_status(busy="")
@@ -732,7 +712,7 @@ class ModelActions:
             offered.insert(0, ("the queue's query", screen.query_now))
         options = []
         for words, query in offered:
-            n = await screen.client.read(screen.store.queue.count, parse(query), screen.me)
+            n = await self.client.read(self.store.queue.count, parse(query), self.me)
             options.append((words, f"{items(n)}  {query}", query))
         title = f"Of which items shall {model.name} predict?"
         chosen = await screen.choose_from(title, options)
@@ -740,8 +720,8 @@ class ModelActions:
             return
         from nfh_tui.jobs.tasks import prediction_asked
 
-        new = prediction_asked(chosen, model=model.name, asked_by=screen.me.name)
-        job_id = await screen.client.write(screen.store.jobs.add, new)
+        new = prediction_asked(chosen, model=model.name, asked_by=self.me.name)
+        job_id = await self.client.write(self.store.jobs.add, new)
         await screen.job_actions.queued(f"job {job_id} has {model.name} predict")
 
     async def compare(self) -> None:
@@ -750,7 +730,7 @@ class ModelActions:
         model = screen.model
         if model is None:
             return
-        others = others_of(model, await screen.client.read(screen.store.comparisons.models))
+        others = others_of(model, await self.client.read(self.store.comparisons.models))
         if not others:
             screen.refuse("No other model has answered any item; p on one has it predict.")
             return
@@ -789,7 +769,7 @@ class ModelActions:
         async def read() -> None:
             call = ["models", "show", str(model.id)]
             try:
-                text = await output(call, self._screen.store.path)
+                text = await output(call, self.store.path)
             finally:
                 self._screen.set_status(busy="")
             if self._screen.is_current:

@@ -10,9 +10,9 @@ from textual.strip import Strip
 
 from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
-from nfh_tui.display_text import clip, isolated, width_of
+from nfh_tui.display_text import clip, cut_left, isolated, width_of
 from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
-from nfh_tui.textual_support import EnduringPane, Painter, cut_left, one_line, pad, start
+from nfh_tui.textual_support import EnduringPane, Painter, one_line, pad, start
 from nfh_tui.widgets.passage_render import Roles, Run
 from nfh_tui.workbench.session import IdList
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from nfh_db.records import AnchorItem
 from nfh_models.domain import Anchor, Answer, Head, Kind, Passage, Relation, Sort
 from nfh_models.domain.compare import CLASS_NOUNS
-from nfh_tui.display_text import clip, isolated, visible, width_of
+from nfh_tui.display_text import clip, cut_left, isolated, visible, width_of
 from nfh_tui.editor.commands import BEFORE_NOUNS, FUNCTION_WORDS, PRONOUNS, fold, token_scores
 from nfh_tui.editor.state import live
 
@@ -813,9 +813,6 @@ def _value(item: PlacedNumber) -> float | None:
     return parts[0].value if len(parts) == 1 else None
 
 
-ELLIPSIS = "…"
-
-
 def sentence(passage: Passage, anchor: Anchor, width: int) -> Text:
     """The turn around a number in at most `width` cells, the number bold in brackets."""
     before, word, after = parts(passage, anchor)
@@ -823,7 +820,7 @@ def sentence(passage: Passage, anchor: Anchor, width: int) -> Text:
     room = max(0, width - width_of(word))
     right = min(width_of(after), max(room // 2, room - width_of(before)))
     # Isolated last: what is cut would lose one end of its isolation.
-    shown = Text(isolated(_cut_left(before, room - right)))
+    shown = Text(isolated(cut_left(before, room - right)))
     shown.append(isolated(word), "bold")
     shown.append(isolated(clip(after, right)))
     return shown
@@ -843,15 +840,3 @@ def _drawn(text: str) -> str:
     ends = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")
     middle = " ".join(text.split())
     return f"{ends[0]}{visible(middle)}{ends[1]}" if middle else ends[0]
-
-
-def _cut_left(text: str, width: int) -> str:
-    """The end of a text, with … where it is cut."""
-    if width_of(text) <= width:
-        return text
-    if width <= 0:
-        return ""
-    kept = text[-(width - 1) :] if width > 1 else ""
-    while kept and width_of(kept) >= width:
-        kept = kept[1:]
-    return ELLIPSIS + kept

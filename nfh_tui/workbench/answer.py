@@ -280,12 +280,9 @@ class AnswerController(Controller):
         self.bench.item.leave()
         self.ui.notify("")
         handed_over = asyncio.Event()
-        start(
-            self.bench,
-            partial(self._commit, item, state.edit, made, self._exposure(item), handed_over),
-            group="commit",
-            description="saving an answer",
-        )
+        one = Unsaved(state.edit, made, self._exposure(item))
+        commit = partial(self._commit, item, one, handed_over)
+        start(self.bench, commit, group="commit", description="saving an answer")
         # The next key may write, above all an undo; its write must come after this one.
         await handed_over.wait()
         await self.go_on()
@@ -332,26 +329,13 @@ class AnswerController(Controller):
             rule_tag=self.state.edit.tag,
         )
 
-    async def _commit(
-        self,
-        item: AnchorItem,
-        edit: EditState,
-        made: Answer,
-        seen: Exposure,
-        handed_over: asyncio.Event,
-    ) -> None:
-        state = self.state
+    async def _commit(self, item: AnchorItem, one: Unsaved, handed_over: asyncio.Event) -> None:
+        state, edit, made = self.state, one.edit, one.answer
         key = (item.anchor_id, edit.role)
         try:
             try:
-                writing = self.client.write(
-                    self.store.edits.commit_answer,
-                    item.anchor_id,
-                    state.me,
-                    edit.role,
-                    made,
-                    seen,
-                )
+                how = item.anchor_id, state.me, edit.role, made, one.exposure
+                writing = self.client.write(self.store.edits.commit_answer, *how)
             finally:
                 handed_over.set()
             saved = await writing
@@ -360,7 +344,7 @@ class AnswerController(Controller):
             # The cause of the failure affects the draft as well; one report is enough.
             state.unsaved_reported = True
             self._write_draft(key, edit)
-            state.unsaved[key] = Unsaved(edit, made, seen)
+            state.unsaved[key] = one
             self.ui.refresh_status()
             failed = error
             self.bench.enqueue(lambda: self._commit_failed(key, failed))

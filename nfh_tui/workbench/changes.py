@@ -25,7 +25,6 @@ from nfh_tui.workbench.display import local_time
 from nfh_tui.workbench.session import ItemKey
 from nfh_tui.workbench.state import Unsaved
 
-STALE_CHOICES = (("y", "replace", "y"), ("n", "keep", "n"))
 ROOM_OF_CHOICES = 24
 """Cells of the footer for the spans to choose from."""
 MOST_CHOICES = 9
@@ -113,23 +112,16 @@ class SpanController(Controller):
         """
         state = self.state
         await self.bench.answers.draft_writer.flush()
+        replace = self.store.edits.replace_anchor
+        how = item.anchor_id, state.me, state.role, span
         try:
-            saved = await self.client.write(
-                self.store.edits.replace_anchor, item.anchor_id, state.me, state.role, span
-            )
+            saved = await self.client.write(replace, *how)
         except StaleLabelsError as error:
             question = self._stale_words(item, error.labels)
-            if await self.bench.prompts.choose(question, STALE_CHOICES) != "y":
+            if not await self.bench.prompts.confirm(question, "replace", "keep"):
                 self.ui.notify(f"the number stays “{_words(item, item.anchor)}”")
                 return
-            saved = await self.client.write(
-                self.store.edits.replace_anchor,
-                item.anchor_id,
-                state.me,
-                state.role,
-                span,
-                error.labels,
-            )
+            saved = await self.client.write(replace, *how, error.labels)
         state.drafts.pop((item.anchor_id, state.role), None)
         state.drafts.pop((saved.anchor_id, state.role), None)
         self.bench.item.draft_steps.forget(item.anchor_id)
@@ -213,14 +205,9 @@ class UndoController(Controller):
         await self.bench.answers.draft_writer.flush()
         # A settlement of many items takes seconds; keys wait until it is done.
         words = "taking back…" if undo else "doing it again…"
-        me = self.state.me
-        step = (
-            self.client.write(self.store.edits.undo, me)
-            if undo
-            else self.client.write(self.store.edits.redo, me)
-        )
+        step = self.store.edits.undo if undo else self.store.edits.redo
         try:
-            done = await self.ui.busy_while(words, step)
+            done = await self.ui.busy_while(words, self.client.write(step, self.state.me))
         except (ChangedSinceError, NotAllowedError) as error:
             raise RefusedError(str(error)) from error
         if done is None:
@@ -255,7 +242,6 @@ class UndoController(Controller):
 
 
 QUESTION = "Write all there is to another file?"
-CHOICES = (("y", "write it", "yes"), ("n", "not now", "no"))
 WRITTEN = """{place}
 
 This file holds all that was saved in the database, and what could not be saved. Leave this
@@ -288,7 +274,7 @@ class RescueController(Controller):
         """Offer to write everything to another file if the open file is lost."""
         if not isinstance(error, GoneError) or self.state.question_open:
             return
-        if await self.bench.prompts.choose(QUESTION, CHOICES) == "yes":
+        if await self.bench.prompts.confirm(QUESTION, "write it", "not now"):
             await self.run()
 
     async def run(self) -> None:

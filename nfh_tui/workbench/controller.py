@@ -92,6 +92,10 @@ class Prompts(Controller):
             bench.commands.put_back(command)
         return None
 
+    async def confirm(self, question: str, yes: str, no: str) -> bool:
+        """Ask a question in the footer; True if y is pressed. yes, no: labels of y and n."""
+        return await self.choose(question, (("y", yes, "y"), ("n", no, "n"))) == "y"
+
     async def ask(
         self,
         prompt: str,

@@ -261,11 +261,7 @@ class QueueController(Controller):
     async def _step(self, by: int) -> None:
         """Move by a number of items; an item beside the queue returns to it first."""
         await self.placed.wait()
-        target = (
-            self.state.position.next_index - 1 + by
-            if by > 0
-            else self.state.position.previous_index + 1 + by
-        )
+        target = self.state.position.start(forward=by > 0) + by
         if 0 <= target < len(self.state.ids):
             await self.go(target)
             return
@@ -311,7 +307,7 @@ class QueueController(Controller):
     async def _undecided_near(self, forward: bool) -> int | None:
         """Return the nearest undecided position in the next windows of rows."""
         state = self.state
-        here = state.position.next_index - 1 if forward else state.position.previous_index + 1
+        here = state.position.start(forward=forward)
         start = here + 1 if forward else here - WINDOW
         for _ in range(WINDOWS):
             ids = state.ids.slice(start, start + WINDOW)
@@ -336,7 +332,7 @@ class QueueController(Controller):
                 self.store.queue.ids, parse(query), state.me, state.role
             ):
                 waiting.update(chunk)
-        here = state.position.next_index - 1 if forward else state.position.previous_index + 1
+        here = state.position.start(forward=forward)
         return state.ids.step(here, waiting, forward)
 
     # --- moving inside the panes ------------------------------------------------------------

@@ -235,9 +235,8 @@ class QueryController(Controller):
         await self.client.write(self.store.workspace.save_view, self.state.me, view.name, None)
 
     async def _delete(self, view: NamedQuery) -> None:
-        choices = (("y", "delete it", "y"), ("n", "keep it", "n"))
         question = f"Delete the view “{view.name}”? Its query: {view.query or 'everything'}"
-        if await self.bench.prompts.choose(question, choices) == "y":
+        if await self.bench.prompts.confirm(question, "delete it", "keep it"):
             await self.client.write(
                 self.store.workspace.save_view, self.state.me, view.name, None
             )
@@ -247,9 +246,8 @@ class QueryController(Controller):
         known = dict(await self.client.read(self.store.workspace.views, self.state.me))
         if name not in known:
             return True
-        choices = (("y", "replace it", "y"), ("n", "keep it", "n"))
         question = f"There is a view “{name}”: {known[name] or 'everything'}"
-        return await self.bench.prompts.choose(question, choices) == "y"
+        return await self.bench.prompts.confirm(question, "replace it", "keep it")
 
     async def save_view(self) -> None:
         """Save the query under a name."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Static
@@ -17,7 +17,7 @@ from textual.widgets import Static
 from nfh_db.errors import QueryError
 from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Annotator
-from nfh_tui.actions import ACTIONS, BY_ID, Action, Mode, is_function
+from nfh_tui.actions import BY_ID, Action, Mode, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.textual_support import (
@@ -28,6 +28,8 @@ from nfh_tui.textual_support import (
     PredictorChanged,
     Typed,
     WorkbenchReady,
+    action_provider,
+    bindings,
     sentence_of,
     start,
 )
@@ -82,29 +84,13 @@ POLL = 1.0
 """Seconds between checks for commits of other processes."""
 
 
-def bindings() -> list[BindingType]:
-    """Return the keys of all actions as Textual bindings, under the action ids."""
-    return [
-        Binding(",".join(a.keys), f"act('{a.id}')", a.title, show=False, id=a.id)
-        for a in ACTIONS
-        if a.keys and not a.where
-    ]
-
-
-def action_provider() -> type:
-    """Return the palette's provider; imported when the palette opens."""
-    from nfh_tui.screens.dialogs import ActionProvider
-
-    return ActionProvider
-
-
 class Workbench(Enduring, Screen[None]):
     """Queue, passage and evidence. Controllers draw and change them; they share one state."""
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
-    BINDINGS: ClassVar[list[BindingType]] = bindings()
+    BINDINGS: ClassVar[list[BindingType]] = bindings("act")
     COMMANDS: ClassVar = {action_provider}
 
     def __init__(

@@ -38,10 +38,14 @@ class Position:
         """The previous index; `index` itself if the item shown is detached and not in a gap."""
         return self.index if self.is_detached and not self.is_gap else self.index - 1
 
+    def start(self, *, forward: bool) -> int:
+        """The index from which steps to the next or to previous items are counted."""
+        return self.next_index - 1 if forward else self.previous_index + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """An answer whose commit failed."""
+    """An answer that is being committed, or whose commit failed."""
 
     edit: EditState
     """The state of the editor from which the answer was made."""

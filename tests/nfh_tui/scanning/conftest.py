@@ -1,6 +1,7 @@
 """A real engine, loaded once, and texts of our own wording to scan."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,13 @@ import pytest
 
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.scan import Scan, ScanRequest
-from nfh_tui.scanning.worker import BlockBytes, BlockProcessor, BlockTask, ScanHandshake
+from nfh_tui.scanning.worker import (
+    BlockBytes,
+    BlockProcessor,
+    BlockTask,
+    PendingFigures,
+    ScanHandshake,
+)
 
 NUMBERED = (
     "She asked for a lamp, and then for another one.",
@@ -52,23 +59,17 @@ class Inline:
     def handshake(self) -> ScanHandshake:
         return self.processor.handshake()
 
-    def submit(self, piece: BlockBytes) -> "Later":
-        return Later(self, piece.data)
+    def submit(self, piece: BlockBytes) -> PendingFigures:
+        return partial(self._later, piece.data)
+
+    def _later(self, data: bytes) -> TextFigures:
+        if self.done == self.fail_at:
+            raise KeyboardInterrupt
+        self.done += 1
+        return self.processor.scan(data)
 
     def close(self) -> None:
         pass
-
-
-class Later:
-    def __init__(self, pool: Inline, data: bytes) -> None:
-        self.pool = pool
-        self.data = data
-
-    def result(self) -> TextFigures:
-        if self.pool.done == self.pool.fail_at:
-            raise KeyboardInterrupt
-        self.pool.done += 1
-        return self.pool.processor.scan(self.data)
 
 
 def figures(scan: Scan) -> list[object]:

@@ -83,11 +83,11 @@ def test_a_worker_that_finds_another_model_stops_the_scan(
     version: Path, workers: Workers
 ) -> None:
     assert workers.handshake().version == "1"
-    assert workers.submit(BlockBytes(b"one", "here")).result().words == 1
+    assert workers.submit(BlockBytes(b"one", "here"))().words == 1
     version.write_text("2")
     os.kill(workers.pids[0], signal.SIGKILL)
     with pytest.raises(WorkerPoolError, match=r"was changed meanwhile: .*quick, 1, .*quick, 2"):
-        workers.submit(BlockBytes(b"one", "here")).result()
+        workers.submit(BlockBytes(b"one", "here"))()
 
 
 def test_what_nobody_provided_for_is_a_sentence(
@@ -124,7 +124,7 @@ def test_a_block_that_ends_every_worker_is_given_up(monkeypatch: pytest.MonkeyPa
     pool = Workers(RULES, 1)
     try:
         with pytest.raises(WorkerPoolError, match="3 times"):
-            pool.submit(BlockBytes(b"one", "here")).result()
+            pool.submit(BlockBytes(b"one", "here"))()
         with pytest.raises(WorkerPoolError, match="while it started, 3 times"):
             pool.handshake()
     finally:

@@ -122,7 +122,7 @@ async def test_a_job_is_cancelled_after_one_question(open_desk, corpus, store) -
         await desk.press("enter")
         await until(desk, lambda: store.jobs.read(job_id).state is JobState.CANCELLED)
         await until(desk, lambda: "is cancelled" in screen.status_line.status.say)
-        await until(desk, lambda: "cancelled" in screen.listed.job(job_id).state)
+        await until(desk, lambda: "cancelled" in screen.job.state)
         await desk.press("x")
         assert screen.status_line.status.say == "It has ended already."
         await desk.press("r")

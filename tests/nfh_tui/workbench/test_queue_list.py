@@ -9,7 +9,8 @@ from textual.app import App, ComposeResult
 
 from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
-from nfh_tui.textual_support import cut_left, one_line, pad
+from nfh_tui.display_text import cut_left
+from nfh_tui.textual_support import one_line, pad
 from nfh_tui.widgets.queue_list import KNOWN, QueueList, row_flags, row_note
 from nfh_tui.workbench.session import IdList
 
