@@ -22,6 +22,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     parse_query,
+    picked,
     tell,
     user,
 )
@@ -148,21 +149,17 @@ def as_object(result: "CompetenceResult", only: Collection[str] = ()) -> Json:
 
 
 def _person_json(person: "AnnotatorCompetence") -> Json:
-    written = to_json(person)
     drift = person.drift
-    written["drift"] = {
-        "why": drift.why,
-        "seconds": drift.seconds,
-        "blocks": drift.blocks,
-        "trends": [to_json(trend) | {"holds": trend.holds} for trend in drift.trends],
+    return {
+        **picked(person, "name answers kinds own"),
+        "drift": {
+            **picked(drift, "why seconds blocks"),
+            "trends": [to_json(trend) | {"holds": trend.holds} for trend in drift.trends],
+        },
+        "habits": person.habits,
+        **picked(person, "against_expert=expert check_items=checks"),
+        "against_majority_of_others": person.others,
     }
-    for ours, name in (
-        ("expert", "against_expert"),
-        ("checks", "check_items"),
-        ("others", "against_majority_of_others"),
-    ):
-        written[name] = written.pop(ours)
-    return written
 
 
 SHOWN_PEOPLE = 12

@@ -14,7 +14,7 @@ from msgspec import convert
 
 from nfh_db.formats.files import write_lines
 from nfh_db.messages import counted, visible
-from nfh_db.query import Query, parse
+from nfh_db.query import parse
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
 from nfh_models.errors import ModelsError
@@ -233,18 +233,6 @@ def opened(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | None"]
 
     with open_to_read(database) as store:
         yield store
-
-
-def named_file(call: EvaluateOptions) -> Path:
-    """The file of a call that is not about a database. ValueError where it names none."""
-    if call.file is None:
-        raise ValueError("neither a file nor a database to measure on")
-    return call.file
-
-
-def parsed_query(call: EvaluateOptions) -> Query:
-    """The anchors that are measured on. Raises QueryError."""
-    return parse(call.query)
 
 
 def warn(sentences: Iterable[str]) -> None:

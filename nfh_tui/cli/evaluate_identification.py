@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.messages import counted, visible
+from nfh_db.query import parse
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
 from nfh_models.identification.base import RULES, SVM, TRAINED, Example
@@ -51,9 +52,7 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_notes,
     interval_words,
-    named_file,
     opened,
-    parsed_query,
     tell_seconds,
     tell_wrong,
     warn,
@@ -647,11 +646,10 @@ def _looks_up(call: EvaluateOptions) -> bool:
 
 
 def _examples(call: EvaluateOptions, store: "Store | None") -> Examples:
-    if store is None or call.file is not None:
-        return examples_of_file(
-            named_file(call), call.format, blind=call.blind, options=call.reading
-        )
-    return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
+    if call.file is not None:
+        return examples_of_file(call.file, call.format, blind=call.blind, options=call.reading)
+    assert store is not None  # noqa: S101 - opened, since the labels are in it
+    return examples_of_store(store, parse(call.query), call.split, blind=call.blind)
 
 
 def _training_set(call: EvaluateOptions, step: Tell) -> FoldExamples | None:

@@ -9,6 +9,7 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from nfh_db.messages import counted, visible
+from nfh_db.query import parse
 from nfh_models.domain import Passage
 from nfh_models.parsing.base import load_parser
 from nfh_models.resolution import scoring
@@ -46,9 +47,7 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_notes,
     interval_words,
-    named_file,
     opened,
-    parsed_query,
     tell_seconds,
     tell_wrong,
     warn,
@@ -207,11 +206,12 @@ def _compared(
 def _examples(call: EvaluateOptions, store: "Store | None") -> ResolutionExamples:
     if call.several_heads:
         return resolution_examples_of_package()
-    if store is None or call.file is not None:
+    if call.file is not None:
         return resolution_examples_of_file(
-            named_file(call), call.format, blind=call.blind, options=call.reading
+            call.file, call.format, blind=call.blind, options=call.reading
         )
-    return resolution_examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
+    assert store is not None  # noqa: S101 - opened, since the labels are in it
+    return resolution_examples_of_store(store, parse(call.query), call.split, blind=call.blind)
 
 
 def _systems(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSystem]:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -216,20 +216,6 @@ MODEL = "model=name recipe=model.recipe version=model.version"
 FILE_NAME_SHOWN = 200
 
 
-@dataclass(slots=True)
-class FoundCounts:
-    """Counts of the numbers found. rules: yes and no by rule."""
-
-    numbers: int = 0
-    yes: int = 0
-    rules: dict[str, list[int]] = field(default_factory=dict)
-
-    def add(self, found: "FoundNumber") -> None:
-        self.numbers += 1
-        self.yes += found.decision.nfh
-        self.rules.setdefault(found.decision.rule, [0, 0])[0 if found.decision.nfh else 1] += 1
-
-
 def identify_file(
     place: str,
     out: Path | None,
@@ -241,7 +227,12 @@ def identify_file(
     as_json: bool,
 ) -> None:
     """Decide the numbers of a file, or of standard input, and write what was found."""
-    from nfh_tui.services.identify import check_running, numbers_in_text, read_text
+    from nfh_tui.services.identify import (
+        Identification,
+        check_running,
+        numbers_in_text,
+        read_text,
+    )
 
     began = time.perf_counter()
     if out is not None:
@@ -249,7 +240,7 @@ def identify_file(
     name, text = read_text(place)
     check_running(place)
     tools = tools_of(_chosen(model, db), spec)
-    counts = FoundCounts()
+    counts = Identification()
     listed: list[dict[str, object]] = []
     # What is printed line by line shows itself how far it is.
     shown = out is None and not as_json and watched()
@@ -257,7 +248,8 @@ def identify_file(
         steps = stack.enter_context(Steps("identify"))
         write = _writer(stack, out, listed, as_json=as_json)
         for found in numbers_in_text(text, tools, per_line=per_line):
-            counts.add(found)
+            counts.numbers += 1
+            counts.count(found.decision.nfh, found.decision.rule)
             write(found)
             if not shown:
                 steps.step("characters read:", found.end, len(text))
@@ -336,11 +328,11 @@ def one_line(text: str) -> str:
     return WHITE_SPACE.sub(" ", text)
 
 
-def _say_how_many(name: str, counts: FoundCounts, out: Path | None) -> None:
+def _say_how_many(name: str, counts: "Identification", out: Path | None) -> None:
     """Print the summary, unless the lines went to standard output of a program."""
     summary = (
         f"{name}: {counted(counts.numbers, 'number')}, {counts.yes:,} without a noun (NFH), "
-        f"{counts.numbers - counts.yes:,} with"
+        f"{counts.no:,} with"
     )
     if out is not None:
         tell(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
@@ -349,10 +341,13 @@ def _say_how_many(name: str, counts: FoundCounts, out: Path | None) -> None:
 
 
 def _report(
-    name: str, text: str, tools: "IdentificationTools", counts: FoundCounts, out: Path | None
+    name: str,
+    text: str,
+    tools: "IdentificationTools",
+    counts: "Identification",
+    out: Path | None,
 ) -> dict[str, object]:
     chosen = tools.chosen
-    rules = {rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(counts.rules.items())}
     return {
         "file": name,
         "out": None if out is None else str(out),
@@ -360,8 +355,16 @@ def _report(
         "parser": tools.parser_name or None,
         "characters": len(text),
         "numbers": counts.numbers,
-        "nfh": {"yes": counts.yes, "no": counts.numbers - counts.yes},
-        "rules": rules,
+        **_decided(counts),
+    }
+
+
+def _decided(report: "Identification") -> dict[str, object]:
+    return {
+        "nfh": picked(report, "yes no"),
+        "rules": {
+            rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(report.rules.items())
+        },
     }
 
 
@@ -457,10 +460,7 @@ def report_json(summary: IdentifySummary) -> dict[str, object]:
         "parser": tools.parser_name or None,
         "active": summary.active,
         **picked(report, "passages numbers new decided"),
-        "nfh": picked(report, "yes no"),
-        "rules": {
-            rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(report.rules.items())
-        },
+        **_decided(report),
         "gold": picked(report, "compared differ") | {"query": summary.differing},
         "dry_run": wanted.dry_run,
         "seconds": round(summary.seconds, 3),

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -81,28 +81,33 @@ def diff(a: Path, b: Path, most: int, as_json: bool) -> None:
         counts = DiffCounts()
         for one in changed(pairs, counts.undecided):
             counts.add(one)
+        found = Compared(left, right, pairs, counts, form)
         again = changed(pairs, Counter())
         if as_json:
-            write_json(left, right, pairs, counts, again, form=form)
+            write_json(found, again)
         else:
-            write_text(left, right, pairs, counts, again, form=form, most=most)
+            write_text(found, again, most)
 
 
-def write_json(
-    left: DiffSide,
-    right: DiffSide,
-    pairs: Pairing,
-    counts: DiffCounts,
-    changed: Iterable[Changed],
-    *,
-    form: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two sides with the figures of what changed. form: only in the form of `nfh`."""
+
+    left: DiffSide
+    right: DiffSide
+    pairs: Pairing
+    counts: DiffCounts
+    form: bool
+
+
+def write_json(found: Compared, changed: Iterable[Changed]) -> None:
     """Print the JSON: the figures, then under "items" every number that changed."""
+    counts = found.counts
     figures: dict[str, object] = {
-        "a": _side(left, pairs, "a", counts),
-        "b": _side(right, pairs, "b", counts),
-        "form": "nfh" if form else "gold",
-        "same": pairs.same(),
+        "a": _side(found, found.left, "a"),
+        "b": _side(found, found.right, "b"),
+        "form": "nfh" if found.form else "gold",
+        "same": found.pairs.same(),
         "changed": counts.changed,
         "changes": {change.value: counts.items[change] for change in NumberChange},
         "kinds": [
@@ -112,13 +117,13 @@ def write_json(
     }
     click.echo(f'{json.dumps(figures)[:-1]}, "items": [', nl=False)
     for number, one in enumerate(changed):
-        item = _item(one, left, right, form=form)
+        item = _item(one, found)
         click.echo(f"{', ' if number else ''}{json.dumps(item)}", nl=False)
     click.echo("]}")
 
 
-def _side(side: DiffSide, pairs: Pairing, letter: str, counts: DiffCounts) -> dict[str, object]:
-    items, again = pairs.count(letter)
+def _side(found: Compared, side: DiffSide, letter: str) -> dict[str, object]:
+    items, again = found.pairs.count(letter)
     rules = rules_of(side)
     return {
         "path": str(side.path),
@@ -126,16 +131,16 @@ def _side(side: DiffSide, pairs: Pairing, letter: str, counts: DiffCounts) -> di
         "items": items,
         "repeats": again,
         "guidelines": None if rules is None else rules[0],
-        "undecided_only_here": counts.undecided[letter],
+        "undecided_only_here": found.counts.undecided[letter],
     }
 
 
-def _item(one: Changed, left: DiffSide, right: DiffSide, *, form: bool) -> dict[str, object]:
+def _item(one: Changed, found: Compared) -> dict[str, object]:
     return {
         "id": one.key.hex(),
         "changes": [change.value for change in one.changes],
-        "a": _one(one.left, left, form=form),
-        "b": _one(one.right, right, form=form),
+        "a": _one(one.left, found.left, form=found.form),
+        "b": _one(one.right, found.right, form=found.form),
         "votes": [
             {"annotator": name, "a": _said(before), "b": _said(after)}
             for name, before, after in one.voices
@@ -206,18 +211,9 @@ IN_FORM = {
 WIDTH = 100
 
 
-def write_text(
-    left: DiffSide,
-    right: DiffSide,
-    pairs: Pairing,
-    counts: DiffCounts,
-    changed: Iterable[Changed],
-    *,
-    form: bool,
-    most: int,
-) -> None:
+def write_text(compared: Compared, changed: Iterable[Changed], most: int) -> None:
     """Print the text. most: numbers shown under each kind of change, 0 for all."""
-    tell_lines(_head(left, right, pairs, counts, form=form))
+    tell_lines(_head(compared))
     shown: dict[NumberChange, list[Changed]] = {}
     found: Counter[NumberChange] = Counter()
     for one in changed:
@@ -232,7 +228,8 @@ def write_text(
         for one in shown[change]:
             there = one.right or one.left
             if there is not None:
-                place = _where(right if one.right else left, there.look, form=form)
+                side = compared.right if one.right else compared.left
+                place = _where(side, there.look, form=compared.form)
                 tell(f"  {place}  {_text(there.look)}")
                 words = "; ".join(told(one))
                 tell_lines(wrapped(words, "    ", "      ", width=WIDTH, cuts=True))
@@ -241,25 +238,24 @@ def write_text(
             tell(f"  and {more:,} more; --most 0 shows all")
 
 
-def _head(
-    left: DiffSide, right: DiffSide, pairs: Pairing, counts: DiffCounts, *, form: bool
-) -> Iterator[str]:
-    for letter, side in (("A", left), ("B", right)):
-        items, again = pairs.count(letter.lower())
+def _head(found: Compared) -> Iterator[str]:
+    counts = found.counts
+    for letter, side in (("A", found.left), ("B", found.right)):
+        items, again = found.pairs.count(letter.lower())
         repeats = f", {again:,} of them again" if again else ""
         yield f"{letter}  {side.name}: {SORTS[side.sort]}, {counted(items, 'number')}{repeats}"
-    if form:
+    if found.form:
         yield "Compared in the form of nfh: classes, and words that are heads"
-    same = pairs.same()
+    same = found.pairs.same()
     yield f"{counted(same, 'number')} the same, {counts.changed:,} changed"
-    yield from _guidelines(rules_of(left), rules_of(right))
+    yield from _guidelines(rules_of(found.left), rules_of(found.right))
     for letter in ("a", "b"):
         if counts.undecided[letter]:
             yield (
                 f"{counts.undecided[letter]:,} only in {letter.upper()} and undecided there: "
                 "not counted"
             )
-    meanings = MEANINGS | IN_FORM if form else MEANINGS
+    meanings = MEANINGS | IN_FORM if found.form else MEANINGS
     rows = [(c.value, counts.items[c], meanings[c]) for c in NumberChange if counts.items[c]]
     width = max((len(name) for name, _, _ in rows), default=0)
     digits = max((len(f"{count:,}") for _, count, _ in rows), default=0)

@@ -18,7 +18,6 @@ from nfh_models.agreement.measure import NOT_ASKED, LeftOut, Measure
 if TYPE_CHECKING:
     from rich.console import Console
 import time
-from types import TracebackType
 from typing import Self
 
 from nfh_tui.cli.options import on_terminal
@@ -215,12 +214,7 @@ class RowCounter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.shown_at:
             self._write(CLEAR)
 

@@ -408,29 +408,23 @@ IDENTIFICATION_FIGURES = ("precision", "recall", "f1")
 SHOWN_WORST = 8
 
 
-def number(metrics: Mapping[str, object], name: str) -> float | None:
-    """A figure; None where there is none of that name."""
-    value = metrics.get(name)
-    return float(value) if isinstance(value, int | float) else None
-
-
 def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
     """The held-out figures, with what they were measured on."""
-    count = number(metrics, "dev_examples")
-    if count is None:
-        folds = number(metrics, "folds") or 0
-        yield f"In {int(folds)} folds, each passage by a model that has not seen it:"
+    examples = count(metrics.get("dev_examples"))
+    if not examples:
+        folds = count(metrics.get("folds"))
+        yield f"In {folds} folds, each passage by a model that has not seen it:"
     else:
         on = visible(str(metrics.get("judged_on", "")), 80)
-        told = counted(int(count), "example")
+        told = counted(examples, "example")
         yield from sentence_lines(f"On {told} that it did not learn from ({on}):")
     for name in RESOLUTION_FIGURES:
-        value = number(metrics, name)
+        value = fraction(metrics.get(name))
         if value is not None:
             yield f"  {name:19} {percent(value, none='none'):>6}"
-    if number(metrics, "numbers") is not None or number(metrics, "f1") is not None:
+    if {"numbers", "f1"} & metrics.keys():
         for name in IDENTIFICATION_FIGURES:
-            value = number(metrics, name)
+            value = fraction(metrics.get(name))
             if value is not None:
                 yield f"  {'identification ' + name:24} {percent(value, none='none'):>1}"
 
@@ -478,6 +472,6 @@ def resolution_lines(job: "Job", model: "Model") -> Iterator[str]:
     yield from note_lines(job)
     yield ""
     yield from figure_lines(metrics)
-    judged = number(metrics, "dev_examples") or examples
+    judged = count(metrics.get("dev_examples")) or examples
     if judged < FEW:
-        yield f"  Of {counted(int(judged), 'example')} only, these figures are rough."
+        yield f"  Of {counted(judged, 'example')} only, these figures are rough."

@@ -64,14 +64,6 @@ seed_option = click.option(
 )
 
 
-class AnchorCounter(RowCounter):
-    """Shows the phase and the number of anchors done."""
-
-    def phase(self, what: str, done: int) -> None:
-        """Show the count, at most ten times a second."""
-        self.show(f"{done:,} anchors {what}")
-
-
 # --- settle ---------------------------------------------------------------------------------
 
 
@@ -129,14 +121,14 @@ def settle(
         person = (
             (known(store, who) or Annotator(0, who)) if dry_run else store.people.ensure(who)
         )
-        with AnchorCounter("settle") as counter:
+        with RowCounter("settle") as counter:
             report = store.settlement.run(
                 parsed,
                 Rule(rule),
                 person,
                 least=least,
                 dry_run=dry_run,
-                progress=counter.phase,
+                progress=lambda what, done: counter.show(f"{done:,} anchors {what}"),
             )
         drawn = None
         if audit_size is not None:

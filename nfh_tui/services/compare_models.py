@@ -156,7 +156,7 @@ def compare_models(
     either = learnt[0] | learnt[1]
     items = [
         replace(one, seen=one.ballot.passage.digest in either)
-        for one in of_task.items(both, *said)
+        for one in _items(of_task, both, *said)
     ]
     unseen = [one for one in items if not one.seen]
     return ModelComparison(
@@ -171,6 +171,21 @@ def compare_models(
         sum(LabelledNumber(one.anchor, one.gold, one.votes, "").saw_model for one in both),
         of_task.figures(unseen) if 0 < len(unseen) < len(items) else None,
     )
+
+
+def _items(
+    of_task: "_Resolution | _Identification",
+    ballots: Sequence[Ballot],
+    first: Mapping[int, str],
+    second: Mapping[int, str],
+) -> list[ComparedItem]:
+    ids = [one.anchor_id for one in ballots]
+    left = of_task.right(ballots, [first[it] for it in ids])
+    right = of_task.right(ballots, [second[it] for it in ids])
+    return [
+        ComparedItem(it, one, of_task.gold(one), first[it], second[it], both)
+        for it, one, both in zip(ids, ballots, zip(left, right, strict=True), strict=True)
+    ]
 
 
 def _within(items: "Sequence[ComparedItem]", passages: frozenset[str]) -> int:
@@ -196,23 +211,15 @@ class _Resolution:
     def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
         return store.answers.model_choices(model.id, ids)
 
-    def items(
-        self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
-    ) -> list[ComparedItem]:
-        ids = [one.anchor_id for one in ballots]
-        left = self._judged(ballots, [first[it] for it in ids])
-        right = self._judged(ballots, [second[it] for it in ids])
-        return [
-            ComparedItem(
-                one.anchor_id,
-                one,
-                _gold_words(one),
-                first[one.anchor_id],
-                second[one.anchor_id],
-                (it.right, other.right),
-            )
-            for one, it, other in zip(ballots, left, right, strict=True)
-        ]
+    def gold(self, ballot: Ballot) -> str:
+        answer = _gold(ballot)
+        if answer.kind is not Kind.REFERENCE:
+            return answer.kind.value
+        return ",".join(map(str, sorted(answer.head_tokens())))
+
+    def right(self, ballots: Sequence[Ballot], chosen: Sequence[str]) -> list[bool]:
+        """Whether each choice is right."""
+        return [one.right for one in self._judged(ballots, chosen)]
 
     def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:
         from nfh_models.resolution.evaluation import compare
@@ -244,13 +251,6 @@ class _Resolution:
         return judge(examples, [Choice(said, None, None, ()) for said in chosen])
 
 
-def _gold_words(ballot: Ballot) -> str:
-    answer = _gold(ballot)
-    if answer.kind is not Kind.REFERENCE:
-        return answer.kind.value
-    return ",".join(map(str, sorted(answer.head_tokens())))
-
-
 class _Identification:
     """Is a noun missing?"""
 
@@ -261,16 +261,11 @@ class _Identification:
         found = store.answers.model_decisions(model.id, ids)
         return {anchor_id: NFH if nfh else NOT_NFH for anchor_id, nfh in found.items()}
 
-    def items(
-        self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
-    ) -> list[ComparedItem]:
-        found = []
-        for one in ballots:
-            gold = NFH if _gold(one).kind.identification else NOT_NFH
-            said = first[one.anchor_id], second[one.anchor_id]
-            right = said[0] == gold, said[1] == gold
-            found.append(ComparedItem(one.anchor_id, one, gold, *said, right))
-        return found
+    def gold(self, ballot: Ballot) -> str:
+        return NFH if _gold(ballot).kind.identification else NOT_NFH
+
+    def right(self, ballots: Sequence[Ballot], said: Sequence[str]) -> list[bool]:
+        return [self.gold(one) == it for one, it in zip(ballots, said, strict=True)]
 
     def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:
         from nfh_models.identification.evaluation import compare

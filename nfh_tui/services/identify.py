@@ -127,7 +127,11 @@ class Identification:
         return sum(counts[1] for counts in self.rules.values())
 
     def count(
-        self, nfh: bool, rule: str, number: IdentifiedNumber | None, matched: bool
+        self,
+        nfh: bool,
+        rule: str,
+        number: IdentifiedNumber | None = None,
+        matched: bool = False,
     ) -> None:
         """Add one decision. matched: the query finds the number itself."""
         self.rules.setdefault(rule, [0, 0])[0 if nfh else 1] += 1

@@ -12,7 +12,7 @@ from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.linear import NEEDS, WANTED, settings_of
 from nfh_models.resolution.recipes import LINEAR
 from nfh_tui.jobs.reporting import Phase, TrainingStep
-from nfh_tui.services.training import JUDGED_BY, TrainedModel, TrainingSets, Written, check_keys
+from nfh_tui.services.training import JUDGED_BY, TrainedModel, TrainingSets, check_keys, writer
 
 if TYPE_CHECKING:
     from nfh_models.resolution.linear import FittedLinear
@@ -45,21 +45,16 @@ class LinearTrainer:
         parser: Parser | None,
     ) -> Generator[TrainingStep, None, TrainedModel]:
         """Fit it. Raises NoLinearExamplesError, ParserError."""
-        from nfh_models.model_files import read_config
         from nfh_models.resolution.linear import save_linear, training
 
         done = yield from curved(training(sets.train, self._plan, parser))
         model = done.model
 
-        def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
-            digest = save_linear(model, at, created_at=made, metrics=metrics, card=card)
-            return Written(read_config(at), digest)
-
         figures = reduce(add, done.folds).figures() if done.folds else {}
         per_fold = [fold.figures() for fold in done.folds]
         return TrainedModel(
             model,
-            write,
+            writer(save_linear, model),
             {
                 "folds": len(done.folds),
                 "per_fold": per_fold,

@@ -149,6 +149,16 @@ Write = Callable[[Path, str, dict[str, object], str], Written]
 """Writes a model's folder: path, time of creation, metrics, card."""
 
 
+def writer(save: Callable[..., str], model: object, **more: object) -> Write:
+    """Writes a model by the `save` of its recipe, which returns the digest."""
+
+    def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
+        digest = save(model, at, created_at=made, metrics=metrics, card=card, **more)
+        return Written(read_config(at), digest)
+
+    return write
+
+
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
     """The result of a training."""
@@ -419,11 +429,12 @@ class BiLstmTrainer:
         outcome = yield from steps_of(train(learner, plan, folder, on))
         model = make_model(learner)
 
-        def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
-            digest = save_bilstm(model, at, created_at=made, metrics=metrics, card=card)
-            return Written(read_config(at), digest)
-
-        return TrainedModel(model, write, outcome_metrics(outcome, on), notes=learner.notes)
+        return TrainedModel(
+            model,
+            writer(save_bilstm, model),
+            outcome_metrics(outcome, on),
+            notes=learner.notes,
+        )
 
 
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
@@ -508,12 +519,6 @@ class EncoderTrainer:
         bundle = prepared.bundle
         bundle.network.eval().requires_grad_(requires_grad=False)
 
-        def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
-            digest = save(
-                bundle, at, recipe=self.recipe, created_at=made, metrics=metrics, card=card
-            )
-            return Written(read_config(at), digest)
-
         found = prepared.training_examples
         # Figures of identification have the names that its own models use.
         start = "identification_"
@@ -540,7 +545,7 @@ class EncoderTrainer:
             )
         return TrainedModel(
             EncoderModel(bundle, self.recipe),
-            write,
+            writer(save, bundle, recipe=self.recipe),
             metrics,
             left_out=dict(found.left_out),
             notes=notes,
@@ -598,30 +603,15 @@ FIGURES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DevFigures:
-    """Figures on held-out examples."""
-
-    n: int
-    figures: dict[str, float]
-    """Fractions by name (FIGURES)."""
-
-    kinds: tuple[tuple[str, int, int], ...]
-    """Kind, examples, and right ones."""
-
-    mistakes: tuple[tuple[str, int], ...]
-    """Kind of mistake, and examples."""
-
-    worst: tuple[tuple[str, int, int], ...]
-    """Anchor word, examples, and wrong ones; most wrong first."""
-
-
 def judged(
     trained: TrainedModel, dev: Sequence[ResolutionExample], parser: Parser | None
-) -> DevFigures | None:
-    """The figures on held-out examples; None without any. Raises ParserError."""
+) -> dict[str, object]:
+    """The entries of metrics.json about held-out examples; {} without any.
+
+    Figures are fractions, by name (FIGURES). Raises ParserError.
+    """
     if not dev:
-        return None
+        return {}
     from nfh_models.resolution.base import resolved
     from nfh_models.resolution.scoring import by_mistake, figures, judge, mistakes
 
@@ -635,13 +625,19 @@ def judged(
     of_word = Counter(_word(one.example) for one in found)
     wrong = Counter(_word(one.example) for one in found if not one.right)
     worst = sorted(wrong, key=lambda word: (-wrong[word], word))[:WORST]
-    return DevFigures(
-        len(found),
-        {name: value for name, value in named.items() if value is not None},
-        tuple((kind, n, right[kind]) for kind, n in of_kind.most_common()),
-        tuple((str(one.mistake), one.n) for one in by_mistake(mistakes(found)) if one.n),
-        tuple((word, of_word[word], wrong[word]) for word in worst),
-    )
+    return {
+        "dev_examples": len(found),
+        **{name: value for name, value in named.items() if value is not None},
+        "by_kind": [
+            {"kind": kind, "n": n, "right": right[kind]} for kind, n in of_kind.most_common()
+        ],
+        "mistakes": [
+            {"mistake": str(one.mistake), "n": one.n}
+            for one in by_mistake(mistakes(found))
+            if one.n
+        ],
+        "worst": [{"anchor": w, "n": of_word[w], "wrong": wrong[w]} for w in worst],
+    }
 
 
 def _word(example: ResolutionExample) -> str:
@@ -651,9 +647,9 @@ def _word(example: ResolutionExample) -> str:
 
 
 def metrics_of(
-    sets: TrainingSets, trained: TrainedModel, judgement: DevFigures | None
+    sets: TrainingSets, trained: TrainedModel, judgement: dict[str, object]
 ) -> dict[str, object]:
-    """The content of metrics.json; figures are fractions."""
+    """The content of metrics.json; figures are fractions. judgement: of `judged`."""
     kinds = Counter(one.gold.kind for one in sets.train)
     metrics: dict[str, object] = {
         "examples": len(sets.train),
@@ -669,15 +665,7 @@ def metrics_of(
             "numbers_nfh": sum(one.nfh for one in sets.numbers),
             "dev_numbers": len(sets.dev_numbers),
         }
-    if judgement is not None:
-        metrics |= {
-            "dev_examples": judgement.n,
-            **judgement.figures,
-            "by_kind": [{"kind": k, "n": n, "right": hit} for k, n, hit in judgement.kinds],
-            "mistakes": [{"mistake": what, "n": n} for what, n in judgement.mistakes],
-            "worst": [{"anchor": w, "n": n, "wrong": bad} for w, n, bad in judgement.worst],
-        }
-    return metrics
+    return metrics | judgement
 
 
 DESCRIPTIONS = {

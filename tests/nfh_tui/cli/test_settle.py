@@ -112,12 +112,12 @@ def test_what_to_type_next_names_the_database_that_was_named(call, db) -> None:
 def test_stopped_by_the_person_it_says_what_is_stored(
     call, as_json, db, monkeypatch, phase, says, golds
 ) -> None:
-    def stop(_: object, what: str, done: int) -> None:
-        if what == phase:
+    def stop(_: object, words: str) -> None:
+        if words.endswith(f" anchors {phase}"):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("nfh_tui.cli.settle.AnchorCounter.phase", stop)
+        patched.setattr("nfh_tui.cli.settle.RowCounter.show", stop)
         stopped = call("settle", "--rule", "majority", "--as", "eva")
     assert stopped.exit_code == 1
     assert stopped.stderr.startswith("nfh-tui: stopped. ")
