@@ -2,7 +2,7 @@
 command palette. None of them interprets markup.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -167,88 +167,6 @@ class TextDialog(Enduring, ModalScreen[None]):
         self._scroll.scroll_to(y=self._scroll.max_scroll_y if end else 0, animate=False)
 
 
-class ChooseDialog(Enduring, ModalScreen[str | None]):
-    """A list from which one entry is chosen; returns its value, or None on escape.
-
-    options: label, secondary text, value. moved: called with the value of the highlighted
-    entry.
-    """
-
-    DEFAULT_CSS = f"""
-    ChooseDialog {{
-        {BOX}
-        & OptionList {{ height: auto; border: none; background: $surface; }}
-        & OptionList:focus {{ border: none; }}
-    }}
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "close", show=False),
-        Binding("j", "step(1)", show=False),
-        Binding("k", "step(-1)", show=False),
-    ]
-
-    def __init__(
-        self,
-        title: str,
-        options: Sequence[tuple[str, str, str]],
-        *,
-        start: str | None = None,
-        moved: Callable[[str], None] | None = None,
-    ) -> None:
-        super().__init__()
-        self._title = title
-        self._options = options
-        self._start = start
-        self._moved = moved
-
-    def compose(self) -> ComposeResult:
-        made = []
-        for words, faint, _ in self._options:
-            text = Text(visible(words))
-            text.append(f"  {visible(faint)}", "dim")
-            made.append(Option(text))
-        with Vertical(classes="box"):
-            yield Static(visible(self._title), classes="title", markup=False)
-            yield OptionList(*made, markup=False)
-            yield Static("j k move · enter chooses · esc closes", classes="hint", markup=False)
-
-    def on_mount(self) -> None:
-        """Highlight the current value."""
-        results = [result for _, _, result in self._options]
-        choices = self.query_one(OptionList)
-        choices.highlighted = results.index(self._start) if self._start in results else 0
-        choices.focus()
-
-    def on_resize(self) -> None:
-        """Give the list the rows that the frame and the title leave."""
-        height, width = self.app.size.height, min(96, self.app.size.width * 9 // 10) - 4
-        title = max(1, -(-len(self._title) // max(1, width)))
-        self.query_one(OptionList).styles.max_height = max(3, height - LIST_FRAME - title)
-
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Report the highlighted value."""
-        if self._moved is not None:
-            self._moved(self._options[event.option_index][2])
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._options[event.option_index][2])
-
-    def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Close the dialog once; Textual would close the screen below on a second call."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
-
-    def action_close(self) -> None:
-        """Close without choosing."""
-        self.dismiss(None)
-
-    def action_step(self, by: int) -> None:
-        choices = self.query_one(OptionList)
-        if by > 0:
-            choices.action_cursor_down()
-        else:
-            choices.action_cursor_up()
-
-
 CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
 Why = Callable[[Action], str]
@@ -259,10 +177,14 @@ def help_table(
     pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
 ) -> Table:
     """Return all keys in two columns. why: returns why an action is unavailable."""
+    return _in_columns(help_rows(pane, mode, actions, why))
+
+
+def _in_columns(rows: Iterable[tuple[Text, Text]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
-    for keys, words in help_rows(pane, mode, actions, why):
+    for keys, words in rows:
         table.add_row(keys, words)
     return table
 
@@ -300,21 +222,16 @@ def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why
     pane: name of the focused pane. first: ids of the actions on a pane. acts: the actions of
     the screen. why: returns why an action is unavailable.
     """
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column()
     by_id = {act.id: act for act in acts}
     here = [by_id[one] for one in first if one in by_id]
     # Actions that are unavailable in the pane follow those that are available.
     here.sort(key=lambda act: bool(why(act)))
     rest = [act for act in acts if act.id not in first]
+    rows: list[tuple[Text, Text]] = []
     for heading, group in ((pane, here), ("This screen", rest)):
-        table.add_row(Text(), Text(heading, "bold underline"))
-        for keys, words in _side_rows(group, why):
-            table.add_row(keys, words)
-        table.add_row(Text(), Text())
-    table.add_row(Text(), Text(CLOSING))
-    return table
+        rows += [(Text(), Text(heading, "bold underline")), *_side_rows(group, why)]
+        rows.append((Text(), Text()))
+    return _in_columns([*rows, (Text(), Text(CLOSING))])
 
 
 def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
@@ -358,6 +275,9 @@ def _modes(modes: frozenset[Mode]) -> str:
     return " and ".join(mode.value for mode in Mode if mode in modes)
 
 
+Count = Callable[[str], Awaitable[str]]
+"""Counts the items of a query; returns a text."""
+
 SIDES = 7
 """Cells of a dialog's width without text: border, padding, and the padding of the list."""
 
@@ -389,6 +309,7 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
         self._title = title
         self._head = head
         self._hint = hint
+        self.counts: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
@@ -406,9 +327,13 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
         """Give the list the rows that the frame leaves, and format its entries for the new
         width.
         """
-        head = 0 if self._head is None else self._rows_of(self._head) + 1
-        self.list.styles.max_height = max(3, self.app.size.height - FRAME_ROWS - head)
+        self.list.styles.max_height = max(3, self.app.size.height - self.frame_rows)
         self.fill()
+
+    @property
+    def frame_rows(self) -> int:
+        """Rows of the dialog without the list."""
+        return FRAME_ROWS + (0 if self._head is None else self._rows_of(self._head) + 1)
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close the dialog once; Textual would close the screen below on a second call."""
@@ -447,22 +372,82 @@ class ListDialog(Enduring, ModalScreen[ScreenResultType]):
         """React to enter on the entry at an index."""
         raise NotImplementedError
 
+    def count_soon(self, queries: Iterable[str], count: Count) -> None:
+        """Count what each query finds, in the background; entries are formatted anew."""
+
+        async def count_all() -> None:
+            for query in queries:
+                self.counts[query] = await count(query)
+                if self.is_attached:
+                    self.fill()
+
+        start(self, count_all, group="counts", description="what queries find")
+
     def action_close(self) -> None:
         """Close without choosing."""
         self.dismiss(None)
 
     def action_step(self, by: int) -> None:
-        if by > 0:
-            self.list.action_cursor_down()
-        else:
-            self.list.action_cursor_up()
+        (self.list.action_cursor_down if by > 0 else self.list.action_cursor_up)()
 
     def action_edge(self, end: int) -> None:
         """Go to the first entry (0) or the last one (1)."""
-        if end:
-            self.list.action_last()
-        else:
-            self.list.action_first()
+        (self.list.action_last if end else self.list.action_first)()
+
+
+class ChooseDialog(ListDialog[str | None]):
+    """A list from which one entry is chosen; returns its value, or None on escape.
+
+    options: label, secondary text, value. moved: called with the value of the highlighted
+    entry.
+    """
+
+    DEFAULT_CSS = """
+    ChooseDialog OptionList {
+        padding: 0 1;
+        scrollbar-size-vertical: 2;
+        &:focus { background-tint: $foreground 5%; }
+    }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        options: Sequence[tuple[str, str, str]],
+        *,
+        start: str | None = None,
+        moved: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(title, None, "j k move · enter chooses · esc closes")
+        self._options = options
+        self._start = start
+        self._moved = moved
+
+    def on_mount(self) -> None:
+        """Highlight the current value."""
+        results = [result for _, _, result in self._options]
+        self.fill(results.index(self._start) if self._start in results else 0)
+
+    @property
+    def frame_rows(self) -> int:
+        """Rows of the frame and the title, which may be long."""
+        width = min(96, self.app.size.width * 9 // 10) - 4
+        return LIST_FRAME + max(1, -(-len(self._title) // max(1, width)))
+
+    def entries(self) -> Sequence[Text]:
+        """Return the labels with their secondary texts."""
+        return [
+            Text.assemble(visible(words), (f"  {visible(faint)}", "dim"))
+            for words, faint, _ in self._options
+        ]
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Report the highlighted value."""
+        if self._moved is not None:
+            self._moved(self._options[event.option_index][2])
+
+    def chosen(self, place: int) -> None:
+        self.dismiss(self._options[place][2])
 
 
 NO_GOLD = "no gold"
@@ -476,6 +461,12 @@ RULE_WORDS = {"unanimous": "all agreed", "majority": "a majority", "imported": "
 def answer_line(answer: Answer | None, passage: Passage, absent: str = NO_GOLD) -> str:
     """Return an answer in words, without control characters."""
     return visible(describe(answer, passage)) if answer is not None else absent
+
+
+FLAGGING = frozenset(
+    {OperationKind.FLAG, OperationKind.UNFLAG, OperationKind.SKIP, OperationKind.UNSKIP}
+)
+"""Operations that change no answer."""
 
 
 class PreviewDialog(ListDialog[bool | None]):
@@ -506,13 +497,7 @@ class PreviewDialog(ListDialog[bool | None]):
         return text
 
     def _change(self, one: Sampled) -> str:
-        deed = self._preview.wish.deed
-        if deed in (
-            OperationKind.FLAG,
-            OperationKind.UNFLAG,
-            OperationKind.SKIP,
-            OperationKind.UNSKIP,
-        ):
+        if self._preview.wish.deed in FLAGGING:
             return ""
         before = answer_line(one.before, one.passage)
         after = answer_line(one.after, one.passage, absent="withdrawn")
@@ -658,9 +643,6 @@ class PrecedentDialog(ListDialog[int | None]):
         self.dismiss(self._precedents[place].anchor_id)
 
 
-Count = Callable[[str], Awaitable[str]]
-"""Counts the items with gold of a query; returns a text."""
-
 Begin = Callable[[TrainingForm], Awaitable[int]]
 """Validates a form and queues its training; returns the job's id. Raises ReportError."""
 
@@ -708,19 +690,12 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
         self._input = BarInput()
         self._choices = choices
         self._count = count
-        self._counts: dict[str, str] = {}
 
     def on_mount(self) -> None:
         """Fill the list and count the gold."""
         # The input is visible only while it is used.
         self.query_one(".box").mount(self._input, before="#hint")
-        start(self, self._count_all, group="counts", description="what can be learnt from")
-
-    async def _count_all(self) -> None:
-        for query in self._choices.queries:
-            self._counts[query] = await self._count(query)
-            if self.is_attached:
-                self.fill()
+        self.count_soon(self._choices.queries, self._count)
 
     def entries(self) -> Sequence[Text]:
         """Return a line per field: its name, value, and explanation."""
@@ -752,7 +727,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
         if field == "split":
             return form.split or "any", ""
         if field == "query":
-            return form.query or "all gold", self._counts.get(form.query, "…")
+            return form.query or "all gold", self.counts.get(form.query, "…")
         if form.promote:
             return "if it is better", "on gold neither learnt from"
         return "never", "it stays a candidate until u uses it"
@@ -853,23 +828,16 @@ class ViewDialog(ListDialog[Picked | None]):
         super().__init__("Views", None, hint)
         self._views = views
         self._count = count
-        self._counts: dict[int, str] = {}
 
     def on_mount(self) -> None:
         """Fill the list and start counting."""
-        start(self, self._count_all, group="counts", description="what each view finds")
-
-    async def _count_all(self) -> None:
-        for place, view in enumerate(self._views):
-            self._counts[place] = await self._count(view.query)
-            if self.is_attached:
-                self.fill()
+        self.count_soon([view.query for view in self._views], self._count)
 
     def entries(self) -> Sequence[Text]:
         """Return a line per view: name, number of items, query."""
         names = [clip(visible(view.name), MOST_NAME) for view in self._views]
         longest = max(map(len, names))
-        counts = [self._counts.get(place, "…") for place in range(len(names))]
+        counts = [self.counts.get(view.query, "…") for view in self._views]
         wide = max(map(len, counts))
         lines = []
         for view, name, count in zip(self._views, names, counts, strict=True):

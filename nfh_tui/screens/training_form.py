@@ -115,31 +115,21 @@ def turned(form: TrainingForm, field: str, by: int, choices: Choices) -> Trainin
 
     The typed field stays the same.
     """
-    if field == "task":
-        task = _next(tuple(RECIPES), form.task, by)
-        recipes = RECIPES[task]
-        recipe = form.recipe if form.recipe in recipes else recipes[0]
-        return _settled(replace(form, task=task, recipe=recipe))
-    if field == "recipe":
-        return _settled(replace(form, recipe=_next(RECIPES[form.task], form.recipe, by)))
-    if field == "base":
-        return replace(form, base=_next(choices.bases, form.base, by)) if form.warm else form
-    if field == SETTINGS:
-        return form
-    if field == "split":
-        return replace(form, split=_next(choices.splits, form.split, by))
-    if field == "query":
-        return replace(form, query=_next(choices.queries, form.query, by))
-    return replace(form, promote=not form.promote)
-
-
-def _settled(form: TrainingForm) -> TrainingForm:
+    offered: Mapping[str, Sequence[object]] = {
+        "task": list(RECIPES),
+        "recipe": RECIPES[form.task],
+        "base": choices.bases if form.warm else [form.base],
+        SETTINGS: [form.settings],
+        "split": choices.splits,
+        "query": choices.queries,
+        "promote": [True, False],
+    }
+    values, now = offered[field], getattr(form, field)
+    place = values.index(now) if now in values else -1
+    form = replace(form, **{field: values[(place + by) % len(values)]})  # type: ignore[arg-type]  # of the field's own type
+    if form.recipe not in RECIPES[form.task]:
+        form = replace(form, recipe=RECIPES[form.task][0])
     return form if form.warm else replace(form, base=USUAL)
-
-
-def _next(choices: Sequence[str], now: str, by: int) -> str:
-    place = choices.index(now) if now in choices else -1
-    return choices[(place + by) % len(choices)]
 
 
 def last_form(jobs: Iterable[Job]) -> TrainingForm | None:

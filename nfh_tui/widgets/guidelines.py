@@ -54,15 +54,6 @@ def guide_rows(text: str, width: int) -> tuple[Row, ...]:
     return tuple(rows.made)
 
 
-def heading_row(rows: Sequence[Row], rule: str) -> int | None:
-    """Return the row of the heading of a rule by its id ("R7"); None if there is none."""
-    for number, row in enumerate(rows):
-        words = "".join(run.text for run in row).split()
-        if words[:1] == [rule] and any("title" in run.roles for run in row):
-            return number
-    return None
-
-
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """Yield the blocks in order; the lines of a paragraph or a list item are joined."""
     kind, words = "", ""
