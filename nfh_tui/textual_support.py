@@ -112,25 +112,14 @@ class ErrorRaised(Message):
 
 
 @dataclass
-class RowsRead(Message):
-    """Progress in reading a file for a comparison. rows: read so far."""
-
-    rows: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest number counts."""
-        return isinstance(message, RowsRead)
-
-
-@dataclass
-class BulkProgress(Message):
-    """Progress of a bulk operation. words: for the status line."""
+class WorkProgress(Message):
+    """Progress of long work in another thread. words: for the status line."""
 
     words: str
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest progress counts."""
-        return isinstance(message, BulkProgress)
+        return isinstance(message, WorkProgress)
 
 
 @dataclass

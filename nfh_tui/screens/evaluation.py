@@ -28,7 +28,7 @@ from nfh_tui.screens.evaluation_figures import (
 )
 from nfh_tui.services.report_process import output, report
 from nfh_tui.services.reports import ModelsReport, ModelSummary
-from nfh_tui.textual_support import RowsRead
+from nfh_tui.textual_support import WorkProgress
 from nfh_tui.widgets.figure_lines import BLANK, Line, Target, items, sentence
 from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.status_bar import Foot
@@ -129,12 +129,12 @@ class EvaluationScreen(SideScreen):
 
     def _tell_rows(self, rows: int) -> None:
         """Report progress. Called in a reading thread, which may only post messages."""
-        self.post_message(RowsRead(rows))
+        self.post_message(WorkProgress(f"{rows:,} rows read…"))
 
-    def on_rows_read(self, message: RowsRead) -> None:
+    def on_work_progress(self, message: WorkProgress) -> None:
         """Show the progress of reading a file."""
         if self.found is None:
-            self.set_status(busy=f"{message.rows:,} rows read…")
+            self.set_status(busy=message.words)
 
     def _counted(self) -> int:
         if isinstance(self.found, ComparisonCounts):

@@ -25,10 +25,12 @@ from nfh_tui.screens.agreement_figures import person, within
 from nfh_tui.services.reports import ModelSummary
 from nfh_tui.widgets.figure_lines import (
     BLANK,
+    CURVE_LABEL,
     FigureCell,
     FigureMatrix,
     Line,
     Target,
+    axis_row,
     figure_row,
     heading,
     items,
@@ -233,9 +235,7 @@ def compared_matrix(found: ComparisonCounts, sides: Sides, base: str, width: int
     rows = f"rows: {matrix.down} · columns: {matrix.across}"
     lines = [heading("Who says what", "enter opens the items of a cell")]
     lines += sentence(rows, width)
-    lines += matrix_lines(
-        matrix, width, lambda *cell: _cell_query(found, (cell[0], cell[1]), sides, base)
-    )
+    lines += matrix_lines(matrix, width, lambda *cell: _cell_query(found, cell, sides, base))
     if REF_WRONG in matrix.columns:
         lines += sentence("R≠: both say REFERENCE, and mean another noun or word.", width)
     return lines
@@ -321,13 +321,12 @@ def change_matrix(found: Changes, sides: Sides, base: str, width: int) -> list[L
         return []
     lines = [heading("Then and now", "enter opens the items of a cell")]
     lines += sentence(f"rows: {matrix.down} · columns: gold here", width)
-    return lines + matrix_lines(
-        matrix,
-        width,
-        lambda *cell: ids_query(
-            found.cells[cell[0], cell[1]], found.counts[cell[0], cell[1]], base
-        ),
-    )
+
+    def find(then: str, now: str) -> tuple[str | None, bool]:
+        cell = then, now
+        return ids_query(found.cells[cell], found.counts[cell], base)
+
+    return lines + matrix_lines(matrix, width, find)
 
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -405,8 +404,7 @@ def chart_lines(values: Sequence[float], width: int) -> list[Line]:
     The scale starts a little below the lowest value instead of at zero, so that small steps are
     visible; its numbers show that.
     """
-    label = 6
-    room = max(4, width - label - 3)
+    room = max(4, width - CURVE_LABEL - 2)
     kept = values[-(room // 2) :]
     each = max(2, min(6, room // len(kept)))
     low, high = min(kept), max(kept)
@@ -416,17 +414,11 @@ def chart_lines(values: Sequence[float], width: int) -> list[Line]:
     lines: list[Line] = []
     for rank in range(HEIGHT - 1, -1, -1):
         shown = {HEIGHT - 1: high, 0: low}.get(rank)
-        scale = right("" if shown is None else percent(shown), label)
+        scale = "" if shown is None else percent(shown)
         bars = "".join(
             EIGHTHS[max(0, min(8, height - rank * 8))] * (each - 1) + " " for height in heights
         )
-        lines.append(
-            (
-                FigureCell(f" {scale} ", ("faint",)),
-                FigureCell("│", ("faint",)),
-                FigureCell(bars),
-            )
-        )
+        lines.append(axis_row(scale, bars))
     return lines
 
 

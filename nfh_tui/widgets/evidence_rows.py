@@ -289,11 +289,9 @@ def add_proposals(rows: RowBuilder, item: AnchorItem, *, named: bool, key: str =
     for span, people in proposals(item).items():
         who, verb = "you", "propose"
         if named:
-            names = [name for name in people if name]
-            who = ", ".join(names) if names else f"{len(people)} of the annotators"
-            verb = "proposes" if len(names) == 1 else "propose"
-            if not names and len(people) == 1:
-                who, verb = "somebody", "proposes"
+            several = f"{len(people)} of the annotators" if len(people) > 1 else "somebody"
+            who = ", ".join(filter(None, people)) or several
+            verb = "propose" if len(people) > 1 else "proposes"
         words = " ".join(item.passage.words(span.start, span.end).split())
         parts: list[Part] = [
             ("▸ ", "asks"),

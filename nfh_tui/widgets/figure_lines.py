@@ -174,23 +174,17 @@ def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> lis
         figures = {height // 2: high} if high == low else {0: high, height - 1: low}
         shown = figures.get(rank)
         scale = "" if shown is None else said(shown, percent=curve.percent)
-        lines.append(
-            (
-                FigureCell(f"{right(scale, CURVE_LABEL)} ", ("faint",)),
-                FigureCell("│", ("faint",)),
-                FigureCell(cells),
-            )
-        )
+        lines.append(axis_row(scale, cells))
     lines.append((FigureCell(f"{'':{CURVE_LABEL}} └{'─' * room}", ("faint",)),))
     start, end = f"{first:,.0f}", f"{last:,.0f} steps"
-    lines.append(
-        (
-            FigureCell(
-                f"{'':{CURVE_LABEL + 2}}{start}{right(end, room - len(start))}", ("faint",)
-            ),
-        )
-    )
-    return lines
+    steps = f"{'':{CURVE_LABEL + 2}}{start}{right(end, room - len(start))}"
+    return [*lines, (FigureCell(steps, ("faint",)),)]
+
+
+def axis_row(scale: str, drawn: str) -> Line:
+    """A row of a curve or chart behind its axis. scale: the figure at the axis, "" for none."""
+    label = FigureCell(f"{right(scale, CURVE_LABEL)} ", ("faint",))
+    return (label, FigureCell("│", ("faint",)), FigureCell(drawn))
 
 
 def said(value: float, *, percent: bool = False) -> str:

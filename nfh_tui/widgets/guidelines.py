@@ -30,25 +30,19 @@ def guide_rows(text: str, width: int) -> tuple[Row, ...]:
     rows = RowBuilder(width)
     before = ""
     for kind, words in _blocks(text.splitlines()):
-        if kind == "heading":
+        # A paragraph follows its heading at once; blocks of other kinds follow their own kind.
+        if kind == "heading" or before != ("heading" if kind == "text" else kind):
             rows.blank()
+        if kind == "heading":
             rows.text([(words, "title")], hang=0)
         elif kind == "item":
             sign, said = words.split("\t", 1)
-            if before != "item":
-                rows.blank()
             rows.text([(f"{sign} ", "key"), *_parts(said)], indent=1, hang=2 + len(sign))
         elif kind == "quote":
-            if before != "quote":
-                rows.blank()
             rows.text(_parts(words), indent=2, hang=4)
         elif kind == "row":
-            if before != "row":
-                rows.blank()
             rows.text(_cells(words), indent=1, hang=3)
         else:
-            if before != "heading":
-                rows.blank()
             rows.text(_parts(words))
         before = kind
     return tuple(rows.made)

@@ -147,7 +147,8 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         anchor; otherwise the scroll position stays unless the cursor would leave the pane.
         """
         same = item is not None and self._shown is not None and same_text(item, self._shown)
-        anew = not same or item is None or item.anchor_id != _id_of(self._shown)
+        known = None if self._shown is None else self._shown.anchor_id
+        anew = not same or item is None or item.anchor_id != known
         moved = state is not None and (self._edit is None or state.cursor != self._edit.cursor)
         warm_as_before = item is self._shown and (heat, other) == (self._heat, self._other)
         self._shown, self._edit = item, state
@@ -384,10 +385,6 @@ class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
         token = self._plan.at(self.scroll_offset.y + offset.y, offset.x)
         if token is not None:
             self.post_message(self.TokenClicked(self, token))
-
-
-def _id_of(item: AnchorItem | None) -> int | None:
-    return None if item is None else item.anchor_id
 
 
 def same_text(one: AnchorItem, other: AnchorItem) -> bool:

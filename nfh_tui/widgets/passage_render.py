@@ -91,7 +91,6 @@ class Heat(StrEnum):
 
 
 Scores = tuple[float | None, ...]
-Steps = tuple[int | None, ...]
 
 
 def shares(scores: Sequence[float | None]) -> Scores:
@@ -114,11 +113,6 @@ def step(share: float | None) -> int | None:
     if share is None or share < LEAST[0]:
         return None
     return max(place for place, least in enumerate(LEAST) if share >= least)
-
-
-def steps(scores: Sequence[float | None]) -> Steps:
-    """The step of each score; None below the first."""
-    return tuple(step(share) for share in shares(scores))
 
 
 def other_of(item: AnchorItem, name: str | None) -> Prediction | None:

@@ -84,8 +84,7 @@ class OneLine(EnduringPane, Widget, can_focus=False):
     def render_line(self, y: int) -> Strip:
         del y
         width = self.size.width
-        strip = self._painter.strip(self.runs(width))
-        return strip.adjust_cell_length(width, self._painter.base)
+        return self._painter.row([self.runs(width)], 0, width)
 
 
 class StatusLine(OneLine):
@@ -119,10 +118,7 @@ class StatusLine(OneLine):
             self.refresh(layout=True)
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        lines = self.lines(width)
-        strip = self._painter.strip(lines[y] if y < len(lines) else ())
-        return strip.adjust_cell_length(width, self._painter.base)
+        return self._painter.row(self.lines(self.size.width), y, self.size.width)
 
     def lines(self, width: int) -> Sequence[Sequence[Run]]:
         """Return mode, name, position, message, and predictor, which is left out if it does not

@@ -121,7 +121,21 @@ class TourStep:
 
 def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
     """Return the steps in order. keys: returns the printed keys of an action."""
-    made = [
+    if mode is Mode.ANNOTATE:
+        right_pane = TourStep(
+            "#guide",
+            "The guidelines",
+            "The rules to decide by. Others' answers stay hidden, and the model's until you "
+            f"have answered. {keys('guide')} shows the evidence here instead.",
+        )
+    else:
+        right_pane = TourStep(
+            "#evidence",
+            "The evidence",
+            "What annotators and the model say. Most answers come preselected with the reason. "
+            f"1–9 take over an annotator's answer, {keys('adopt.model')} the model's.",
+        )
+    return (
         TourStep(
             "#passage",
             "The question",
@@ -135,28 +149,7 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
             f"{keys('queue.next_undecided')} to the next one that is open. "
             f"{keys('query')} asks for others. {keys('pane.next')} changes the pane.",
         ),
-    ]
-    if mode is Mode.ANNOTATE:
-        made.append(
-            TourStep(
-                "#guide",
-                "The guidelines",
-                "The rules to decide by. Others' answers stay hidden, and the model's until "
-                f"you have answered. {keys('guide')} shows the evidence here instead.",
-            )
-        )
-    else:
-        made.append(
-            TourStep(
-                "#evidence",
-                "The evidence",
-                "What annotators and the model say. Most answers come preselected with the "
-                f"reason. 1–9 take over an annotator's answer, {keys('adopt.model')} the "
-                "model's.",
-            )
-        )
-    return (
-        *made,
+        right_pane,
         TourStep(
             "#passage",
             "Your answer",

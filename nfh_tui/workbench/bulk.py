@@ -11,7 +11,7 @@ from nfh_models.domain import Kind
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip, visible
 from nfh_tui.editor.votes import describe
-from nfh_tui.textual_support import BulkProgress
+from nfh_tui.textual_support import WorkProgress
 from nfh_tui.widgets.evidence_rows import bearing
 from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench import availability
@@ -126,7 +126,7 @@ class BulkController(Controller):
             nonlocal last
             if monotonic() - last >= TELL_EVERY:
                 last = monotonic()
-                self.bench.post_message(BulkProgress(f"{count:,} {what}…"))
+                self.bench.post_message(WorkProgress(f"{count:,} {what}…"))
 
         return tell
 

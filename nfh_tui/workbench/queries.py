@@ -309,17 +309,10 @@ def _option(name: str, meaning: str, now: str) -> tuple[str, str, str]:
     term = f"sort:{name}"
     if _name(now) != name:
         return f"{name:<{WIDE}}", meaning, term
+    label = f"{f'{name} ●':<{WIDE}}"
     if name == RANDOM:
         seed = now.partition("/")[2]
         another = int(seed) + 1 if seed.isdigit() else 1
-        return (
-            f"{f'{name} ●':<{WIDE}}",
-            f"as it is now; enter shuffles anew ({another})",
-            f"{term}/{another}",
-        )
-    turned = now.startswith("-")
-    return (
-        f"{f'{name} ●':<{WIDE}}",
-        "as it is now; enter turns it round",
-        term if turned else f"-{term}",
-    )
+        return label, f"as it is now; enter shuffles anew ({another})", f"{term}/{another}"
+    turned = term if now.startswith("-") else f"-{term}"
+    return label, "as it is now; enter turns it round", turned

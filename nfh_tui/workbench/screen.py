@@ -21,13 +21,13 @@ from nfh_tui.actions import BY_ID, Action, Mode, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.textual_support import (
-    BulkProgress,
     Enduring,
     ErrorRaised,
     PredictionReady,
     PredictorChanged,
     Typed,
     WorkbenchReady,
+    WorkProgress,
     action_provider,
     bindings,
     sentence_of,
@@ -345,7 +345,7 @@ class Workbench(Enduring, Screen[None]):
         self.ui.show_pane("passage")
         self.item.move_cursor(message.token)
 
-    def on_bulk_progress(self, message: BulkProgress) -> None:
+    def on_work_progress(self, message: WorkProgress) -> None:
         if self.state.busy:
             self.state.busy = message.words
             self.ui.refresh_status()

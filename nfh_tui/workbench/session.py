@@ -6,6 +6,7 @@ import asyncio
 from array import array
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
@@ -186,16 +187,10 @@ class IdList:
 
     def find(self, anchor_id: int, near: int = 0) -> int | None:
         """Return the position of an id; searches around `near` first. None if it is missing."""
-        start = max(0, near - NEAR)
-        around = self._ids[start : near + NEAR]
-        try:
-            return start + around.index(anchor_id)
-        except ValueError:
-            pass
-        try:
-            return self._ids.index(anchor_id)
-        except ValueError:
-            return None
+        for start, stop in ((max(0, near - NEAR), near + NEAR), (0, len(self._ids))):
+            with suppress(ValueError):
+                return self._ids.index(anchor_id, start, stop)
+        return None
 
     def replace(self, place: int, anchor_id: int) -> None:
         """Replace the id at a position, when an anchor was replaced by another one."""
@@ -231,14 +226,11 @@ class Nearby:
 
     def find(self, ids: IdList) -> int:
         """Return the index before which the item belongs; the queue's length for its end."""
-        for anchor_id in self.after:
-            place = ids.find(anchor_id, self.place)
-            if place is not None:
-                return place
-        for anchor_id in self.before:
-            place = ids.find(anchor_id, self.place)
-            if place is not None:
-                return place + 1
+        for neighbours, behind in ((self.after, 0), (self.before, 1)):
+            for anchor_id in neighbours:
+                place = ids.find(anchor_id, self.place)
+                if place is not None:
+                    return place + behind
         return min(self.place, len(ids))
 
 

@@ -23,7 +23,7 @@ from nfh_tui.widgets.passage_render import (
     heat_words,
     other_of,
     shares,
-    steps,
+    step,
     token_shares,
     warmth,
 )
@@ -73,7 +73,7 @@ def foot_text(item, heat, other=None, width=60):
     ],
 )
 def test_a_step_means_the_same_score_on_every_item(scores, wanted):
-    assert list(steps(scores)) == wanted
+    assert [step(share) for share in shares(scores)] == wanted
 
 
 @given(st.lists(st.none() | st.floats(-1e300, 1e300), max_size=20))
