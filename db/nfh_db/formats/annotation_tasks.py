@@ -346,16 +346,10 @@ def _stored_row(task: AnnotationTask, annotation: TaskAnnotation) -> GoldRow | N
     place = next((index for index, found in enumerate(same) if found), None)
     if place is None:
         return None
-    return GoldRow(
-        task.line,
-        kept.passage,
-        kept.anchor,
-        kept.split,
-        kept.gold if golden else None,
-        (kept.votes if task.with_others else ()) if golden else (votes[place],),
-        kept.flags,
-        task.carried,
-    )
+    if golden:
+        shown_votes = kept.votes if task.with_others else ()
+        return kept.row(task.line, kept.gold, shown_votes, kept.flags, task.carried)
+    return kept.row(task.line, None, (votes[place],), kept.flags, task.carried)
 
 
 def _tokenized(task: AnnotationTask, how: ReadOptions) -> TokenizedText:
@@ -462,17 +456,13 @@ def checked_name(name: str) -> str:
     return name
 
 
-def class_named(name: str, labels: LabelMap) -> str:
-    """Our label of a class, IGNORE for one to be left out. Raises MarkError."""
-    return translated(Graph((Spot(0, 1, name),)), labels).spots[0].label
-
-
-def classed(graph: Graph, labels: Sequence[str]) -> Graph:
+def classed(graph: Graph, classes: Iterable[str], names: LabelMap) -> Graph:
     """The graph with the class that the tool stores apart from the spans as the number's label.
 
-    labels: translated. Raises MarkError unless there are one class and one number.
+    graph: translated. Raises MarkError unless there are one class and one number.
     """
-    labels = [label for label in labels if label != IGNORE]
+    given = translated(Graph(tuple(Spot(0, 1, one) for one in classes)), names)
+    labels = [spot.label for spot in given.spots if spot.label != IGNORE]
     places = [i for i, spot in enumerate(graph.spots) if spot.label in ANSWERS]
     if not labels or not places:
         return graph
@@ -503,8 +493,7 @@ def _without_numbers(
     line, kept, carried = task.line, task.kept, task.carried
     if kept is not None:
         counts["unmarked"] += 1
-        flags = (*kept.flags, *passed)
-        yield GoldRow(line, kept.passage, kept.anchor, kept.split, None, (), flags, carried)
+        yield kept.row(line, None, (), (*kept.flags, *passed), carried)
     elif task.numbers:
         counts["silent"] += 1
         if passed:

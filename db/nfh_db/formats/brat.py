@@ -84,7 +84,7 @@ from nfh_db.formats.spans import (
 )
 from nfh_db.formats.stored_annotation import Restored
 from nfh_db.messages import counted, shown, tallied
-from nfh_db.records import ExportRecord, FlagName
+from nfh_db.records import PERSON, ExportRecord, FlagName, Role
 from nfh_db.serialization import turns_of
 from nfh_models.domain import Anchor, Answer
 
@@ -269,10 +269,6 @@ class BratDocument:
     """As comments and nouns: by the spot of a number."""
     comments: Mapping[int, str]
     nouns: Mapping[int, str]
-    torn: int
-    """How many spans have other words between their fragments."""
-    unused: int
-    """How many lines are only carried."""
     carried: CarriedDocument | None
     split: str | None = None
     """From the name of the folder or project."""
@@ -329,8 +325,6 @@ def document(
         words.flags,
         words.notes(NOTES),
         words.notes(NOUN),
-        len(torn),
-        len(words.unused),
         part_of(party, content, found, words.unused, words.own, pieces, torn),
     )
 
@@ -407,7 +401,7 @@ class _NumberNotes:
             (arc.line, (arc.source, arc.target)) for arc in found.arcs
         ]
         ends += [(line, members) for line, _, members in found.equivs]
-        ends += [(line, (trigger,)) for line, trigger in found.events]
+        ends += [(line, (trigger,)) for line, trigger in found.triggers.values()]
         self.unused |= {
             line
             for line, members in ends
@@ -498,8 +492,9 @@ class _Reader:
         except MarkError as error:
             line = error.line if isinstance(error, LineError) else None
             raise self._source.member_error(ann, line, str(error)) from error
-        self._counts["torn"] += found.torn
-        self._counts["unused"] += found.unused
+        if found.carried is not None:
+            self._counts["torn"] += len(found.carried.torn)
+            self._counts["unused"] += len(found.carried.lines)
         if party is not None and found.has_numbers and side is None:
             self._people.add(party.name)
         return replace(found, split=split_of_folder(name.folder) or self._split)
@@ -585,11 +580,10 @@ class _Reader:
             comment=_words(
                 one.comments.get(marked.spot, ""), before.comment if before else None
             ),
+            type=party.type if party else PERSON,
+            role=party.role if party else Role.ANNOTATOR,
         )
-        if party is None:
-            self._counts["flags of nobody"] += len(flags)
-        else:
-            claim = replace(claim, type=party.type, role=party.role)
+        self._counts["flags of nobody"] += len(flags) if party is None else 0
         graph = number_graph(one.graph, marked)
         result = outcome(claim, marked, graph, base.alignment, self._how, item)
         self._counts["changed"] += result.changed

@@ -100,10 +100,8 @@ class Standoff:
     arcs: list[Arc] = field(default_factory=list)
     equivs: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
     """Line, type and members."""
-    triggers: dict[str, str] = field(default_factory=dict)
-    """The span of each event."""
-    events: list[tuple[int, str]] = field(default_factory=list)
-    """Line and trigger."""
+    triggers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """The line and the span of each event."""
     attributes: list[Attribute] = field(default_factory=list)
     notes: list[BratNote] = field(default_factory=list)
     others: list[tuple[int, str]] = field(default_factory=list)
@@ -111,7 +109,7 @@ class Standoff:
 
     def span_of(self, id_: str) -> str:
         """The id of a span; for an event that of its trigger."""
-        return self.triggers.get(id_, id_)
+        return self.triggers[id_][1] if id_ in self.triggers else id_
 
 
 def parse(content: str) -> Standoff:
@@ -170,8 +168,7 @@ def _event(found: Standoff, line: int, id_: str, rest: str) -> None:
     parts = [part.partition(":") for part in rest.partition("\t")[0].split()]
     if not parts or not all(role and target for role, _, target in parts):
         raise LineError(line, f"found {shown(rest)}, wanted an event such as YEAR:T1 Theme:T2")
-    found.triggers[id_] = parts[0][2]
-    found.events.append((line, parts[0][2]))
+    found.triggers[id_] = line, parts[0][2]
     for role, _, target in parts[1:]:
         # A second argument of a role is numbered: Theme, Theme2.
         found.arcs.append(Arc(line, role.rstrip("0123456789") or role, id_, target))
@@ -220,7 +217,7 @@ def _check_targets(found: Standoff) -> None:
     for line, id_ in named:
         if id_ not in known:
             raise LineError(line, f"names {shown(id_)}, which the file does not have")
-    for event, trigger in found.triggers.items():
+    for event, (_, trigger) in found.triggers.items():
         if trigger not in found.spans:
             raise LineError(
                 1, f"the trigger {shown(trigger)} of {event} is no span of the file"
@@ -405,7 +402,7 @@ def part_of(
     rows = content.split("\n")
     raw = [rows[number - 1].removesuffix("\r") for number in sorted(unused)]
     ids = [line.partition("\t")[0] for line in raw]
-    spans = {event: own[t] for event, t in found.triggers.items() if t in own} | {**own}
+    spans = {event: own[t] for event, (_, t) in found.triggers.items() if t in own} | {**own}
     names = {id_: f"@{start}-{end}" for id_, (start, end) in spans.items()}
     names |= {id_: f"@{rank}" for rank, id_ in enumerate(ids)}
     lines = []

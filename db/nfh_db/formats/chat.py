@@ -16,10 +16,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.base import First, Format
-from nfh_db.formats.dialog import SceneTurns, SpeakerTurn
+from nfh_db.formats.dialog import Occurrences, SceneTurns, SpeakerTurn
 from nfh_db.formats.files import Source, optional_library
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.messages import counted, shown
+from nfh_db.messages import shown
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -74,7 +74,7 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     library = optional_library("pylangacq", source.error(None, missing))
     scene = SceneTurns(source, "wanted @New Episode or @G between scenes, or --pause")
     last: int | None = None
-    wordless, first = 0, None
+    wordless = Occurrences()
     tiers = _tiers(source)
     while batch := list(islice(tiers, AT_A_TIME)):
         spoken = iter(_spoken(source, library, [one for one in batch if one.line]))
@@ -85,7 +85,7 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
                 continue
             words = next(spoken)
             if not words:
-                wordless, first = wordless + 1, first or tier
+                wordless.add(tier.line, tier.text)
                 continue
             begin, until = tier.times
             pause = None if last is None or begin is None else begin - last
@@ -96,11 +96,7 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     yield from scene.end()
     if not scene.any:
         raise source.error(None, "holds no words that are said; wanted *MAR: and words")
-    if first is not None:
-        source.warnings.append(
-            f"{counted(wordless, 'main tier')} without a word that can be read left out, "
-            f"the first in line {first.line}: {shown(first.text)}"
-        )
+    source.warnings += wordless.warning("main tier", "without a word that can be read left out")
 
 
 def _tiers(source: Source) -> Iterator[_Tier]:

@@ -756,16 +756,11 @@ class _Reader:
         span = span_of(mark.keys, mark.token, document.at)
         kept = left.pop(span, None)
         gold = self._gold(document, mark, span, kept)
-        named = None if document.kept else self._split
-        return GoldRow(
-            mark.line,
-            document.passage,
-            Anchor(*span),
-            kept.split if kept else named,
-            gold,
-            kept.votes if kept else (),
-            kept.flags if kept else (),
-        )
+        if kept is not None:
+            row = kept.row(mark.line, gold, kept.votes, kept.flags)
+            return replace(row, passage=document.passage)
+        split = None if document.kept else self._split
+        return GoldRow(mark.line, document.passage, Anchor(*span), split, gold, (), ())
 
     def _gold(
         self, document: _Document, mark: _Mark, span: Span, kept: Restored | None

@@ -98,10 +98,11 @@ class Occurrences:
             self.line, self.text = line, text
         self.count += 1
 
-    @property
-    def first(self) -> str:
-        """The first occurrence in words."""
-        return f"the first in line {self.line}: {shown(self.text)}"
+    def warning(self, thing: str, what: str, more: str = "") -> Iterator[str]:
+        """A sentence unless the count is 0. thing, what: "line", "left out"."""
+        if self.count:
+            first = f"the first in line {self.line}: {shown(self.text)}"
+            yield f"{counted(self.count, thing)} {what}, {first}{more}"
 
 
 class Doubtful:
@@ -144,22 +145,22 @@ class Doubtful:
     def warnings(self) -> Iterator[str]:
         """A sentence for each kind; for some kinds only if there are several lines."""
         if self._odd.count >= SEVERAL:
-            yield (
-                f"{counted(self._odd.count, 'line')} read without a speaker though they seem "
-                f"to name one, {self._odd.first}; wanted Name: words"
+            yield from self._odd.warning(
+                "line",
+                "read without a speaker though they seem to name one",
+                "; wanted Name: words",
             )
         if self._cues.count >= SEVERAL and 2 * self._cues.count > self._blocks:
-            yield (
-                f"{counted(self._cues.count, 'passage')} begin with a line in capitals that "
-                f"may say who speaks, {self._cues.first}; --format fountain reads names that "
-                "stand above what is said"
+            yield from self._cues.warning(
+                "passage",
+                "begin with a line in capitals that may say who speaks",
+                "; --format fountain reads names that stand above what is said",
             )
-        if self._names.count:
-            yield (
-                f"{counted(self._names.count, 'line')} read without a speaker though a name "
-                f"may be meant, {self._names.first}; each word of a speaker's name starts with "
-                "a capital letter"
-            )
+        yield from self._names.warning(
+            "line",
+            "read without a speaker though a name may be meant",
+            "; each word of a speaker's name starts with a capital letter",
+        )
 
 
 def block_of_lines(lines: Sequence[tuple[int, str]]) -> DialogBlock:

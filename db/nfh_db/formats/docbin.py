@@ -38,6 +38,7 @@ from nfh_db.formats.files import (
     Binary,
     Folder,
     LimitError,
+    check_count,
     check_rows,
     held_limit,
     split_of_name,
@@ -305,8 +306,7 @@ def check_file(content: bytes) -> None:
         lengths = np.frombuffer(msgspec.msgpack.decode(unpacked, type=_File).lengths, "<i4")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise LimitError(f"cannot be read as a DocBin of spaCy: {error}") from error
-    if len(lengths) > DOCS:
-        raise LimitError(f"has {len(lengths):,} Docs; wanted at most {DOCS:,}: split it")
+    check_count(len(lengths), DOCS, "Docs")
     if len(lengths) and lengths.min() < 0:
         raise LimitError("cannot be read as a DocBin of spaCy: a Doc has less than no tokens")
     if len(lengths) and lengths.max() > TOKENS:
@@ -347,10 +347,7 @@ def check_parts(parts: Iterable[bytes | None]) -> None:
 def check_text(doc: "Doc") -> int:
     """The characters of a Doc. Raises LimitError for more than LONGEST_TEXT."""
     length = int(doc.to_array("LENGTH").sum()) + len(doc)
-    if length > LONGEST_TEXT:
-        raise LimitError(
-            f"has {length:,} characters; wanted at most {LONGEST_TEXT:,}: split it"
-        )
+    check_count(length, LONGEST_TEXT, "characters")
     return length
 
 
@@ -400,10 +397,7 @@ def check_objects(content: bytes) -> None:
             at += width
         left += items
         claimed += items
-        if claimed > OBJECTS:
-            raise LimitError(
-                f"has {claimed:,} values or more; wanted at most {OBJECTS:,}: split it"
-            )
+        check_count(claimed, OBJECTS, "values or more")
 
 
 # --- Docs to passages ------------------------------------------------------------------------
@@ -569,13 +563,8 @@ class DocReader:
             of_number = by_anchor.pop(made.alignment.tokens(*number.span), None)
             yield from self._rows(number, made, Claim(None, gold=True), of_number)
         self._counts["gone"] += len(by_anchor)
-        yield from map(self._stored_row, by_anchor.values())
-
-    def _stored_row(self, kept: Restored) -> GoldRow:
-        """The row of a stored item, without gold."""
-        return GoldRow(
-            self._line, kept.passage, kept.anchor, kept.split, None, kept.votes, kept.flags
-        )
+        for one in by_anchor.values():
+            yield one.row(self._line, None, one.votes, one.flags)
 
     def _foreign(
         self, doc: "Doc", found: Sequence[LinkedNumber], in_group: bool
@@ -604,7 +593,7 @@ class DocReader:
         found = outcome(claim, marked, exact, alignment, how, kept)
         self._counts["changed"] += found.changed
         if kept is not None:
-            yield replace(self._stored_row(kept), gold=found.gold)
+            yield kept.row(self._line, found.gold, kept.votes, kept.flags)
             return
         yield GoldRow(
             self._line,

@@ -31,7 +31,6 @@ from nfh_db.formats.annotation_tasks import (
     TaskAnnotation,
     Texts,
     checked_name,
-    class_named,
     classed,
     rows_of,
     task_warnings,
@@ -397,10 +396,9 @@ class _Lines:
         kept: Restored | None = None if item is None else restored(item, text)
         graph, classes = graph_in(parts, text, self._offsets(kept is not None))
         graph = translated(graph, self.how.labels)
-        if classes:
-            if not graph.spots and kept is None:
-                self.counts["unlabelled"] += 1
-            graph = classed(graph, [class_named(one, self.how.labels) for one in classes])
+        if classes and not graph.spots and kept is None:
+            self.counts["unlabelled"] += 1
+        graph = classed(graph, classes, self.how.labels)
         claim = _claim(self._who(parts), comment_of(parts))
         return AnnotationTask(
             line,

@@ -173,21 +173,16 @@ class Fields:
             raise self.refuse(key, A_NAME)
         return value
 
-    def choice(self, key: str, allowed: Sequence[str]) -> str:
-        """One of the strings `allowed`. Raises FormatError."""
+    def choice(self, key: str, allowed: Sequence[str], other: str = "") -> str:
+        """One of the strings `allowed`. other: what is accepted besides. Raises FormatError."""
         value = self.values[key]
         if not isinstance(value, str) or value not in allowed:
-            raise self.refuse(key, f"one of {', '.join(allowed)}")
+            raise self.refuse(key, f"{other}one of {', '.join(allowed)}")
         return value
 
     def optional_choice(self, key: str, allowed: Sequence[str]) -> str | None:
         """One of the strings `allowed`, or null. Raises FormatError."""
-        if self.values[key] is None:
-            return None
-        value = self.values[key]
-        if not isinstance(value, str) or value not in allowed:
-            raise self.refuse(key, f"null or one of {', '.join(allowed)}")
-        return value
+        return None if self.values[key] is None else self.choice(key, allowed, "null or ")
 
     def boolean(self, key: str) -> bool:
         """true or false. Raises FormatError."""

@@ -779,6 +779,12 @@ class LimitError(ValueError):
     """A limit is exceeded; the message states the limit and what was found."""
 
 
+def check_count(found: int, most: int, what: str) -> None:
+    """Raise LimitError for more than `most` things. what: their name, in the plural."""
+    if found > most:
+        raise LimitError(f"has {found:,} {what}; wanted at most {most:,}: split it")
+
+
 def unpacked_limit(packed: int) -> int:
     """Bytes to which `packed` bytes may unpack, if they are not held in memory at once."""
     return max(SMALL, RATIO * packed)
@@ -891,10 +897,7 @@ def check_json(content: bytes | str) -> None:
         found = content.count("[") + content.count("{")
     else:
         found = content.count(b"[") + content.count(b"{")
-    if found > OBJECTS:
-        raise LimitError(
-            f"has {found:,} lists and objects; wanted at most {OBJECTS:,}: split it"
-        )
+    check_count(found, OBJECTS, "lists and objects")
 
 
 # --- text -----------------------------------------------------------------------------------
@@ -902,6 +905,4 @@ def check_json(content: bytes | str) -> None:
 
 def check_lines(content: bytes) -> None:
     """Raise LimitError for a text with more lines than OBJECTS."""
-    found = content.count(b"\n")
-    if found > OBJECTS:
-        raise LimitError(f"has {found:,} lines; wanted at most {OBJECTS:,}: split it")
+    check_count(content.count(b"\n"), OBJECTS, "lines")

@@ -346,13 +346,10 @@ UNKNOWN = re.compile(r"Type with name \[([^\]]*)\] not found")
 """Warnings of the library."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A document that the library loaded."""
-
-    cas: "cassis.Cas"
-    unknown: Counter[str] = field(default_factory=Counter)
-    """Annotations that were dropped because INCEpTION's own type system lacks their type."""
+Loaded = tuple["cassis.Cas", Counter[str]]
+"""A document that the library loaded, and the annotations that were dropped, by type, because
+INCEpTION's own type system lacks it.
+"""
 
 
 def writable(text: str) -> str:
@@ -426,11 +423,10 @@ def load_json(content: bytes, layer: CasLayer) -> Loaded:
     with _loading(JSON):
         raw = bytes(found.types)
         types = _types_of_json(raw) if raw not in (b"", b"null") else _own_types(layer)
-        return Loaded(
-            cassis.load_cas_from_json(
-                content.decode(), typesystem=types, merge_typesystem=False
-            )
+        cas = cassis.load_cas_from_json(
+            content.decode(), typesystem=types, merge_typesystem=False
         )
+        return cas, Counter()
 
 
 def _check_structures(found: _Json) -> None:
@@ -619,7 +615,7 @@ def load_xmi(content: bytes, types: tuple[str, bytes] | None, layer: CasLayer) -
         system = _own_types(layer) if types is None else _types_of_xml(*types)
         cas = cassis.load_cas_from_xmi(BytesIO(plain), typesystem=system, lenient=types is None)
         unknown = (UNKNOWN.search(str(one.message)) for one in caught)
-        return Loaded(cas, Counter(found[1] for found in unknown if found))
+        return cas, Counter(found[1] for found in unknown if found)
 
 
 # The text, tokens, turns and numbers of a CAS.
@@ -672,9 +668,10 @@ class Cas:
 
 def cas_of(loaded: Loaded, layer: CasLayer) -> Cas:
     """The content of a loaded document. Raises MarkError for invalid content."""
-    found = _Reader(loaded, layer).cas()
-    if loaded.unknown and not found.numbers:
-        layers = ", ".join(map(shown, sorted(loaded.unknown)[:12]))
+    cas, unknown = loaded
+    found = _Reader(cas, unknown, layer).cas()
+    if unknown and not found.numbers:
+        layers = ", ".join(map(shown, sorted(unknown)[:12]))
         raise MarkError(
             f"there is no {TYPE_SYSTEM} beside it, and INCEpTION's own layers do not have "
             f"{layers}; put it beside the document, or name the layer that holds numbers in a "
@@ -689,18 +686,18 @@ def _what(one: "FeatureStructure") -> str:
 
 
 class _Reader:
-    def __init__(self, loaded: Loaded, layer: CasLayer) -> None:
-        self._types = loaded.cas.typesystem
-        self._unknown = loaded.unknown
+    def __init__(self, cas: "cassis.Cas", unknown: Counter[str], layer: CasLayer) -> None:
+        self._types = cas.typesystem
+        self._unknown = unknown
         self._layer = layer
-        views = [sofa.sofaID for sofa in loaded.cas.sofas if sofa.sofaString is not None]
+        views = [sofa.sofaID for sofa in cas.sofas if sofa.sofaString is not None]
         if INITIAL_VIEW in views:
             views = [INITIAL_VIEW]
         if len(views) != 1:
             raise MarkError(
                 f"found {len(views)} texts (sofaString), wanted one, of the view {INITIAL_VIEW}"
             )
-        view = loaded.cas.get_view(views[0])
+        view = cas.get_view(views[0])
         self._text: str = view.sofa_string
         self._all: Sequence[FeatureStructure] = view.select_all_fs()
         self._listed = {one.xmiID for one in self._all}
@@ -1013,16 +1010,12 @@ class DocumentReader:
         foreign = kept is None
         if kept is not None and kept.anchor != anchor:
             kept = None  # The number was moved: the stored item is of another one.
-        row = GoldRow(
-            self._line,
-            kept.passage if kept else alignment.passage,
-            anchor,
-            kept.split if kept else None,
-            None,
-            kept.votes if kept else (),
-            kept.flags if kept else (),
-            foreign=foreign,
-        )
+        if kept is not None:
+            row = kept.row(self._line, None, kept.votes, kept.flags)
+        else:
+            row = GoldRow(
+                self._line, alignment.passage, anchor, None, None, (), (), foreign=foreign
+            )
         if file.member.part is MemberKind.INITIAL:
             self._counts["given"] += bool(number.kind or number.heads)
             return row

@@ -188,6 +188,11 @@ class Annotation(msgspec.Struct, frozen=True):
     import_id: int | str | msgspec.UnsetType | None = msgspec.UNSET
     """The id with which it was imported; UNSET in files without this key."""
 
+    @property
+    def time(self) -> str | None:
+        """When it was last changed, in UTC to the millisecond. Raises MarkError."""
+        return utc(self.updated_at or self.created_at)
+
 
 class TaskPrediction(msgspec.Struct, frozen=True):
     """The annotation of a model."""
@@ -290,11 +295,6 @@ def _checked_name(name: str, key: str) -> str:
     if not is_a_name(name):
         raise MarkError(f'key "{key}": found {shown(name)}, wanted {A_NAME}')
     return name
-
-
-def time_of(one: Annotation) -> str | None:
-    """When it was last changed, in UTC to the millisecond. Raises MarkError."""
-    return utc(one.updated_at or one.created_at)
 
 
 def seconds_of(one: Annotation) -> float | None:
@@ -908,14 +908,6 @@ class StatedMarks:
         return not self.numbers and any(one.type == PERSON for one in self.claims)
 
 
-@dataclass(frozen=True, slots=True)
-class AsStored:
-    """An annotation that shows what the file stores of it."""
-
-    vote: int | None
-    """The index of the stored vote; None for the gold."""
-
-
 @dataclass
 class TaskAnnotations:
     """The annotations and predictions of one task."""
@@ -948,11 +940,11 @@ class TaskAnnotations:
         for one in self.annotations:
             if one.was_cancelled:
                 slot = slot_of(one, self.first, self.slots)
-                yield slot.who if slot else name_of(one.completed_by), time_of(one)
+                yield slot.who if slot else name_of(one.completed_by), one.time
 
-    def all(self) -> Iterator[StatedMarks | AsStored]:
-        """Each annotation and each prediction. A cancelled annotation has no claims, but its
-        numbers count as skipped.
+    def all(self) -> Iterator[StatedMarks | AnnotationOwner]:
+        """Each annotation and each prediction; of one that shows the stored vote or gold, what
+        it is. A cancelled annotation has no claims, but its numbers count as skipped.
 
         Raises MarkError.
         """
@@ -975,16 +967,16 @@ class TaskAnnotations:
             else:
                 self.tally.counts["predictions by number"] += 1
 
-    def _as_stored(self, one: Annotation, slot: AnnotationOwner | None) -> AsStored | None:
+    def _as_stored(
+        self, one: Annotation, slot: AnnotationOwner | None
+    ) -> AnnotationOwner | None:
         """The stored vote or gold that an annotation shows, if nobody changed it."""
         if self.kept is None or slot is None or one.ground_truth is not (slot.who is None):
             return None
         kept = self.kept.gold if slot.vote is None else self.kept.votes[slot.vote]
-        if kept is None or not self._shows(one.result, kept.answer):
-            return None
-        return AsStored(slot.vote)
+        return slot if kept and self._shows(one.result, kept.answer) else None
 
-    def _predicted(self, one: TaskPrediction) -> Iterator[StatedMarks | AsStored]:
+    def _predicted(self, one: TaskPrediction) -> Iterator[StatedMarks | AnnotationOwner]:
         kept = self.kept
         if kept is not None:
             if one.model_version == ANCHOR_ONLY and self._shows(one.result, None):
@@ -992,7 +984,7 @@ class TaskAnnotations:
             for place, vote in enumerate(kept.votes):
                 if vote.annotator == one.model_version and vote.type != PERSON:
                     if self._shows(one.result, vote.answer):
-                        yield AsStored(place)
+                        yield AnnotationOwner(vote.annotator, vote.role, place)
                         return
                     break
         name = _checked_name(one.model_version or MODEL_NAME, "model_version")
@@ -1032,7 +1024,7 @@ def _decoded(result: msgspec.Raw) -> list[TaskResult]:
 
 def _claims(one: Annotation, slot: AnnotationOwner | None) -> Sequence[Claim]:
     """The claims of an annotation: a vote, the gold, or both for a ground truth."""
-    at, seconds = time_of(one), seconds_of(one)
+    at, seconds = one.time, seconds_of(one)
     who = slot.who if slot else name_of(one.completed_by)
     gold = Claim(None, gold=True, at=at, noun="", comment="")
     if who is None:
@@ -1166,7 +1158,7 @@ class _NumberTable:
         if self.kept is not None and self.kept.anchor == anchor:
             yield from (flag for flag in self.kept.flags if flag.annotator == who)
 
-    def add_stored(self, one: AsStored) -> None:
+    def add_stored(self, one: AnnotationOwner) -> None:
         """Add the stored vote or gold."""
         assert self.kept is not None  # noqa: S101 - nothing is as stored where nothing is stored
         found = self.found[self.kept.anchor]

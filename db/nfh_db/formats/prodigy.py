@@ -21,7 +21,6 @@ from nfh_db.formats.annotation_tasks import (
     TaskAnnotation,
     Texts,
     checked_name,
-    class_named,
     classed,
     rows_of,
     task_warnings,
@@ -443,9 +442,7 @@ class _Reader:
         labels = value_of(parts, "accept", choices) or []
         if "label" in parts and (label := value_of(parts, "label", texts)):
             labels = [label, *labels]
-        if not labels:
-            return graph
-        return classed(graph, [class_named(str(one), self.how.labels) for one in labels])
+        return classed(graph, map(str, labels), self.how.labels)
 
     def _claim(self, parts: Parts, graph: Graph, *, reviewed: bool) -> Claim:
         answer = value_of(parts, "answer", texts) or "accept"

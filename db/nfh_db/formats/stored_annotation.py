@@ -15,7 +15,7 @@ import msgspec
 
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, sound_digest
 from nfh_db.formats.gold import is_a_time
-from nfh_db.formats.rows import RawPassage
+from nfh_db.formats.rows import GoldRow, RawPassage
 from nfh_db.formats.spans import Graph, MarkError, graph_of
 from nfh_db.messages import shown
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
@@ -180,6 +180,18 @@ class Restored:
         """The code points of the number."""
         passage, anchor = self.passage, self.anchor
         return passage.starts[anchor.start], passage.ends[anchor.end - 1]
+
+    def row(
+        self,
+        line: int,
+        gold: Gold | None,
+        votes: tuple[Vote, ...],
+        flags: tuple[FlagMark, ...],
+        labels: str | None = None,
+    ) -> GoldRow:
+        """The row of the stored anchor, with what the file shows now."""
+        where = (self.passage, self.anchor, self.split)
+        return GoldRow(line, *where, gold, votes, flags, labels)
 
 
 def item_of(value: object) -> StoredItem:

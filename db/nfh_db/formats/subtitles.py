@@ -8,8 +8,9 @@ back by as much, as in a concatenation of two files. Roll-up captions are read o
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format
@@ -283,23 +284,16 @@ class LeftOutCues:
 
     def warnings(self) -> Iterator[str]:
         """A sentence for each count that is not 0."""
-        if self.notes.count:
-            yield (
-                f"{counted(self.notes.count, 'note')} of sounds left out, {self.notes.first}"
-            )
+        yield from self.notes.warning("note", "of sounds left out")
         if self.readings:
             yield f"{counted(self.readings, 'reading')} beside characters (ruby) left out"
-        if self.names.count:
-            yield (
-                f"{counted(self.names.count, 'name')} without words in the cue left out, "
-                f"{self.names.first}"
-            )
-        if self.doubtful.count:
-            yield (
-                f"{counted(self.doubtful.count, 'line')} read without a speaker though a name "
-                f"may be meant, {self.doubtful.first}; a name in capitals is always taken, "
-                "another one if it stands before a colon twice"
-            )
+        yield from self.names.warning("name", "without words in the cue left out")
+        yield from self.doubtful.warning(
+            "line",
+            "read without a speaker though a name may be meant",
+            "; a name in capitals is always taken, another one if it stands before a colon "
+            "twice",
+        )
 
 
 @dataclass(slots=True)
@@ -529,24 +523,12 @@ PAUSE = 5.0
 MARK = "\ufeff"
 """A byte-order mark, which some codecs leave at the start."""
 
-Cues = Callable[[Source, Oddities], Iterator[SubtitleCue]]
-
 SETTINGS = frozenset({"encoding", "pause", "window"})
 
 
-def read_subrip(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
-    """The scenes of a SubRip file. Raises FormatError."""
-    return _scenes(source, how, subrip_cues, tagged=False)
-
-
-def read_webvtt(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
-    """The scenes of a WebVTT file. Raises FormatError."""
-    return _scenes(source, how, webvtt_cues, tagged=True)
-
-
-def _scenes(
-    source: Source, how: ReadOptions, cues: Cues, *, tagged: bool
-) -> Iterator[DialogBlock]:
+def _scenes(source: Source, how: ReadOptions, *, tagged: bool) -> Iterator[DialogBlock]:
+    """The scenes of a file. tagged: of WebVTT. Raises FormatError."""
+    cues = webvtt_cues if tagged else subrip_cues
     names = NameCounts()
     counting = CueTurns(tagged=tagged)
     rolls = False
@@ -595,7 +577,7 @@ SUBRIP = Format(
     extensions=(".srt",),
     description="SubRip subtitles: each cue a turn or more, with its times",
     example="",
-    read=read_subrip,
+    read=partial(_scenes, tagged=False),
     sniff=_sniff_subrip,
     labelled=False,
     settings=SETTINGS,
@@ -605,7 +587,7 @@ WEBVTT = Format(
     extensions=(".vtt",),
     description="WebVTT subtitles: as SubRip, with speakers named by <v Name>",
     example="",
-    read=read_webvtt,
+    read=partial(_scenes, tagged=True),
     sniff=_sniff_webvtt,
     labelled=False,
     settings=SETTINGS,
