@@ -13,7 +13,6 @@ eva/…                   the same documents with Eva's answers
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.annotation_tasks import Claim, ClaimOutcome, outcome
@@ -60,6 +59,7 @@ from nfh_db.formats.rows import (
     ReadOptions,
     Span,
     Writing,
+    by_passage,
 )
 from nfh_db.formats.spans import (
     ANCHOR,
@@ -120,9 +120,7 @@ class BratWriter:
         """Passage by passage."""
         folders = Folders()
         yield CONF, configuration(self._names).encode()
-        passages = groupby(records, lambda record: record.passage.digest)
-        for number, (_, group) in enumerate(passages, 1):
-            of_passage = list(group)
+        for number, of_passage in enumerate(by_passage(records), 1):
             text, replaced = written(of_passage[0].passage.text)
             encoded = text.encode()
             parts = parts_in(of_passage)

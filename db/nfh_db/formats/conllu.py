@@ -30,7 +30,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice, pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -45,7 +45,7 @@ from nfh_db.formats.files import (
     split_of_name,
 )
 from nfh_db.formats.json_stream import content_in
-from nfh_db.formats.rows import GoldRow, RawPassage, ReadOptions, Writing
+from nfh_db.formats.rows import GoldRow, RawPassage, ReadOptions, Writing, by_passage
 from nfh_db.formats.spans import ANCHOR, ANSWERS, MarkError, label_of
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
 from nfh_db.messages import shown, tallied
@@ -961,9 +961,8 @@ class ConlluWriter:
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
         """The sentences of each passage."""
-        passages = groupby(records, lambda record: record.passage.digest)
-        for number, (_, group) in enumerate(passages, 1):
-            yield _document_text(f"{number:07}", list(group)).encode("utf-8")
+        for number, of_passage in enumerate(by_passage(records), 1):
+            yield _document_text(f"{number:07}", of_passage).encode("utf-8")
 
 
 def _document_text(name: str, records: Sequence[ExportRecord]) -> str:

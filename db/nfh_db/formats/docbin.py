@@ -20,7 +20,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
@@ -53,6 +53,7 @@ from nfh_db.formats.rows import (
     Row,
     Span,
     Writing,
+    by_passage,
 )
 from nfh_db.formats.spans import (
     ANCHOR,
@@ -825,7 +826,7 @@ class DocBinWriter:
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
         """One file. Raises ExportError for more than WHOLE passages."""
-        passages = self._passages(records)
+        passages = by_passage(records)
         first = list(islice(passages, WHOLE))
         if next(passages, None) is not None:
             raise ExportError(
@@ -836,17 +837,12 @@ class DocBinWriter:
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
         """part-0001.spacy and so on, of PART passages each."""
-        passages = self._passages(records)
+        passages = by_passage(records)
         rank = 0
         while part := list(islice(passages, PART)):
             for content in self._files(part):
                 rank += 1
                 yield f"part-{rank:05d}.spacy", content
-
-    @staticmethod
-    def _passages(records: Iterable[ExportRecord]) -> Iterator[list[ExportRecord]]:
-        groups = groupby(records, lambda record: record.passage.digest)
-        return (list(group) for _, group in groups)
 
     def _files(self, passages: Sequence[Sequence[ExportRecord]]) -> Iterator[bytes]:
         """One file, or more if one could not be read again."""

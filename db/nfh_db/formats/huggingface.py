@@ -45,8 +45,8 @@ from nfh_db.formats.rows import (
     Row,
     Writing,
     joined,
-    per_token,
     release_head,
+    release_row,
 )
 from nfh_db.formats.unsupported import HF_JSON, REMOVED, SIDE, is_row_file
 from nfh_db.messages import counted, shown, visible
@@ -428,17 +428,7 @@ def values_of(
     """
     head = release_head(answer, anchor)
     if head is not None:
-        numbers, speakers = per_token(turns)
-        yield (
-            RESOLUTION,
-            {
-                "tokens": list(words),
-                "line_indices": numbers,
-                "head": list(map(str, head)),
-                "speakers": speakers,
-                "anchors_indices": list(range(anchor.start, anchor.end)),
-            },
-        )
+        yield RESOLUTION, release_row(list(words), turns, anchor, list(map(str, head)))
     is_one = answer.kind.identification if answer else None
     if is_one is not None:
         indices = {"start_index": anchor.start, "end_index": anchor.end}

@@ -60,7 +60,7 @@ from nfh_db.formats.inception_reader import (
     user_file,
     writable,
 )
-from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Writing
+from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Writing, by_passage
 from nfh_db.formats.spans import ANCHOR, SAME, MarkError, graph_of, label_of, renamed
 from nfh_db.formats.stored_annotation import StoredItem, stored
 from nfh_db.messages import counted, visible
@@ -107,9 +107,9 @@ def files(records: Iterable[ExportRecord], suffix: str) -> Iterator[File]:
 
     suffix: of the members, which INCEpTION also has in the names of folders.
     """
-    passages = groupby(records, lambda record: record.passage.digest)
-    for rank, (digest, group) in enumerate(passages, 1):
-        yield from _of_passage(f"{rank:07d}-{digest[:12]}", suffix, list(group))
+    for rank, of_passage in enumerate(by_passage(records), 1):
+        digest = of_passage[0].passage.digest
+        yield from _of_passage(f"{rank:07d}-{digest[:12]}", suffix, of_passage)
 
 
 def _of_passage(stem: str, suffix: str, records: Sequence[ExportRecord]) -> Iterator[File]:

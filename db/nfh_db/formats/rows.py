@@ -5,7 +5,7 @@ release.
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -173,6 +173,22 @@ def per_token(turns: Sequence[Turn]) -> tuple[list[int], list[str | None]]:
 RELEASE_KEYS = ("tokens", "line_indices", "head", "speakers", "anchors_indices")
 """The five keys, in the order of the release's files."""
 
+
+def by_passage(records: Iterable[ExportRecord]) -> Iterator[list[ExportRecord]]:
+    """The records of each passage, which follow each other."""
+    for _, group in groupby(records, lambda record: record.passage.digest):
+        yield list(group)
+
+
+def release_row(
+    words: Sequence[str], turns: Sequence[Turn], anchor: Anchor, head: Sequence[object]
+) -> dict[str, Sequence[object]]:
+    """The values of RELEASE_KEYS."""
+    numbers, speakers = per_token(turns)
+    tokens = list(range(anchor.start, anchor.end))
+    return dict(zip(RELEASE_KEYS, (words, numbers, head, speakers, tokens), strict=True))
+
+
 Mentions = Literal["marked", "all", "nearest"]
 """Which mentions an `nfh` row lists: those that a person marked, all that are not removed, or
 the one nearest to the anchor.
@@ -256,14 +272,8 @@ class ReleaseWriter:
             self.left_out[reason_left_out(record)] += 1
             return None
         passage = record.passage
-        numbers, speakers = per_token(passage.turns)
-        row = {
-            "tokens": [passage.text[token.start : token.end] for token in passage.tokens],
-            "line_indices": numbers,
-            "head": head,
-            "speakers": speakers,
-            "anchors_indices": list(range(record.anchor.start, record.anchor.end)),
-        }
+        words = [passage.text[token.start : token.end] for token in passage.tokens]
+        row = release_row(words, passage.turns, record.anchor, head)
         return json.dumps(row) + "\n"
 
 

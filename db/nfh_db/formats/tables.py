@@ -11,7 +11,8 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 
 from nfh_db.formats import amt, nfh
 from nfh_db.formats.base import First, Format
@@ -183,61 +184,6 @@ def _key(name: str) -> str:
     return " ".join(re.sub(r"[_\-]", " ", name).split()).casefold()
 
 
-def turns_of(
-    source: Source, layout: TableLayout, rows: Sequence[tuple[int, Sequence[str]]]
-) -> list[int]:
-    """The number of each row's turn, equal for rows of one turn; [] without a column of turns.
-
-    Integers are used as they are; other names of turns are numbered. Raises FormatError for a
-    number that falls, a name that comes again, and an empty field.
-    """
-    if TURN not in layout.places:
-        return []
-    names = [(line, layout.cell(record, TURN).strip()) for line, record in rows]
-    for line, name in names:
-        if not name:
-            raise source.error(
-                line,
-                f"the column {layout.called(TURN)} is empty; wanted the turn's number or name "
-                "in every row",
-            )
-    if all(NUMBER.fullmatch(name) for _, name in names):
-        return _numbers(source, layout, names)
-    return _ranks(source, layout, names)
-
-
-def _numbers(
-    source: Source, layout: TableLayout, names: Sequence[tuple[int, str]]
-) -> list[int]:
-    numbers: list[int] = []
-    for line, name in names:
-        number = int(name.partition(".")[0])
-        if numbers and number < numbers[-1]:
-            raise source.error(
-                line,
-                f"found turn {number} after turn {numbers[-1]} of the same dialog; wanted the "
-                f"turns in their order: sort the table by {layout.called(TURN)}",
-            )
-        numbers.append(number)
-    return numbers
-
-
-def _ranks(source: Source, layout: TableLayout, names: Sequence[tuple[int, str]]) -> list[int]:
-    ranks: dict[str, int] = {}
-    numbers: list[int] = []
-    last: str | None = None
-    for line, name in names:
-        if name != last and name in ranks:
-            raise source.error(
-                line,
-                f"found the turn {shown(name)} again, after another one; wanted the rows of a "
-                f"turn together ({layout.called(TURN)})",
-            )
-        numbers.append(ranks.setdefault(name, len(ranks)))
-        last = name
-    return numbers
-
-
 # --- the reader -------------------------------------------------------------------------------
 
 CSV_COMPLAINTS = {
@@ -333,7 +279,7 @@ class DialogTable:
 
     def _turns(self) -> list[SpeakerTurn]:
         """The turns of the rows; rows of one turn and one speaker are joined."""
-        numbers = turns_of(self.source, self.layout, self.rows)
+        numbers = self._turn_numbers()
         turns: list[SpeakerTurn] = []
         for rank, (line, record) in enumerate(self.rows):
             speaker = self.layout.cell(record, SPEAKER).strip() or None
@@ -345,6 +291,45 @@ class DialogTable:
             else:
                 turns.append(SpeakerTurn(line, speaker, text, number=number))
         return turns
+
+    def _turn_numbers(self) -> list[int]:
+        """The number of each row's turn, equal for rows of one turn; [] without a column of
+        turns.
+
+        Integers are used as they are; other names of turns are numbered. Raises FormatError for
+        a number that falls, a name that comes again, and an empty field.
+        """
+        if TURN not in self.layout.places:
+            return []
+        called = self.layout.called(TURN)
+        names = [(line, self.layout.cell(record, TURN).strip()) for line, record in self.rows]
+        for line, name in names:
+            if not name:
+                raise self.source.error(
+                    line,
+                    f"the column {called} is empty; wanted the turn's number or name in every "
+                    "row",
+                )
+        if all(NUMBER.fullmatch(name) for _, name in names):
+            numbers = [int(name.partition(".")[0]) for _, name in names]
+            for (line, _), (before, number) in zip(names[1:], pairwise(numbers), strict=True):
+                if number < before:
+                    raise self.source.error(
+                        line,
+                        f"found turn {number} after turn {before} of the same dialog; wanted "
+                        f"the turns in their order: sort the table by {called}",
+                    )
+            return numbers
+        ranks: dict[str, int] = {}
+        for name, group in groupby(names, itemgetter(1)):
+            if name in ranks:
+                raise self.source.error(
+                    next(group)[0],
+                    f"found the turn {shown(name)} again, after another one; wanted the rows "
+                    f"of a turn together ({called})",
+                )
+            ranks[name] = len(ranks)
+        return [ranks[name] for _, name in names]
 
     def _check_length(self, line: int, record: Sequence[str]) -> None:
         wanted = len(self.layout.header)
