@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, islice
 
 from nfh_db.formats.files import NO_LINE_YET, Source, csv_records
 from nfh_db.formats.rows import AssignmentRow
@@ -440,15 +440,11 @@ def occurrences(text: str, words: str, limit: int) -> list[Span]:
     """Code points [start, end) of the first `limit` occurrences of the words, some of which may
     overlap; all white space between words is equivalent."""
     wanted = " ".join(words.split())
-    if not wanted:
-        return []
     plain, origin = _single_spaced(text)
-    found: list[Span] = []
-    place = plain.find(wanted)
-    while place >= 0 and len(found) < limit:
-        found.append((origin[place], origin[place + len(wanted) - 1] + 1))
-        place = plain.find(wanted, place + 1)
-    return found
+    return [
+        (origin[place], origin[place + len(wanted) - 1] + 1)
+        for place in islice(_standing(plain, wanted), limit)
+    ]
 
 
 def _single_spaced(text: str) -> tuple[str, list[int]]:
@@ -695,7 +691,7 @@ def _in_sentence(worded: Worded, target: AmtTarget, places: dict[Span, Anchor]) 
 
 
 def _standing(text: str, wanted: str) -> Iterator[int]:
-    """The indices of a sentence's letters in those of the context."""
+    """The first MOST_PLACES indices of one text in another; none of an empty one."""
     place = text.find(wanted) if wanted else -1
     for _ in range(MOST_PLACES):
         if place < 0:

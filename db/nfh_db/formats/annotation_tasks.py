@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, is_a_name
@@ -219,8 +218,6 @@ def _flags(claim: Claim, kept: Restored | None) -> tuple[FlagMark, ...]:
 
 # A task as rows, for the formats in which a line is a text with labelled spans and links.
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
 class TaskAnnotation:
@@ -321,17 +318,9 @@ def _merged(rows: Iterable[GoldRow]) -> GoldRow:
     return replace(
         first,
         gold=next((row.gold for row in (first, *others) if row.gold), None),
-        votes=_unique(vote for row in (first, *others) for vote in row.votes),
-        flags=_unique(flag for row in (first, *others) for flag in row.flags),
+        votes=tuple(dict.fromkeys(vote for row in (first, *others) for vote in row.votes)),
+        flags=tuple(dict.fromkeys(flag for row in (first, *others) for flag in row.flags)),
     )
-
-
-def _unique(things: Iterable[T]) -> tuple[T, ...]:
-    found: list[T] = []
-    for one in things:
-        if one not in found:
-            found.append(one)
-    return tuple(found)
 
 
 def _stored_row(task: AnnotationTask, annotation: TaskAnnotation) -> GoldRow | None:

@@ -629,11 +629,8 @@ def _ways(text: str, offsets: Offsets | None) -> Iterator[ToPoints]:
 
 def _with_single_line_ends(text: str) -> ToPoints:
     """Converts offsets of the text with "\\n" for each "\\r\\n"."""
-    pairs: list[int] = []
-    place = text.find("\r\n")
-    while place >= 0:
-        pairs.append(place - len(pairs))  # In the text with single line ends.
-        place = text.find("\r\n", place + 2)
+    # Of each line end in the text with single line ends.
+    pairs = [found.start() - rank for rank, found in enumerate(re.finditer("\r\n", text))]
     return lambda offset: offset + bisect_right(pairs, offset - 1)
 
 

@@ -30,7 +30,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -433,18 +433,10 @@ def sentences(source: Source) -> Iterator[ParsedSentence]:
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
-    start, lines = 0, list[str]()
-    for number, line in source.lines():
-        if not line.strip():
-            if lines:
-                yield start, lines
-            lines = []
-            continue
-        if not lines:
-            start = number
-        lines.append(line)
-    if lines:
-        yield start, lines
+    for is_blank, group in groupby(source.lines(), lambda row: not row[1].strip()):
+        if not is_blank:
+            numbers, lines = zip(*group, strict=True)
+            yield numbers[0], list(lines)
 
 
 def _sentence(

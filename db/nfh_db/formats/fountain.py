@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from nfh_db.formats.base import First, Format
@@ -119,14 +120,9 @@ def plain(text: str) -> str:
 def placed(lines: Iterable[tuple[int, str]]) -> Iterator[FountainLine]:
     """Each line, with whether the lines around it are empty."""
     after = True
-    kept: tuple[int, str] | None = None
-    for number, text in lines:
-        if kept is not None:
-            yield FountainLine(*kept, after, not text.strip())
-            after = not kept[1].strip()
-        kept = number, text
-    if kept is not None:
-        yield FountainLine(*kept, after, True)
+    for (number, text), (_, following) in pairwise(chain(lines, [(0, "")])):
+        yield FountainLine(number, text, after, not following.strip())
+        after = not text.strip()
 
 
 def body(source: Source, left: Counter[str]) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Literal, Protocol, get_args
 
@@ -138,14 +138,9 @@ def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
         text = " ".join(words)
     else:
         text = "\n".join(" ".join(words[turn.start : turn.end]) for turn in turns)
-    starts = []
-    ends = []
-    place = 0
-    for word in words:
-        starts.append(place)
-        place += len(word)
-        ends.append(place)
-        place += 1
+    after = list(accumulate(len(word) + 1 for word in words))
+    ends = [place - 1 for place in after]
+    starts = [end - len(word) for end, word in zip(ends, words, strict=True)]
     return RawPassage(text, words, starts, ends, turns)
 
 
