@@ -43,7 +43,6 @@ from nfh_tui.screens.training_form import (
     RECIPE_WORDS,
     SETTINGS,
     TASKS,
-    USUAL,
     Choices,
     TrainingForm,
     command_of,
@@ -714,23 +713,17 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
 
     def _said(self, field: str) -> tuple[str, str]:
         form = self.form
-        if field == "task":
-            return form.task, TASKS[form.task]
-        if field == "recipe":
-            return form.recipe, RECIPE_WORDS.get(form.recipe, "")
-        if field == "base":
-            if not form.warm:
-                return NOTHING, ""
-            return (USUAL_WORDS, "") if form.base == USUAL else (form.base, "")
-        if field == SETTINGS:
-            return form.settings or UNSET, "" if form.settings else "l types some"
-        if field == "split":
-            return form.split or "any", ""
-        if field == "query":
-            return form.query or "all gold", self.counts.get(form.query, "…")
-        if form.promote:
-            return "if it is better", "on gold neither learnt from"
-        return "never", "it stays a candidate until u uses it"
+        never = "never", "it stays a candidate until u uses it"
+        better = "if it is better", "on gold neither learnt from"
+        return {
+            "task": (form.task, TASKS[form.task]),
+            "recipe": (form.recipe, RECIPE_WORDS.get(form.recipe, "")),
+            "base": ((form.base or USUAL_WORDS) if form.warm else NOTHING, ""),
+            SETTINGS: (form.settings or UNSET, "" if form.settings else "l types some"),
+            "split": (form.split or "any", ""),
+            "query": (form.query or "all gold", self.counts.get(form.query, "…")),
+            "promote": better if form.promote else never,
+        }[field]
 
     def action_turn(self, by: int) -> None:
         """Select the next value of the field; the settings are typed in the input below."""

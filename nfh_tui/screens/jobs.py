@@ -127,9 +127,16 @@ class JobsScreen(SideScreen):
         """Actions that change jobs and models."""
         return {
             **super().handlers(),
-            **self.job_actions.handlers(),
-            **self.model_actions.handlers(),
             "side.close": self.step_out,
+            "side.cancel": self.job_actions.cancel,
+            "side.retry": self.job_actions.retry,
+            "side.log": self.job_actions.show_log,
+            "side.train": self.job_actions.train,
+            "side.use": self.model_actions.use,
+            "side.back": self.model_actions.go_back,
+            "side.predict": self.model_actions.predict,
+            "side.compare": self.model_actions.compare,
+            "side.card": self.model_actions.show_card,
         }
 
     def read(self) -> None:
@@ -535,14 +542,6 @@ class JobWatch(ScreenPart):
 class JobActions(ScreenPart):
     """Actions on jobs, and the start of trainings."""
 
-    def handlers(self) -> Handlers:
-        return {
-            "side.cancel": self.cancel,
-            "side.retry": self.retry,
-            "side.log": self.show_log,
-            "side.train": self.train,
-        }
-
     async def cancel(self) -> None:
         """Cancel a job after a question."""
         screen = self._screen
@@ -652,15 +651,6 @@ class ModelActions(ScreenPart):
     """Actions on models."""
 
     _under_way = ""
-
-    def handlers(self) -> Handlers:
-        return {
-            "side.use": self.use,
-            "side.back": self.go_back,
-            "side.predict": self.predict,
-            "side.compare": self.compare,
-            "side.card": self.show_card,
-        }
 
     def use(self) -> None:
         """Activate a model by `models activate`, which checks it first."""

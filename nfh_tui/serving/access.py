@@ -311,9 +311,8 @@ class Connections:
         if group != PROXY and len(self._groups[group]) > self.limits.of_address:
             self._drop_oldest(group)
         elif self._strangers > self.limits.strangers:
-            self._drop_oldest(
-                max(self._address_groups(), key=lambda one: len(self._groups[one]))
-            )
+            addresses = [one for one in self._groups if isinstance(one, str)]
+            self._drop_oldest(max(addresses, key=lambda one: len(self._groups[one])))
 
     def identified(self, connection: object, guest: Guest | None, address: str) -> None:
         """Assign a connection to the sender of a request on it; guest: None for a stranger."""
@@ -352,9 +351,6 @@ class Connections:
             whose,
             extra={"uninvited": True},
         )
-
-    def _address_groups(self) -> list[Group]:
-        return [group for group in self._groups if isinstance(group, str)]
 
     def _address_group(self, address: str) -> Group:
         try:

@@ -388,13 +388,14 @@ def _place(
     item: AnchorItem, token: int, lanes: Sequence[Lane], state: EditState | None
 ) -> list[Part]:
     passage = item.passage
-    signs = [_own_sign(token, state), *_lane_signs(token, lanes)]
-    shown = [sign for sign in signs if sign[0]][:MOST_SIGNS]
+    own = _own_sign(token, state)
+    others = [(lane.key, lane.role) for lane in lanes if token in lane.answer.head_tokens()]
+    shown = [sign for sign in (own, *others) if sign[0]][:MOST_SIGNS]
     gap = "\u00a0" * max(0, MOST_SIGNS - sum(len(text) for text, _ in shown))
     start = phrase_start(passage, token)
     before = " ".join(passage.words(start, token).split())
     word = " ".join(passage.word(token).split())
-    mine = bool(signs[0][0]) and signs[0][0] != "×"
+    mine = own[0] not in {"", "×"}
     what = sense(item, token)
     parts: list[Part] = [
         *shown,
@@ -416,10 +417,6 @@ def _own_sign(token: int, state: EditState | None) -> Part:
                 removed = mention.origin is Origin.REMOVED
                 return ("×" if removed else digit, "head-sign")
     return "", ""
-
-
-def _lane_signs(token: int, lanes: Sequence[Lane]) -> list[Part]:
-    return [(lane.key, lane.role) for lane in lanes if token in lane.answer.head_tokens()]
 
 
 # --- the other numbers ---------------------------------------------------------------------

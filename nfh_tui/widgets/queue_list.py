@@ -96,7 +96,6 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         self._away = False
         self._drawn = 0
         self._fetching = False
-        self.fetches = 0
         self.hide_answers = False
         self._painter = Painter(self, "queue", ROLES)
 
@@ -203,7 +202,6 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         try:
             # The visible rows may change during a read: repeat until none is missing.
             while missing := self._missing():
-                self.fetches += 1
                 self._keep(missing, await self._fetch(missing))
                 self.refresh()
         finally:

@@ -136,10 +136,6 @@ class CommandQueue:
         self._waiting.appendleft(command)
         self._some.set()
 
-    def take(self) -> Command | None:
-        """Remove and return the next command; None if there is none."""
-        return self._waiting.popleft() if self._waiting else None
-
     def peek(self) -> Command | None:
         """Return the next command without removing it."""
         return self._waiting[0] if self._waiting else None

@@ -161,8 +161,8 @@ async def test_turns_are_taken_in_order_and_can_be_put_back():
     assert turns.peek() == RunAction("undo")
     turns.put_back(KeyPress("k"))
     assert await turns.get() == KeyPress("k")
-    assert turns.take() == RunAction("undo")
-    assert turns.take() is None
+    assert await turns.get() == RunAction("undo")
+    assert turns.peek() is None
 
 
 def test_completion_goes_on_from_where_it_was():
