@@ -1,5 +1,7 @@
 """Errors of the store. Each message is a sentence: the fault, its place, and what to do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,15 @@ if TYPE_CHECKING:
 
 SHOWN_OF_A_CELL = 200
 """Code points of a row's content that a message repeats at most."""
+
+
+@contextmanager
+def raised_as(kind: type[Exception], *errors: type[Exception]) -> Iterator[None]:
+    """Raise `kind`, with the same message, for errors of these types in the block."""
+    try:
+        yield
+    except errors as error:
+        raise kind(str(error)) from error
 
 
 class StoreError(Exception):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from nfh_db.errors import raised_as
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, is_a_name
 from nfh_db.formats.rows import IGNORE, GoldRow, LabelMap, RawPassage, ReadOptions, Row, Span
@@ -191,7 +192,7 @@ def _native(
     """The answer of spans and links; noun and comment as before if the tool has no field."""
     noun = claim.noun if claim.noun is not None else before.noun if before else None
     comment = claim.comment if claim.comment is not None else before.comment if before else ""
-    try:
+    with raised_as(MarkError, AnswerError):
         answer = answer_of(marked, alignment, how.lemmatize, noun=noun or None, comment=comment)
         if claim.noun and answer is not None and answer.noun is None:
             raise MarkError(
@@ -200,8 +201,6 @@ def _native(
             )
         if answer is not None:
             answer.check(len(alignment.words), *alignment.tokens(*marked.anchor))
-    except AnswerError as error:
-        raise MarkError(str(error)) from error
     return answer
 
 

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from nfh_db.errors import raised_as
 from nfh_db.formats.base import First, Format, How, each, holds
 from nfh_db.formats.fields import sound_digest
 from nfh_db.formats.files import (
@@ -331,10 +332,8 @@ def answer_of(keys: Keys, at: Callable[[Place], int]) -> Answer | None:
         return None
     if relation is None and len(heads) > 1:
         relation = Relation.UNSTATED
-    try:
+    with raised_as(MarkError, AnswerError):
         return Answer(kind, heads, relation, sort, noun, comment)
-    except AnswerError as error:
-        raise MarkError(str(error)) from error
 
 
 def _heads(value: str, at: Callable[[Place], int]) -> tuple[Head, ...]:
@@ -731,10 +730,8 @@ class _Reader:
         left = dict(document.kept)
         seen: set[Anchor] = set()
         for mark in document.marks:
-            try:
+            with self._source.refusing(MarkError, AnswerError, line=mark.line):
                 row = self._row(document, mark, left)
-            except (MarkError, AnswerError) as error:
-                raise self._source.error(mark.line, str(error)) from error
             if row.anchor in seen:
                 raise self._source.error(
                     mark.line, f"a number is marked twice here: {shown(mark.keys[''])}"
@@ -910,10 +907,8 @@ def _foreign_passage(given: Sequence[ParsedSentence], source: Source) -> RawPass
         text = sentence.comments.get("text")
         if text is None:
             text = ConlluSentence(None, sentence.forms).text
-        try:
+        with source.refusing(MarkError, line=sentence.line):
             inside = offsets_in(text, sentence)
-        except MarkError as error:
-            raise source.error(sentence.line, str(error)) from error
         first = len(offsets)
         offsets += [(place + start, place + end) for start, end in inside]
         turns.append(Turn(rank, sentence.speaker, first, len(offsets)))

@@ -375,10 +375,9 @@ def _names(folder: Folder) -> dict[str, str]:
         return {}
     try:
         content = folder.read(found[0])
-        check_json(content)
+        with folder.refusing_member(found[0], LimitError):
+            check_json(content)
         people = msgspec.json.decode(content, type=dict[str, object])
-    except LimitError as error:
-        raise folder.member_error(found[0], None, str(error)) from error
     except msgspec.DecodeError as error:
         raise folder.member_error(
             found[0], None, f"is no object of speakers: {error}"

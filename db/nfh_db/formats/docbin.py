@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from nfh_db.errors import ExportError
+from nfh_db.errors import ExportError, raised_as
 from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.base import First, Format, How, InputKind, each, holds
 from nfh_db.formats.dialog import block_of
@@ -819,10 +819,8 @@ class DocBinWriter:
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
         self._labels: LabelMap = how.labels
-        try:
+        with raised_as(ExportError, MarkError):
             self._groups = SpanGroupNames.of(how.labels)
-        except MarkError as error:
-            raise ExportError(str(error)) from error
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
         """One file. Raises ExportError for more than WHOLE passages."""

@@ -9,7 +9,7 @@ import hashlib
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_db.errors import ExportError, FormatError
+from nfh_db.errors import ExportError, FormatError, raised_as
 from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, each, holds
 from nfh_db.formats.files import (
     DAMAGED,
@@ -175,11 +175,9 @@ class CasDocumentWriter:
         self._layer = layer
         self._labels = labels
         self._words = words
-        try:
+        with raised_as(ExportError, MarkError):
             self._library = library()
             self.types = type_system(layer)
-        except MarkError as error:
-            raise ExportError(str(error)) from error
 
     def cas(self, file: File) -> "cassis.Cas":
         made = self._of_text(file.passage)
@@ -302,10 +300,8 @@ class JsonWriter:
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
-        try:
+        with raised_as(ExportError, MarkError):
             layer = CasLayer.of(how.labels.layer)
-        except MarkError as error:
-            raise ExportError(str(error)) from error
         self._document = CasDocumentWriter(layer, how.labels, self.words)
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
@@ -537,17 +533,12 @@ INCEPTION_JSON = Format(
     settings=frozenset({"map"}),
     extra="dkpro-cassis",
 )
-INCEPTION_XMI = Format(
+INCEPTION_XMI = replace(
+    INCEPTION_JSON,
     name="inception-xmi",
     extensions=(".xmi",),
     description="INCEpTION: the same as UIMA CAS XMI with its TypeSystem.xml",
     example=XMI_EXAMPLE,
-    read=read,
     sniff=_sniff_xmi,
     members=XmiWriter,
-    carries_split=True,
-    takes=(InputKind.TEXT, InputKind.FOLDER),
-    holds=HOLDS,
-    settings=frozenset({"map"}),
-    extra="dkpro-cassis",
 )

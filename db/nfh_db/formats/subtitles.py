@@ -523,8 +523,6 @@ PAUSE = 5.0
 MARK = "\ufeff"
 """A byte-order mark, which some codecs leave at the start."""
 
-SETTINGS = frozenset({"encoding", "pause", "window"})
-
 
 def _scenes(source: Source, how: ReadOptions, *, tagged: bool) -> Iterator[DialogBlock]:
     """The scenes of a file. tagged: of WebVTT. Raises FormatError."""
@@ -580,15 +578,13 @@ SUBRIP = Format(
     read=partial(_scenes, tagged=False),
     sniff=_sniff_subrip,
     labelled=False,
-    settings=SETTINGS,
+    settings=frozenset({"encoding", "pause", "window"}),
 )
-WEBVTT = Format(
+WEBVTT = replace(
+    SUBRIP,
     name="webvtt",
     extensions=(".vtt",),
     description="WebVTT subtitles: as SubRip, with speakers named by <v Name>",
-    example="",
     read=partial(_scenes, tagged=True),
     sniff=_sniff_webvtt,
-    labelled=False,
-    settings=SETTINGS,
 )
