@@ -46,7 +46,6 @@ from nfh_db.formats.spans import (
     number_graph,
     numbers,
     renamed,
-    subgraph,
     translated,
 )
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored
@@ -724,7 +723,7 @@ class AnnotationMarks:
     """The graph of one annotation, and the text typed in it."""
 
     graph: Graph
-    """Translated, without what is ignored."""
+    """Translated."""
     typed: Mapping[tuple[int | None, str], str] = field(default_factory=dict)
     """By spot (None for the whole text) and by NOUN or COMMENT."""
 
@@ -774,7 +773,9 @@ class _GraphBuilder:
             self._annotate(result)
         spots = self._spots()
         links = [link for result in relations for link in self._links(result, spots)]
-        return self._without_ignored(translated(Graph(tuple(spots), tuple(links)), self.labels))
+        graph = translated(Graph(tuple(spots), tuple(links)), self.labels)
+        self.left["ignored label"] += sum(spot.label == IGNORE for spot in graph.spots)
+        return AnnotationMarks(graph, self._typed(graph))
 
     def _label(self, result: TaskResult, rank: int) -> None:
         value = result.value
@@ -866,20 +867,17 @@ class _GraphBuilder:
             raise MarkError(f"a relation ends at the region {shown(key)}, which is not there")
         return region.spots[0]
 
-    def _without_ignored(self, graph: Graph) -> AnnotationMarks:
-        kept = [i for i, spot in enumerate(graph.spots) if spot.label != IGNORE]
-        self.left["ignored label"] += len(graph.spots) - len(kept)
-        rank: dict[int | None, int | None] = {spot: here for here, spot in enumerate(kept)}
-        rank[None] = None
+    def _typed(self, graph: Graph) -> dict[tuple[int | None, str], str]:
+        """The text typed for each spot that is not ignored, and for the whole text."""
         typed: dict[tuple[int | None, str], str] = {}
         for region in (*self.regions.values(), self.whole):
             spot = region.spots[0] if region.spots else None
-            if spot in rank:
-                for what, words in region.typed:
-                    key = (rank[spot], what)
-                    typed[key] = f"{typed[key]}\n{words}" if key in typed else words
-        graph = graph if len(kept) == len(graph.spots) else subgraph(graph, kept)
-        return AnnotationMarks(graph, typed)
+            if spot is not None and graph.spots[spot].label == IGNORE:
+                continue
+            for what, words in region.typed:
+                key = (spot, what)
+                typed[key] = f"{typed[key]}\n{words}" if key in typed else words
+        return typed
 
 
 # The annotations and predictions of a task, and who made them.
@@ -1144,7 +1142,8 @@ class _NumberTable:
         tally: LabelStudioCounts,
     ) -> "_NumberTable":
         """The tokens are the stored ones, split where a span begins or ends inside one."""
-        marks = sorted({(s.start, s.end) for one in stated for s in one.marks.graph.spots})
+        spots = {s for one in stated for s in one.marks.graph.spots if s.label != IGNORE}
+        marks = sorted({(spot.start, spot.end) for spot in spots})
         if kept is None:
             base = text.tokenized(marks)
         else:

@@ -646,23 +646,18 @@ def _by_lemma(words: Sequence[str], lemmatize: Lemmatize) -> tuple[tuple[int, ..
     return tuple(map(tuple, groups.values()))
 
 
-def subgraph(graph: Graph, places: Collection[int]) -> Graph:
-    """The spots with these indices, in order, and the links between them."""
-    kept = sorted(places)
-    rank = {place: index for index, place in enumerate(kept)}
+def number_graph(graph: Graph, number: MarkedNumber) -> Graph:
+    """The part of a translated graph that shows one of its `numbers`."""
+    places = (number.spot, *number.heads)
+    rank = {place: index for index, place in enumerate(places)}
     return Graph(
-        tuple(graph.spots[place] for place in kept),
+        tuple(graph.spots[place] for place in places),
         tuple(
             Link(rank[link.source], rank[link.target], link.label)
             for link in graph.links
             if link.source in rank and link.target in rank
         ),
     )
-
-
-def number_graph(graph: Graph, number: MarkedNumber) -> Graph:
-    """The part of a translated graph that shows one of its `numbers`."""
-    return subgraph(graph, (number.spot, *number.heads))
 
 
 # --- numbers whose mentions come without a graph ---------------------------------------------
