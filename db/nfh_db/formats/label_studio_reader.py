@@ -718,19 +718,8 @@ NOUN, COMMENT = "noun", "comment"
 Key = str | int
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationMarks:
-    """The graph of one annotation, and the text typed in it."""
-
-    graph: Graph
-    """Translated."""
-    typed: Mapping[tuple[int | None, str], str] = field(default_factory=dict)
-    """By spot (None for the whole text) and by NOUN or COMMENT."""
-
-    def words(self, spot: int, what: str) -> str:
-        """The noun or comment typed for a number, else for the whole text; else ""."""
-        own = self.typed.get((spot, what))
-        return own if own is not None else self.typed.get((None, what), "")
+Typed = Mapping[tuple[int | None, str], str]
+"""The text typed for each spot (None for the whole text), by NOUN or COMMENT."""
 
 
 @dataclass(slots=True)
@@ -760,7 +749,8 @@ class _GraphBuilder:
         self.regions: dict[Key, _Region] = {}
         self.whole = _Region(0, 0, [])
 
-    def of(self, results: Iterable[TaskResult]) -> AnnotationMarks:
+    def of(self, results: Iterable[TaskResult]) -> tuple[Graph, Typed]:
+        """The graph, translated, and the text typed in it."""
         relations, rest = [], []
         for rank, result in enumerate(results):
             if result.type in REGIONS:
@@ -775,7 +765,7 @@ class _GraphBuilder:
         links = [link for result in relations for link in self._links(result, spots)]
         graph = translated(Graph(tuple(spots), tuple(links)), self.labels)
         self.left["ignored label"] += sum(spot.label == IGNORE for spot in graph.spots)
-        return AnnotationMarks(graph, self._typed(graph))
+        return graph, self._typed(graph)
 
     def _label(self, result: TaskResult, rank: int) -> None:
         value = result.value
@@ -867,8 +857,8 @@ class _GraphBuilder:
             raise MarkError(f"a relation ends at the region {shown(key)}, which is not there")
         return region.spots[0]
 
-    def _typed(self, graph: Graph) -> dict[tuple[int | None, str], str]:
-        """The text typed for each spot that is not ignored, and for the whole text."""
+    def _typed(self, graph: Graph) -> Typed:
+        """Without the text typed for spots that are ignored."""
         typed: dict[tuple[int | None, str], str] = {}
         for region in (*self.regions.values(), self.whole):
             spot = region.spots[0] if region.spots else None
@@ -895,7 +885,9 @@ _encoder = msgspec.json.Encoder()
 class StatedMarks:
     """An annotation that was read, and the claims made by it."""
 
-    marks: AnnotationMarks
+    graph: Graph
+    """Translated."""
+    typed: Typed
     numbers: Sequence[MarkedNumber]
     claims: Sequence[Claim]
     """Without the noun and comment typed for a number."""
@@ -904,6 +896,10 @@ class StatedMarks:
     def bare(self) -> bool:
         """A person submitted it without a number."""
         return not self.numbers and any(one.type == PERSON for one in self.claims)
+
+    def words(self, spot: int, what: str) -> str:
+        """The noun or comment typed for a number, else for the whole text; else ""."""
+        return self.typed.get((spot, what), self.typed.get((None, what), ""))
 
 
 @dataclass
@@ -1008,9 +1004,9 @@ class TaskAnnotations:
         results = _decoded(one.result)
         if self.region is None:
             self.region = next((one for one in results if one.type in REGIONS), None)
-        marks = _GraphBuilder(self.text, self.how.labels, self.tally.left).of(results)
-        check_kinds(marks.graph)
-        return StatedMarks(marks, numbers(marks.graph), claims)
+        graph, typed = _GraphBuilder(self.text, self.how.labels, self.tally.left).of(results)
+        check_kinds(graph)
+        return StatedMarks(graph, typed, numbers(graph), claims)
 
 
 def _decoded(result: msgspec.Raw) -> list[TaskResult]:
@@ -1057,7 +1053,7 @@ def rows_of(
     tally.counts["other white space"] += len(text.other_space)
     tally.counts["unsure"] += len(text.doubts)
     bare = [one for one in stated if one.bare]
-    tally.counts["words"] += sum(bool(one.marks.typed) for one in bare)
+    tally.counts["words"] += sum(bool(one.typed) for one in bare)
     if kept is None and not any(one.numbers for one in stated):
         tally.counts["skips without a number"] += len(skips)
         tally.counts["raw"] += 1
@@ -1142,7 +1138,7 @@ class _NumberTable:
         tally: LabelStudioCounts,
     ) -> "_NumberTable":
         """The tokens are the stored ones, split where a span begins or ends inside one."""
-        spots = {s for one in stated for s in one.marks.graph.spots if s.label != IGNORE}
+        spots = {s for one in stated for s in one.graph.spots if s.label != IGNORE}
         marks = sorted({(spot.start, spot.end) for spot in spots})
         if kept is None:
             base = text.tokenized(marks)
@@ -1175,9 +1171,9 @@ class _NumberTable:
             anchor = Anchor(*self.alignment.tokens(*marked.anchor))
             found = self.found.setdefault(anchor, _NumberResult())
             kept = self.kept if self.kept and self.kept.anchor == anchor else None
-            graph = number_graph(one.marks.graph, marked)
-            noun = one.marks.words(marked.spot, NOUN)
-            comment = one.marks.words(marked.spot, COMMENT)
+            graph = number_graph(one.graph, marked)
+            noun = one.words(marked.spot, NOUN)
+            comment = one.words(marked.spot, COMMENT)
             for claim in one.claims:
                 if noun or comment:
                     claim = replace(claim, noun=noun, comment=comment)  # noqa: PLW2901
