@@ -14,7 +14,6 @@ folder are not read.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from itertools import groupby
 
 import msgspec
@@ -27,13 +26,13 @@ from nfh_db.formats.files import Folder, FolderMember, LimitError, Source, check
 from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.messages import shown, tallied, visible
 
-
-class Lost(StrEnum):
-    """What is lost of a corpus."""
-
-    ANSWERED = "what an utterance answers, which is not there"
-    TIME = "a timestamp that is none"
-
+WARNINGS = {
+    "answers": (
+        "utterance", "read as answering none: what the file says they answer is not in it",
+    ),
+    "times": ("timestamp", "left out that are no numbers of seconds"),
+}  # fmt: skip
+"""What is counted, and the warning of each count."""
 
 SINCE_1970 = 100_000_000.0
 """Seconds. A later time is a date, since no recording is three years long."""
@@ -61,7 +60,7 @@ class Utterance(msgspec.Struct, frozen=True, gc=False):
 
 
 def in_order(
-    source: Source, conversation: Sequence[Utterance], lost: Counter[Lost]
+    source: Source, conversation: Sequence[Utterance], lost: Counter[str]
 ) -> list[Utterance]:
     """A conversation in the order of its replies, each once.
 
@@ -75,7 +74,7 @@ def in_order(
     for one in known.values():
         answered = one.reply_to
         if answered is not None and answered not in known:
-            lost[Lost.ANSWERED] += 1
+            lost["answers"] += 1
             answered = None
         replies.setdefault(answered, []).append(one)
     ordered = list(_walk({key: _by_time(some) for key, some in replies.items()}))
@@ -190,16 +189,11 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[DialogBlock]:  #
         names = _names(source)
     else:
         file, names = source, {}
-    lost = Counter[Lost]()
+    lost = Counter[str]()
     for conversation in _conversations_of(file, lost):
         ordered = in_order(file, conversation, lost)
         yield from _scenes(file, ordered, names)
-    answers_none = "read as answering none: what the file says they answer is not in it"
-    counts = (
-        (lost[Lost.ANSWERED], "utterance", answers_none),
-        (lost[Lost.TIME], "timestamp", "left out that are no numbers of seconds"),
-    )
-    file.warnings.extend(tallied(counts))
+    file.warnings += tallied((lost[key], *words) for key, words in WARNINGS.items())
 
 
 def _groups(file: Source) -> Iterator[str]:
@@ -217,7 +211,7 @@ def _groups(file: Source) -> Iterator[str]:
         yield _id(line.group) or ""
 
 
-def _conversations_of(file: Source, lost: Counter[Lost]) -> Iterator[list[Utterance]]:
+def _conversations_of(file: Source, lost: Counter[str]) -> Iterator[list[Utterance]]:
     """Each conversation, as soon as its last utterance has come; they may be apart in the file.
 
     Raises FormatError if utterances are missing: the file cannot be read a second time.
@@ -236,13 +230,13 @@ def _conversations_of(file: Source, lost: Counter[Lost]) -> Iterator[list[Uttera
         )
 
 
-def _read(file: Source, lost: Counter[Lost]) -> Iterator[Utterance]:
+def _read(file: Source, lost: Counter[str]) -> Iterator[Utterance]:
     for number, text in file.lines():
         if not text.strip():
             continue
         line = _line(file, number, text)
         seconds = _seconds(line.timestamp)
-        lost[Lost.TIME] += seconds is None and line.timestamp not in (None, "")
+        lost["times"] += seconds is None and line.timestamp not in (None, "")
         yield _utterance(file, number, line, seconds)
 
 

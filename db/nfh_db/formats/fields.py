@@ -7,7 +7,7 @@ import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import islice, pairwise, repeat
 from operator import le, lt
 
 from nfh_db.errors import FormatError
@@ -297,11 +297,9 @@ class Fields:
     def turn_numbers(self, key: str = "line_indices") -> list[int]:
         """Turn numbers that never fall. Raises FormatError."""
         numbers = self.integers(key)
-        for index in range(1, len(numbers)):
-            if numbers[index] < numbers[index - 1]:
-                raise self._item(
-                    key, index, numbers[index], f"at least {numbers[index - 1]}, as before it"
-                )
+        for index, (before, number) in enumerate(pairwise(numbers), 1):
+            if number < before:
+                raise self._item(key, index, number, f"at least {before}, as before it")
         return numbers
 
     def anchor(self, token_count: int, key: str = "anchors_indices") -> Anchor:

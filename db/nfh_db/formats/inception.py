@@ -515,7 +515,6 @@ def _kind(folder: Folder, name: str) -> str | None:
     return ".xmi" if start.startswith("<") and _is_xmi(start) else None
 
 
-HOLDS = holds(How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT"))
 INCEPTION_JSON = Format(
     name="inception-json",
     extensions=(".json",),
@@ -529,7 +528,7 @@ INCEPTION_JSON = Format(
     members=JsonWriter,
     carries_split=True,
     takes=(InputKind.TEXT, InputKind.FOLDER),
-    holds=HOLDS,
+    holds=holds(How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT")),
     settings=frozenset({"map"}),
     extra="dkpro-cassis",
 )

@@ -611,28 +611,29 @@ class _Tasks:
 
     def lines(self) -> Iterator[bytes]:
         record = self.record
-        passed = _passed(record)
-        rows = [(vote.annotator, vote) for vote in record.votes]
-        people = {who for who, _ in rows} | passed.keys()
+        rows: list[tuple[Answer | None, str, str, str, tuple[Vote, ...]]] = [
+            (vote.answer, "accept", vote.annotator, vote.answered_at, (vote,))
+            for vote in record.votes
+        ]
+        rows += [
+            (
+                None,
+                "reject" if flag.name is FlagName.REJECT else "ignore",
+                who,
+                flag.flagged_at,
+                (),
+            )
+            for who, flag in _passed(record).items()
+        ]
+        people = {who for _, _, who, _, _ in rows}
         # Flags of people without a task are stored in the first task.
         left = tuple(flag for flag in record.flags if flag.annotator not in people)
-        if not (rows or passed or record.gold):
+        if not rows and record.gold is None:
             yield self._line(self._graph(None), self._item((), left))
-            return
-        for who, vote in rows:
+        for answer, said, who, at, votes in rows:
+            item = self._item(votes, _of(record.flags, who) + left)
             yield self._line(
-                self._graph(vote.answer),
-                self._meta("accept", who, vote.answered_at),
-                _words(vote.answer),
-                self._item((vote,), _of(record.flags, who) + left),
-            )
-            left = ()
-        for who, flag in passed.items():
-            answer = "reject" if flag.name is FlagName.REJECT else "ignore"
-            yield self._line(
-                self._graph(None),
-                self._meta(answer, who, flag.flagged_at),
-                self._item((), _of(record.flags, who) + left),
+                self._graph(answer), self._meta(said, who, at), _words(answer), item
             )
             left = ()
         if record.gold is not None:
@@ -711,12 +712,12 @@ def _of(flags: Iterable[FlagMark], who: str) -> tuple[FlagMark, ...]:
     return tuple(flag for flag in flags if flag.annotator == who)
 
 
-def _words(answer: Answer) -> bytes:
+def _words(answer: Answer | None) -> bytes:
     """The text fields of a task."""
     members = []
-    if answer.noun is not None:
+    if answer and answer.noun is not None:
         members.append(b'"noun":' + _encode(answer.noun))
-    if answer.comment:
+    if answer and answer.comment:
         members.append(b'"comment":' + _encode(answer.comment))
     return b",".join(members)
 
