@@ -5,7 +5,9 @@ Also computes the summary columns of an anchor from its answers and its gold.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from nfh_db import anchors, assignments, passages
 from nfh_db.anchors import Summary, spaced
@@ -302,30 +304,15 @@ def marks(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[F
     return found
 
 
-READ_OF_ANSWERS = """
-SELECT h.answer_id, h.position, m.start, m.stop, m.token, m.origin
+READ_HEADS = """
+SELECT h.{owner}, h.position, m.start, m.stop, m.token, m.origin
 FROM head AS h JOIN mention AS m ON m.head_id = h.id
-WHERE h.answer_id IN (SELECT value FROM json_each(:ids))
-ORDER BY h.answer_id, h.position, m.position"""
-READ_OF_GOLDS = """
-SELECT h.gold_id, h.position, m.start, m.stop, m.token, m.origin
-FROM head AS h JOIN mention AS m ON m.head_id = h.id
-WHERE h.gold_id IN (SELECT value FROM json_each(:ids))
-ORDER BY h.gold_id, h.position, m.position"""
-DELETE_OF_ANSWER = "DELETE FROM head WHERE answer_id = :id"
-DELETE_OF_GOLD = "DELETE FROM head WHERE gold_id = :id"
-DELETE_MENTIONS_OF_ANSWER = """
-DELETE FROM mention WHERE head_id IN (SELECT id FROM head WHERE answer_id = :id)"""
-DELETE_MENTIONS_OF_GOLD = """
-DELETE FROM mention WHERE head_id IN (SELECT id FROM head WHERE gold_id = :id)"""
-DELETE_OF_GOLDS = """
-DELETE FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids))"""
-DELETE_MENTIONS_OF_GOLDS = """
+WHERE h.{owner} IN (SELECT value FROM json_each(:ids))
+ORDER BY h.{owner}, h.position, m.position"""
+DELETE_HEADS = "DELETE FROM head WHERE {owner} IN (SELECT value FROM json_each(:ids))"
+DELETE_MENTIONS = """
 DELETE FROM mention WHERE head_id IN
-    (SELECT id FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids)))"""
-INSERT_HEAD = """
-INSERT INTO head (answer_id, gold_id, position) VALUES (:answer, :gold, :position)
-RETURNING id"""
+    (SELECT id FROM head WHERE {owner} IN (SELECT value FROM json_each(:ids)))"""
 INSERT_HEAD_WITH_ID = """
 INSERT INTO head (id, answer_id, gold_id, position) VALUES (:id, :answer, :gold, :position)"""
 INSERT_MENTION = """
@@ -334,75 +321,45 @@ VALUES (:head, :position, :start, :stop, :token, :origin)"""
 LAST_HEAD_ID = "SELECT coalesce(max(id), 0) FROM head"
 
 
-def of_answers(connection: Connection, ids: Sequence[int]) -> dict[int, Marks]:
-    """Return the heads of answers by answer id, without answers that have none."""
-    return _grouped(connection, READ_OF_ANSWERS, ids)
+Owner = Literal["answer_id", "gold_id"]
+"""The column of a head that names its answer, or the anchor of its gold."""
 
 
-def of_golds(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, Marks]:
-    """Return the heads of golds by anchor id, without golds that have none."""
-    return _grouped(connection, READ_OF_GOLDS, anchor_ids)
-
-
-def _grouped(connection: Connection, sql: str, ids: Sequence[int]) -> dict[int, Marks]:
+def _heads(connection: Connection, owner: Owner, ids: Sequence[int]) -> dict[int, Marks]:
+    """Return the heads of answers or golds by their id, without those that have none."""
     found: dict[int, dict[int, list[tuple[int, int, int, str]]]] = {}
     if not ids:
         return {}
-    for owner, position, *mark in connection.execute(sql, {"ids": json_of(list(ids))}):
+    statement = READ_HEADS.format(owner=owner)
+    for id_, position, *mark in connection.execute(statement, {"ids": json_of(list(ids))}):
         start, stop, token, origin = mark
-        heads = found.setdefault(owner, {})
+        heads = found.setdefault(id_, {})
         heads.setdefault(position, []).append((start, stop, token, origin))
     return {
-        owner: tuple(tuple(marks) for marks in heads.values()) for owner, heads in found.items()
+        id_: tuple(tuple(marks) for marks in heads.values()) for id_, heads in found.items()
     }
 
 
-def replace_of_answer(connection: Connection, answer_id: int, marks: Marks) -> None:
-    """Replace the heads of an answer."""
-    # No ON DELETE CASCADE: the connection of an import does not enforce foreign keys.
-    connection.execute(DELETE_MENTIONS_OF_ANSWER, {"id": answer_id})
-    connection.execute(DELETE_OF_ANSWER, {"id": answer_id})
-    _insert(connection, marks, answer_id=answer_id, gold_id=None)
-
-
-def replace_of_gold(connection: Connection, anchor_id: int, marks: Marks) -> None:
-    """Replace the heads of a gold."""
-    connection.execute(DELETE_MENTIONS_OF_GOLD, {"id": anchor_id})
-    connection.execute(DELETE_OF_GOLD, {"id": anchor_id})
-    _insert(connection, marks, answer_id=None, gold_id=anchor_id)
-
-
-def replace_of_golds(connection: Connection, marks: Mapping[int, Marks]) -> None:
-    """Replace the heads of golds, given by anchor id.
+def _replace_heads(connection: Connection, owner: Owner, marks: Mapping[int, Marks]) -> None:
+    """Replace the heads of answers or golds, given by their id.
 
     Call it in a write transaction: new ids follow the highest one of the table.
     """
     ids = {"ids": json_of(list(marks))}
-    connection.execute(DELETE_MENTIONS_OF_GOLDS, ids)
-    connection.execute(DELETE_OF_GOLDS, ids)
+    # No ON DELETE CASCADE: the connection of an import does not enforce foreign keys.
+    connection.execute(DELETE_MENTIONS.format(owner=owner), ids)
+    connection.execute(DELETE_HEADS.format(owner=owner), ids)
     head_id: int = connection.execute(LAST_HEAD_ID).fetchone()[0]
     heads: list[tuple[object, ...]] = []
     mentions: list[tuple[object, ...]] = []
-    for anchor_id, found in marks.items():
+    for id_, found in marks.items():
+        owners = (id_, None) if owner == "answer_id" else (None, id_)
         for position, head in enumerate(found):
             head_id += 1
-            heads.append((head_id, None, anchor_id, position))
+            heads.append((head_id, *owners, position))
             mentions += [(head_id, place, *mark) for place, mark in enumerate(head)]
     connection.executemany(INSERT_HEAD_WITH_ID, heads)
     connection.executemany(INSERT_MENTION, mentions)
-
-
-def _insert(
-    connection: Connection, marks: Marks, *, answer_id: int | None, gold_id: int | None
-) -> None:
-    for position, head in enumerate(marks):
-        head_id = connection.execute(
-            INSERT_HEAD, {"answer": answer_id, "gold": gold_id, "position": position}
-        ).fetchone()[0]
-        connection.executemany(
-            INSERT_MENTION,
-            [(head_id, place, *mark) for place, mark in enumerate(head)],
-        )
 
 
 COLUMNS = """
@@ -450,7 +407,7 @@ def read(
     ).fetchone()
     if row is None:
         return None
-    return _value(row, of_answers(connection, [row[0]]).get(row[0], ()))
+    return value_from(row[5:17], _heads(connection, "answer_id", [row[0]]).get(row[0], ()))
 
 
 def write(
@@ -469,25 +426,9 @@ def write(
     if value is None:
         connection.execute(REMOVE, key)
         return
-    answer_id = connection.execute(
-        UPSERT,
-        key
-        | {
-            "kind": value.kind,
-            "relation": value.relation,
-            "sort": value.sort,
-            "noun": value.noun,
-            "comment": value.comment,
-            "seconds": value.seconds,
-            "saw_model": value.saw_model,
-            "saw_votes": value.saw_votes,
-            "guideline": value.guideline,
-            "rule_tag": value.rule_tag,
-            "batch": value.batch,
-            "at": value.at,
-        },
-    ).fetchone()[0]
-    replace_of_answer(connection, answer_id, value.heads)
+    row = key | msgspec.structs.asdict(value)
+    answer_id = connection.execute(UPSERT, row).fetchone()[0]
+    _replace_heads(connection, "answer_id", {answer_id: value.heads})
 
 
 def read_all(
@@ -511,27 +452,17 @@ def _rows(
     connection: Connection, anchor_ids: Sequence[int]
 ) -> Iterator[tuple[tuple[Any, ...], AnswerValue]]:
     rows = connection.execute(READ_OF_ANCHORS, {"ids": json_of(list(anchor_ids))}).fetchall()
-    marks = of_answers(connection, [row[0] for row in rows if row[5] == "REFERENCE"])
+    references = [row[0] for row in rows if row[5] == "REFERENCE"]
+    marks = _heads(connection, "answer_id", references)
     for row in rows:
-        yield row, _value(row, marks.get(row[0], ()))
+        yield row, value_from(row[5:17], marks.get(row[0], ()))
 
 
-def _value(row: tuple[Any, ...], marks: Marks) -> AnswerValue:
-    return AnswerValue(
-        kind=row[5],
-        at=row[16],
-        heads=marks,
-        relation=row[6],
-        sort=row[7],
-        noun=row[8],
-        comment=row[9],
-        seconds=row[10],
-        saw_model=bool(row[11]),
-        saw_votes=bool(row[12]),
-        guideline=row[13],
-        rule_tag=row[14],
-        batch=row[15],
-    )
+def value_from(columns: Sequence[Any], marks: Marks) -> AnswerValue:
+    """Return an answer. columns: from `kind` to `answered_at`, as in COLUMNS."""
+    kind, *said, seconds, saw_model, saw_votes, guideline, tag, batch, at = columns
+    seen = (seconds, bool(saw_model), bool(saw_votes), guideline, tag)
+    return AnswerValue(*(kind, at, marks, *said, *seen, batch))
 
 
 READ_GOLD = """
@@ -571,8 +502,11 @@ WHERE w.anchor_id = :anchor AND w.role = 'adjudicator' AND n.name = :by"""
 def read_all_gold(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, GoldValue]:
     """Return the gold of each of these anchors that has one, by anchor id."""
     rows = connection.execute(READ_GOLD, {"ids": json_of(list(anchor_ids))}).fetchall()
-    marks = of_golds(connection, [row[0] for row in rows if row[1] == "REFERENCE"])
-    return {row[0]: _gold_value(row, marks.get(row[0], ())) for row in rows}
+    marks = _heads(connection, "gold_id", [row[0] for row in rows if row[1] == "REFERENCE"])
+    return {
+        row[0]: gold_from(row[1:10], marks.get(row[0], ()), decode_gold_votes(row[10]))
+        for row in rows
+    }
 
 
 def read_gold(connection: Connection, anchor_id: int) -> GoldValue | None:
@@ -601,12 +535,7 @@ def write_gold(connection: Connection, anchor_id: int, value: GoldValue | None) 
     An expert's gold points to the answer that the expert gave as adjudicator: write that answer
     first. The doubt about the earlier gold is deleted.
     """
-    forget(connection, [anchor_id])
-    if value is None:
-        connection.execute(REMOVE_GOLD, {"anchor": anchor_id})
-        return
-    connection.execute(UPSERT_GOLD, _row(connection, anchor_id, value))
-    replace_of_gold(connection, anchor_id, value.heads)
+    write_all_gold(connection, {anchor_id: value})
 
 
 def write_all_gold(connection: Connection, values: Mapping[int, GoldValue | None]) -> None:
@@ -615,24 +544,15 @@ def write_all_gold(connection: Connection, values: Mapping[int, GoldValue | None
     present = {id_: value for id_, value in values.items() if value is not None}
     rows = [_row(connection, id_, value) for id_, value in present.items()]
     connection.executemany(UPSERT_GOLD, rows)
-    replace_of_golds(connection, {id_: value.heads for id_, value in present.items()})
+    _replace_heads(connection, "gold_id", {id_: one.heads for id_, one in present.items()})
     gone = [{"anchor": id_} for id_, value in values.items() if value is None]
     connection.executemany(REMOVE_GOLD, gone)
 
 
 def _row(connection: Connection, anchor_id: int, value: GoldValue) -> dict[str, object]:
-    return {
+    return msgspec.structs.asdict(value) | {
         "anchor": anchor_id,
-        "kind": value.kind,
-        "relation": value.relation,
-        "sort": value.sort,
-        "noun": value.noun,
-        "comment": value.comment,
-        "rule": value.rule,
-        "by": value.by,
         "answer": _answer_id(connection, anchor_id, value),
-        "batch": value.batch,
-        "at": value.at,
         "votes": encode_gold_votes(value.votes),
     }
 
@@ -644,20 +564,12 @@ def _answer_id(connection: Connection, anchor_id: int, value: GoldValue) -> int 
     return None if row is None else row[0]
 
 
-def _gold_value(row: tuple[Any, ...], marks: Marks) -> GoldValue:
-    return GoldValue(
-        kind=row[1],
-        rule=row[6],
-        heads=marks,
-        relation=row[2],
-        sort=row[3],
-        noun=row[4],
-        comment=row[5],
-        by=row[7],
-        at=row[8],
-        batch=row[9],
-        votes=decode_gold_votes(row[10]),
-    )
+def gold_from(
+    columns: Sequence[Any], marks: Marks, votes: tuple[tuple[str, str], ...]
+) -> GoldValue:
+    """Return a gold. columns: from `kind` to `batch_id`, as in READ_GOLD."""
+    kind, *said, rule, by, at, batch = columns
+    return GoldValue(*(kind, rule, marks, *said, by, at, batch, votes))
 
 
 CHOICES = """

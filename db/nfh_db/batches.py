@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -206,6 +207,10 @@ class Work(msgspec.Struct):
         self.deferred.append((first, last))
 
 
+W = TypeVar("W", bound=msgspec.Struct)
+"""The work of a batch; it has a field `started`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unfinished:
     """A batch that is not ready: a process works on it, or its process is dead."""
@@ -349,9 +354,9 @@ def left_behind(connection: Connection) -> bool:
     return not all(is_alive(batch) for batch in unfinished(connection))
 
 
-def claim(connection: Connection, batch: Unfinished) -> Work | None:
+def claim(connection: Connection, batch: Unfinished, work: W) -> W | None:
     """Take over the batch of a dead process; its work, None if another process did first."""
-    mine = msgspec.structs.replace(batch.work, started=system.started(os.getpid()))
+    mine = msgspec.structs.replace(work, started=system.started(os.getpid()))
     changed = connection.execute(
         CLAIM,
         {
@@ -371,13 +376,6 @@ def give_up(connection: Connection, batch_id: int) -> None:
     connection.execute(GIVE_UP, {"id": batch_id, "pid": os.getpid()})
 
 
-def set_work(connection: Connection, batch_id: int, work: Work) -> str:
-    """Store what the recovery of a batch needs; the stored text."""
-    note = json_of(work)
-    connection.execute(SET_REPORT, {"id": batch_id, "report": note})
-    return note
-
-
 def still_mine(connection: Connection, batch_id: int, note: str) -> bool:
     """False if another process took this one for dead and claimed its batch."""
     key = {"id": batch_id, "pid": os.getpid(), "report": note}
@@ -390,8 +388,11 @@ def settles(connection: Connection, batch_id: int) -> bool:
     return connection.execute(SETTLES, key).fetchone() is not None
 
 
-def set_report(connection: Connection, batch_id: int, report: object) -> None:
-    connection.execute(SET_REPORT, {"id": batch_id, "report": json_of(report)})
+def set_report(connection: Connection, batch_id: int, report: object) -> str:
+    """Store a report, or what the recovery of a batch needs; the stored text."""
+    text = json_of(report)
+    connection.execute(SET_REPORT, {"id": batch_id, "report": text})
+    return text
 
 
 def set_state(

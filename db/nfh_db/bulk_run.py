@@ -187,10 +187,7 @@ def by_anchor(events: Sequence[Event]) -> Iterator[tuple[int, list[Event]]]:
 
 def state_now(connection: Connection, events: Sequence[Event]) -> list[str | None]:
     """The present value of the subject of each event, encoded as in the log."""
-    return [
-        event_log.present_value(connection, e.entity, e.anchor_id, e.annotator_id, e.name)
-        for e in events
-    ]
+    return [event_log.present_value(connection, event.key) for event in events]
 
 
 def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
@@ -206,7 +203,8 @@ def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
     for anchor_id, group in by_anchor(events):
         present = state_now(connection, group)
         if anchor_id in live and present == [event.before for event in group]:
-            _make(connection, group)
+            for event in group:
+                event_log.make(connection, event.key, event.after)
             happened += group
         elif present != [event.after for event in group]:
             never += group
@@ -215,12 +213,6 @@ def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
     touched = {event.anchor_id for event in happened if event.entity != "flag"}
     answers.recompute_with_successors(connection, sorted(touched))
     return sorted({event.anchor_id for event in never})
-
-
-def _make(connection: Connection, group: Sequence[Event]) -> None:
-    for event in group:
-        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
-        event_log.make(connection, *key, event.after)
 
 
 # The settlement of a batch: applying its changes to anchors that existed before.
@@ -272,20 +264,19 @@ def _apply_some(
     events = event_log.some_events(connection, work.act, first, last, size)
     if work.items and events:
         events = whole(events, size)
-    if events:
-        if work.items:
-            found = apply_items(connection, events)
-            work.changed += len(found)
-            left += found
-        elif work.bulk:
-            found = apply_gold(connection, events, by_votes=work.by_votes)
-            work.changed += len(found)
-            left += found
-        else:
-            _apply(connection, events)
+    if events and (work.items or work.bulk):
+        found = (
+            apply_items(connection, events)
+            if work.items
+            else apply_gold(connection, events, by_votes=work.by_votes)
+        )
+        work.changed += len(found)
+        left += found
+    elif events:
+        _apply(connection, events)
     rest = [(events[-1].id + 1, last)] if events and events[-1].id < last else []
     work.deferred[:1] = rest
-    batches.set_work(connection, batch_id, work)
+    batches.set_report(connection, batch_id, work)
     return len(events)
 
 
@@ -300,10 +291,9 @@ def _make_ready(connection: Connection, batch_id: int, work: Work) -> None:
 
 def _apply(connection: Connection, events: Sequence[Event]) -> None:
     for event in events:
-        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
-        present = event_log.present_value(connection, *key)
+        present = event_log.present_value(connection, event.key)
         if present == event.before:
-            event_log.make(connection, *key, event.after)
+            event_log.make(connection, event.key, event.after)
             event_log.move_to_end(connection, [event.id])
         elif present != event.after:
             event_log.forget(connection, [event.id])
@@ -451,7 +441,7 @@ def finish_leftovers(connection: Connection) -> None:
                 merging.finish(connection, batch)
                 continue
             with transaction(connection):
-                work = batches.claim(connection, batch)
+                work = batches.claim(connection, batch, batch.work)
             if work is None:
                 continue
             try:
@@ -558,7 +548,7 @@ class BulkAct:
                 batch=self._batch,
             )
             self._work.started = system.started(os.getpid())
-            self._note = batches.set_work(connection, self._batch, self._work)
+            self._note = batches.set_report(connection, self._batch, self._work)
 
     def __exit__(
         self,
@@ -694,14 +684,15 @@ def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
             items=items,
             check=check,
         ) as act:
-            for group, present in (_with_items if items else _with_gold)(connection, done.id):
+            for group, present in _groups(connection, done.id, items=items):
                 was, rows = _turned(group, kind)
                 if present == was:
                     act.add(rows)
                     planned.append(group[0].anchor_id)
                 elif present != [row[-1] for row in rows]:
                     skipped += 1
-            act.show(also=lambda inside: _mark(inside, done, kind))
+            undone = kind == "undo"
+            act.show(also=lambda inside: event_log.set_undone(inside, done.id, undone=undone))
             left = set(act.apply())
         touched = [anchor_id for anchor_id in planned if anchor_id not in left]
         return Undone(
@@ -722,31 +713,22 @@ def _turned(group: list[Event], kind: str) -> tuple[list[str | None], list[Row]]
     rows: list[Row] = []
     for event in group:
         was, will = (event.before, event.after)[:: 1 if kind == "redo" else -1]
-        rows.append((event.entity, event.anchor_id, event.annotator_id, event.name, was, will))
+        rows.append((*event.key, was, will))
     return [row[-2] for row in rows], rows
 
 
-def _with_items(connection: Connection, act_id: int) -> Iterator[_Group]:
+def _groups(connection: Connection, act_id: int, *, items: bool) -> Iterator[_Group]:
+    """The groups of an act. items: it changes more than golds, which are read all at once."""
     place = 0
     while events := event_log.some_events(
         connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
     ):
-        events = whole(events, UNDO_AT_ONCE)
-        for _, group in by_anchor(events):
-            yield group, state_now(connection, group)
+        if items:
+            events = whole(events, UNDO_AT_ONCE)
+            for _, group in by_anchor(events):
+                yield group, state_now(connection, group)
+        else:
+            golds = answers.read_all_gold(connection, [event.anchor_id for event in events])
+            for event in events:
+                yield [event], [encode(golds.get(event.anchor_id))]
         place = events[-1].id + 1
-
-
-def _with_gold(connection: Connection, act_id: int) -> Iterator[_Group]:
-    place = 0
-    while events := event_log.some_events(
-        connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
-    ):
-        golds = answers.read_all_gold(connection, [event.anchor_id for event in events])
-        for event in events:
-            yield [event], [encode(golds.get(event.anchor_id))]
-        place = events[-1].id + 1
-
-
-def _mark(connection: Connection, done: ReversibleAct, kind: str) -> None:
-    event_log.set_undone(connection, done.id, undone=kind == "undo")

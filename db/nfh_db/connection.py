@@ -35,35 +35,11 @@ from nfh_db.errors import (
 from nfh_db.system import FolderProblem, trouble
 
 if TYPE_CHECKING:
-    import sqlite3
+    import sqlite3 as sqlite3  # noqa: PLC0414 - other modules import it from here
 else:
     from pysqlite3 import dbapi2 as sqlite3
 
 T = TypeVar("T")
-
-__all__ = [
-    "APPLICATION_ID",
-    "INDEX",
-    "LOG",
-    "LOG_HEADER",
-    "SCHEMA_VERSION",
-    "STILL",
-    "STILL_WITH_LOG",
-    "Connection",
-    "Readers",
-    "Writer",
-    "beside",
-    "check_sqlite",
-    "connect",
-    "file_identity",
-    "identify",
-    "prepare_writer",
-    "readable",
-    "sqlite3",
-    "state_of",
-    "transaction",
-    "translated",
-]
 
 # --- the files of an open database ------------------------------------------------------------
 #

@@ -154,13 +154,13 @@ def commit_answer(
     second = role is Role.ADJUDICATOR and assignments.is_second(connection, anchor_id, me.id)
     words = _answer_summary(role, answer, again=before is not None, second=second)
     act_id = event_log.add(connection, me.id, "do", words, at)
-    event_log.change(
-        connection, act_id, "answer", anchor_id, me.id, role.value, value, confirm=True
-    )
+    key = ("answer", anchor_id, me.id, role.value)
+    event_log.change(connection, act_id, key, value, confirm=True)
     if role is Role.ADJUDICATOR and not second:
         decided = gold_value(Gold(answer, Rule.EXPERT, me.name, at), None)
-        event_log.change(connection, act_id, "gold", anchor_id, None, "", decided)
-    event_log.change(connection, act_id, "flag", anchor_id, me.id, FlagName.SKIP.value, None)
+        event_log.change(connection, act_id, ("gold", anchor_id, None, ""), decided)
+    skip = ("flag", anchor_id, me.id, FlagName.SKIP.value)
+    event_log.change(connection, act_id, skip, None)
     save_draft(connection, anchor_id, me, role, None)
     return Saved(act_id, anchor_id, answers.recompute(connection, anchor_id), at)
 
@@ -181,10 +181,11 @@ def withdraw(connection: Connection, anchor_id: int, me: Annotator, role: Role) 
     anchors.need_live(connection, anchor_id)
     at = system.now()
     act_id = event_log.add(connection, me.id, "do", f"{_noun(role)} withdrawn", at)
-    if not event_log.change(connection, act_id, "answer", anchor_id, me.id, role.value, None):
+    key = ("answer", anchor_id, me.id, role.value)
+    if not event_log.change(connection, act_id, key, None):
         raise StoreError(f"{me.name} has no {_noun(role)} of anchor {anchor_id} to withdraw")
     if role is Role.ADJUDICATOR and _made_the_gold(connection, anchor_id, me):
-        event_log.change(connection, act_id, "gold", anchor_id, None, "", None)
+        event_log.change(connection, act_id, ("gold", anchor_id, None, ""), None)
     return Saved(act_id, anchor_id, answers.recompute(connection, anchor_id), at)
 
 
@@ -212,7 +213,7 @@ def set_flag(
         connection, me.id, "do", f"flag {name} {'set' if on else 'cleared'}", at
     )
     value = FlagValue(at) if on else None
-    event_log.change(connection, act_id, "flag", anchor_id, me.id, name.value, value)
+    event_log.change(connection, act_id, ("flag", anchor_id, me.id, name.value), value)
     return Saved(act_id, anchor_id, target.state, at)
 
 
@@ -244,7 +245,7 @@ def propose_span(
     ):
         return Saved(0, anchor_id, old.state, at)
     act_id = event_log.add(connection, me.id, "do", words, at)
-    event_log.change(connection, act_id, "flag", anchor_id, me.id, name, value)
+    event_log.change(connection, act_id, ("flag", anchor_id, me.id, name), value)
     return Saved(act_id, anchor_id, old.state, at)
 
 
@@ -314,7 +315,7 @@ def replace_anchor(
     new_id = known[0] if known else anchors.insert(connection, old.passage_id, passage, anchor)
     former = anchors.links(connection, new_id)[2]
     taken_over = AnchorValue(old.passage_id, anchor.start, anchor.end, replaces=anchor_id)
-    event_log.change(connection, act_id, "anchor", new_id, None, "", taken_over)
+    event_log.change(connection, act_id, ("anchor", new_id, None, ""), taken_over)
     replaced = AnchorValue(
         old.passage_id,
         old.anchor.start,
@@ -322,7 +323,7 @@ def replace_anchor(
         replaces=anchors.links(connection, anchor_id)[1],
         replaced_by=new_id,
     )
-    event_log.change(connection, act_id, "anchor", anchor_id, None, "", replaced)
+    event_log.change(connection, act_id, ("anchor", anchor_id, None, ""), replaced)
     copy_drafts(connection, anchor_id, new_id, me.id)
     touched = [anchor_id, new_id] if former is None else [anchor_id, new_id, former]
     answers.recompute_with_successors(connection, touched)
@@ -347,26 +348,19 @@ class Edits(Repository):
         may change only their own flags and their answers in this role; NotAllowedError is
         raised for an act that changed more.
         """
-        with self.connections.durable_write() as connection:
-            done = event_log.undo(connection, me, role)
-        return self._turned(me, "undo", done)
+        return self._turned(me, "undo", role)
 
     def redo(self, me: Annotator, role: Role | None = None) -> Undone | None:
         """Redo the act that this person undid last; None if there is none.
 
         Role and errors are those of `undo`.
         """
+        return self._turned(me, "redo", role)
+
+    def _turned(self, me: Annotator, kind: str, role: Role | None) -> Undone | None:
         with self.connections.durable_write() as connection:
-            done = event_log.redo(connection, me, role)
-        return self._turned(me, "redo", done)
-
-    def _turned(
-        self, me: Annotator, kind: str, done: Undone | event_log.ReversibleAct | None
-    ) -> Undone | None:
-        """Return the result of an undo or redo.
-
-        A bulk act is undone here, after the transaction, because it needs several of its own.
-        """
+            done = event_log.turn(connection, me, kind, role)
+        # A bulk act is turned after the transaction, because it needs several of its own.
         if not isinstance(done, event_log.ReversibleAct):
             return done
         from nfh_db import bulk_run

@@ -79,6 +79,10 @@ WHERE e.anchor_id = :anchor AND e.id > :event AND e.entity IN ('answer', 'gold')
 ORDER BY e.id DESC"""
 
 
+Key = tuple[str, int, int | None, str]
+"""Entity, anchor, annotator (of an answer or a flag), and role or flag's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One change of one value. before, after: JSON, None for absent.
@@ -94,6 +98,11 @@ class Event:
     name: str
     before: str | None
     after: str | None
+
+    @property
+    def key(self) -> Key:
+        """What was changed."""
+        return self.entity, self.anchor_id, self.annotator_id, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +145,10 @@ def add(
 
 
 def record(
-    connection: Connection,
-    act_id: int,
-    entity: str,
-    anchor_id: int,
-    annotator_id: int | None,
-    name: str,
-    before: str | None,
-    after: str | None,
+    connection: Connection, act_id: int, key: Key, before: str | None, after: str | None
 ) -> None:
     """Add an event to an act."""
-    connection.execute(
-        INSERT_EVENT, (act_id, entity, anchor_id, annotator_id, name, before, after)
-    )
+    connection.execute(INSERT_EVENT, (act_id, *key, before, after))
 
 
 def record_all(
@@ -243,10 +243,9 @@ def decided_after(
     return [(Event(*row[:7]), row[7], row[8]) for row in rows]
 
 
-def present_value(
-    connection: Connection, entity: str, anchor_id: int, annotator_id: int | None, name: str
-) -> str | None:
+def present_value(connection: Connection, key: Key) -> str | None:
     """The present value of a subject, encoded as in the log."""
+    entity, anchor_id, annotator_id, name = key
     found: Value | None
     if entity == "answer":
         found = answers.read(connection, anchor_id, annotator_id or 0, name)
@@ -267,27 +266,14 @@ DECODERS: Mapping[str, Callable[[str | None], Value | None]] = {
 }
 
 
-def make(
-    connection: Connection,
-    entity: str,
-    anchor_id: int,
-    annotator_id: int | None,
-    name: str,
-    state: str | None,
-) -> None:
+def make(connection: Connection, key: Key, state: str | None) -> None:
     """Write a value, encoded as in the log, to the table of its entity."""
-    _write(connection, entity, anchor_id, annotator_id, name, DECODERS[entity](state))
+    _write(connection, key, DECODERS[key[0]](state))
 
 
-def _write(
-    connection: Connection,
-    entity: str,
-    anchor_id: int,
-    annotator_id: int | None,
-    name: str,
-    value: Value | None,
-) -> None:
+def _write(connection: Connection, key: Key, value: Value | None) -> None:
     """Write a value to the table of its entity; None removes it."""
+    entity, anchor_id, annotator_id, name = key
     match entity, value:
         case "answer", AnswerValue() | None:
             answers.write(connection, anchor_id, annotator_id or 0, name, value)
@@ -304,10 +290,7 @@ def _write(
 def change(
     connection: Connection,
     act_id: int,
-    entity: str,
-    anchor_id: int,
-    annotator_id: int | None,
-    name: str,
+    key: Key,
     value: Value | None,
     *,
     confirm: bool = False,
@@ -316,12 +299,12 @@ def change(
 
     confirm: log an unchanged value, too.
     """
-    before = present_value(connection, entity, anchor_id, annotator_id, name)
+    before = present_value(connection, key)
     after = encode(value)
     if before == after and not confirm:
         return False
-    _write(connection, entity, anchor_id, annotator_id, name, value)
-    record(connection, act_id, entity, anchor_id, annotator_id, name, before, after)
+    _write(connection, key, value)
+    record(connection, act_id, key, before, after)
     return True
 
 
@@ -351,9 +334,6 @@ WHERE f.anchor_id IN (SELECT value FROM json_each(:ids))
 PEOPLE = "SELECT name, id FROM annotator"
 
 AT_ONCE = 1_000
-
-Key = tuple[str, int, int | None, str]
-"""Entity, anchor, annotator (of an answer or a flag), and role or flag's name."""
 
 
 @dataclass(slots=True)
@@ -485,72 +465,41 @@ def _present_states(
     return {key: text for key, text in state.items() if text is not None}
 
 
-def undo(
-    connection: Connection, me: Annotator, role: Role | None = None
-) -> Undone | ReversibleAct | None:
-    """Undo this person's newest act; None if there is none.
-
-    role: of a person who may change only their own flags, and answers in this role. A bulk act
-    is returned and not undone: that takes many transactions. Raises ChangedSinceError if a
-    value of the act was changed since, NotAllowedError for an act beyond `role`.
-    """
-    found = newest_done(connection, me.id)
-    _check_own(connection, me, role, found)
-    if found is None or found.bulk:
-        return found
-    made = events(connection, found.id)
-    steps = [(event, event.after, event.before) for event in reversed(made)]
-    return _turn(connection, me, "undo", found, steps)
-
-
-def redo(
-    connection: Connection, me: Annotator, role: Role | None = None
-) -> Undone | ReversibleAct | None:
-    """Redo the act that this person undid last; None if there is none, or a newer act.
-
-    role: as for `undo`. A bulk act is returned and not redone. Raises ChangedSinceError if a
-    value is not the one before the act, NotAllowedError for an act beyond `role`.
-    """
-    found = oldest_undone(connection, me.id)
-    _check_own(connection, me, role, found)
-    if found is None or found.bulk:
-        return found
-    made = events(connection, found.id)
-    steps = [(event, event.before, event.after) for event in made]
-    return _turn(connection, me, "redo", found, steps)
-
-
-def _check_own(
-    connection: Connection, me: Annotator, role: Role | None, found: ReversibleAct | None
-) -> None:
-    if role is None or found is None:
-        return
-    if beyond_own(connection, found.id, me.id, role.value):
-        raise NotAllowedError(
-            f"“{found.summary}” is not changed from here: it was more than answers of your own"
-        )
-
-
 _Step = tuple[Event, str | None, str | None]
 
 
-def _turn(
-    connection: Connection,
-    me: Annotator,
-    kind: str,
-    target: ReversibleAct,
-    steps: Sequence[_Step],
-) -> Undone:
+def turn(
+    connection: Connection, me: Annotator, kind: str, role: Role | None = None
+) -> Undone | ReversibleAct | None:
+    """Undo this person's newest act, or redo the one that they undid last.
+
+    kind: "undo" or "redo". Returns None if there is no such act, or, for a redo, a newer act.
+    role: of a person who may change only their own flags, and answers in this role. A bulk act
+    is returned and not turned: that takes many transactions. Raises ChangedSinceError if a
+    value of the act was changed since, NotAllowedError for an act beyond `role`.
+    """
+    target = (newest_done if kind == "undo" else oldest_undone)(connection, me.id)
+    if target is None:
+        return None
     words = target.summary
+    if role is not None and beyond_own(connection, target.id, me.id, role.value):
+        raise NotAllowedError(
+            f"“{words}” is not changed from here: it was more than answers of your own"
+        )
+    if target.bulk:
+        return target
+    made = events(connection, target.id)
+    steps: list[_Step] = [(event, event.before, event.after) for event in made]
+    if kind == "undo":
+        steps = [(event, after, before) for event, before, after in reversed(steps)]
     for event, wanted, _ in steps:
         _check_unchanged(connection, kind, words, event, wanted)
     at = system.now()
     act_id = add(connection, me.id, kind, words, at, target=target.id)
     for event, before, after in steps:
-        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
         _check_loses_nothing(connection, kind, words, event, after)
-        make(connection, *key, after)
-        record(connection, act_id, *key, before, after)
+        make(connection, event.key, after)
+        record(connection, act_id, event.key, before, after)
     for event, _, after in steps:
         _check_still_decided(connection, kind, words, event, after)
     set_undone(connection, target.id, undone=kind == "undo")
@@ -562,7 +511,7 @@ def _turn(
 def _check_unchanged(
     connection: Connection, kind: str, words: str, event: Event, wanted: str | None
 ) -> None:
-    if _present_value(connection, event) == wanted:
+    if present_value(connection, event.key) == wanted:
         return
     found = changed_by(connection, event)
     # Only changes that another program made directly in the file are not in the log.
@@ -580,7 +529,7 @@ def _check_loses_nothing(
     if event.entity != "anchor" or _live(after):
         return
     for later, name, at in decided_after(connection, event):
-        if _present_value(connection, later) is not None:
+        if present_value(connection, later.key) is not None:
             raise ChangedSinceError(
                 f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
                 f"{event.anchor_id} was answered by {_who(name, at)} after this"
@@ -602,12 +551,6 @@ def _check_still_decided(
             f"“{words}” cannot be {how}: it would bring back the decision of {value.by}, "
             "who has withdrawn it since"
         )
-
-
-def _present_value(connection: Connection, event: Event) -> str | None:
-    return present_value(
-        connection, event.entity, event.anchor_id, event.annotator_id, event.name
-    )
 
 
 def _who(name: str | None, at: str) -> str:

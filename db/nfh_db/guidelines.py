@@ -18,17 +18,12 @@ from nfh_db.records import Annotator
 from nfh_db.serialization import json_of
 from nfh_models.domain import rule_id, tag_forms
 
-READ_ALL = """
+READ = """
 SELECT g.version, g.body, n.name, g.created_at
-FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id ORDER BY g.version"""
-READ_ONE = """
-SELECT g.version, g.body, n.name, g.created_at
-FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
-WHERE g.version = :version"""
-READ_LAST = """
-SELECT g.version, g.body, n.name, g.created_at
-FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
-ORDER BY g.version DESC LIMIT 1"""
+FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id"""
+READ_ALL = f"{READ} ORDER BY g.version"
+READ_ONE = f"""{READ}
+WHERE g.version = coalesce(:version, (SELECT max(version) FROM guideline))"""  # noqa: S608 - constants
 INSERT = """
 INSERT INTO guideline (version, body, annotator_id, created_at)
 VALUES (:version, :body, :by, :at)"""
@@ -116,10 +111,7 @@ def read(connection: Connection, version: int | None = None) -> Guideline | None
     """Return one version, by default the one in force; None if there is none."""
     if version is not None and not 0 < version <= LARGEST_VERSION:
         return None
-    if version is None:
-        row = connection.execute(READ_LAST).fetchone()
-    else:
-        row = connection.execute(READ_ONE, {"version": version}).fetchone()
+    row = connection.execute(READ_ONE, {"version": version}).fetchone()
     return None if row is None else Guideline(*row)
 
 

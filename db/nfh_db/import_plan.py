@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
+import msgspec
+
 from nfh_db import answers
 from nfh_db.anchors import span_columns
 from nfh_db.answers import summarise
@@ -35,6 +37,7 @@ from nfh_db.serialization import (
     encode_turns,
     gold_value,
     json_of,
+    said,
     vote_of,
     vote_value,
 )
@@ -69,9 +72,7 @@ class AnchorPlace:
 
     def copy(self) -> "AnchorPlace":
         """Return a copy that can be changed without changing this one."""
-        return AnchorPlace(
-            self.id, self.new, self.gone, self.gold, dict(self.votes), dict(self.flags)
-        )
+        return replace(self, votes=dict(self.votes), flags=dict(self.flags))
 
 
 @dataclass(slots=True)
@@ -148,15 +149,8 @@ class ImportCounts:
     @property
     def changes(self) -> bool:
         """True if any anchor, gold, answer or flag is new, or any gold is replaced."""
-        return any(
-            (
-                self.anchors_new,
-                self.gold_new,
-                self.gold_replaced,
-                self.votes_new,
-                self.flags_new,
-            )
-        )
+        gold = self.gold_new or self.gold_replaced
+        return bool(self.anchors_new or gold or self.votes_new or self.flags_new)
 
     def add(self, other: "ImportCounts") -> None:
         for name in ImportCounts.__slots__:
@@ -286,24 +280,10 @@ class ImportPlanner:
         place = PassagePlace(id_)
         purpose = self._purpose
         self._known.passages[passage.digest] = place
-        self.plan.passages.append(
-            (
-                id_,
-                purpose.document,
-                purpose.batch,
-                bytes.fromhex(passage.digest),
-                passage.text,
-            )
-        )
-        self.plan.tokens.append(
-            (
-                id_,
-                passage.offsets,
-                encode_lemmas(passage.tokens),
-                encode_turns(passage.turns),
-                incoming.tokenizer,
-            )
-        )
+        digest = bytes.fromhex(passage.digest)
+        self.plan.passages.append((id_, purpose.document, purpose.batch, digest, passage.text))
+        lemmas, turns = encode_lemmas(passage.tokens), encode_turns(passage.turns)
+        self.plan.tokens.append((id_, passage.offsets, lemmas, turns, incoming.tokenizer))
         return place
 
     def _anchor(
@@ -363,7 +343,7 @@ class ImportPlanner:
         value = steps[-1]
         before = anchor.votes.get(key)
         if before is not None:
-            if content(before) == content(value):
+            if said(before) == said(value):
                 return
             steps = _behind(before, steps) or self._newer(vote, before, value)
             if not steps:
@@ -497,26 +477,8 @@ class ImportPlanner:
         id_ = self._next.answer
         self._next.answer += 1
         person = purpose.people[name]
-        plan.answers.append(
-            (
-                id_,
-                anchor_id,
-                person,
-                role,
-                value.kind,
-                value.relation,
-                value.sort,
-                value.noun,
-                value.comment,
-                value.seconds,
-                value.saw_model,
-                value.saw_votes,
-                value.guideline,
-                value.rule_tag,
-                purpose.batch,
-                value.at,
-            )
-        )
+        kind, at, _, *said, _ = msgspec.structs.astuple(value)
+        plan.answers.append((id_, anchor_id, person, role, kind, *said, purpose.batch, at))
         self._head_rows(value.heads, answer_id=id_, gold_id=None)
         for old, new in pairwise((None, *self._past[anchor_id, name, role])):
             plan.events.append(
@@ -528,24 +490,11 @@ class ImportPlanner:
         self, anchor_id: int, value: GoldValue, adjudicated: Mapping[str, int]
     ) -> None:
         purpose, plan = self._purpose, self.plan
-        by = value.by
-        expert = by is not None and value.rule == Rule.EXPERT
-        plan.golds.append(
-            (
-                anchor_id,
-                value.kind,
-                value.relation,
-                value.sort,
-                value.noun,
-                value.comment,
-                value.rule,
-                None if by is None else purpose.people[by],
-                adjudicated.get(by) if expert and by is not None else None,
-                purpose.batch,
-                value.at,
-                encode_gold_votes(value.votes),
-            )
-        )
+        kind, rule, _, *said, by, at, _, votes = msgspec.structs.astuple(value)
+        person = None if by is None else purpose.people[by]
+        answer = adjudicated.get(by) if rule == Rule.EXPERT else None
+        decided = (rule, person, answer, purpose.batch, at, encode_gold_votes(votes))
+        plan.golds.append((anchor_id, kind, *said, *decided))
         self._head_rows(value.heads, answer_id=None, gold_id=anchor_id)
         plan.events.append((purpose.act, "gold", anchor_id, None, "", None, encode(value)))
 
@@ -569,7 +518,7 @@ def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> boo
 
     If gold may be replaced, an expert's decision that confirms the present gold does add to it.
     """
-    if content(value) != content(before) or value.comment not in ("", before.comment):
+    if said(value) != said(before) or value.comment not in ("", before.comment):
         return False
     return not (may_replace and value.rule == Rule.EXPERT)
 
@@ -581,14 +530,9 @@ def _behind(present: AnswerValue, steps: Sequence[AnswerValue]) -> list[AnswerVa
     before the newer ones.
     """
     for place, step in enumerate(steps):
-        if content(step) == content(present) and step.at == present.at:
+        if said(step) == said(present) and step.at == present.at:
             return list(steps[place + 1 :])
     return []
-
-
-def content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
-    """Return what is compared of an answer: without author, time, circumstances and comment."""
-    return value.kind, value.heads, value.relation, value.sort, value.noun
 
 
 def worded(value: AnswerValue | GoldValue) -> str:

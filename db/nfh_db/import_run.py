@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -132,16 +132,7 @@ def report_of(
     return ImportReport(
         name=source.name,
         format=source.format,
-        rows=counts.rows,
-        passages_new=counts.passages_new,
-        passages_known=counts.passages_known,
-        anchors_new=counts.anchors_new,
-        anchors_known=counts.anchors_known,
-        gold_new=counts.gold_new,
-        gold_same=counts.gold_same,
-        gold_replaced=counts.gold_replaced,
-        votes_new=counts.votes_new,
-        flags_new=counts.flags_new,
+        **asdict(counts),
         conflicts=listed,
         warnings=tuple(source.warnings()),
         already=already,
@@ -235,7 +226,7 @@ class Loading:
                 batch=self._batch,
             )
             self._work.started = system.started(os.getpid())
-            self._note = batches.set_work(connection, self._batch, self._work)
+            self._note = batches.set_report(connection, self._batch, self._work)
             self._document = passages.add_document(connection, source.name, self._batch)
 
     def _learn(self, types: Mapping[str, str]) -> bool:
@@ -260,7 +251,7 @@ class Loading:
         if not types.items() <= self._types.items():
             with transaction(self._connection):
                 if self._learn(types):
-                    self._note = batches.set_work(self._connection, self._batch, self._work)
+                    self._note = batches.set_report(self._connection, self._batch, self._work)
         digests = [one.passage.digest for one in stretch]
         for attempt in range(1, ATTEMPTS + 1):
             known = KnownPassages(ahead=self._ahead)

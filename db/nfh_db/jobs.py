@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -294,6 +294,12 @@ class Job:
         return self.foreign and self.state in (JobState.QUEUED, JobState.INTERRUPTED)
 
 
+JOB_COLUMNS = tuple(one.name for one in fields(Job))[:-1]
+"""The fields of a job in the order of COLUMNS, before the mark."""
+MARKED_COLUMNS = ("id", "created_at", "kind", "version", "task", "asked_by", "arguments")
+"""Those that the mark is made of."""
+
+
 def add(connection: Connection, new: NewJob) -> int:
     """Queue a job, marked unless its version is IN_PLACE; its id.
 
@@ -434,38 +440,11 @@ def read_all(connection: Connection) -> tuple[Job, ...]:
 
 
 def _job(row: tuple[Any, ...], marks: Marks) -> Job:
-    id_, task, kind, version, state, arguments, asked_by, after, pid, started, *rest = row
-    place, heartbeat, attempts, phase, done, total, metrics, log, snapshot, *rest = rest
-    result, model_id, error, created_at, started_at, finished_at, mark = rest
-    own = is_own(marks, mark, id_, created_at, kind, version, task, asked_by, arguments)
-    return Job(
-        id_,
-        task,
-        kind,
-        version,
-        JobState(state),
-        object_of(arguments),
-        asked_by,
-        after,
-        pid,
-        started,
-        place,
-        heartbeat,
-        attempts,
-        phase,
-        done,
-        total,
-        object_of(metrics),
-        log,
-        snapshot,
-        object_of(result),
-        model_id,
-        error,
-        created_at,
-        started_at,
-        finished_at,
-        own,
-    )
+    *columns, mark = row
+    told = dict(zip(JOB_COLUMNS, columns, strict=True))
+    own = is_own(marks, mark, *(told[name] for name in MARKED_COLUMNS))
+    objects = {name: object_of(told[name]) for name in ("arguments", "metrics", "result")}
+    return Job(**told | objects | {"state": JobState(told["state"]), "own": own})
 
 
 # --- the queue --------------------------------------------------------------------------------
@@ -684,24 +663,10 @@ def orders_version(connection: Connection) -> tuple[float, ...]:
     return (model, *found)
 
 
-def _background_job(
-    marks: Marks,
-    mark: str,
-    id_: int,
-    created_at: str,
-    kind: str,
-    version: int,
-    task: str,
-    asked_by: str,
-    arguments: str,
-    state: str,
-    recipe: object,
-    phase: str,
-    done: int,
-    total: int,
-) -> JobNow | None:
+def _background_job(marks: Marks, mark: str, *columns: Any) -> JobNow | None:  # noqa: ANN401
     """The state of a job; None for a foreign job that waits."""
-    asked = (id_, created_at, kind, version, task, asked_by, arguments)
+    *asked, state, recipe, phase, done, total = columns
+    id_, _, kind, version, task, *_ = asked
     own = version == IN_PLACE or is_own(marks, mark, *asked)
     if not own and state != JobState.RUNNING:
         return None

@@ -5,8 +5,9 @@ provenance; also the stored competence weights.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from typing import Any
 
 from nfh_db import passages as db_passages
 from nfh_db import system
@@ -464,50 +465,24 @@ def stand_down(connection: Connection, task: str) -> None:
 def read(connection: Connection, model_id: int) -> Model | None:
     """A model by its id."""
     row = connection.execute(READ_ONE, {"id": model_id}).fetchone()
-    return None if row is None else _model(*row)
+    return None if row is None else _model(row)
 
 
 def read_named(connection: Connection, name: str) -> Model | None:
     """A model by its name."""
     row = connection.execute(READ_NAMED, {"name": name}).fetchone()
-    return None if row is None else _model(*row)
+    return None if row is None else _model(row)
 
 
 def read_all(connection: Connection) -> tuple[Model, ...]:
     """All models, in the order of their registration."""
-    return tuple(_model(*row) for row in connection.execute(READ_ALL))
+    return tuple(_model(row) for row in connection.execute(READ_ALL))
 
 
-def _model(
-    id_: int,
-    name: str,
-    task: str,
-    recipe: str,
-    version: str,
-    state: str,
-    path: str | None,
-    digest: str | None,
-    config: str,
-    metrics: str,
-    snapshot: str | None,
-    created_at: str,
-    verdict: str,
-) -> Model:
-    return Model(
-        id_,
-        name,
-        task,
-        recipe,
-        version,
-        state,
-        path,
-        digest,
-        object_of(config),
-        object_of(metrics),
-        snapshot,
-        created_at,
-        object_of(verdict),
-    )
+def _model(row: tuple[Any, ...]) -> Model:
+    told = dict(zip((one.name for one in fields(Model)), row, strict=True))
+    objects = {name: object_of(told[name]) for name in ("config", "metrics", "verdict")}
+    return Model(**told | objects)
 
 
 # Promotion of a trained model: active, candidate or rejected.

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -182,27 +183,13 @@ def queue_rows(
         visible=VISIBLE, hidden=hidden, audited=audited, own_flags=own_flags
     )
     found = connection.execute(statement, parameters).fetchall()
-    rows = {values[0]: _row(role, *values) for values in found}
+    rows = {row[0]: _row(role, row) for row in found}
     return tuple(rows[anchor_id] for anchor_id in anchor_ids if anchor_id in rows)
 
 
-def _row(
-    role: Role,
-    anchor_id: int,
-    before: str,
-    word: str,
-    after: str,
-    text_start: int,
-    text_stop: int,
-    whole: str | None,
-    state: str,
-    kind: str | None,
-    strongest: str | None,
-    pattern: str,
-    hidden: int,
-    audited: int,
-    flags: str | None,
-) -> QueueRow:
+def _row(role: Role, row: tuple[Any, ...]) -> QueueRow:
+    anchor_id, before, word, after, text_start, text_stop, whole, *rest = row
+    state, kind, strongest, pattern, hidden, audited, flags = rest
     names = (flags or "").split(",")
     if whole is not None:
         before = whole[max(text_start - AROUND, 0) : text_start]

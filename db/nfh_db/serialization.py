@@ -200,16 +200,28 @@ def _seconds(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds) + 0.0
 
 
+def _fields(answer: Answer) -> dict[str, Any]:
+    """Return the fields that hold an answer, in a value of an answer and of a gold."""
+    return {
+        "kind": answer.kind.value,
+        "heads": marks_of(answer),
+        "relation": answer.relation and answer.relation.value,
+        "sort": answer.sort and answer.sort.value,
+        "noun": answer.noun,
+        "comment": answer.comment,
+    }
+
+
+def said(value: AnswerValue | GoldValue) -> tuple[object, ...]:
+    """Return what an answer says: without author, time, circumstances and comment."""
+    return value.kind, value.heads, value.relation, value.sort, value.noun
+
+
 def answer_value(answer: Answer, at: str, seen: Exposure, guideline: int | None) -> AnswerValue:
     """Return the value of an answer that a person gives at the time `at`."""
     return AnswerValue(
-        kind=answer.kind.value,
+        **_fields(answer),
         at=at,
-        heads=marks_of(answer),
-        relation=answer.relation and answer.relation.value,
-        sort=answer.sort and answer.sort.value,
-        noun=answer.noun,
-        comment=answer.comment,
         seconds=_seconds(seen.seconds),
         saw_model=seen.saw_model,
         saw_votes=seen.saw_votes,
@@ -220,15 +232,9 @@ def answer_value(answer: Answer, at: str, seen: Exposure, guideline: int | None)
 
 def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
     """Return the value of an answer from an imported file."""
-    answer = vote.answer
     return AnswerValue(
-        kind=answer.kind.value,
+        **_fields(vote.answer),
         at=vote.answered_at,
-        heads=marks_of(answer),
-        relation=answer.relation and answer.relation.value,
-        sort=answer.sort and answer.sort.value,
-        noun=answer.noun,
-        comment=answer.comment,
         seconds=_seconds(vote.seconds),
         saw_model=vote.saw_model,
         saw_votes=vote.saw_votes,
@@ -240,15 +246,9 @@ def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
 
 def gold_value(gold: Gold, batch: int | None) -> GoldValue:
     """Return the value of a gold. batch: of the import that brings it; None for none."""
-    answer = gold.answer
     return GoldValue(
-        kind=answer.kind.value,
+        **_fields(gold.answer),
         rule=gold.rule.value,
-        heads=marks_of(answer),
-        relation=answer.relation and answer.relation.value,
-        sort=answer.sort and answer.sort.value,
-        noun=answer.noun,
-        comment=answer.comment,
         by=gold.adjudicator,
         at=gold.decided_at,
         batch=batch,

@@ -22,13 +22,13 @@ from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Gold, Rule
 from nfh_db.serialization import (
-    AnswerValue,
     GoldValue,
     decode_gold,
     decode_lemmas,
     encode,
     gold_value,
     json_of,
+    said,
 )
 from nfh_models.domain import Answer, Kind, Settled, SettlingRule, settle
 
@@ -278,7 +278,7 @@ def decide(
     made = gold_value(Gold(settled.answer, rule, None, base.at, of), None)
     if present is None:
         return SettledGold("new", gold=made)
-    if by_rule and present.votes == of and _content(present) == _content(made):
+    if by_rule and present.votes == of and said(present) == said(made):
         return SettledGold("same")
     return SettledGold("replaced", gold=made)
 
@@ -303,11 +303,6 @@ def _settled(
             if found.answer is not None:
                 return rule, found
     return base.rule, found
-
-
-def _content(value: GoldValue | AnswerValue) -> tuple[object, ...]:
-    """Return what is compared of an answer: all but the comment, which rules do not write."""
-    return value.kind, value.heads, value.relation, value.sort, value.noun
 
 
 def _stood_before(connection: Connection, anchor_id: int) -> GoldValue | None:

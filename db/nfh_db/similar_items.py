@@ -162,22 +162,15 @@ def _beside(
     return list(found)
 
 
+@dataclass(frozen=True, slots=True)
 class _Finder:
-    """Turns candidates into similar items with their answers."""
+    """Turns candidates into similar items with their answers. source: the answer's passage."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        me: Annotator,
-        answer: Answer,
-        lemmas: Sequence[frozenset[str]],
-        source: Passage,
-    ) -> None:
-        self._source = source
-        self._connection = connection
-        self._me = me
-        self._answer = answer
-        self._lemmas = lemmas
+    connection: Connection
+    me: Annotator
+    answer: Answer
+    lemmas: Sequence[frozenset[str]]
+    source: Passage
 
     def alike(
         self, likeness: Likeness, ids: Sequence[int], *, near: bool = False
@@ -186,12 +179,12 @@ class _Finder:
 
         near: only anchors with the first noun at most NEAR_TURNS turns away.
         """
-        places = items.read_passages(self._connection, ids)
+        places = items.read_passages(self.connection, ids)
         if near:
             ids = [i for i in ids if i in places and self._is_near(*places[i])][:MOST_ALIKE]
         made = {i: said for i in ids if i in places and (said := self._given(*places[i]))}
         wish = BulkOperation(OperationKind.GIVEN, Role.ADJUDICATOR, answers=made)
-        planner = BulkPlanner(self._connection, wish, self._me, "", lambda _: Exposure())
+        planner = BulkPlanner(self.connection, wish, self.me, "", lambda _: Exposure())
         planned = [one for one in planner.some(ids) if not one.kept]
         votes = self._patterns([one.anchor_id for one in planned])
         found = tuple(
@@ -208,23 +201,21 @@ class _Finder:
         return SimilarAnswer(likeness, found, len(ids) - len(found))
 
     def _patterns(self, ids: Sequence[int]) -> dict[int, str]:
-        found = self._connection.execute(PATTERNS, {"ids": json_of(list(ids))})
+        found = self.connection.execute(PATTERNS, {"ids": json_of(list(ids))})
         return dict(found.fetchall())
 
     def _given(self, passage: Passage, anchor: Anchor) -> Answer | None:
-        if self._answer.kind is not Kind.REFERENCE:
-            return self._answer
-        if passage.text == self._source.text and len(passage.tokens) == len(
-            self._source.tokens
-        ):
-            return self._answer
-        return transferred(self._answer, self._lemmas, passage, anchor)
+        if self.answer.kind is not Kind.REFERENCE:
+            return self.answer
+        if passage.text == self.source.text and len(passage.tokens) == len(self.source.tokens):
+            return self.answer
+        return transferred(self.answer, self.lemmas, passage, anchor)
 
     def _is_near(self, passage: Passage, anchor: Anchor) -> bool:
         here = passage.turn_of(anchor.start)
         return any(
             abs(passage.turn_of(token) - here) <= NEAR_TURNS
-            for token in places_of(self._lemmas[0], passage, anchor)
+            for token in places_of(self.lemmas[0], passage, anchor)
         )
 
 

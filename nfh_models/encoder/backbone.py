@@ -41,7 +41,7 @@ class States(NamedTuple):
     last_hidden_state: Tensor
 
 
-class BertShape(msgspec.Struct, frozen=True, kw_only=True):
+class _Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of an architecture that matter here; others are ignored."""
 
     vocab_size: Size
@@ -52,6 +52,11 @@ class BertShape(msgspec.Struct, frozen=True, kw_only=True):
     max_position_embeddings: Size
     type_vocab_size: Size = 2
     layer_norm_eps: float = 1e-12
+
+
+class BertShape(_Sizes, frozen=True, kw_only=True):
+    """The sizes of one BERT, and what else decides whether `Bert` can run it."""
+
     hidden_act: str = "gelu"
     position_embedding_type: str = "absolute"
     is_decoder: bool = False
@@ -194,20 +199,12 @@ COLUMNS_KIND = "bert-columns"
 """The `model_type` of architectures that `Columns` can run."""
 
 
-class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys of an architecture that matter here; others are ignored."""
+class ColumnsShape(_Sizes, frozen=True, kw_only=True):
+    """`hidden_size` is that of all columns together; `num_attention_heads` and
+    `intermediate_size` are those of each column.
+    """
 
     columns: Annotated[int, msgspec.Meta(ge=1, le=64)]
-    vocab_size: Size
-    hidden_size: Size
-    """Of all columns together."""
-    num_hidden_layers: Size
-    num_attention_heads: Size
-    intermediate_size: Size
-    """`num_attention_heads` and `intermediate_size` are those of each column."""
-    max_position_embeddings: Size
-    type_vocab_size: Size = 2
-    layer_norm_eps: float = 1e-12
 
     def __post_init__(self) -> None:
         if self.hidden_size % (self.columns * self.num_attention_heads):

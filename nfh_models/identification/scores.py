@@ -5,7 +5,8 @@ Precision, recall and F1 are those of the label NFH.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 
 from nfh_models.statistics import share
 
@@ -49,12 +50,7 @@ class DecisionCounts:
     """Other numbers decided to be none."""
 
     def __add__(self, other: "DecisionCounts") -> "DecisionCounts":
-        return DecisionCounts(
-            self.hit + other.hit,
-            self.false + other.false,
-            self.missed + other.missed,
-            self.passed + other.passed,
-        )
+        return DecisionCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def n(self) -> int:

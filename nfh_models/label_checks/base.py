@@ -163,6 +163,9 @@ class CheckContext:
 
 Look = Callable[[CheckContext], Iterable[LabelFinding]]
 
+Note = Callable[[CheckContext, Anchor, Answer], str]
+"""What is wrong with an answer, in words; "" for nothing."""
+
 
 def nothing(_context: CheckContext) -> Iterator[LabelFinding]:
     """The `look` of checks whose findings come from elsewhere."""
@@ -182,3 +185,22 @@ class LabelCheck:
     """The rule of the guidelines that decides it, if there is one."""
     tagged: bool = False
     """Needs parts of speech; it finds nothing without them."""
+
+
+def check_of_answers(
+    name: str,
+    severity: Severity,
+    sentence: str,
+    note: Note,
+    rule: int | None = None,
+    *,
+    tagged: bool = False,
+) -> LabelCheck:
+    """A check of one answer at a time, of those that say that a noun is missing."""
+
+    def look(context: CheckContext) -> Iterator[LabelFinding]:
+        for number, said in context.said():
+            if found := note(context, number.anchor, said.answer):
+                yield LabelFinding(name, (number.key,), found, said.who)
+
+    return LabelCheck(name, severity, sentence, look, rule, tagged)

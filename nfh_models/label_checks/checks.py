@@ -26,8 +26,9 @@ from nfh_models.label_checks.base import (
     ImportedRow,
     LabelCheck,
     LabelFinding,
+    Note,
     Severity,
-    StatedAnswer,
+    check_of_answers,
     nothing,
 )
 from nfh_models.text.numbers import (
@@ -55,26 +56,23 @@ Fault = Callable[[CheckContext, Head, int], str]
 """From context, head and head token to what is wrong with it, in words; "" for nothing."""
 
 
-def _looking_at_heads(
-    name: str, fault: Fault
-) -> Callable[[CheckContext], Iterator[LabelFinding]]:
+def _note_on_heads(fault: Fault) -> Note:
     """Finds each answer with a faulty head once, with the fault of its first faulty mention."""
 
-    def look(context: CheckContext) -> Iterator[LabelFinding]:
-        for number, said in context.said():
-            found = [
-                (token, wrong)
-                for head in said.answer.heads
-                for token in (mention.head for mention in head.live)
-                if (wrong := fault(context, head, token))
-            ]
-            if found:
-                token, wrong = found[0]
-                more = f", and {len(found) - 1} more mentions" if len(found) > 1 else ""
-                note = f"its head \u201c{context.words[token]}\u201d is {wrong}{more}"
-                yield LabelFinding(name, (number.key,), note, said.who)
+    def note(context: CheckContext, _anchor: Anchor, answer: Answer) -> str:
+        found = [
+            (token, wrong)
+            for head in answer.heads
+            for token in (mention.head for mention in head.live)
+            if (wrong := fault(context, head, token))
+        ]
+        if not found:
+            return ""
+        token, wrong = found[0]
+        more = f", and {len(found) - 1} more mentions" if len(found) > 1 else ""
+        return f"its head \u201c{context.words[token]}\u201d is {wrong}{more}"
 
-    return look
+    return note
 
 
 def _pronoun(context: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
@@ -196,8 +194,8 @@ HEAD_FAULTS: tuple[tuple[str, Severity, str, Fault, int | None, bool], ...] = (
 
 HEAD_CHECKS = (
     *(
-        LabelCheck(
-            name, severity, f"A head is {what}.", _looking_at_heads(name, fault), rule, tagged
+        check_of_answers(
+            name, severity, f"A head is {what}.", _note_on_heads(fault), rule, tagged=tagged
         )
         for name, severity, what, fault, rule, tagged in HEAD_FAULTS
     ),
@@ -314,24 +312,16 @@ def _i_for_one(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     return "" if not hit or answer.kind in MEANT else "PEOPLE"
 
 
-Usual = Callable[[CheckContext, Anchor, Answer], str]
-"""From context, anchor and answer to the usual answer of the pattern; "" if the answer fits."""
+def _note_on_pattern(usual: Note) -> Note:
+    def note(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
+        wanted = usual(context, anchor, answer)
+        said = kind_in_words(context, answer)
+        return f"it is {said}, usual is {wanted}" if wanted else ""
+
+    return note
 
 
-def _looking_at_pattern(
-    name: str, usual: Usual
-) -> Callable[[CheckContext], Iterator[LabelFinding]]:
-    def look(context: CheckContext) -> Iterator[LabelFinding]:
-        for number, said in context.said():
-            wanted = usual(context, number.anchor, said.answer)
-            if wanted:
-                note = f"it is {kind_in_words(context, said.answer)}, usual is {wanted}"
-                yield LabelFinding(name, (number.key,), note, said.who)
-
-    return look
-
-
-PATTERNS: tuple[tuple[str, Severity, str, Usual, int], ...] = (
+PATTERNS: tuple[tuple[str, Severity, str, Note, int], ...] = (
     ("no-one", DOUBT, "\u201cno one\u201d", _no_one, 15),
     ("number-of-us", DOUBT, "\u201cthree of us\u201d, \u201ctwo of them\u201d", _number_of, 10),
     ("one-another", DOUBT, "\u201cone another\u201d", _one_another, 15),
@@ -340,11 +330,11 @@ PATTERNS: tuple[tuple[str, Severity, str, Usual, int], ...] = (
 )
 
 PATTERN_CHECKS = tuple(
-    LabelCheck(
+    check_of_answers(
         name,
         severity,
         f"The pattern {pattern} has an answer that it seldom has.",
-        _looking_at_pattern(name, usual),
+        _note_on_pattern(usual),
         rule,
     )
     for name, severity, pattern, usual, rule in PATTERNS
@@ -577,50 +567,39 @@ NEAR = 40
 """Tokens within which people are looked for."""
 
 
-def class_nouns(context: CheckContext) -> Iterator[LabelFinding]:
+def class_nouns(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """AGE, CURRENCY or TIME although its unit stands in the passage."""
-    for number, said in context.said():
-        units = UNITS.get(said.answer.kind)
-        token = _nearest(context, number, units) if units else None
-        if token is not None:
-            yield _there("class-noun-there", context, number, said, token)
+    units = UNITS.get(answer.kind)
+    token = _nearest(context, anchor, units) if units else None
+    return "" if token is None else _there(context, answer.kind, token)
 
 
-def people_nouns(context: CheckContext) -> Iterator[LabelFinding]:
+def people_nouns(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """PEOPLE although people are counted close by (guidelines, rule 6)."""
-    nouns = CLASS_NOUNS[Kind.PEOPLE]
-    for number, said in context.said():
-        if said.answer.kind is not Kind.PEOPLE:
-            continue
-        token = _nearest(context, number, nouns)
-        if token is not None and _counted(context, token, number):
-            yield _there("people-noun-there", context, number, said, token)
+    if answer.kind is not Kind.PEOPLE:
+        return ""
+    token = _nearest(context, anchor, CLASS_NOUNS[Kind.PEOPLE])
+    counted = token is not None and _counted(context, token, anchor)
+    return _there(context, answer.kind, token) if token is not None and counted else ""
 
 
-def _counted(context: CheckContext, token: int, number: CheckedNumber) -> bool:
+def _counted(context: CheckContext, token: int, anchor: Anchor) -> bool:
     before = [context.word(token - i) for i in (1, 2) if token - i >= 0]
     counted = any(word in COUNTED or parts_of(word) for word in before)
-    return counted and abs(token - number.anchor.start) <= NEAR
+    return counted and abs(token - anchor.start) <= NEAR
 
 
-def _there(
-    name: str, context: CheckContext, number: CheckedNumber, said: StatedAnswer, token: int
-) -> LabelFinding:
-    note = f"it is {said.answer.kind}, and \u201c{context.words[token]}\u201d stands there"
-    return LabelFinding(name, (number.key,), note, said.who)
+def _there(context: CheckContext, said: str, token: int) -> str:
+    return f"it is {said}, and \u201c{context.words[token]}\u201d stands there"
 
 
-def other_nouns(context: CheckContext) -> Iterator[LabelFinding]:
+def other_nouns(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """A free noun that stands in the passage: it should be the head (guidelines, rule 6)."""
-    for number, said in context.said():
-        noun = (said.answer.noun or "").strip().casefold()
-        if said.answer.kind is not Kind.OTHER or not noun:
-            continue
-        token = _nearest(context, number, _forms(noun))
-        if token is not None:
-            found = context.words[token]
-            note = f"it is OTHER \u201c{noun}\u201d, and \u201c{found}\u201d stands there"
-            yield LabelFinding("other-noun-there", (number.key,), note, said.who)
+    noun = (answer.noun or "").strip().casefold()
+    if answer.kind is not Kind.OTHER or not noun:
+        return ""
+    token = _nearest(context, anchor, _forms(noun))
+    return "" if token is None else _there(context, f"OTHER \u201c{noun}\u201d", token)
 
 
 def _forms(noun: str) -> frozenset[str]:
@@ -632,11 +611,8 @@ def _forms(noun: str) -> frozenset[str]:
     return frozenset({noun, *singulars})
 
 
-def _nearest(
-    context: CheckContext, number: CheckedNumber, lemmas: frozenset[str]
-) -> int | None:
+def _nearest(context: CheckContext, anchor: Anchor, lemmas: frozenset[str]) -> int | None:
     """The noun with one of these lemmas that is closest to the anchor."""
-    anchor = number.anchor
     found = [
         place
         for place in range(len(context.low))
@@ -648,17 +624,17 @@ def _nearest(
 
 
 ROUTE_CHECKS = (
-    LabelCheck(
+    check_of_answers(
         "class-noun-there",
         NOTE,
         "AGE, CURRENCY or TIME, and its unit stands in the passage.",
         class_nouns,
         rule=3,
     ),
-    LabelCheck(
+    check_of_answers(
         "people-noun-there", NOTE, "PEOPLE, and people are counted close by.", people_nouns, 6
     ),
-    LabelCheck(
+    check_of_answers(
         "other-noun-there",
         DOUBT,
         "OTHER with a noun of its own words, and that noun stands in the passage.",
@@ -787,26 +763,20 @@ def _suffix_behind(context: CheckContext, anchor: Anchor) -> bool:
 # --- a noun of its own -----------------------------------------------------------------
 
 
-def nouns_after(context: CheckContext) -> Iterator[LabelFinding]:
+def nouns_after(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """Anchors directly before a noun whose answer says that a noun is missing."""
-    for number, said in context.said():
-        place = number.anchor.end
-        if context.tag(place) != "PROPN" and _own_noun(context, number.anchor, place):
-            yield _with_noun("noun-after", context, number, said, place)
+    place = anchor.end
+    hit = context.tag(place) != "PROPN" and _own_noun(context, anchor, place)
+    return _with_noun(context, anchor, answer, place) if hit else ""
 
 
-def nouns_near(context: CheckContext) -> Iterator[LabelFinding]:
+def nouns_near(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """The same with adjectives between: "three stubborn goats" (guidelines, rule 2)."""
-    for number, said in context.said():
-        place = _across_adjectives(context, number.anchor.end)
-        if (
-            place is None
-            or context.tag(place) != "NOUN"
-            or _says_when(context, number.anchor, place)
-        ):
-            continue
-        if _own_noun(context, number.anchor, place):
-            yield _with_noun("noun-near", context, number, said, place)
+    place = _across_adjectives(context, anchor.end)
+    if place is None or context.tag(place) != "NOUN" or _says_when(context, anchor, place):
+        return ""
+    hit = _own_noun(context, anchor, place)
+    return _with_noun(context, anchor, answer, place) if hit else ""
 
 
 def _own_noun(context: CheckContext, anchor: Anchor, place: int) -> bool:
@@ -843,12 +813,9 @@ def _across_adjectives(context: CheckContext, place: int) -> int | None:
     return place if place > start else None
 
 
-def _with_noun(
-    check: str, context: CheckContext, number: CheckedNumber, said: StatedAnswer, place: int
-) -> LabelFinding:
-    shown = context.text(number.anchor.start, place + 1)
-    note = f"\u201c{shown}\u201d has its own noun, and is {said.answer.kind}"
-    return LabelFinding(check, (number.key,), note, said.who)
+def _with_noun(context: CheckContext, anchor: Anchor, answer: Answer, place: int) -> str:
+    shown = context.text(anchor.start, place + 1)
+    return f"\u201c{shown}\u201d has its own noun, and is {answer.kind}"
 
 
 ADJACENT_CHECKS = (
@@ -863,7 +830,7 @@ ADJACENT_CHECKS = (
         no_numbers,
         rule=2,
     ),
-    LabelCheck(
+    check_of_answers(
         "noun-after",
         DOUBT,
         "A noun stands right behind the anchor, and yet its noun is said to be missing.",
@@ -871,7 +838,7 @@ ADJACENT_CHECKS = (
         rule=2,
         tagged=True,
     ),
-    LabelCheck(
+    check_of_answers(
         "noun-near",
         DOUBT,
         "Adjectives and a noun stand behind the anchor, and its noun is said to be missing.",
@@ -993,17 +960,13 @@ def _chain(context: CheckContext, anchor: Anchor, kind: Kind) -> str:
 Misfit = Callable[[CheckContext, Anchor, Kind], str]
 
 
-def _looking(name: str, misfit: Misfit) -> Callable[[CheckContext], Iterator[LabelFinding]]:
-    def look(context: CheckContext) -> Iterator[LabelFinding]:
-        for number, said in context.said():
-            kind = said.answer.kind
-            if kind is Kind.NFH:
-                continue
-            found = misfit(context, number.anchor, kind)
-            if found:
-                yield LabelFinding(name, (number.key,), f"{found}, and is {kind}", said.who)
+def _note_on_kind(misfit: Misfit) -> Note:
+    def note(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
+        kind = answer.kind
+        found = "" if kind is Kind.NFH else misfit(context, anchor, kind)
+        return f"{found}, and is {kind}" if found else ""
 
-    return look
+    return note
 
 
 MISFITS: tuple[tuple[str, Severity, str, Misfit, int], ...] = (
@@ -1028,7 +991,7 @@ MISFITS: tuple[tuple[str, Severity, str, Misfit, int], ...] = (
 )
 
 SHAPE_CHECKS = tuple(
-    LabelCheck(name, severity, sentence, _looking(name, misfit), rule)
+    check_of_answers(name, severity, sentence, _note_on_kind(misfit), rule)
     for name, severity, sentence, misfit, rule in MISFITS
 )
 
@@ -1045,18 +1008,16 @@ SCALES = (1.0, 1e2, 1e3, 1e6, 1e9)
 CLOCK_NOUNS = frozenset({"midnight", "noon", "night", "morning", "evening", "o'clock"})
 
 
-def without_the_noun(context: CheckContext) -> Iterator[LabelFinding]:
+def without_the_noun(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """First numbers of "A or B noun" whose answer is not that noun (guidelines, rule 16)."""
-    for number, said in context.said():
-        second = _second(context, number.anchor)
-        if second is None or said.answer.kind is Kind.NFH:
-            continue
-        noun = _noun_behind(context, second)
-        if noun is None or _is_the_noun(context, said.answer, noun):
-            continue
-        shown = context.text(number.anchor.start, noun + 1)
-        note = f"in \u201c{shown}\u201d it is {kind_in_words(context, said.answer)}"
-        yield LabelFinding("pair-noun", (number.key,), note, said.who)
+    second = _second(context, anchor)
+    if second is None or answer.kind is Kind.NFH:
+        return ""
+    noun = _noun_behind(context, second)
+    if noun is None or _is_the_noun(context, answer, noun):
+        return ""
+    shown = context.text(anchor.start, noun + 1)
+    return f"in \u201c{shown}\u201d it is {kind_in_words(context, answer)}"
 
 
 def _second(context: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
@@ -1170,7 +1131,7 @@ def _is_pair_chain(context: CheckContext, chain: Sequence[CheckedNumber]) -> boo
 
 
 PAIR_CHECKS = (
-    LabelCheck(
+    check_of_answers(
         "pair-noun",
         DOUBT,
         "\u201cA or B noun\u201d, and the first number is not that noun.",

@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Unpack
 
@@ -1134,8 +1135,7 @@ class TrialCounts:
     """Token or class as in gold. `right_*`: the choice is a correct candidate."""
 
     def __add__(self, other: "TrialCounts") -> "TrialCounts":
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return TrialCounts(*(one + two for one, two in pairs))
+        return TrialCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def n(self) -> int:

@@ -7,8 +7,9 @@ Fractions throughout, None for a share of nothing; the paper's own figures are i
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -491,9 +492,7 @@ class HeadCounts:
     hit: int = 0
 
     def __add__(self, other: "HeadCounts") -> "HeadCounts":
-        return HeadCounts(
-            self.predicted + other.predicted, self.gold + other.gold, self.hit + other.hit
-        )
+        return HeadCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float | None:

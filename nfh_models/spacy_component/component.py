@@ -14,7 +14,7 @@ attributes are documented in `attributes`.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -33,7 +33,6 @@ from nfh_models.resolution.cues import CueContext
 from nfh_models.resolution.heads import decode as decode_heads
 from nfh_models.spacy_component.attributes import FusedHead, Stored, assigned, register, store
 from nfh_models.spacy_component.files import (
-    CFG,
     CUES,
     IDENTIFIER,
     IDENTIFIERS,
@@ -376,24 +375,16 @@ def _by_pattern(one: UnresolvedHead, recipe: str) -> FusedHead | None:
         heads = tuple(one.case.tokens[head] for head in pattern.heads)
     else:
         heads = () if pattern.kind is None else (pattern.kind.value,)
-    return FusedHead(
-        one.case.start,
-        one.case.end,
-        one.rule,
-        heads,
-        pattern.name,
-        deterministic=True,
-        relation=_relation(one.case, pattern),
-    )
+    anchor = _anchor(one, heads, pattern.name, _relation(case, pattern))
+    return replace(anchor, deterministic=True)
 
 
-def _relation(case: DocCase, pattern: Pattern) -> str | None:
+def _relation(case: SentenceNumber, pattern: Pattern) -> Relation | None:
     """Between the nouns of "three of the knives and forks"."""
     if len(pattern.heads) < 2:
         return None
-    words = case.case.word_span.words[pattern.heads[0] : pattern.heads[-1]]
-    joint = Relation.OR if any(word.lower() == "or" for word in words) else Relation.AND
-    return joint.value
+    words = case.word_span.words[pattern.heads[0] : pattern.heads[-1]]
+    return Relation.OR if any(word.lower() == "or" for word in words) else Relation.AND
 
 
 # --- cues -----------------------------------------------------------------------------------
@@ -430,13 +421,10 @@ def _of_choice(one: UnresolvedHead, item: DocItem, choice: Choice, recipe: str) 
     heads: tuple[Stored, ...] = (answer.kind.value,)
     if answer.kind is Kind.REFERENCE:
         heads = tuple(item.tokens[head.mentions[0].head] for head in answer.heads)
-    anchor = _anchor(one, heads, recipe, answer.relation)
     names: list[Stored] = [kind.value for kind in IMPLICIT_KINDS]
     scored = zip([*names, *item.tokens], choice.scores, strict=True)
     scores = {name: score for name, score in scored if score is not None}
-    return FusedHead(
-        anchor.start, anchor.end, anchor.rule, heads, recipe, False, anchor.relation, scores
-    )
+    return replace(_anchor(one, heads, recipe, answer.relation), scores=scores)
 
 
 FACTORY = "nfh"
@@ -602,20 +590,12 @@ class NumericFusedHeads:
         return self._loaded
 
     def _state(self, exclude: Iterable[str]) -> ComponentState:
-        left_out = set(exclude)
         settings = self._settings
-        files = {
-            IDENTIFIER: self._files(IDENTIFIER, settings.identifier, IDENTIFIERS),
-            # A model that does both is kept once.
-            RESOLVER: {}
-            if settings.resolver == settings.identifier
-            else self._files(RESOLVER, settings.resolver, RESOLVERS),
-        }
-        return ComponentState(
-            None if CFG in left_out else settings,
-            None if IDENTIFIER in left_out else files[IDENTIFIER],
-            None if RESOLVER in left_out else files[RESOLVER],
-        )
+        identifier = self._files(IDENTIFIER, settings.identifier, IDENTIFIERS)
+        resolver: Files = {}
+        if settings.resolver != settings.identifier:  # a model that does both is kept once
+            resolver = self._files(RESOLVER, settings.resolver, RESOLVERS)
+        return ComponentState(settings, identifier, resolver).without(exclude)
 
     def _files(self, what: str, setting: str, recipes: Sequence[str]) -> Files:
         kept = self._kept[what].files
@@ -627,19 +607,18 @@ class NumericFusedHeads:
         self, state: ComponentState, exclude: Iterable[str], origins: dict[str, str]
     ) -> "NumericFusedHeads":
         """origins: where the models' files come from, in words."""
-        left_out = set(exclude)
-        files = {IDENTIFIER: state.files, RESOLVER: state.resolver}
-        taken = {what: {} if what in left_out else found or {} for what, found in files.items()}
-        if state.settings is not None and CFG not in left_out:
-            self._settings = _checked(state.settings)
+        state = state.without(exclude)
+        taken = {IDENTIFIER: state.identifier, RESOLVER: state.resolver}
+        if state.cfg is not None:
+            self._settings = _checked(state.cfg)
             self._kept = dict.fromkeys(self._kept, NOTHING)
             if self._settings.identifier in IDENTIFIERS:
-                taken[IDENTIFIER] = {}
+                del taken[IDENTIFIER]
             if self._settings.resolver in RESOLVERS:
-                taken[RESOLVER] = {}
+                del taken[RESOLVER]
         for what, found in taken.items():
             if found:
-                self._kept[what] = BundledModel(dict(found), origins[what])
+                self._kept[what] = BundledModel(found, origins[what])
         self._loaded = None
         return self
 

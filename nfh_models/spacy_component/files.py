@@ -6,7 +6,7 @@ resolver/     the files of the resolver's, if it has one that is not the identif
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import parent_process
 from pathlib import Path
@@ -49,17 +49,21 @@ class ComponentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     format_version: int = FORMAT_VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentState:
+class ComponentState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A component as it is saved.
 
-    files, resolver: the files of the models' folders, by name; empty for a recipe without a
-    folder. A field is None where it was excluded.
+    identifier, resolver: the files of the models' folders, by name; empty for a recipe without
+    a folder. A field is None where it was excluded.
     """
 
-    settings: ComponentSettings | None
-    files: Files | None = field(default=None)
-    resolver: Files | None = field(default=None)
+    cfg: ComponentSettings | None
+    identifier: Files | None
+    resolver: Files | None = None
+
+    def without(self, exclude: Iterable[str]) -> "ComponentState":
+        """The state with None for the fields in exclude; other names there are ignored."""
+        fields = set(exclude).intersection(self.__struct_fields__)
+        return msgspec.structs.replace(self, **dict.fromkeys(fields))
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
@@ -103,13 +107,13 @@ def write_state(folder: Path, state: ComponentState) -> None:
 
     Raises ModelFileError where something else stands there, which is never replaced.
     """
-    for name, files in ((IDENTIFIER, state.files), (RESOLVER, state.resolver)):
+    for name, files in ((IDENTIFIER, state.identifier), (RESOLVER, state.resolver)):
         if files is not None:
             _check_replaceable(folder / name, files)
     folder.mkdir(parents=True, exist_ok=True)
-    if state.settings is not None:
-        _write(folder / CFG, msgspec.json.encode(state.settings))
-    _replace_files(folder / IDENTIFIER, state.files)
+    if state.cfg is not None:
+        _write(folder / CFG, msgspec.json.encode(state.cfg))
+    _replace_files(folder / IDENTIFIER, state.identifier)
     _replace_files(folder / RESOLVER, state.resolver)
 
 
@@ -154,24 +158,17 @@ def read_state(folder: Path) -> ComponentState:
 
 
 def encode(state: ComponentState) -> bytes:
-    kept = {CFG: state.settings, IDENTIFIER: state.files, RESOLVER: state.resolver}
-    return msgspec.msgpack.encode(kept)
+    return msgspec.msgpack.encode(state)
 
 
 def decode(content: bytes) -> ComponentState:
     """The state that `encode` wrote. Raises ModelFileError for other bytes."""
     try:
-        found = msgspec.msgpack.decode(content, type=_Encoded)
+        state = msgspec.msgpack.decode(content, type=ComponentState)
     except msgspec.MsgspecError as error:
         raise ModelFileError(f"these bytes are no nfh component: {error}") from error
-    _check(found.cfg, "these bytes")
-    return ComponentState(found.cfg, found.identifier, found.resolver)
-
-
-class _Encoded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    cfg: ComponentSettings | None
-    identifier: dict[str, bytes] | None
-    resolver: dict[str, bytes] | None = None
+    _check(state.cfg, "these bytes")
+    return state
 
 
 def _settings(content: bytes, where: str) -> ComponentSettings:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from nfh_db.system import path_beside
-from nfh_models.domain import Anchor, Passage, Token, Turn
+from nfh_models.domain import Anchor, Passage
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import digest_of, read_config
 from nfh_models.resolution.base import Choice, Item, Resolver, batches
@@ -41,9 +41,9 @@ from nfh_tui.jobs.cluster import (
     pack,
     unpack,
 )
-from nfh_tui.jobs.reporting import Curves, Phase, TrainingStep
-from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.jobs.training import Made, Tell, TrainSpec
+from nfh_tui.jobs.reporting import Curves, Phase, Tell, TrainingStep
+from nfh_tui.jobs.snapshot import Snapshot, StoredPassage
+from nfh_tui.jobs.training import Made, TrainSpec
 from nfh_tui.scanning.worker import WorkerPoolError
 from nfh_tui.services.models import SelectedModel, checked_folder
 from nfh_tui.services.training import CHECKPOINTS
@@ -80,14 +80,9 @@ class ResolverHandshake(msgspec.Struct, frozen=True):
         return ", ".join(part for part in parts if part)
 
 
-class _SentPassage(msgspec.Struct, frozen=True):
+class _SentPassage(StoredPassage, frozen=True):
     """A passage with some of its anchors, as (start, end)."""
 
-    text: str
-    offsets: list[int]
-    """Start and end of each token, alternating."""
-    lemmas: list[str]
-    turns: list[tuple[int, str | None, int, int]]
     anchors: list[tuple[int, int]]
 
 
@@ -109,15 +104,7 @@ def pack_items(items: Sequence[Item]) -> bytes:
     for item in items:
         passage = item.passage
         if passage is not last:
-            sent.append(
-                _SentPassage(
-                    passage.text,
-                    [place for token in passage.tokens for place in (token.start, token.end)],
-                    [token.lemma for token in passage.tokens],
-                    [(one.number, one.speaker, one.start, one.end) for one in passage.turns],
-                    [],
-                )
-            )
+            sent.append(_SentPassage(*StoredPassage.fields_of(passage), []))
             last = passage
         sent[-1].anchors.append((item.anchor.start, item.anchor.end))
     return msgspec.msgpack.encode(sent)
@@ -127,8 +114,7 @@ def unpack_items(packed: bytes) -> list[Item]:
     """Decode the items of `pack_items`, in their order."""
     items = []
     for one in msgspec.msgpack.decode(packed, type=list[_SentPassage]):
-        tokens = tuple(map(Token, one.offsets[::2], one.offsets[1::2], one.lemmas))
-        passage = Passage(one.text, tokens, tuple(Turn(*turn) for turn in one.turns))
+        passage = one.passage()
         items += [Item(passage, Anchor(start, end)) for start, end in one.anchors]
     return items
 
@@ -638,24 +624,20 @@ PART = 8_000_000
 """Bytes per call: they pass through the scheduler, which holds them in memory."""
 
 
+@dataclass
 class Checkpoints:
     """Fetches the checkpoints of a run into the local work folder of its training."""
 
-    def __init__(
-        self,
-        machines: Machines,
-        run: str,
-        work: Path,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._machines = machines
-        self._run = run
-        self._work = work
-        self._clock = clock
+    machines: Machines
+    run: str
+    work: Path
+    clock: Callable[[], float] = time.monotonic
+    fetched: int = 0
+    """How often checkpoints were fetched."""
+
+    def __post_init__(self) -> None:
         self._stamp = ""
-        self._next = clock() + LEAST_SECONDS
-        self.fetched = 0
-        """How often checkpoints were fetched."""
+        self._next = self.clock() + LEAST_SECONDS
 
     def look(self, worker: str) -> None:
         """Fetch the checkpoints if it is time and they have changed.
@@ -663,7 +645,7 @@ class Checkpoints:
         Errors of the cluster leave the local ones unchanged. Raises OSError if they cannot be
         written.
         """
-        began = self._clock()
+        began = self.clock()
         if began < self._next:
             return
         try:
@@ -671,12 +653,12 @@ class Checkpoints:
         except WorkerPoolError:
             pass  # waiting for the result will raise it, too
         finally:
-            now = self._clock()
+            now = self.clock()
             self._next = now + max(LEAST_SECONDS, (now - began) / SHARE)
 
     def _fetch(self, worker: str) -> None:
         offered = msgspec.json.decode(
-            self._machines.ask(worker, offer, self._run), type=CheckpointOffer
+            self.machines.ask(worker, offer, self.run), type=CheckpointOffer
         )
         if not offered.sizes or offered.stamp == self._stamp:
             return
@@ -685,14 +667,14 @@ class Checkpoints:
         # The names come from another machine and must not lead out of the folder.
         if not all(NAME.fullmatch(name) for name in offered.sizes):
             return
-        beside = {name: path_beside(self._work / name, "tmp") for name in offered.sizes}
+        beside = {name: path_beside(self.work / name, "tmp") for name in offered.sizes}
         try:
             for name, path in beside.items():
                 self._receive(worker, name, offered.sizes[name], path)
             # In this order, since the last state refers to the best weights: a kill in between
             # must not leave it with older ones.
             for name in sorted(beside):
-                beside[name].replace(self._work / name)
+                beside[name].replace(self.work / name)
         finally:
             for path in beside.values():
                 path.unlink(missing_ok=True)
@@ -703,7 +685,7 @@ class Checkpoints:
         """Fetch one file. Raises WorkerPoolError if it is incomplete."""
         with path.open("xb") as file:
             for start in range(0, size, PART):
-                file.write(self._machines.ask(worker, part, self._run, name, start, PART))
+                file.write(self.machines.ask(worker, part, self.run, name, start, PART))
             if file.tell() != size:
                 raise WorkerPoolError(f"the checkpoint {name} of {worker} did not come whole")
             file.flush()
@@ -737,14 +719,6 @@ def train_model_at(
         return _Training(machines, snapshot, spec, work, out, tell).made()
 
 
-@dataclass(frozen=True, slots=True)
-class _Lost:
-    """An attempt without a result."""
-
-    worker: str
-    """The lost worker; "" if none had started."""
-
-
 class _Word(msgspec.Struct, frozen=True):
     """An event of a training: that a worker has started it (its address), or a step."""
 
@@ -755,50 +729,45 @@ class _Word(msgspec.Struct, frozen=True):
     metrics: dict[str, float] = {}
 
 
+@dataclass
 class _Training:
     """A training, over all its attempts."""
 
-    def __init__(
-        self,
-        machines: Machines,
-        snapshot: Snapshot,
-        spec: TrainSpec,
-        work: Path,
-        out: Path,
-        tell: Tell,
-    ) -> None:
-        self._machines = machines
-        self._spec = spec
-        self._work = work
-        self._out = out
-        self._tell = tell
-        self._labels = _as_bytes(snapshot)
-        self._base = None if spec.base_folder is None else _base_of(spec)
-        name = f"{socket.gethostname()} {work.resolve()}"
+    machines: Machines
+    snapshot: Snapshot
+    spec: TrainSpec
+    work: Path
+    out: Path
+    tell: Tell
+
+    def __post_init__(self) -> None:
+        self._labels = _as_bytes(self.snapshot)
+        self._base = None if self.spec.base_folder is None else _base_of(self.spec)
+        name = f"{socket.gethostname()} {self.work.resolve()}"
         self._mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
         self._warned: tuple[str, ...] = ()
 
     def made(self) -> Made:
         """Make attempts until there is a model. Raises WorkerPoolError after TRIES."""
         for number in range(1, TRIES + 1):
-            on = self._machines.alike()
+            on = self.machines.alike()
             self._warn()
             self._wait_for_earlier()
             found = self._try(on)
             if isinstance(found, RemoteReply):
                 return self._received(found)
             if number < TRIES:
-                at_home = any(self._work.glob(CHECKPOINTS))
+                at_home = any(self.work.glob(CHECKPOINTS))
                 next_ = "going on from its last checkpoint" if at_home else "beginning again"
-                self._tell(Phase(f"{found.worker or 'its worker'} is gone; {next_}"))
-        raise WorkerPoolError(self._machines.unkept("the training"))
+                self.tell(Phase(f"{found or 'its worker'} is gone; {next_}"))
+        raise WorkerPoolError(self.machines.unkept("the training"))
 
     def _warn(self) -> None:
         """Report differing versions, which appear in the job's log."""
-        for warning in self._machines.warnings:
+        for warning in self.machines.warnings:
             if warning not in self._warned:
-                self._tell(Phase(f"warning: {warning}"))
-        self._warned = self._machines.warnings
+                self.tell(Phase(f"warning: {warning}"))
+        self._warned = self.machines.warnings
 
     def _wait_for_earlier(self) -> None:
         """Wait until no worker runs an attempt of an earlier process of this job.
@@ -806,39 +775,40 @@ class _Training:
         If that process was killed, its attempt stops at the next step.
         """
         while True:
-            said = self._machines.ask_all(at_work, self._mark)
+            said = self.machines.ask_all(at_work, self._mark)
             busy = sorted(worker for worker, found in said.items() if found == b"1")
             if not busy:
                 return
-            self._tell(Phase(f"waiting until {busy[0]} has left an earlier try"))
+            self.tell(Phase(f"waiting until {busy[0]} has left an earlier try"))
             time.sleep(LOOK_SECONDS)
 
     # --- one attempt ----------------------------------------------------------------------
 
-    def _try(self, on: frozenset[str]) -> RemoteReply | _Lost:
+    def _try(self, on: frozenset[str]) -> RemoteReply | str:
+        """Return the reply, or the worker that was lost: "" if none had started."""
         run = f"nfh-train-{uuid.uuid4().hex}"
         heard: queue.SimpleQueue[object] = queue.SimpleQueue()
-        self._machines.listen(run, heard.put)
+        self.machines.listen(run, heard.put)
         try:
-            self._tell(Phase(f"waiting for a worker of {self._machines.address}"))
-            future = self._machines.submit(train, self._order(run), key=run, on=on)
-            checkpoints = Checkpoints(self._machines, run, self._work)
-            return _Following(self._machines, self._tell, heard, on).reply(future, checkpoints)
+            self.tell(Phase(f"waiting for a worker of {self.machines.address}"))
+            future = self.machines.submit(train, self._order(run), key=run, on=on)
+            checkpoints = Checkpoints(self.machines, run, self.work)
+            return _Following(self.machines, self.tell, heard, on).reply(future, checkpoints)
         finally:
             with suppress(WorkerPoolError):
-                self._machines.deafen(run)
-                self._machines.forget(run)
+                self.machines.deafen(run)
+                self.machines.forget(run)
 
     def _order(self, run: str) -> bytes:
-        at_home = any(self._work.glob(CHECKPOINTS))
+        at_home = any(self.work.glob(CHECKPOINTS))
         order = RemoteTraining(
             run,
             self._mark,
-            msgspec.json.encode(self._spec),
+            msgspec.json.encode(self.spec),
             self._labels,
-            self._out.name,
+            self.out.name,
             self._base,
-            pack(self._work, [CHECKPOINTS]) if at_home else None,
+            pack(self.work, [CHECKPOINTS]) if at_home else None,
         )
         return msgspec.msgpack.encode(order)
 
@@ -846,7 +816,7 @@ class _Training:
 
     def _received(self, reply: RemoteReply) -> Made:
         """Write and check the folder of the model."""
-        where = f"a worker of {self._machines.address}"
+        where = f"a worker of {self.machines.address}"
         if reply.fault is not None:
             last = reply.fault.strip().splitlines()[-1]
             fault = WorkerFaultError(f"{where} failed: {last}")
@@ -856,56 +826,51 @@ class _Training:
             raise KINDS.get(reply.kind, WorkerPoolError)(f"{where}: {reply.error}")
         if reply.made is None or reply.model is None:
             raise WorkerPoolError(f"{where} sent no model. {TRY_AGAIN}")
-        self._tell(Phase("bringing the model home"))
+        self.tell(Phase("bringing the model home"))
         made = msgspec.json.decode(reply.made, type=Made)
-        _write(reply.model, self._out, made, self._spec, where)
-        notes = (*made.notes, *self._machines.warnings)
+        _write(reply.model, self.out, made, self.spec, where)
+        notes = (*made.notes, *self.machines.warnings)
         return replace(made, notes=notes)
 
 
+@dataclass(slots=True)
 class _Following:
     """Follows an attempt until it ends."""
 
-    def __init__(
-        self,
-        machines: Machines,
-        tell: Tell,
-        heard: "queue.SimpleQueue[object]",
-        on: frozenset[str],
-    ) -> None:
-        self._machines = machines
-        self._tell = tell
-        self._heard = heard
-        self._on = on
-        self._worker = ""
+    machines: Machines
+    tell: Tell
+    heard: "queue.SimpleQueue[object]"
+    on: frozenset[str]
+    worker: str = ""
+    """The worker that has started it."""
 
-    def reply(self, future: Future, checkpoints: Checkpoints) -> RemoteReply | _Lost:
+    def reply(self, future: Future, checkpoints: Checkpoints) -> RemoteReply | str:
         """Wait for the result. Raises WorkerPoolError, and what `tell` raises; both stop the
         attempt."""
         try:
-            while not self._machines.over(future):
+            while not self.machines.over(future):
                 self._listen(LOOK_SECONDS)
                 if self._lost():
-                    return _Lost(self._worker)
-                if self._worker:
-                    checkpoints.look(self._worker)
+                    return self.worker
+                if self.worker:
+                    checkpoints.look(self.worker)
             self._listen(0.0)
-            packed = self._machines.result(future, "the training")
+            packed = self.machines.result(future, "the training")
             reply = msgspec.msgpack.decode(packed, type=RemoteReply)
-            return _Lost(self._worker) if reply.again else reply
+            return self.worker if reply.again else reply
         finally:
             future.release()
 
     def _lost(self) -> bool:
-        present = self._machines.present()
-        return self._worker not in present if self._worker else not self._on & present
+        present = self.machines.present()
+        return self.worker not in present if self.worker else not self.on & present
 
     def _listen(self, seconds: float) -> None:
         """Handle all events; waits up to `seconds` for the first one."""
         with suppress(queue.Empty):
-            self._hear(self._heard.get(timeout=seconds))
+            self._hear(self.heard.get(timeout=seconds))
             while True:
-                self._hear(self._heard.get_nowait())
+                self._hear(self.heard.get_nowait())
 
     def _hear(self, said: object) -> None:
         try:
@@ -913,10 +878,10 @@ class _Following:
         except msgspec.ValidationError:
             return  # not an event of our workers
         if word.begun:
-            self._worker = word.begun
-            self._tell(Phase(f"at work on {word.begun}"))
+            self.worker = word.begun
+            self.tell(Phase(f"at work on {word.begun}"))
         else:
-            self._tell(Phase(word.phase, word.done, word.total, word.metrics))
+            self.tell(Phase(word.phase, word.done, word.total, word.metrics))
 
 
 def _write(archive: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -> None:

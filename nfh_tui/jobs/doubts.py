@@ -3,7 +3,7 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +38,7 @@ from nfh_tui.jobs.descriptions import (
     texts_of,
     words_of,
 )
-from nfh_tui.jobs.reporting import Phase, TrainingStep
+from nfh_tui.jobs.reporting import Phase, TrainingStep, driven, loaded_parser
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.snapshot import (
     IDENTIFICATION,
@@ -55,7 +55,6 @@ from nfh_tui.services.training import (
     WARM,
     Base,
     General,
-    TrainedModel,
     Trainer,
     TrainingSets,
     base_for,
@@ -150,7 +149,8 @@ class IdentificationOpinions:
         """Parse all examples and extract their features. Raises ModelsError."""
         self._examples = snapshot.lessons.numbers
         plan = plan_of(given.general.words)
-        table = _table(self._examples, plan, _identifier_parser(given, plan, report), report)
+        parser = loaded_parser(given.parser, plan.settings.layers, report.step)
+        table = _table(self._examples, plan, parser, report)
         self._folds = crossed(table, given.folds, plan.settings.seed)
         self._known: dict[int, Fold] = {}
 
@@ -165,18 +165,6 @@ class IdentificationOpinions:
                 return []
             self._known[fold.number] = fold
         return list(_fold_opinions(self._known[number], self._examples))
-
-
-def _identifier_parser(
-    given: DoubtRequest, plan: SvmPlan, report: "JobReporter"
-) -> Parser | None:
-    layers = plan.settings.layers
-    if not layers:
-        return None
-    from nfh_models.parsing.base import load_parser
-
-    report.step(Phase("loading the parser"))
-    return load_parser(given.parser, layers)
 
 
 def _table(
@@ -284,7 +272,7 @@ def trial_of(
             f"{given.recipe} keeps one part out to judge its training by: wanted 3 parts "
             "or more"
         )
-    parser = _trainer_parser(given, trainer, report)
+    parser = loaded_parser(given.parser, trainer.needs, report.step)
     examples = list(snapshot.lessons.train)
     if trainer.needs and len(examples) <= KEPT_PARSES:
         examples = _parsed(examples, trainer, parser, report)
@@ -337,17 +325,6 @@ def _trainer(store: "Store", given: DoubtRequest) -> Trainer:
     return trainer_for(given.which.task, given.recipe, words, base, given.general.device)
 
 
-def _trainer_parser(
-    given: DoubtRequest, trainer: Trainer, report: "JobReporter"
-) -> Parser | None:
-    if not trainer.needs:
-        return None
-    from nfh_models.parsing.base import load_parser
-
-    report.step(Phase("loading the parser"))
-    return load_parser(given.parser, trainer.needs)
-
-
 def _parsed(
     examples: Sequence[ResolutionExample],
     trainer: Trainer,
@@ -387,7 +364,11 @@ class ResolutionOpinions:
             sides[side].append(example)
         name = f"part {number + 1} of {count}"
         lessons = TrainingSets(sides["train"], sides["dev"])
-        trained = driven(self.trainer.train(lessons, work, self.parser), name, report)
+
+        def tell(step: TrainingStep) -> None:
+            report.step(Phase(f"{name}: {step.phase}", step.done, step.total))
+
+        trained = driven(self.trainer.train(lessons, work, self.parser), tell)
         found = []
         items = (one.item for one in sides["asked"])
         choices = resolved(items, trained.resolver, self.parser)
@@ -396,24 +377,6 @@ class ResolutionOpinions:
                 found.append(opinion(example, choice))
             report.step(Phase(f"{name}: asking", len(found), len(sides["asked"])))
         return found
-
-
-def driven(
-    steps: Generator[TrainingStep, None, TrainedModel], name: str, report: "JobReporter"
-) -> TrainedModel:
-    """Run a training and report each step. If it is stopped early, a network saves a
-    checkpoint.
-    """
-    try:
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as stop:
-                made: TrainedModel = stop.value
-                return made
-            report.step(Phase(f"{name}: {step.phase}", step.done, step.total))
-    finally:
-        steps.close()
 
 
 def opinion(example: ResolutionExample, choice: Choice) -> Opinion:

@@ -3,7 +3,7 @@ reasons.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -22,7 +22,7 @@ from nfh_models.resolution.base import (
     parse_items,
 )
 from nfh_tui.display_figures import percent
-from nfh_tui.jobs.reporting import Phase, TrainingStep, passages_learnt_from
+from nfh_tui.jobs.reporting import Phase, Tell, passages_learnt_from
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.services.evaluate import parse_examples
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFIERS
@@ -32,8 +32,9 @@ from nfh_tui.services.models import Loaded, ModelSelector
 if TYPE_CHECKING:
     from nfh_db.models import Model
     from nfh_db.store import Store
-    from nfh_models.agreement.measure import Measure
+    from nfh_models.identification.evaluation import IdentifierComparison
     from nfh_models.parsing.base import Parser
+    from nfh_models.resolution.evaluation import Paired
 
 
 # Scores of a new model and the active one on the same examples of one task.
@@ -145,6 +146,17 @@ class Bench(Generic[One, Made, Said]):
         """Return the score of both models. theirs: None if there is no other model."""
         raise NotImplementedError
 
+    def compared(
+        self,
+        found: "Paired | IdentifierComparison",
+        ours: float | None,
+        theirs: float | None,
+    ) -> Score:
+        """Return the score of two models that were compared on these examples."""
+        it = found.difference
+        beside = found.p, found.only_first, found.only_second
+        return Score(it.n, self.passages, ours, theirs, it.value, it.low, it.high, *beside)
+
     def blind_score(self, ours: Sequence[Said], theirs: Sequence[Said]) -> Score:
         """Return the score on the examples whose gold was given without a model's answer in
         view.
@@ -188,15 +200,7 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
             value = getattr(figures(mine), figure) if mine else None
             return Score(len(mine), self.passages, value)
         found = compare(mine, judge(self.examples, theirs), None, figure)
-        return replace(
-            _difference_score(found.difference),
-            passages=self.passages,
-            ours=found.first,
-            theirs=found.second,
-            p=found.p,
-            only_ours=found.only_first,
-            only_theirs=found.only_second,
-        )
+        return self.compared(found, found.first, found.second)
 
 
 class IdentificationBench(Bench[Example, Identifier, Decision]):
@@ -229,16 +233,7 @@ class IdentificationBench(Bench[Example, Identifier, Decision]):
         if theirs is None or not self.examples:
             return Score(len(self.examples), self.passages, f1)
         mine, other = ([one.nfh for one in said] for said in (ours, theirs))
-        found = compare(self.examples, mine, other)
-        return replace(
-            _difference_score(found.difference),
-            passages=self.passages,
-            ours=f1,
-            theirs=self._f1(theirs),
-            p=found.p,
-            only_ours=found.only_first,
-            only_theirs=found.only_second,
-        )
+        return self.compared(compare(self.examples, mine, other), f1, self._f1(theirs))
 
     def _f1(self, said: Sequence[Decision]) -> float | None:
         from nfh_models.identification.scores import count
@@ -250,26 +245,6 @@ class IdentificationBench(Bench[Example, Identifier, Decision]):
 def needed(models: Iterable[TrialModel]) -> frozenset[ParseLayer]:
     """Return the parse layers that all models together need; empty if none needs a parser."""
     return frozenset[ParseLayer]().union(*(model.needs for model in models))
-
-
-def _difference_score(found: "Measure") -> Score:
-    return Score(found.n, 0, None, difference=found.value, low=found.low, high=found.high)
-
-
-def resolution_bench(snapshot: Snapshot) -> ResolutionBench:
-    """Return the held-out resolution examples, grouped by passage as `evaluate` groups them."""
-    dev = (sheet for sheet in snapshot.sheets if sheet.dev)
-    groups = [it.passage.digest for it in dev for one in it.labels if one.gold is not None]
-    pairs = zip(snapshot.dev, groups, strict=True)
-    return ResolutionBench(replace(one, group=group) for one, group in pairs)
-
-
-def identification_bench(snapshot: Snapshot) -> IdentificationBench:
-    """Return the held-out identification examples, grouped by passage."""
-    dev = (sheet for sheet in snapshot.sheets if sheet.dev)
-    groups = [it.passage.digest for it in dev for one in it.labels if one.nfh is not None]
-    pairs = zip(snapshot.dev_numbers, groups, strict=True)
-    return IdentificationBench(replace(one, group=group) for one, group in pairs)
 
 
 # The decision on a new model: both models answer the held-out gold.
@@ -285,8 +260,6 @@ ALPHA = 0.05
 TOLERATED = 0.01
 """Largest tolerated loss in one task, not significant, of a model that is better in the other.
 """
-
-Tell = Callable[[TrainingStep], None]
 
 TASKS: Mapping[str, tuple[str, ...]] = {
     "resolution": ("resolution",),
@@ -490,9 +463,9 @@ class _Court:
 
     def trial(self, task: str) -> PromotionTrial:
         choosing: ModelSelector[Any] = IDENTIFIERS
-        bench: Bench[Any, Any, Any] = identification_bench(self.snapshot)
+        bench: Bench[Any, Any, Any] = IdentificationBench(self.snapshot.dev_numbers)
         if task == RESOLVERS.task:
-            choosing, bench = RESOLVERS, resolution_bench(self.snapshot)
+            choosing, bench = RESOLVERS, ResolutionBench(self.snapshot.dev)
         kept_out = len(bench.examples)
         ours = choosing.find(None, str(self.folder), loaded=self.loaded).model
         other = self._other(choosing)

@@ -3,10 +3,10 @@ registered model was trained on.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from nfh_db.errors import BusyError, FullError, QueryError
 from nfh_db.jobs import JobPoint, JobProgress
@@ -18,6 +18,7 @@ from nfh_models.resolution.recipes import TRAINED as RESOLVING
 if TYPE_CHECKING:
     from nfh_db.models import Model
     from nfh_db.store import Store
+    from nfh_models.parsing.base import ParseLayer, Parser
 
 
 SECONDS_BETWEEN = 0.1
@@ -69,6 +70,37 @@ class Phase:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
+Tell = Callable[[TrainingStep], None]
+"""Called with each step; an exception that it raises stops the training after a checkpoint."""
+Trained = TypeVar("Trained")
+
+
+def driven(steps: Generator[TrainingStep, None, Trained], tell: Tell) -> Trained:
+    """Run a training and report each step. If it is stopped early, a network saves a
+    checkpoint.
+    """
+    with closing(steps):
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as stop:
+                trained: Trained = stop.value
+                return trained
+            tell(step)
+
+
+def loaded_parser(
+    spec: str | None, needs: "frozenset[ParseLayer]", tell: Tell
+) -> "Parser | None":
+    """Load a parser, which takes seconds; None if nothing needs one. Raises ParserError."""
+    if not needs:
+        return None
+    from nfh_models.parsing.base import load_parser
+
+    tell(Phase("loading the parser"))
+    return load_parser(spec, needs)
+
+
 class JobReporter:
     """Writes the progress of a job to its row, at most ten times a second, and to `progress`.
 
@@ -105,6 +137,10 @@ class JobReporter:
             self._points.append(point)
         with suppress(BusyError, FullError):
             self._note(noted)
+
+    def tell(self, phase: str, done: int, total: int = 0) -> None:
+        """Report a step by its parts."""
+        self.step(Phase(phase, done, total))
 
     def _note(self, noted: JobProgress) -> None:
         if not self._points:

@@ -537,7 +537,10 @@ class Snapshot:
             left_out=dict(self.left_out),
             judged_on=self.judged_on,
             notes=self.notes,
-            sheets=[_StoredSheet.of(sheet) for sheet in self.sheets],
+            sheets=[
+                _StoredSheet(*StoredPassage.fields_of(it.passage), it.labels, it.unit, it.dev)
+                for it in self.sheets
+            ],
         )
         whole = stored.hashed()
         write_whole(path, msgspec.json.encode(msgspec.structs.replace(stored, whole=whole)))
@@ -554,7 +557,10 @@ class Snapshot:
                 raise ValueError("it is damaged, and not as it was written")
             found = cls(
                 stored.task,
-                tuple(sheet.sheet() for sheet in stored.sheets),
+                tuple(
+                    SnapshotPassage(one.passage(), one.labels, one.unit, one.dev)
+                    for one in stored.sheets
+                ),
                 stored.left_out,
                 stored.judged_on,
                 stored.notes,
@@ -587,37 +593,41 @@ def _numbers(sheets: Iterable[SnapshotPassage]) -> Iterable[Example]:
 # --- as a file ------------------------------------------------------------------------------
 
 
-class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+StoredTurn = tuple[int, str | None, int, int]
+
+
+class StoredPassage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A passage in the files of a job and on the way to another machine."""
+
     text: str
     offsets: list[int]
     """Start and end of each token, alternating."""
     lemmas: list[str]
-    turns: list[tuple[int, str | None, int, int]]
-    labels: tuple[SnapshotLabel, ...]
-    unit: str
-    dev: bool
+    turns: list[StoredTurn]
 
-    @classmethod
-    def of(cls, sheet: SnapshotPassage) -> "_StoredSheet":
-        passage = sheet.passage
-        return cls(
+    @staticmethod
+    def fields_of(
+        passage: Passage,
+    ) -> tuple[str, list[int], list[str], list[StoredTurn]]:
+        """Return the values of the fields, in their order."""
+        return (
             passage.text,
             [place for token in passage.tokens for place in (token.start, token.end)],
             [token.lemma for token in passage.tokens],
             [(turn.number, turn.speaker, turn.start, turn.end) for turn in passage.turns],
-            sheet.labels,
-            sheet.unit,
-            sheet.dev,
         )
 
-    def sheet(self) -> SnapshotPassage:
+    def passage(self) -> Passage:
         """Raises ValueError for an invalid passage."""
         starts, ends = self.offsets[::2], self.offsets[1::2]
         tokens = tuple(Token(*one) for one in zip(starts, ends, self.lemmas, strict=True))
-        turns = tuple(Turn(*turn) for turn in self.turns)
-        return SnapshotPassage(
-            Passage(self.text, tokens, turns), self.labels, self.unit, self.dev
-        )
+        return Passage(self.text, tokens, tuple(Turn(*turn) for turn in self.turns))
+
+
+class _StoredSheet(StoredPassage, frozen=True, forbid_unknown_fields=True):
+    labels: tuple[SnapshotLabel, ...]
+    unit: str
+    dev: bool
 
 
 class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -63,10 +63,7 @@ def run_evaluation(store: "Store", job: "Job", report: "JobReporter") -> Mapping
     # The report is the command's own, and the command line is loaded by this job alone.
     from nfh_tui.cli.evaluate_call import evaluated
 
-    def tell(phase: str, done: int, total: int) -> None:
-        report.step(Phase(phase, done, total))
-
-    return evaluated(store.path, job.arguments, tell)
+    return evaluated(store.path, job.arguments, report.tell)
 
 
 # The job "import": imports files, each completely or not at all.
@@ -182,10 +179,7 @@ def run_prediction(store: "Store", job: "Job", report: "JobReporter") -> Mapping
         scheduler=text_of(given, "scheduler"),
     )
 
-    def tell(phase: str, done: int, total: int) -> None:
-        report.step(Phase(phase, done, total))
-
     report.step(Phase("loading the model"))
-    found = predict_all(store, wanted, tell)
+    found = predict_all(store, wanted, report.tell)
     notes = [*([found.fallback_reason] if found.fallback_reason else []), *found.warnings]
     return dict(found.report) | {"notes": notes}

@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
@@ -31,7 +31,7 @@ from nfh_models.model_files import (
     digest_of,
     read_config,
 )
-from nfh_models.parsing.base import ParseLayer, Parser, ParserError, check_spec
+from nfh_models.parsing.base import ParserError, check_spec
 from nfh_models.training.plan import DivergedError, TrainingError
 from nfh_tui.jobs import tasks
 from nfh_tui.jobs.descriptions import (
@@ -45,7 +45,7 @@ from nfh_tui.jobs.descriptions import (
     texts_of,
     words_of,
 )
-from nfh_tui.jobs.reporting import Phase, TrainingStep
+from nfh_tui.jobs.reporting import Phase, Tell, TrainingStep, driven, loaded_parser
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.snapshot import IDENTIFICATION as OF_IDENTIFICATION
 from nfh_tui.jobs.snapshot import (
@@ -68,7 +68,6 @@ from nfh_tui.services.training import (
     JUDGED_BY,
     Base,
     General,
-    TrainedModel,
     Trainer,
     base_for,
     check_keys,
@@ -354,9 +353,6 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
 
 IDENTIFICATION = "identification"
 
-Tell = Callable[[TrainingStep], None]
-"""Called with each step; an exception that it raises stops the training after a checkpoint."""
-
 
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
@@ -432,10 +428,10 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
 
     trainer = trainer_of(spec)
     check_resolution(snapshot, kept_out=bool(trainer.share))
-    parser = _parser(spec, trainer.needs, tell)
+    parser = loaded_parser(spec.parser, trainer.needs, tell)
     tell(Phase("preparing"))
     lessons = snapshot.lessons
-    trained = _driven(trainer.train(lessons, work, parser), tell)
+    trained = driven(trainer.train(lessons, work, parser), tell)
     tell(Phase("judging"))
     judgement = judged(trained, lessons.dev, parser)
     left_out = dict(Counter(snapshot.left_out) + Counter(trained.left_out))
@@ -456,22 +452,6 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
     )
 
 
-def _driven(steps: Generator[TrainingStep, None, TrainedModel], tell: Tell) -> TrainedModel:
-    """Run a training and report each step. If it is stopped early, a network saves a
-    checkpoint.
-    """
-    try:
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as stop:
-                made: TrainedModel = stop.value
-                return made
-            tell(step)
-    finally:
-        steps.close()
-
-
 def _told(snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int]) -> dict[str, object]:
     """Return what metrics.json says about the labels, the same for all recipes."""
     return {
@@ -480,15 +460,6 @@ def _told(snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int]) -> dict
         "left_out": left_out,
         **spec.asked,
     }
-
-
-def _parser(spec: TrainSpec, needs: frozenset[ParseLayer], tell: Tell) -> Parser | None:
-    if not needs:
-        return None
-    from nfh_models.parsing.base import load_parser
-
-    tell(Phase("loading the parser"))
-    return load_parser(spec.parser, needs)
 
 
 # --- identification -------------------------------------------------------------------------
@@ -508,15 +479,9 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
     plan = plan_of(spec.words)
     examples = snapshot.lessons.numbers
     check_enough(examples)
-    layers = plan.settings.layers
-    parser = _parser(spec, layers, tell)
-    steps = training(examples, plan, parser)
-    while True:
-        try:
-            tell(next(steps))
-        except StopIteration as stop:
-            trained = replace(stop.value, groups=snapshot.passages)
-            break
+    parser = loaded_parser(spec.parser, plan.settings.layers, tell)
+    fitted = driven(training(examples, plan, parser), tell)
+    trained = replace(fitted, groups=snapshot.passages)
     left_out = dict(snapshot.left_out)
     metrics = metrics_of(trained, examples) | _told(snapshot, spec, left_out)
     tell(Phase("saving", 0, 1))

@@ -18,16 +18,11 @@ from nfh_db.doctor.rows import (
     Repair,
     Where,
 )
-from nfh_db.event_log import PEOPLE, Key, Mismatch, mismatches
+from nfh_db.event_log import DECODERS, PEOPLE, Key, Mismatch, mismatches
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import (
-    AnswerValue,
-    GoldValue,
     answer_of,
-    decode_anchor,
-    decode_answer,
-    decode_flag,
-    decode_gold,
+    said,
 )
 from nfh_models.domain import Anchor, Passage, SettlingRule, settle
 
@@ -97,13 +92,10 @@ def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
         return ""
     if answer.removed:
         return f"it points to answer {answer.id}, which was withdrawn"
-    if _answer_content(answer.value) != _answer_content(gold.value):
+    comments = answer.value.comment, gold.value.comment
+    if said(answer.value) != said(gold.value) or comments[0] != comments[1]:
         return f"it says something else than answer {answer.id}, which it points to"
     return ""
-
-
-def _answer_content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
-    return value.kind, value.heads, value.relation, value.sort, value.noun, value.comment
 
 
 def _settled_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
@@ -279,12 +271,6 @@ WHERE u.kind IN ('undo', 'redo') AND u.merged_by IS NULL AND NOT EXISTS (
         AND t.after IS CASE u.kind WHEN 'undo' THEN e.before ELSE e.after END)
 ORDER BY e.id"""
 
-ENTITIES = {
-    "answer": decode_answer,
-    "gold": decode_gold,
-    "flag": decode_flag,
-    "anchor": decode_anchor,
-}
 ROLES = ("annotator", "adjudicator")
 
 
@@ -304,7 +290,7 @@ def events(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
 
 
 def _key_trouble(entity: str, annotator: int | None, name: str) -> str:
-    if entity not in ENTITIES:
+    if entity not in DECODERS:
         return f"it is about no answer, gold, flag or anchor, but about {entity}"
     if (annotator is not None) != (entity in ("answer", "flag")):
         return f"whose {entity} it is about is {'missing' if annotator is None else 'too much'}"
@@ -315,7 +301,7 @@ def _key_trouble(entity: str, annotator: int | None, name: str) -> str:
 
 def _value_trouble(entity: str, text: str) -> str:
     try:
-        value = ENTITIES[entity](text)
+        value = DECODERS[entity](text)
         if entity in ("answer", "gold"):
             answer_of(value)  # type: ignore[arg-type]
     except READ_ERRORS as error:

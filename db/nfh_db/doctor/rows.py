@@ -16,6 +16,7 @@ import msgspec
 
 from nfh_db import answers, schema_parts
 from nfh_db.anchors import Summary
+from nfh_db.answers import Owner
 from nfh_db.connection import SCHEMA_VERSION, Connection, identify
 from nfh_db.database import MADE_BY_OLDER, at_one_moment, check_place
 from nfh_db.errors import FullError, StoreError
@@ -96,16 +97,19 @@ class DoctorFinding:
     """Finds the item in the workbench; None for no item or one that is not live."""
 
 
+BACKUP = "go back to a copy made by `nfh-tui backup`"
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """A promise of the store and the function that checks it, one of the two."""
 
     name: str
     promise: str
-    remedy: str
-    """What to do about a fault that cannot be repaired."""
     check_database: "Callable[[DatabaseSnapshot], Iterator[Fault]] | None" = None
     check_chunk: "Callable[[PassageChunk], Iterator[Fault]] | None" = None
+    remedy: str = f"a program other than nfh-tui wrote this: {BACKUP}"
+    """What to do about a fault that cannot be repaired."""
     reads_no_tables: bool = False
     """It may run where the tables are not those of this program."""
 
@@ -226,21 +230,16 @@ FROM answer AS w LEFT JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.anchor_id IN (SELECT value FROM json_each(:ids))
 ORDER BY w.anchor_id, n.name, w.role"""
 GOLDS = """
-SELECT g.anchor_id, g.annotator_id, n.name, g.answer_id, g.removed, g.kind, g.rule,
-    g.relation, g.sort, g.noun, g.comment, g.decided_at, g.batch_id, g.votes, b.format
+SELECT g.anchor_id, g.annotator_id, g.answer_id, g.removed, b.format, g.kind, g.relation,
+    g.sort, g.noun, g.comment, g.rule, n.name, g.decided_at, g.batch_id, g.votes
 FROM gold AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
 LEFT JOIN batch AS b ON b.id = g.batch_id
 WHERE g.anchor_id IN (SELECT value FROM json_each(:ids))"""
-HEADS_OF_ANSWERS = """
-SELECT h.answer_id, h.id, h.position, m.position, m.start, m.stop, m.token, m.origin
+HEADS = """
+SELECT h.{owner}, h.id, h.position, m.position, m.start, m.stop, m.token, m.origin
 FROM head AS h LEFT JOIN mention AS m ON m.head_id = h.id
-WHERE h.answer_id IN (SELECT value FROM json_each(:ids))
-ORDER BY h.answer_id, h.position, h.id, m.position"""
-HEADS_OF_GOLDS = """
-SELECT h.gold_id, h.id, h.position, m.position, m.start, m.stop, m.token, m.origin
-FROM head AS h LEFT JOIN mention AS m ON m.head_id = h.id
-WHERE h.gold_id IN (SELECT value FROM json_each(:ids))
-ORDER BY h.gold_id, h.position, h.id, m.position"""
+WHERE h.{owner} IN (SELECT value FROM json_each(:ids))
+ORDER BY h.{owner}, h.position, h.id, m.position"""
 DIFFERENCES = """
 SELECT anchor_id, left_id, right_id, blocking, notes FROM difference
 WHERE anchor_id IN (SELECT value FROM json_each(:ids))
@@ -477,36 +476,20 @@ def _passage(
 
 def _answers(connection: Connection, ids: dict[str, str]) -> dict[int, list[AnswerRow]]:
     rows = connection.execute(ANSWERS, ids).fetchall()
-    heads = _heads(connection, HEADS_OF_ANSWERS, [row[0] for row in rows])
+    heads = _heads(connection, "answer_id", [row[0] for row in rows])
     found: dict[int, list[AnswerRow]] = {}
     for row in rows:
-        value = AnswerValue(
-            kind=row[6],
-            at=row[17],
-            heads=heads.marks.get(row[0], ()),
-            relation=row[7],
-            sort=row[8],
-            noun=row[9],
-            comment=row[10],
-            seconds=row[11],
-            saw_model=bool(row[12]),
-            saw_votes=bool(row[13]),
-            guideline=row[14],
-            rule_tag=row[15],
-            batch=row[16],
-        )
+        value = answers.value_from(row[6:18], heads.marks.get(row[0], ()))
         checked = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
         checked.decode()
-        answer = AnswerRow(
-            row[0], row[1], row[2], row[3], row[4], bool(row[5]), value, checked, row[18]
-        )
+        answer = AnswerRow(*(*row[:5], bool(row[5]), value, checked, row[18]))
         found.setdefault(answer.anchor_id, []).append(answer)
     return found
 
 
 def _golds(connection: Connection, ids: dict[str, str]) -> dict[int, CheckedGold]:
     rows = connection.execute(GOLDS, ids).fetchall()
-    heads = _heads(connection, HEADS_OF_GOLDS, [row[0] for row in rows])
+    heads = _heads(connection, "gold_id", [row[0] for row in rows])
     return {row[0]: _gold(row, heads) for row in rows}
 
 
@@ -514,53 +497,37 @@ def _gold(row: tuple[Any, ...], heads: CheckedHeads) -> CheckedGold:
     votes: tuple[tuple[str, str], ...] = ()
     votes_trouble = ""
     try:
-        votes = decode_gold_votes(row[13])
+        votes = decode_gold_votes(row[14])
     except READ_ERRORS as error:
         votes_trouble = str(error)
-    value = GoldValue(
-        kind=row[5],
-        rule=row[6],
-        heads=heads.marks.get(row[0], ()),
-        relation=row[7],
-        sort=row[8],
-        noun=row[9],
-        comment=row[10],
-        by=row[2],
-        at=row[11],
-        batch=row[12],
-        votes=votes,
-    )
+    value = answers.gold_from(row[5:14], heads.marks.get(row[0], ()), votes)
     checked = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
     checked.decode()
-    return CheckedGold(
-        row[0], row[1], row[3], bool(row[4]), row[14], value, checked, votes_trouble
-    )
+    return CheckedGold(*(*row[:3], bool(row[3]), row[4], value, checked, votes_trouble))
 
 
-def _heads(connection: Connection, sql: str, ids: Sequence[int]) -> CheckedHeads:
+def _heads(connection: Connection, owner: Owner, ids: Sequence[int]) -> CheckedHeads:
     found = CheckedHeads()
     if not ids:
         return found
     made: dict[int, dict[int, list[tuple[Any, ...]]]] = {}
-    for owner, head_id, position, place, *mark in connection.execute(
-        sql, {"ids": json_of(ids)}
+    for id_, head_id, position, place, *mark in connection.execute(
+        HEADS.format(owner=owner), {"ids": json_of(ids)}
     ):
-        heads = made.setdefault(owner, {})
+        heads = made.setdefault(id_, {})
         if head_id not in heads:
             if position != len(heads):
-                found.trouble[owner] = (
-                    f"head {head_id} has position {position}, not {len(heads)}"
-                )
+                found.trouble[id_] = f"head {head_id} has position {position}, not {len(heads)}"
             heads[head_id] = []
         if place is None:
             continue
         if place != len(heads[head_id]):
-            found.trouble[owner] = (
+            found.trouble[id_] = (
                 f"a mention of head {head_id} has position {place}, not {len(heads[head_id])}"
             )
         heads[head_id].append(tuple(mark))
-    for owner, heads in made.items():
-        found.marks[owner] = tuple(tuple(marks) for marks in heads.values())
+    for id_, heads in made.items():
+        found.marks[id_] = tuple(tuple(marks) for marks in heads.values())
     return found
 
 

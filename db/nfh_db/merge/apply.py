@@ -17,7 +17,7 @@ from typing import NamedTuple, Self, TypeVar
 import msgspec
 
 from nfh_db import anchors, answers, batches, bulk_run, event_log, passages, system
-from nfh_db.batches import MERGE, Unfinished, Work
+from nfh_db.batches import MERGE, Work
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
     SYNCHRONOUS_NORMAL,
@@ -44,10 +44,6 @@ from nfh_models.domain import Anchor
 INSERT_ACT = """
 INSERT INTO act (annotator_id, kind, summary, target, merged_by, batch_id, acted_at)
 VALUES (:by, :kind, :summary, :target, :merge, :batch, :at) RETURNING id"""
-
-MAKE_READY = """
-UPDATE batch SET state = 'ready', rows = :rows, report = :report, finished_at = :at
-WHERE id = :id"""
 
 
 class MergeState(msgspec.Struct):
@@ -93,34 +89,6 @@ decode_state = msgspec.json.Decoder(MergeState).decode
 _decode_stand_in = msgspec.json.Decoder(StandIn).decode
 
 
-def claim(connection: Connection, batch: Unfinished) -> str | None:
-    """Take over the merge of a dead process.
-
-    Returns the text of its new state, or None if another process took it over first.
-    """
-    mine = msgspec.structs.replace(decode_state(batch.raw), started=system.started(os.getpid()))
-    text = json_of(mine)
-    changed = connection.execute(
-        batches.CLAIM,
-        {
-            "id": batch.id,
-            "state": batch.state,
-            "pid": os.getpid(),
-            "report": text,
-            "former": batch.pid,
-            "former_report": batch.raw,
-        },
-    ).rowcount
-    return text if changed == 1 else None
-
-
-def write_state(connection: Connection, batch_id: int, state: MergeState) -> str:
-    """Store the state of a merge. Returns its text."""
-    text = json_of(state)
-    connection.execute(batches.SET_REPORT, {"id": batch_id, "report": text})
-    return text
-
-
 class ActWriter:
     """Inserts acts within the transactions of the merge."""
 
@@ -140,7 +108,7 @@ class ActWriter:
                 batch = self._plan.maps.batches[act.batch or 0]
                 new = self._add(act, act.kind, act.summary, batch)
                 work = Work(started=self._state.started, act=new)
-                batches.set_work(self._connection, batch, work)
+                batches.set_report(self._connection, batch, work)
                 self.imports[act.id] = new
 
     def add_stand_in(self, act: MergedAct, batch: int) -> None:
@@ -178,7 +146,6 @@ class ActWriter:
 STAND_INS = "SELECT id FROM act WHERE batch_id = :batch AND kind = 'merge' AND id <> :own"
 EVENTS = """
 SELECT id FROM event WHERE act_id IN (SELECT value FROM json_each(:acts)) LIMIT :limit"""
-DELETE_EVENTS = "DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))"
 DELETE_ACTS = "DELETE FROM act WHERE id IN (SELECT value FROM json_each(:ids))"
 IMPORT_ACT = "SELECT id FROM act WHERE batch_id = :batch AND kind = 'import'"
 # Meanwhile somebody may have made an anchor of the same span, or a source row may name it.
@@ -222,7 +189,7 @@ def _delete_events(writes: Writes, connection: Connection, act_ids: list[int]) -
         key = {"acts": json_of(act_ids), "limit": AT_ONCE}
         ids = [row[0] for row in connection.execute(EVENTS, key)]
         if ids:
-            connection.execute(DELETE_EVENTS, {"ids": json_of(ids)})
+            event_log.forget(connection, ids)
     return bool(ids)
 
 
@@ -267,7 +234,6 @@ WHERE e.anchor_id = :anchor AND e.entity = :entity AND c.id > :merge
     AND c.kind <> 'merge' AND c.merged_by IS NOT :merge"""
 STAND_INS_LEFT = """
 SELECT id FROM act WHERE batch_id = :batch AND kind = 'merge' AND id <> :own LIMIT :limit"""
-DELETE_STAND_IN = "DELETE FROM act WHERE id = :id"
 
 STAND_INS_AT_ONCE = 500
 
@@ -325,20 +291,18 @@ def run(
 
 
 def finish(
-    connection: Connection, batch_id: int, state: MergeState, events: int, report: str
+    connection: Connection, batch_id: int, state: MergeState, events: int, report: object
 ) -> None:
-    """Delete the stand-in acts and make the batch ready. report: its report, JSON."""
+    """Delete the stand-in acts and make the batch ready with this report."""
     key = {"batch": batch_id, "own": state.act, "limit": STAND_INS_AT_ONCE}
     writes = Writes(connection)
     while rows := connection.execute(STAND_INS_LEFT, key).fetchall():
         with writes.one():
-            for (id_,) in rows:
-                connection.execute(DELETE_STAND_IN, {"id": id_})
+            connection.execute(DELETE_ACTS, {"ids": json_of([row[0] for row in rows])})
     connection.execute(SYNCHRONOUS_FULL)
     with transaction(connection):
         delete_unmade(connection, state)
-        row = {"id": batch_id, "rows": events, "report": report, "at": system.now()}
-        connection.execute(MAKE_READY, row)
+        batches.set_state(connection, batch_id, "ready", events, report)
 
 
 def _read(
@@ -373,8 +337,7 @@ class _Group:
         for one in self.pending:
             fits = spans_fit if one.event.entity == "anchor" else self._fits(one.event)
             if fits:
-                key = _key(one.event)
-                event_log.make(self.connection, *key, one.event.after)
+                event_log.make(self.connection, one.event.key, one.event.after)
                 applied_acts.append(one)
             else:
                 event_log.forget(self.connection, [one.event.id])
@@ -398,7 +361,7 @@ class _Group:
         )
 
     def _is_unchanged(self, event: Event) -> bool:
-        return event_log.present_value(self.connection, *_key(event)) == event.before
+        return event_log.present_value(self.connection, event.key) == event.before
 
     def _removes_answered(self, event: Event) -> bool:
         """True if it removes an answered anchor that no later event restores."""
@@ -415,7 +378,7 @@ class _Group:
         if not _is_replaced(event.after) or not self._changed_meanwhile(event, "gold"):
             return False
         key = ("gold", event.anchor_id, None, "")
-        return event_log.present_value(self.connection, *key) is not None
+        return event_log.present_value(self.connection, key) is not None
 
     def _is_hidden(self, event: Event) -> bool:
         """True for gold of a span that somebody replaced since the merge began.
@@ -425,7 +388,7 @@ class _Group:
         if event.after is None or not self._changed_meanwhile(event, "anchor"):
             return False
         place = ("anchor", event.anchor_id, None, "")
-        if not _is_replaced(event_log.present_value(self.connection, *place)):
+        if not _is_replaced(event_log.present_value(self.connection, place)):
             return False
         key = {"anchor": event.anchor_id, "id": event.id, "batch": self.batch}
         return self.connection.execute(IS_RESTORED, key).fetchone() is None
@@ -494,10 +457,6 @@ class _Group:
         if turns and of is not None:
             event_log.set_undone(connection, of, undone=future.kind == "undo")
         return act
-
-
-def _key(event: Event) -> tuple[str, int, int | None, str]:
-    return event.entity, event.anchor_id, event.annotator_id, event.name
 
 
 def _is_replaced(text: str | None) -> bool:
@@ -596,7 +555,7 @@ class MergeWriter:
             for batch in self._plan.batches:
                 self._begin_batch(batch, stack)
             self._act_writer.add_imports()
-            self.text = write_state(connection, self.batch, self.state)
+            self.text = batches.set_report(connection, self.batch, self.state)
 
     def _people(self) -> None:
         maps, connection = self._plan.maps, self._connection
@@ -737,7 +696,7 @@ class MergeWriter:
         self._plan.maps.anchors[row.id] = new
         if made:
             self.state.made.append(new)
-            self.text = write_state(self._connection, self.batch, self.state)
+            self.text = batches.set_report(self._connection, self.batch, self.state)
 
     def _add_sources(self, batch: MergedBatch) -> None:
         maps = self._plan.maps
@@ -761,17 +720,10 @@ class MergeWriter:
             owner = event.owner and plan.maps.people[event.owner]
             before, after = incoming.values(plan.maps)
             self._checker.value(incoming, after)
-            event_log.make(connection, event.entity, anchor, owner, event.name, after)
-            event_log.record(
-                connection,
-                self._act_writer.imports[event.act],
-                event.entity,
-                anchor,
-                owner,
-                event.name,
-                before,
-                after,
-            )
+            key = (event.entity, anchor, owner, event.name)
+            event_log.make(connection, key, after)
+            act = self._act_writer.imports[event.act]
+            event_log.record(connection, act, key, before, after)
         answers.recompute(connection, anchor)
 
     # --- pending events -----------------------------------------------------------------
@@ -811,7 +763,7 @@ class MergeWriter:
                     },
                 )
             self.state.shown = True
-            self.text = write_state(connection, self.batch, self.state)
+            self.text = batches.set_report(connection, self.batch, self.state)
         self._shown = True
         connection.execute(SYNCHRONOUS_NORMAL)
 

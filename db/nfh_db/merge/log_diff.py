@@ -12,7 +12,15 @@ from typing import NamedTuple
 from nfh_db.errors import StoreError
 from nfh_db.merge.source import DamagedError, IdMaps, LoggedEvent, MergedAnchor, decoded
 from nfh_db.records import Role, Rule
-from nfh_db.serialization import AnchorValue, AnswerValue, FlagValue, GoldValue, Value, encode
+from nfh_db.serialization import (
+    AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Value,
+    encode,
+    said,
+)
 
 # A thing is somebody's answer in a role, the gold, somebody's flag, or an anchor itself. Its
 # chain is its events, oldest first. Ids are those of this copy.
@@ -75,7 +83,7 @@ class ThingComparison:
 def content(value: Value | None) -> tuple[object, ...]:
     """A value without annotator, time and circumstances."""
     if isinstance(value, (AnswerValue, GoldValue)):
-        return (value.kind, value.heads, value.relation, value.sort, value.noun, value.comment)
+        return (*said(value), value.comment)
     if isinstance(value, AnchorValue):
         return value.passage, value.start, value.stop, value.replaces, value.replaced_by
     return ("set", value.span) if isinstance(value, FlagValue) else ()

@@ -786,7 +786,7 @@ class _Planning:
     def _check_table(self, last: LoggedEvent) -> None:
         """Raise DamagedError unless the last event matches the table of the other copy."""
         key = (last.entity, last.anchor, last.owner, last.name)
-        if event_log.present_value(self._there, *key) != last.after:
+        if event_log.present_value(self._there, key) != last.after:
             raise DamagedError(
                 f"another program changed it: what its log says last of anchor {last.anchor} "
                 "is not what is there. Run `nfh-tui doctor` on it. Nothing was merged"

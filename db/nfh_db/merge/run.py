@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from nfh_db import anchors, batches, database, event_log, passages, system
@@ -18,7 +19,6 @@ from nfh_db.connection import (
 )
 from nfh_db.database import connect_to_read
 from nfh_db.errors import StoreError
-from nfh_db.event_log import Event
 from nfh_db.merge import apply
 from nfh_db.merge import plan as merge_plan
 from nfh_db.merge import source as merge_source
@@ -83,8 +83,8 @@ def _plan_conflict(
         query_for(passage, span, live=live),
         _subject(entity, name),
         owner,
-        _side(left.thing.here, name, passage, spans),
-        _side(left.thing.there, name, passage, spans),
+        _side(name, passage, spans, *_last(left.thing.here)),
+        _side(name, passage, spans, *_last(left.thing.there)),
         left.why,
     )
 
@@ -115,13 +115,13 @@ def _skipped_conflict(
     names: Mapping[int, str],
 ) -> Conflict:
     event = one.event
-    key = (event.entity, event.anchor_id, event.annotator_id, event.name)
-    value_here = decoded(event.entity, event_log.present_value(connection, *key))
+    value_here = decoded(event.entity, event_log.present_value(connection, event.key))
     # With id 0 every event of the thing is a later one, so this gives the last.
-    first = Event(0, *key, event.before, None)
+    first = replace(event, id=0)
     by, at = event_log.changed_by(connection, first) or (None, None)
     value_there = decoded(event.entity, event.after)
     spans = _spans_of(connection, (value_here, value_there))
+    side = partial(_side, event.name, passage, spans)
     return Conflict(
         event.anchor_id,
         anchor_id(passage.digest, span),
@@ -129,15 +129,8 @@ def _skipped_conflict(
         query_for(passage, span, live=anchors.live(connection, event.anchor_id) is not None),
         _subject(event.entity, event.name),
         names.get(event.annotator_id or 0),
-        ConflictSide(
-            value_words(value_here, event.name, passage, spans), by, at, _rule(value_here)
-        ),
-        ConflictSide(
-            value_words(value_there, event.name, passage, spans),
-            names.get(one.by or 0),
-            one.at,
-            _rule(value_there),
-        ),
+        side(value_here, by, at),
+        side(value_there, names.get(one.by or 0), one.at),
         ConflictReason.MEANWHILE,
     )
 
@@ -190,17 +183,20 @@ def _heads(heads: Marks, relation: str | None, passage: Passage) -> list[str]:
 
 
 def _side(
-    chain: Chain, name: str, passage: Passage, spans: Mapping[int, Anchor]
+    name: str,
+    passage: Passage,
+    spans: Mapping[int, Anchor],
+    value: Value | None,
+    by: str | None,
+    at: str | None,
 ) -> ConflictSide:
-    if not chain:
-        return ConflictSide(value_words(None, name, passage, spans), None, None)
-    last = chain[-1]
-    words = value_words(last.value, name, passage, spans)
-    return ConflictSide(words, last.by, last.at or None, _rule(last.value))
+    rule = value.rule if isinstance(value, GoldValue) else None
+    return ConflictSide(value_words(value, name, passage, spans), by, at, rule)
 
 
-def _rule(value: Value | None) -> str | None:
-    return value.rule if isinstance(value, GoldValue) else None
+def _last(chain: Chain) -> tuple[Value | None, str | None, str | None]:
+    """The last value of a chain, and who gave it when."""
+    return (chain[-1].value, chain[-1].by, chain[-1].at or None) if chain else (None,) * 3
 
 
 def _subject(entity: str, name: str) -> str:
@@ -384,28 +380,27 @@ def _write_all(
     return report
 
 
-def _stored_report(report: MergeReport, plan: MergePlan) -> str:
+def _stored_report(report: MergeReport, plan: MergePlan) -> dict[str, object]:
     """The report as the batch stores it; see `plan.PastConflicts`.
 
     Conflicts of skipped events are not stored: nobody decided them knowing both values.
     """
     content = asdict(report)
     del content["conflicts"]
-    return json_of(content | {"open": plan.open[:MAX_OPEN]})
+    return content | {"open": plan.open[:MAX_OPEN]}
 
 
 def finish(connection: Connection, batch: Unfinished) -> None:
     """Finish the merge of a dead process, or delete it if it was not shown."""
     with transaction(connection):
-        text = apply.claim(connection, batch)
-    if text is None:
+        state = batches.claim(connection, batch, apply.decode_state(batch.raw))
+    if state is None:
         return
-    state = apply.decode_state(text)
     if not state.shown:
         apply.sweep_all(connection, batch.id, state)
         return
-    found = apply.run(connection, batch.id, state, text, lambda _: None)
-    report = json_of({"events": found.events, "resumed": True})
+    found = apply.run(connection, batch.id, state, json_of(state), lambda _: None)
+    report = {"events": found.events, "resumed": True}
     apply.finish(connection, batch.id, state, found.events, report)
 
 

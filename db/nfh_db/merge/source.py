@@ -30,16 +30,13 @@ from nfh_db.connection import (
     translated,
 )
 from nfh_db.errors import NotOurFileError, StoreError
+from nfh_db.event_log import DECODERS
 from nfh_db.serialization import (
     AnchorValue,
     AnswerValue,
     FlagValue,
     GoldValue,
     Value,
-    decode_anchor,
-    decode_answer,
-    decode_flag,
-    decode_gold,
     json_of,
 )
 
@@ -112,13 +109,7 @@ class IdMaps:
 def decoded(entity: str, text: str | None) -> Value | None:
     """Decode a value of the log. Raises DamagedError."""
     try:
-        if entity == "answer":
-            return decode_answer(text)
-        if entity == "gold":
-            return decode_gold(text)
-        if entity == "flag":
-            return decode_flag(text)
-        return decode_anchor(text)
+        return DECODERS[entity](text)
     except msgspec.DecodeError as error:
         raise DamagedError(f"a change in its log cannot be read ({error})") from error
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from nfh_db.errors import QueryError
 from nfh_db.query.keys import (
@@ -357,34 +358,58 @@ MODEL_KEYS = ("predicted", "hit", "miss")
 """Keys whose names are models, so that `me` is an ordinary name."""
 
 
-def _value_error(
-    key: Key, operator: str, item: QueryValue, why: str, place: int | None = None
-) -> QueryError:
-    start = item.start if place is None else place
-    return QueryError(f"{key.name}{operator}{printable(item.text)}: {why}", start)
+class _Given(NamedTuple):
+    """A value of a term."""
+
+    key: Key
+    operator: str
+    item: QueryValue
+
+    def error(self, why: str, place: int | None = None) -> QueryError:
+        start = self.item.start if place is None else place
+        asked = f"{self.key.name}{self.operator}{printable(self.item.text)}"
+        return QueryError(f"{asked}: {why}", start)
+
+    def wrong_form(self) -> QueryError:
+        key = self.key
+        forms = ["NAME", *(["NAME~NAME"] if key.pairs else [])]
+        forms += ["NAME/WHAT"] if key.after else []
+        return self.error(
+            f"wanted {one_of(forms)}, as in {one_of(key.examples[:2])}; "
+            "a name with a space, a comma, ~ or / goes in quotes"
+        )
+
+    def no_such_value(self) -> QueryError:
+        values = self.key.values
+        guess = suggestion(self.item.text, values) or f"there are {one_of(values, 'and')}"
+        return self.error(f"no such {self.key.noun}; {guess}")
+
+
+def _given(raw: RawTerm, key: Key) -> Iterator[_Given]:
+    return (_Given(key, raw.operator or ":", item) for item in raw.items)
 
 
 def _people(raw: RawTerm, key: Key) -> PeopleTerm:
     """Parse a term about people. Raises QueryError."""
-    operator = raw.operator or ":"
-    values = tuple(_named(key, operator, item) for item in raw.items)
-    return PeopleTerm(key.name, values, unequal=operator == "!=", negated=raw.negated)
+    values = tuple(map(_named, _given(raw, key)))
+    return PeopleTerm(key.name, values, unequal=raw.operator == "!=", negated=raw.negated)
 
 
-def _named(key: Key, operator: str, item: QueryValue) -> PeopleValue:
-    first, *others = item.parts
+def _named(given: _Given) -> PeopleValue:
+    key = given.key
+    first, *others = given.item.parts
     if key.name in ANSWER_KEYS and not others:
-        return PeopleValue((), _detail(key, operator, item, first))
+        return PeopleValue((), _detail(given, first))
     if _is_word(first, NOBODY) and NOBODY in key.values and not others:
         return PeopleValue()
-    names, what = [_name(key, operator, item, first)], ""
+    names, what = [_name(given, first)], ""
     for part in others:
         if what or (part.joint == "~" and (len(names) > 1 or not key.pairs)):
-            raise _wrong_form(key, operator, item)
+            raise given.wrong_form()
         if part.joint == "~":
-            names.append(_name(key, operator, item, part))
+            names.append(_name(given, part))
         else:
-            what = _detail(key, operator, item, part)
+            what = _detail(given, part)
     return PeopleValue(tuple(names), what)
 
 
@@ -392,48 +417,26 @@ def _is_word(part: PeoplePart, word: str) -> bool:
     return not part.quoted and part.text.casefold() == word
 
 
-def _name(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
+def _name(given: _Given, part: PeoplePart) -> str:
     if not part.text:
-        raise _wrong_form(key, operator, item)
-    asks = _is_word(part, ME_WORD) and key.name not in MODEL_KEYS
+        raise given.wrong_form()
+    asks = _is_word(part, ME_WORD) and given.key.name not in MODEL_KEYS
     return ME if asks else part.text
 
 
-def _detail(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
-    folded = part.text.casefold()
+def _detail(given: _Given, part: PeoplePart) -> str:
+    key, folded = given.key, part.text.casefold()
     if not key.after:
-        raise _value_error(
-            key,
-            operator,
-            item,
-            f"{key.name} takes a name only, as in {key.examples[0]}",
-            part.start,
-        )
+        why = f"{key.name} takes a name only, as in {key.examples[0]}"
+        raise given.error(why, part.start)
     for word in key.after:
         if word.casefold() == folded:
             return word
     what = "after / comes" if part.joint else "wanted"
     guess = suggestion(part.text, key.after) or f"{what} {one_of(key.after)}"
     also = f", or {key.name}:NAME/KIND" if key.name in ANSWER_KEYS and not part.joint else ""
-    raise _value_error(
-        key,
-        operator,
-        item,
-        f"{printable(part.text)} is not known here; {guess}{also}",
-        part.start,
-    )
-
-
-def _wrong_form(key: Key, operator: str, item: QueryValue) -> QueryError:
-    forms = ["NAME", *(["NAME~NAME"] if key.pairs else [])]
-    forms += ["NAME/WHAT"] if key.after else []
-    return _value_error(
-        key,
-        operator,
-        item,
-        f"wanted {one_of(forms)}, as in "
-        f"{one_of(key.examples[:2])}; a name with a space, a comma, ~ or / goes in quotes",
-    )
+    why = f"{printable(part.text)} is not known here; {guess}{also}"
+    raise given.error(why, part.start)
 
 
 MAX_LENGTH = 2_000
@@ -558,93 +561,75 @@ def _allowed(key: Key) -> str:
     return f"as in {one_of(key.examples)}"
 
 
-def _no_such_value(key: Key, operator: str, item: QueryValue) -> QueryError:
-    guess = suggestion(item.text, key.values) or f"there are {one_of(key.values, 'and')}"
-    return _value_error(key, operator, item, f"no such {key.noun}; {guess}")
-
-
 def _match(raw: RawTerm, key: Key) -> Match:
-    operator = raw.operator or ":"
-    values = tuple(_value(key, operator, item) for item in raw.items)
-    return Match(key.name, values, unequal=operator == "!=", negated=raw.negated)
+    values = tuple(map(_value, _given(raw, key)))
+    return Match(key.name, values, unequal=raw.operator == "!=", negated=raw.negated)
 
 
-def _value(key: Key, operator: str, item: QueryValue) -> str:
-    if key.takes is KeyArgument.CHOICE:
-        folded = item.text.casefold()
-        for value in key.values:
-            if value.casefold() == folded:
+def _value(given: _Given) -> str:
+    text, takes = given.item.text, given.key.takes
+    if takes is KeyArgument.CHOICE:
+        for value in given.key.values:
+            if value.casefold() == text.casefold():
                 return value
-        raise _no_such_value(key, operator, item)
-    if key.takes is KeyArgument.PATTERN:
-        return _pattern(key, operator, item)
-    if key.takes is KeyArgument.IDS:
-        return _id(key, operator, item)
-    if key.takes is KeyArgument.TAG:
-        return _tag(key, operator, item)
-    return item.text
+        raise given.no_such_value()
+    if takes is KeyArgument.PATTERN:
+        return _pattern(given)
+    if takes is KeyArgument.IDS:
+        return _id(given)
+    if takes is KeyArgument.TAG:
+        return _tag(given)
+    return text
 
 
-def _tag(key: Key, operator: str, item: QueryValue) -> str:
+def _tag(given: _Given) -> str:
     """The tag of a rule as answers store it: R and the number."""
-    if item.text.casefold() == NONE:
+    key, text = given.key, given.item.text
+    if text.casefold() == NONE:
         return NONE
-    found = TAG.match(item.text)
+    found = TAG.match(text)
     if found is None:
-        raise _value_error(
-            key,
-            operator,
-            item,
-            f"not a {key.noun}, as in {one_of(key.examples[:2])}, or {NONE}",
-        )
+        raise given.error(f"not a {key.noun}, as in {one_of(key.examples[:2])}, or {NONE}")
     return f"R{int(found['number'])}"
 
 
-def _pattern(key: Key, operator: str, item: QueryValue) -> str:
+def _pattern(given: _Given) -> str:
     """Group sizes, largest first. Accepts any order, and en dashes."""
-    if not PATTERN.match(item.text):
-        raise _value_error(
-            key,
-            operator,
-            item,
-            f"not a {key.noun}; write the sizes of the groups with - between, {_allowed(key)}",
+    key, text = given.key, given.item.text
+    if not PATTERN.match(text):
+        raise given.error(
+            f"not a {key.noun}; write the sizes of the groups with - between, {_allowed(key)}"
         )
-    sizes = sorted((int(size) for size in re.split("[-–]", item.text)), reverse=True)
+    sizes = sorted((int(size) for size in re.split("[-–]", text)), reverse=True)
     return "-".join(str(size) for size in sizes)
 
 
-def _id(key: Key, operator: str, item: QueryValue) -> str:
+def _id(given: _Given) -> str:
     """The id of an anchor without leading zeros."""
-    if NUMBER.match(item.text):
-        return str(int(item.text))
-    public = PUBLIC_ID.match(item.text)
+    key, text = given.key, given.item.text
+    if NUMBER.match(text):
+        return str(int(text))
+    public = PUBLIC_ID.match(text)
     hint = "; of an id of files, nfh-tui history --item ID tells the number" if public else ""
-    raise _value_error(key, operator, item, f"not an {key.noun}, {_allowed(key)}{hint}")
+    raise given.error(f"not an {key.noun}, {_allowed(key)}{hint}")
 
 
-def _number(key: Key, operator: str, item: QueryValue) -> float:
+def _number(given: _Given) -> float:
+    key, text = given.key, given.item.text
+    example = f"as in {key.examples[0]}"
     if key.takes is KeyArgument.SHARE:
-        if not SHARE.match(item.text):
-            raise _value_error(
-                key,
-                operator,
-                item,
-                f"{key.name} takes a number from 0 to 1, as in {key.examples[0]}",
-            )
-        return float(item.text)
-    if not NUMBER.match(item.text):
-        raise _value_error(
-            key,
-            operator,
-            item,
-            f"{key.name} takes a whole number from "
-            f"0 to {MAX_NUMBER:,}, as in {key.examples[0]}",
+        if not SHARE.match(text):
+            raise given.error(f"{key.name} takes a number from 0 to 1, {example}")
+        return float(text)
+    if not NUMBER.match(text):
+        raise given.error(
+            f"{key.name} takes a whole number from 0 to {MAX_NUMBER:,}, {example}"
         )
-    return int(item.text)
+    return int(text)
 
 
 def _compare(raw: RawTerm, key: Key) -> Compare:
-    numbers = tuple(_number(key, raw.operator, item) for item in raw.items)
+    numbers = tuple(map(_number, _given(raw, key)))
     if raw.operator in (":", "=", "!="):
         return Compare(key.name, "=", numbers, raw.negated ^ (raw.operator == "!="))
     if len(numbers) > 1:
@@ -657,44 +642,27 @@ def _compare(raw: RawTerm, key: Key) -> Compare:
 
 
 def _sorts(raw: RawTerm, key: Key) -> Iterator[SortTerm]:
-    for item in raw.items:
-        name, slash, seed = item.text.partition("/")
+    for given in _given(raw, key):
+        name, slash, more = given.item.text.partition("/")
         known = name.casefold()
         if known not in key.values:
-            raise _no_such_value(key, raw.operator, item)
+            raise given.no_such_value()
         if known in SORTS_WITH_MODEL:
-            yield SortTerm(
-                known, reverse=raw.negated, model=_model(raw, key, item, slash, seed)
-            )
+            if slash and not more:
+                raise given.error(
+                    "after models/ comes the name of a model, as in sort:models/small"
+                )
+            yield SortTerm(known, reverse=raw.negated, model=more)
             continue
         if slash and known != "random":
-            raise _value_error(
-                key,
-                raw.operator,
-                item,
-                "only random takes a number after /, and models a name",
-                item.start + len(name),
+            why = "only random takes a number after /, and models a name"
+            raise given.error(why, given.item.start + len(name))
+        if slash and not NUMBER.match(more):
+            raise given.error(
+                f"after random/ comes a whole number from 0 to {MAX_NUMBER:,}, "
+                "as in sort:random/7"
             )
-        if slash and not NUMBER.match(seed):
-            raise _value_error(
-                key,
-                raw.operator,
-                item,
-                f"after random/ comes a whole "
-                f"number from 0 to {MAX_NUMBER:,}, as in sort:random/7",
-            )
-        yield SortTerm(known, int(seed) if slash else 0, raw.negated)
-
-
-def _model(raw: RawTerm, key: Key, item: QueryValue, slash: str, name: str) -> str:
-    if slash and not name:
-        raise _value_error(
-            key,
-            raw.operator,
-            item,
-            "after models/ comes the name of a model, as in sort:models/small",
-        )
-    return name
+        yield SortTerm(known, int(more) if slash else 0, raw.negated)
 
 
 MAX_COMPLETIONS = 50

@@ -13,9 +13,9 @@ import numpy as np
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import ModelConfig, ModelFiles, write_model
 from nfh_tui.jobs import training
-from nfh_tui.jobs.reporting import Phase
+from nfh_tui.jobs.reporting import Phase, Tell
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.jobs.training import Made, Tell, TrainSpec
+from nfh_tui.jobs.training import Made, TrainSpec
 
 STEPS = 40
 CHECKPOINT = "last.safetensors"

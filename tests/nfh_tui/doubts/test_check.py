@@ -246,7 +246,7 @@ def test_what_cannot_be_is_a_sentence(
     store: Store, more: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No parser is loaded for what fails before, or behind, it.
-    monkeypatch.setattr(doubts, "_trainer_parser", lambda *_: None)
+    monkeypatch.setattr(doubts, "loaded_parser", lambda *_: None)
     monkeypatch.setattr(doubts, "_parsed", lambda some, *_: list(some))
     number = store.jobs.add(doubts.asked(**more))
     runner.work(store, quiet)
@@ -290,7 +290,7 @@ def test_identification_is_asked_about_as_well(
 ) -> None:
 
     # Words on both sides tell the two apart, without a parser.
-    monkeypatch.setattr(doubts, "_identifier_parser", lambda *_: None)
+    monkeypatch.setattr(doubts, "loaded_parser", lambda *_: None)
     monkeypatch.setattr(doubts, "Extractor", Words)
     for id_ in range(2, GOLD + 1, 2):
         decide(store, id_, Kind.NOT_NFH)
