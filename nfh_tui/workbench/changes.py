@@ -112,16 +112,15 @@ class SpanController(Controller):
         """
         state = self.state
         await self.bench.answers.draft_writer.flush()
-        replace = self.store.edits.replace_anchor
         how = item.anchor_id, state.me, state.role, span
         try:
-            saved = await self.client.write(replace, *how)
+            saved = await self.client.write(self.store.edits.replace_anchor, *how)
         except StaleLabelsError as error:
             question = self._stale_words(item, error.labels)
             if not await self.bench.prompts.confirm(question, "replace", "keep"):
                 self.ui.notify(f"the number stays “{_words(item, item.anchor)}”")
                 return
-            saved = await self.client.write(replace, *how, error.labels)
+            saved = await self.client.write(self.store.edits.replace_anchor, *how, error.labels)
         state.drafts.pop((item.anchor_id, state.role), None)
         state.drafts.pop((saved.anchor_id, state.role), None)
         self.bench.item.draft_steps.forget(item.anchor_id)
@@ -205,9 +204,14 @@ class UndoController(Controller):
         await self.bench.answers.draft_writer.flush()
         # A settlement of many items takes seconds; keys wait until it is done.
         words = "taking back…" if undo else "doing it again…"
-        step = self.store.edits.undo if undo else self.store.edits.redo
+        me = self.state.me
+        step = (
+            self.client.write(self.store.edits.undo, me)
+            if undo
+            else self.client.write(self.store.edits.redo, me)
+        )
         try:
-            done = await self.ui.busy_while(words, self.client.write(step, self.state.me))
+            done = await self.ui.busy_while(words, step)
         except (ChangedSinceError, NotAllowedError) as error:
             raise RefusedError(str(error)) from error
         if done is None:
