@@ -14,9 +14,9 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -35,10 +35,11 @@ from nfh_models.identification.scores import count as scores_count
 from nfh_models.identification.svm import plain
 from nfh_models.model_files import CARD as CARD_FILE
 from nfh_models.model_files import read_config
-from nfh_models.parsing.base import load_parser
+from nfh_models.parsing.base import Parser, load_parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.evaluation import ResolutionEvaluation, evaluate
 from nfh_tui.jobs.runner import write_whole
+from tools.small_model.constructions import Dialog, constructed
 from tools.small_model.data import (
     Data,
     Say,
@@ -459,7 +460,8 @@ class BuildRequest:
     note: a sentence for the card. only: of each sort of examples so many, to try things out.
     times: copies of each example. several: whether the package's own passages are learnt from.
     dialogs: files of them that nobody has labelled. credit: whose they are, for the notice.
-    nouns: how many of each passage a number is put in the place of.
+    nouns: how many of each passage a number is put in the place of. constructed: examples of
+    each construction.
 
     start: a model that is trained further, in place of an encoder. columns: models that are
     trained apart with the settings `first` on all there is, with seeds from theirs on, and then
@@ -479,6 +481,7 @@ class BuildRequest:
     dialogs: Sequence[Path] = ()
     credit: str = ""
     nouns: int = 0
+    constructed: int = 0
     start: Path | None = None
     first: EncoderSettings | None = None
     columns: int = 0
@@ -510,6 +513,7 @@ def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
             ("nouns of passages", unnamed(passages[: asked.only], parser, asked.nouns)),
             ("counted nouns of sentences", elided_sentences(data.sentences, parser)),
             ("copies", copies_of(data, asked)),
+            *constructions_of(data, asked, parser),
             *(
                 (
                     f"anchors of {path.name}",
@@ -533,6 +537,27 @@ def drawn(sorts: Sorts, most: int | None) -> list[Silver]:
         rng = random.Random(13)  # noqa: S311 - a draw, no secret
         made += (silver[place] for place in sorted(rng.sample(range(len(silver)), most)))
     return made
+
+
+def constructions_of(
+    data: Data, asked: BuildRequest, parser: Parser
+) -> Iterator[tuple[str, list[Silver]]]:
+    """Of each construction so many, out of the passages and sentences that are learnt from."""
+    if not asked.constructed:
+        return
+    passages = {one.group: (one.item.passage, one.where) for one in data.train}
+    dialogs = [Dialog.of(*one) for one in passages.values()]
+    dialogs += [Dialog.of(one.item.passage, one.example.where) for one in data.sentences]
+    for how, examples in constructed(dialogs, parser).items():
+        rng = random.Random(17)  # noqa: S311 - a draw, no secret
+        rng.shuffle(examples)
+        fit = (
+            one
+            for one in examples
+            if data.overlap.of(one.item.passage, sentences=False) is None
+        )
+        some = [Silver(one.item, one.gold) for one in islice(fit, asked.constructed)]
+        yield f"constructions, {how}", some
 
 
 def copies_of(data: Data, asked: BuildRequest) -> list[Silver]:
@@ -804,6 +829,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.option("--start", type=_FOLDER, help="A model to train further.")
 @click.option("--most", type=click.IntRange(1), help="Of each sort of silver.")
 @click.option("--nouns", type=click.IntRange(0), default=0, help="Replaced in a passage.")
+@click.option(
+    "--constructed", "made", type=click.IntRange(0), default=0, help="Of each construction."
+)
 @click.option("--credit", default="", help="Whose the dialogs are, and their licence.")
 @click.option("--columns", type=click.IntRange(0, 8), default=2, help="Trained apart before.")
 @click.option("--first", multiple=True, help="key=value, a setting of the columns' training.")
@@ -823,6 +851,7 @@ def main(
     start: Path | None,
     most: int | None,
     nouns: int,
+    made: int,
     credit: str,
     columns: int,
     first: tuple[str, ...],
@@ -850,6 +879,7 @@ def main(
             dialogs=dialogs,
             credit=credit,
             nouns=nouns,
+            constructed=made,
             start=start,
             most=most,
             first=settings_from([*given, *FIRST, *first]),
@@ -858,9 +888,9 @@ def main(
         say(msgspec.json.encode(settings).decode())
         if out is not None:
             check_package(out)
-        made = make(asked, say)
+        folder = make(asked, say)
         if out is not None:
-            install(made, out)
+            install(folder, out)
             say(f"put in {out}")
     except (ModelsError, FormatError, StoreError, OSError) as error:
         click.echo(f"Error: {error}", err=True)

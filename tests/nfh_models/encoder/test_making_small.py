@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -188,7 +189,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     call = [
         "--data", str(data), "--base", str(base), "--teacher", str(own), "--copies", "1",
         "--work", str(tmp_path / "work"), "--out", str(tmp_path / "package"), "--note",
-        "A try.", "--only", "40", "--no-several", "--set", "epochs=2",
+        "A try.", "--only", "40", "--constructed", "3", "--no-several", "--set", "epochs=2",
         "--set", "pair=8",
         "--columns", "0",
         "--set", "states=0.5",
@@ -196,6 +197,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     ]  # fmt: skip
     first = CliRunner().invoke(main, call, catch_exceptions=False)
     assert first.exit_code == 0, first.output
+    assert re.search(r" 3 constructions, class\n", first.output)
     model = load(tmp_path / "package")
     assert model.recipe == "small"
     assert model.resolve([DOGS])[0] is not None
