@@ -129,15 +129,16 @@ MONEY = frozenset(
 """What is money keeps its noun: the release labels it CURRENCY although the noun is there."""
 
 UNITS = frozenset(
-    "year month week day hour minute second night morning time weekend mile foot inch yard "
-    "meter metre kilometer pace step block gallon ton ounce franc mark peso yen ruble".split()
+    "century decade year month week day hour minute second night morning time weekend mile "
+    "foot inch yard meter metre kilometer pace step block gallon ton ounce franc mark peso yen "
+    "ruble".split()
 )
 """What a short reply alone can count once more: "Three weeks." "Only two?\""""
 
 UNFIT = MONEY | frozenset(
     "percent degree o'clock hundred thousand million billion dozen number one way thing lot "
     "bit couple moment point hand kind sort part half piece while reason chance step matter "
-    "word favor favour minute second place case sense idea problem question".split()
+    "word favor favour other minute second place case sense idea problem question".split()
 )
 """Nouns of set phrases ("one way", "two bits"), and parts of numbers."""
 
@@ -585,7 +586,7 @@ def replies(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample
     """Another speaker's turn behind a sentence in which a noun is counted; what followed the
     sentence is left out in half of them."""
     for counted in one.counted:
-        if not counted.more or counted.lemma in UNFIT:
+        if not counted.more or counted.lemma in UNFIT or not _only_counted(counted, one):
             continue
         turn, own = counted.turn, one.lines[counted.turn]
         persons, drawn = counted.lemma in PERSONS, rng.random()
@@ -605,6 +606,15 @@ def replies(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample
         if rng.random() < 0.5:
             made += one.lines[turn + 1 :]
         yield example_of(made, (turn + 1, at), [(turn, counted.noun)], how, one.dialog.name)
+
+
+def _only_counted(counted: CountedNoun, one: ParsedDialog) -> bool:
+    """Whether its turn counts nothing else up to the end of its sentence: then a number behind
+    the sentence could count either."""
+    return not any(
+        other.turn == counted.turn and other.lemma != counted.lemma and other.end <= counted.end
+        for other in one.counted
+    )
 
 
 LISTS = (
@@ -627,7 +637,11 @@ LISTS = (
 def lists(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample]:
     """A sentence with several "one" behind a counted noun; any of them is the anchor."""
     for counted in one.counted:
-        if not counted.more or counted.lemma in UNFIT | UNITS:
+        if (
+            not counted.more
+            or counted.lemma in UNFIT | UNITS
+            or not _only_counted(counted, one)
+        ):
             continue
         words = rng.choice(LISTS).split()
         at = rng.choice([place for place, word in enumerate(words) if word.lower() == "one"])
