@@ -7,6 +7,7 @@ A trained model of any recipe is a directory:
     vocabulary.json      names of features or tokens, in the order of the arrays; recipes with a
                          tokenizer.json have none
     metrics.json         figures measured in training
+    seen.bin             hashes of the texts that it has seen; older models have none
     card.md              for people: what the model is, what it was made of, where it fails
 
 Nothing in it is unpickled or run. A file that is missing, truncated or malformed raises
@@ -17,16 +18,18 @@ renamed, so that it is never visible in part.
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import msgspec
 
+from nfh_models.domain import Passage
 from nfh_models.errors import ModelsError
 
 if TYPE_CHECKING:
@@ -42,12 +45,13 @@ WEIGHTS = "weights.safetensors"
 VOCABULARY = "vocabulary.json"
 METRICS = "metrics.json"
 CARD = "card.md"
+SEEN = "seen.bin"
 
 LARGEST_TEXT = 64_000_000
 """Bytes of config.json, metrics.json or vocabulary.json; larger files are refused."""
 
 LARGEST_WEIGHTS = 4_000_000_000
-"""Bytes of weights.safetensors; larger files are refused."""
+"""Bytes of weights.safetensors or seen.bin; larger files are refused."""
 
 
 class ModelFileError(ModelsError):
@@ -76,6 +80,73 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """The recipe's own settings, checked by the recipe."""
 
 
+LONG_TURN = 8
+"""Words from which on a turn is recognized outside its passage; shorter turns are common."""
+
+SEEN_BYTES = 6
+"""Bytes of a hash: with 300,000 texts, one of a billion others is taken for one of them."""
+
+_SEEN_HEADER = re.compile(rb"nfh-seen 1 ([0-9]{1,12}) ([0-9]{1,12})\n")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTexts:
+    """Hashes of the texts that a model has seen: of whole passages, and of turns of LONG_TURN
+    words or more.
+
+    Words are compared in lower case, by their letters and digits. seen.bin has the header
+    "nfh-seen 1 LEARNT CHOSE" and a line end, then the sorted hashes of both sets, SEEN_BYTES
+    each, and the BLAKE2b of all of that.
+    """
+
+    learnt: frozenset[bytes] = frozenset()
+    """Texts of the training."""
+    chose: frozenset[bytes] = frozenset()
+    """Texts by which its epoch, temperature or threshold was chosen."""
+
+    @classmethod
+    def of(cls, learnt: Iterable[Passage], chose: Iterable[Passage] = ()) -> "SeenTexts":
+        """The texts of these passages."""
+        return cls(
+            frozenset(it for one in learnt for it in _hashes(one)),
+            frozenset(it for one in chose for it in _hashes(one)),
+        )
+
+    def __or__(self, other: "SeenTexts") -> "SeenTexts":
+        return SeenTexts(self.learnt | other.learnt, self.chose | other.chose)
+
+    @property
+    def count(self) -> int:
+        """Number of texts."""
+        return len(self.learnt | self.chose)
+
+    def holds(self, passage: Passage) -> bool:
+        """Whether the passage or one of its long turns was seen."""
+        return any(one in self.learnt or one in self.chose for one in _hashes(passage))
+
+    def to_bytes(self) -> bytes:
+        """The content of seen.bin."""
+        header = f"nfh-seen 1 {len(self.learnt)} {len(self.chose)}\n".encode("ascii")
+        content = header + b"".join((*sorted(self.learnt), *sorted(self.chose)))
+        return content + hashlib.blake2b(content).digest()
+
+
+def _hashes(passage: Passage) -> Iterator[bytes]:
+    words = [
+        re.sub("[^a-z0-9]", "", passage.word(place).lower())
+        for place in range(len(passage.tokens))
+    ]
+    yield _hash(filter(None, words))
+    for turn in passage.turns:
+        own = [word for word in words[turn.start : turn.end] if word]
+        if len(own) >= LONG_TURN:
+            yield _hash(own)
+
+
+def _hash(words: Iterable[str]) -> bytes:
+    return hashlib.blake2b(" ".join(words).encode("ascii"), digest_size=SEEN_BYTES).digest()
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
     """The content of a model directory."""
@@ -88,6 +159,7 @@ class ModelFiles:
     card: str
     more: Mapping[str, str] = field(default_factory=dict)
     """Further texts by file name."""
+    seen: SeenTexts | None = None
 
 
 # --- writing --------------------------------------------------------------------------------
@@ -102,6 +174,8 @@ class About(TypedDict, total=False):
     """UTC, ISO 8601."""
     metrics: Mapping[str, object] | None
     card: str
+    seen: SeenTexts | None
+    """The texts that it learnt from, and those that chose between its states."""
 
 
 def save_model(
@@ -134,9 +208,8 @@ def save_model(
         settings=msgspec.to_builtins(settings),
     )
     metrics, card = about.get("metrics") or {}, about.get("card", "")
-    return write_model(
-        folder, ModelFiles(config, arrays, vocabulary, metrics, card, more or {})
-    )
+    files = ModelFiles(config, arrays, vocabulary, metrics, card, more or {}, about.get("seen"))
+    return write_model(folder, files)
 
 
 def write_model(folder: Path, files: ModelFiles) -> str:
@@ -188,6 +261,8 @@ def _contents(files: ModelFiles) -> list[tuple[str, bytes]]:
         vocabulary = json.dumps(list(files.vocabulary), indent=0)
         contents.append((VOCABULARY, vocabulary.encode("ascii") + b"\n"))
     contents += [(name, text.encode("utf-8")) for name, text in files.more.items()]
+    if files.seen is not None:
+        contents.append((SEEN, files.seen.to_bytes()))
     return contents
 
 
@@ -293,6 +368,23 @@ def read_vocabulary(folder: Path) -> list[str]:
     if len(set(found)) != len(found):
         raise damaged(path, "a name stands in it twice")
     return found
+
+
+def read_seen(folder: Path) -> SeenTexts | None:
+    """The texts that the model has seen; None for a model without a list. Raises
+    ModelFileError.
+    """
+    path = folder / SEEN
+    if not os.path.lexists(path):
+        return None
+    content = _read(path, LARGEST_WEIGHTS)
+    body = content[: -hashlib.blake2b().digest_size]
+    found = _SEEN_HEADER.match(body)
+    if found is None or content != body + hashlib.blake2b(body).digest():
+        raise damaged(path, "it is no whole list of texts")
+    hashes = [body[at : at + SEEN_BYTES] for at in range(found.end(), len(body), SEEN_BYTES)]
+    learnt = int(found[1])
+    return SeenTexts(frozenset(hashes[:learnt]), frozenset(hashes[learnt:]))
 
 
 def read_text(folder: Path, name: str) -> str:

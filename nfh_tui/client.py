@@ -187,10 +187,13 @@ class StoreClient:
 
         Cancellation stops the reading soon.
         """
+        from nfh_tui.services.compare_models import seen_test
+
         left_off = threading.Event()
         compare = self.store.comparisons.compare
+        is_seen = await self.read(seen_test, self.store, left.model_id)
         try:
-            return await self.read(compare, left, right, query, me, left_off.is_set)
+            return await self.read(compare, left, right, query, me, left_off.is_set, is_seen)
         finally:
             left_off.set()
 

@@ -110,6 +110,10 @@ Stopped = Callable[[], bool]
 """Returns True once nobody waits for the result any more."""
 
 
+IsSeen = Callable[[Passage], bool]
+"""Returns True for a passage that a model has seen."""
+
+
 class NoLongerWantedError(Exception):
     """Nobody waits for the result any more."""
 
@@ -175,6 +179,9 @@ class ComparisonCounts:
     Person against gold: answers that were given with a model's answer in view.
     """
 
+    seen: AccuracyCount = field(default_factory=AccuracyCount)
+    """Model against gold: anchors of passages that the model has seen."""
+
     words: dict[str, AccuracyCount] = field(default_factory=lambda: defaultdict(AccuracyCount))
     """By the words of the anchor, in lower case."""
 
@@ -213,9 +220,17 @@ def with_predictions(connection: Connection) -> tuple[tuple[int, str], ...]:
 
 
 def model_gold(
-    connection: Connection, model_id: int, query: Query, me: Annotator, stopped: Stopped
+    connection: Connection,
+    model_id: int,
+    query: Query,
+    me: Annotator,
+    stopped: Stopped,
+    is_seen: IsSeen | None = None,
 ) -> ComparisonCounts:
-    """Compare a model with gold, as resolution is scored. Raises NoLongerWantedError."""
+    """Compare a model with gold, as resolution is scored.
+
+    is_seen: whether the model has seen a passage. Raises NoLongerWantedError.
+    """
     compiled = compile_seen(query, me.id)
     found = ComparisonCounts()
     statement = SCORED_GOLD.format(where=compiled.where)
@@ -224,6 +239,10 @@ def model_gold(
     parameters = {**compiled.parameters, "model": model_id}
     for rows in _in_parts(connection, statement, parameters, stopped):
         doubtful: list[tuple[int, int, set[int]]] = []
+        seen = {}
+        if is_seen is not None:
+            texts = passages.read(connection, sorted({row[1] for row in rows}))
+            seen = {passage: is_seen(text) for passage, text in texts.items()}
         for id_, passage_id, start, stop, word, choice, gold, tokens, saw in rows:
             said = REF if choice.isdecimal() else choice
             heads = {int(token) for token in tokens.split(",")} if tokens else set()
@@ -232,6 +251,8 @@ def model_gold(
             found.add((gold, REF_WRONG if wrong else said), id_, word, right=right)
             if saw:
                 found.saw.add(right)
+            if seen.get(passage_id):
+                found.seen.add(right)
             if right:
                 found.inclusive += 1
                 near = said != REF or int(choice) == _nearest(start, stop, heads)
@@ -836,16 +857,18 @@ class Comparisons(Repository):
         query: Query,
         me: Annotator,
         stopped: Stopped,
+        is_seen: IsSeen | None = None,
     ) -> ComparisonCounts:
         """Compare a model with gold or another model, or a person with gold, in one state.
 
-        stopped: called every AT_ONCE rows; if True, NoLongerWantedError is raised. It is not
-        called for a person. Raises ValueError for other sides.
+        is_seen: for a model and gold, as in `model_gold`. stopped: called every AT_ONCE rows;
+        if True, NoLongerWantedError is raised. It is not called for a person. Raises ValueError
+        for other sides.
         """
         with self.connections.reading() as connection:
             match left.what, right.what:
                 case "model", "gold":
-                    return model_gold(connection, left.model_id, query, me, stopped)
+                    return model_gold(connection, left.model_id, query, me, stopped, is_seen)
                 case "model", "model":
                     return model_model(
                         connection, left.model_id, right.model_id, query, me, stopped

@@ -4,7 +4,7 @@ batches; the recipes by name.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -243,6 +243,8 @@ class Example:
     """Passage or document: examples of one group are never on both sides of a split."""
     saw_model: bool = False
     """Whoever gave the label saw a model's answer, so that models may look better on it."""
+    passage: Passage | None = field(default=None, compare=False, repr=False)
+    """The passage of the number, where it is known."""
 
 
 def numbers_of(passage: Passage, *, spaced_out: bool) -> Iterator[Anchor]:

@@ -72,6 +72,10 @@ class ResolutionExample:
     saw_model: bool = False
     """Whoever gave the label saw a model's answer."""
 
+    @property
+    def passage(self) -> Passage:
+        return self.item.passage
+
 
 class Resolver(Protocol):
     """A recipe of resolution, ready to choose."""

@@ -21,6 +21,7 @@ from nfh_models.model_files import (
     CARD,
     CONFIG,
     METRICS,
+    SEEN,
     VOCABULARY,
     WEIGHTS,
     ModelFileError,
@@ -35,7 +36,7 @@ RESOLVER = "resolver"
 FORMAT_VERSION = 2
 """Version 1 had no model of a resolver; it can still be read."""
 
-MODEL_NAMES = {CONFIG, WEIGHTS, VOCABULARY, METRICS, CARD, "tokenizer.json", "NOTICE"}
+MODEL_NAMES = {CONFIG, WEIGHTS, VOCABULARY, METRICS, CARD, SEEN, "tokenizer.json", "NOTICE"}
 """The only files that are removed from a folder that another component was saved in."""
 
 Files = Mapping[str, bytes]

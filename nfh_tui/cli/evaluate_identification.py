@@ -71,9 +71,9 @@ from nfh_tui.services.evaluate import (
     fitted,
     hold_identification,
     layers_needed,
-    learnt_from,
     other_parser,
     rules_without,
+    with_seen,
 )
 from nfh_tui.services.examples import Examples, examples_of_file, examples_of_store
 from nfh_tui.services.models import identifier_for
@@ -624,14 +624,7 @@ def held(
             for one in systems
             if one.identifier and (said := other_parser(one.identifier, one.name, parser))
         ]
-        for name, known in learnt_from(store, systems, trial.examples):
-            passages = "passage" if known == 1 else "passages"
-            found.append(
-                f"{name} learnt from the {passages} of {known:,} of these "
-                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
-                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
-            )
-    trial = replace(trial, warnings=(*trial.warnings, *found))
+        trial = with_seen(store, replace(trial, warnings=(*trial.warnings, *found)))
     warn(trial.warnings)
     return trial
 
@@ -672,7 +665,11 @@ def named(
             found.append(fitted(SVM, settings(call), training_set, folds, call.seed))
             continue
         chosen = identifier_for(store, spec, register=False)
-        found.append(IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id))
+        found.append(
+            IdentificationSystem.ready(
+                chosen.name, chosen.model, chosen.model_id, chosen.folder
+            )
+        )
     check_names(one.name for one in found)
     return found
 
@@ -706,6 +703,7 @@ def _model(
     return {
         **picked(system, "model=name recipe version model_id folds"),
         "trained_on": trained_on(system),
+        "seen": judged.seen,
         **picked(counts, DECISION_FIGURES),
         "groups": found.groups,
         "ci95": {

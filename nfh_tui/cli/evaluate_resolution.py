@@ -65,8 +65,8 @@ from nfh_tui.services.evaluate import (
     hold_resolution,
     layers_needed,
     other_parser,
-    remembering,
     system_for,
+    with_seen,
 )
 from nfh_tui.services.examples import (
     ResolutionExamples,
@@ -156,10 +156,10 @@ def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResul
             *trial.warnings,
             *(one.aside for one in systems if one.aside),
             *(said for said in strange if said is not None),
-            *remembering(store, systems, trial.examples),
         ]
         step("measuring", 0, 0)
-        found = _found(replace(trial, warnings=tuple(warnings)), len(systems), call)
+        trial = with_seen(store, replace(trial, warnings=tuple(warnings)))
+        found = _found(trial, len(systems), call)
     warn(found.trial.warnings)
     return found
 
@@ -279,6 +279,7 @@ def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEval
             said.system,
             "model=name recipe=resolver.recipe version=resolver.version model_id",
         ),
+        "seen": said.seen,
         **picked(found.figures, RESOLUTION_FIGURES),
         **picked(found, "groups lost"),
         "heads": heads and picked(heads, HEADS),

@@ -137,7 +137,7 @@ def lines(found: "ModelComparison", items: int, db: "Path | None" = None) -> Ite
     yield from _table(found.figures, first, second)
     if found.unseen is not None:
         yield ""
-        yield f"On {counted(found.unseen.n, 'item')} of passages that neither learnt from:"
+        yield f"On {counted(found.unseen.n, 'item')} of passages that neither has seen:"
         yield from _table(found.unseen, first, second)
     yield ""
     yield from _groups(found, first, second, db)
@@ -181,7 +181,7 @@ def _groups(
 
 def _notes(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
     notes = [
-        f"{_short(model.name)} learnt from the {'passage' if number == 1 else 'passages'} of "
+        f"{_short(model.name)} has seen the {'passage' if number == 1 else 'passages'} of "
         f"{number:,} of these items, and may do worse on others."
         for model, number in zip((found.first, found.second), found.learnt, strict=True)
         if number
@@ -242,7 +242,7 @@ def _item(found: "ModelComparison", one: "ComparedItem") -> Iterator[str]:
     answers = ((found.first, one.first), (found.second, one.second))
     said = [f"gold {_words(one, one.gold)}"]
     if one.seen:
-        said[0] += " (its passage was learnt from)"
+        said[0] += " (its passage was seen)"
     said += [f"{_short(model.name)} {_words(one, answer)}" for model, answer in answers]
     yield from sentence_lines("; ".join(said), "      ")
 
@@ -641,13 +641,16 @@ def full_lines(
     if folder is not None:
         yield f"  folder    {visible(folder, 400)}"
         yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
+    metrics = metrics_of(model)
+    texts = metrics.get("texts_seen")
+    if isinstance(texts, int):
+        yield f"  seen      {counted(texts, 'text')}: passages, and long turns by themselves"
     for key, value in model.config.items():
         yield f"  {key:9} {visible(_said(value))}"
     yield from _verdict_lines(model)
     if used:
         yield ""
         yield from history_lines(used)
-    metrics = metrics_of(model)
     if model.task == "identification":
         yield from _figures(metrics)
     elif metrics:

@@ -22,12 +22,12 @@ from nfh_models.resolution.base import (
     parse_items,
 )
 from nfh_tui.display_figures import percent
-from nfh_tui.jobs.reporting import Phase, Tell, passages_learnt_from
+from nfh_tui.jobs.reporting import Phase, Tell, seen_by
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.services.evaluate import parse_examples
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFIERS
 from nfh_tui.services.models import RESOLUTION as RESOLVERS
-from nfh_tui.services.models import Loaded, ModelSelector
+from nfh_tui.services.models import Loaded, ModelSelector, files_of
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -308,7 +308,7 @@ class PromotionTrial:
     blind: Score | None = None
     """The score without these examples; None if there are none."""
     left_out: int = 0
-    """Examples that were excluded because the active model learnt from their passages."""
+    """Examples that were excluded because one of the two models has seen their passages."""
 
     @property
     def figure(self) -> str:
@@ -448,6 +448,8 @@ class _Other:
     model_id: int | None = None
     broken: str = ""
     """Why the active model cannot be loaded; empty if it can."""
+    folder: Path | None = None
+    """Of the files of the model that answers; None for rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,8 +471,7 @@ class _Court:
         kept_out = len(bench.examples)
         ours = choosing.find(None, str(self.folder), loaded=self.loaded).model
         other = self._other(choosing)
-        if other.model is not None and not other.broken:
-            bench = bench.without(passages_learnt_from(self.store, other.model))
+        bench = bench.without(self._seen(other))
         parser, untried = self._parser(ours, other)
         said = self._answers(bench, [ours] if untried else [ours, other.made], parser)
         beside = said[1] if len(said) > 1 else None
@@ -503,8 +504,19 @@ class _Court:
             made = choosing.load(self.store, model, register=False, loaded=self.loaded)
         except (ModelsError, ImportError, OSError) as error:
             instead = choosing.find(None, loaded=self.loaded)
-            return _Other(model, instead.model, instead.name, None, str(error))
-        return _Other(model, made, model.name, model.id)
+            return _Other(model, instead.model, instead.name, None, str(error), instead.folder)
+        folder = files_of(self.store.path, model)
+        return _Other(model, made, model.name, model.id, folder=folder)
+
+    def _seen(self, other: _Other) -> frozenset[str]:
+        """Return the held-out passages that either model has seen, by digest."""
+        active = None if other.broken else other.model
+        tests = seen_by(None, None, self.folder), seen_by(self.store, active, other.folder)
+        return frozenset(
+            one.passage.digest
+            for one in self.snapshot.sheets
+            if one.dev and any(test(one.passage) for test in tests)
+        )
 
     def _parser(self, ours: "TrialModel", other: _Other) -> "tuple[Parser | None, str]":
         """Return a parser for both models; if the other one has none, a parser for ours and the
@@ -582,7 +594,7 @@ def _alone(trial: "PromotionTrial", why: str) -> str:
 def _compared(trial: "PromotionTrial") -> str:
     score = trial.score
     if not score.n and trial.left_out:
-        return f"Nothing was kept out that {trial.against} had not learnt from."
+        return f"{trial.against} or the new model has seen all that was kept out."
     if not score.n:
         return f"Nothing was kept out on which it could be tried beside {trial.against}."
     if score.ours is None or score.theirs is None or score.difference is None:
@@ -621,8 +633,8 @@ def _asides(trial: "PromotionTrial") -> Iterator[str]:
         )
     if trial.left_out and trial.score.n:
         yield (
-            f"{counted(trial.left_out, 'example')} more were left out: {trial.active} learnt "
-            "from their passages."
+            f"{counted(trial.left_out, 'example')} more were left out: {trial.against} or the "
+            "new model has seen their passages."
         )
     if trial.saw_model:
         have = "has" if trial.saw_model == 1 else "have"

@@ -12,12 +12,16 @@ from nfh_db.errors import BusyError, FullError, QueryError
 from nfh_db.jobs import JobPoint, JobProgress
 from nfh_db.query import Match, Query, parse
 from nfh_models.identification.base import TRAINED as IDENTIFYING
+from nfh_models.model_files import read_seen
 from nfh_models.resolution.recipes import SMALL
 from nfh_models.resolution.recipes import TRAINED as RESOLVING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nfh_db.models import Model
     from nfh_db.store import Store
+    from nfh_models.domain import Passage
     from nfh_models.parsing.base import ParseLayer, Parser
 
 
@@ -187,6 +191,22 @@ NOTHING_KEPT_OUT = (None, "", "folds")
 
 LONGEST = 100
 """Longest chain of base models that is followed."""
+
+
+def seen_by(
+    store: "Store | None", model: "Model | None", folder: "Path | None"
+) -> "Callable[[Passage], bool]":
+    """A test whether a model has seen a passage: the list in its folder has the passage or one
+    of its long turns, or the database knows that it was trained on it.
+
+    model: its row; None for one that is not registered. folder: of its files; None for rules.
+    Raises ModelFileError for a damaged list.
+    """
+    seen = None if folder is None else read_seen(folder)
+    known: frozenset[str] = frozenset()
+    if store is not None and model is not None:
+        known = passages_learnt_from(store, model)
+    return lambda one: one.digest in known or (seen is not None and seen.holds(one))
 
 
 def passages_learnt_from(store: "Store", model: "Model") -> frozenset[str]:

@@ -499,6 +499,20 @@ class Snapshot:
             [replace(one, group=units[one.group]) for one in self.dev_numbers],
         )
 
+    @cached_property
+    def choosing(self) -> "Snapshot":
+        """The snapshot with about a third of the held-out passages, by unit: those that choose
+        a network's epoch, so that the others can judge it. All of them choose where that third
+        has no example of resolution.
+        """
+        kept = (
+            sheet
+            for sheet in self.sheets
+            if not sheet.dev or hashlib.sha256(sheet.unit.encode()).digest()[0] % 3 == 0
+        )
+        found = replace(self, sheets=tuple(kept))
+        return found if found.dev else self
+
     @property
     def passages(self) -> int:
         """Number of passages to train on."""
@@ -587,7 +601,7 @@ def _numbers(sheets: Iterable[SnapshotPassage]) -> Iterable[Example]:
         cases = cases_of(sheet.passage, [Anchor(one.start, one.end) for one in labelled])
         for case, one in zip(cases, labelled, strict=True):
             nfh, group = bool(one.nfh), sheet.passage.digest
-            yield Example(case, nfh, one.where, group, one.saw_model)
+            yield Example(case, nfh, one.where, group, one.saw_model, sheet.passage)
 
 
 # --- as a file ------------------------------------------------------------------------------

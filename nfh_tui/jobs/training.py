@@ -28,8 +28,10 @@ from nfh_models.model_files import (
     CONFIG,
     ModelConfig,
     ModelFileError,
+    SeenTexts,
     digest_of,
     read_config,
+    read_seen,
 )
 from nfh_models.parsing.base import ParserError, check_spec
 from nfh_models.training.plan import DivergedError, TrainingError
@@ -430,17 +432,19 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
     check_resolution(snapshot, kept_out=bool(trainer.share))
     parser = loaded_parser(spec.parser, trainer.needs, tell)
     tell(Phase("preparing"))
-    lessons = snapshot.lessons
+    used = snapshot.choosing if trainer.share else snapshot
+    lessons = used.lessons
     trained = driven(trainer.train(lessons, work, parser), tell)
     tell(Phase("judging"))
-    judgement = judged(trained, lessons.dev, parser)
+    judgement = judged(trained, snapshot.lessons.dev, parser)
     left_out = dict(Counter(snapshot.left_out) + Counter(trained.left_out))
-    metrics = metrics_of(lessons, trained, judgement) | _told(snapshot, spec, left_out)
+    seen = _seen(used, spec, chooses=bool(trainer.share))
+    metrics = metrics_of(lessons, trained, judgement) | _told(snapshot, spec, left_out, seen)
     notes = [*remarks(snapshot), *trained.notes]
     tell(Phase("saving", 0, 1))
     at = now()
     card = card_of(out.name, at, trainer, metrics, notes)
-    written = trained.write(out, at, metrics, card)
+    written = trained.write(out, at, metrics, card, seen)
     return Made(
         written.digest,
         written.config.version,
@@ -452,14 +456,30 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
     )
 
 
-def _told(snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int]) -> dict[str, object]:
+def _told(
+    snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int], seen: SeenTexts
+) -> dict[str, object]:
     """Return what metrics.json says about the labels, the same for all recipes."""
     return {
         "passages": snapshot.passages,
         "judged_on": snapshot.judged_on or "folds",
         "left_out": left_out,
+        "texts_seen": seen.count,
         **spec.asked,
     }
+
+
+def _seen(used: Snapshot, spec: TrainSpec, *, chooses: bool) -> SeenTexts:
+    """Return the texts that a model has seen, with those of the model from which it started.
+
+    chooses: whether the held-out passages choose its epoch. Raises ModelFileError.
+    """
+    seen = SeenTexts.of(
+        (sheet.passage for sheet in used.sheets if not sheet.dev),
+        (sheet.passage for sheet in used.sheets if sheet.dev and chooses),
+    )
+    before = read_seen(Path(spec.base_folder)) if spec.base_folder is not None else None
+    return seen if before is None else seen | before
 
 
 # --- identification -------------------------------------------------------------------------
@@ -483,11 +503,12 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
     fitted = driven(training(examples, plan, parser), tell)
     trained = replace(fitted, groups=snapshot.passages)
     left_out = dict(snapshot.left_out)
-    metrics = metrics_of(trained, examples) | _told(snapshot, spec, left_out)
+    seen = _seen(snapshot, spec, chooses=False)
+    metrics = metrics_of(trained, examples) | _told(snapshot, spec, left_out, seen)
     tell(Phase("saving", 0, 1))
     at = now()
     card = card_of(trained, examples, out.name, at)
-    digest = save_svm(trained.svm, out, created_at=at, metrics=metrics, card=card)
+    digest = save_svm(trained.svm, out, created_at=at, metrics=metrics, card=card, seen=seen)
     config = read_config(out)
     return Made(
         digest,

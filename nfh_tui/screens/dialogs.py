@@ -714,7 +714,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
     def _said(self, field: str) -> tuple[str, str]:
         form = self.form
         never = "never", "it stays a candidate until u uses it"
-        better = "if it is better", "on gold neither learnt from"
+        better = "if it is better", "on gold neither has seen"
         return {
             "task": (form.task, TASKS[form.task]),
             "recipe": (form.recipe, RECIPE_WORDS.get(form.recipe, "")),

@@ -132,6 +132,15 @@ def _accuracy(found: ComparisonCounts, sides: Sides, width: int) -> list[Line]:
         _figure("inclusive", found.inclusive, n, "also any word of a gold mention's form"),
         _figure("nearest", found.nearest, n, "of mentions the nearest only"),
     ]
+    if found.seen.n:
+        told = (
+            f"{side_name(sides.left)} has seen the passages of {found.seen.n:,} of these items."
+        )
+        lines += sentence(told, width)
+        rest, good = n - found.seen.n, found.whole.right - found.seen.right
+        lines.append(
+            _figure("not seen", good, rest, "accuracy on the items that it has not seen")
+        )
     if missing:
         remedy = " `nfh-tui predict` gives them." if sides.by_active else ""
         told = f"Without an answer of this model: {items(missing)}.{remedy}"

@@ -564,10 +564,11 @@ def _model_top(model: Model, listed: Listed, top: str, width: int) -> list[Line]
     ]
     metrics = listed.metrics_of(model)
     by = next((f", job {job.id}" for job in listed.jobs if job.model_id == model.id), "")
-    learnt = count(metrics.get("examples"))
+    learnt, seen = count(metrics.get("examples")), count(metrics.get("texts_seen"))
     facts = [
         ("made", f"{at_clock(model.created_at, listed.now)}{by}"),
         ("learnt from", counted(learnt, "example") if learnt else ""),
+        ("has seen", counted(seen, "text") if seen else ""),
         ("started from", text(model.config.get("base"))),
         ("version", "" if model.path is not None else model.version),
     ]
@@ -681,9 +682,9 @@ def _difference(
     lines = [_gap_row(stop, "difference", gap, report, beside.untold)]
     unseen = None if report is None else report.unseen
     if unseen is not None and unseen.n and (main := unseen.figures[0]).difference is not None:
-        told = f"the same, of the {items(unseen.n)} that neither learnt from"
+        told = f"the same, of the {items(unseen.n)} that neither has seen"
         stop = Target(f"{top} unseen", None, told)
-        lines.append(_gap_row(stop, "not learnt", main.difference, main))
+        lines.append(_gap_row(stop, "not seen", main.difference, main))
     lines += sentence(f"of {items(whole)} with gold, in points", width)
     if report is None:
         return lines
@@ -691,8 +692,7 @@ def _difference(
         if n:
             passages = "passage" if n == 1 else "passages"
             words = (
-                f"{who} learnt from the {passages} of {n:,} of them, and may do worse on "
-                "others."
+                f"{who} has seen the {passages} of {n:,} of them, and may do worse on others."
             )
             lines += sentence(words, width)
     for n, who in zip(report.missing, (name, beside.name), strict=True):

@@ -3,18 +3,19 @@
 The models are not run, so that this is quick.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nfh_db.query import Query, quote_name
 from nfh_db.records import Ballot
-from nfh_models.domain import Answer, Kind
+from nfh_models.domain import Answer, Kind, Passage
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
-from nfh_tui.jobs.reporting import passages_learnt_from
+from nfh_tui.jobs.reporting import seen_by
 from nfh_tui.services.examples import LabelledNumber, resolution_gold
+from nfh_tui.services.models import files_of
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -56,7 +57,7 @@ class ComparedItem:
     """One item that both have answered.
 
     gold, first, second: a class or tokens in digits; of identification NFH or NOT_NFH. right:
-    of each. seen: one of them learnt from its passage.
+    of each. seen: one of them has seen its passage.
     """
 
     anchor_id: int
@@ -82,9 +83,9 @@ class ModelComparison:
     """Two models on the same items.
 
     missing: items with gold that the first, and the second, has not answered. learnt: of
-    those compared, how many stand in passages that each learnt from. saw_model: items whose
+    those compared, how many stand in passages that each has seen. saw_model: items whose
     gold was given with a model's answer in view. unseen: the figures on items of passages
-    that neither learnt from, where those are some and not all.
+    that neither has seen, where those are some and not all.
     """
 
     task: str
@@ -152,7 +153,15 @@ def compare_models(
     ids = [one.anchor_id for one in ballots]
     said = [of_task.said(store, model, ids) for model in (first, second)]
     both = [one for one in ballots if one.anchor_id in said[0] and one.anchor_id in said[1]]
-    learnt = [passages_learnt_from(store, model) for model in (first, second)]
+    texts = {one.passage.digest: one.passage for one in both}
+    learnt = []
+    for model in (first, second):
+        test = seen_test(store, model.id)
+        learnt.append(
+            frozenset(
+                digest for digest, text in texts.items() if test is not None and test(text)
+            )
+        )
     either = learnt[0] | learnt[1]
     items = [
         replace(one, seen=one.ballot.passage.digest in either)
@@ -186,6 +195,13 @@ def _items(
         ComparedItem(it, one, of_task.gold(one), first[it], second[it], both)
         for it, one, both in zip(ids, ballots, zip(left, right, strict=True), strict=True)
     ]
+
+
+def seen_test(store: "Store", model_id: int) -> "Callable[[Passage], bool] | None":
+    """A test whether a registered model has seen a passage; None for rules, and no model."""
+    model = next((one for one in store.models.all() if one.id == model_id), None)
+    folder = None if model is None else files_of(store.path, model)
+    return None if folder is None else seen_by(store, model, folder)
 
 
 def _within(items: "Sequence[ComparedItem]", passages: frozenset[str]) -> int:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from nfh_db.messages import counted
 from nfh_models.domain import Answer
@@ -20,6 +21,7 @@ from nfh_models.identification.base import (
     decide,
     parse_cases,
 )
+from nfh_models.model_files import read_seen
 from nfh_models.parsing.base import Parsed, ParseLayer, Parser, WordSpan
 from nfh_models.resolution.base import (
     Choice,
@@ -31,7 +33,8 @@ from nfh_models.resolution.base import (
     parse_items,
 )
 from nfh_models.resolution.heads import decode
-from nfh_tui.jobs.reporting import passages_learnt_from
+from nfh_tui.display_figures import percent
+from nfh_tui.jobs.reporting import seen_by
 from nfh_tui.services.examples import Examples, LabelledExamples, ResolutionExamples
 
 if TYPE_CHECKING:
@@ -57,7 +60,7 @@ class IdentificationSystem:
     name: as the report has it. model_id: of its registration in the store, if it has one.
     identifier: None where `cross` gives the decisions instead, of examples that are parsed;
     then `needs` are the layers they must have. folds: their number; training_set: what it is
-    fitted on instead; both None for a trained identifier.
+    fitted on instead; both None for a trained identifier. folder: of its files; None for rules.
     """
 
     name: str
@@ -69,10 +72,15 @@ class IdentificationSystem:
     needs: frozenset[ParseLayer] = frozenset()
     folds: int | None = None
     training_set: "FoldExamples | None" = None
+    folder: Path | None = None
 
     @classmethod
     def ready(
-        cls, name: str, identifier: Identifier, model_id: int | None
+        cls,
+        name: str,
+        identifier: Identifier,
+        model_id: int | None,
+        folder: Path | None = None,
     ) -> "IdentificationSystem":
         """The system of a trained identifier."""
         return cls(
@@ -82,16 +90,49 @@ class IdentificationSystem:
             model_id,
             identifier,
             needs=identifier.needs,
+            folder=folder,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SeenExamples:
+    """The examples of passages that a system has seen, and its figure on all examples and on
+    the others; None where there are no others."""
+
+    n: int
+    others: int
+    figure: str
+    on_all: float | None
+    on_others: float | None
+
+    @property
+    def sentence(self) -> str:
+        """What to say behind the system's name."""
+        both = f"{self.figure} {percent(self.on_all, none='none')} on all"
+        if self.others:
+            both += f", {percent(self.on_others, none='none')} on the {self.others:,} others"
+        return (
+            f"has seen the passages of {self.n:,} of these "
+            f"{counted(self.n + self.others, 'example')}, and its figures on them are too "
+            f"good: {both}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedExamples:
-    """The decisions of a system. seconds: without the parsing."""
+    """The decisions of a system. seconds: without the parsing. seen: None for no example."""
 
     system: IdentificationSystem
     decisions: tuple[Decision, ...]
     seconds: float
+    seen: SeenExamples | None = None
+    figure: ClassVar = "F1"
+
+    def value(self, examples: Sequence[Example], places: Iterable[int]) -> float | None:
+        """The figure on the examples at these places."""
+        from nfh_models.identification.scores import count
+
+        return count((examples[at].nfh, self.decisions[at].nfh) for at in places).f1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,13 +381,15 @@ class ResolutionSystem:
     """A system to evaluate.
 
     name: as the report has it. model_id: of its registration in the store, if it has one.
-    aside: why it is not the expected one, in a sentence; "" where it is.
+    aside: why it is not the expected one, in a sentence; "" where it is. folder: of its files;
+    None for rules.
     """
 
     name: str
     resolver: Resolver
     model_id: int | None = None
     aside: str = ""
+    folder: Path | None = None
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
@@ -359,13 +402,24 @@ class ResolvedExamples:
     """The choice of a system for each example; None where it made none.
 
     answers: the choices made whole, each head with all its mentions. seconds: for choosing,
-    without the parsing.
+    without the parsing. seen: None for no example.
     """
 
     system: ResolutionSystem
     choices: tuple[Choice | None, ...]
     answers: tuple[Answer | None, ...]
     seconds: float
+    seen: SeenExamples | None = None
+    figure: ClassVar = "accuracy (inclusive)"
+
+    def value(
+        self, examples: Sequence[ResolutionExample], places: Iterable[int]
+    ) -> float | None:
+        """The figure on the examples at these places."""
+        from nfh_models.resolution.scoring import figures, judge_one
+
+        judged = (judge_one(examples[at], self.choices[at]) for at in places)
+        return figures(judged).accuracy_inclusive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -454,7 +508,9 @@ def system_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
     from nfh_tui.services.models import resolver_for
 
     chosen = resolver_for(store, spec, register=False)
-    return ResolutionSystem(chosen.name, chosen.model, chosen.model_id, chosen.fallback_reason)
+    return ResolutionSystem(
+        chosen.name, chosen.model, chosen.model_id, chosen.fallback_reason, chosen.folder
+    )
 
 
 def other_parser(model: Identifier | Resolver, name: str, parser: Parser | None) -> str | None:
@@ -472,30 +528,39 @@ def other_parser(model: Identifier | Resolver, name: str, parser: Parser | None)
     )
 
 
-def learnt_from(
-    store: "Store | None",
-    systems: Iterable[System],
-    tried: Sequence[Example] | Sequence[ResolutionExample],
-) -> Iterator[tuple[str, int]]:
-    """Registered models that were trained on passages of the examples, with their number."""
-    registered = {} if store is None else {model.id: model for model in store.models.all()}
-    for one in systems:
-        model = registered.get(one.model_id or 0)
-        if store is not None and model is not None:
-            passages = passages_learnt_from(store, model)
-            known = sum(example.group in passages for example in tried)
-            if known:
-                yield one.name, known
+# --- what a model has seen --------------------------------------------------------------------
+
+Held = TypeVar("Held", IdentificationTrial, ResolutionTrial)
 
 
-def remembering(
-    store: "Store | None",
-    systems: Iterable[ResolutionSystem],
-    tried: Sequence[ResolutionExample],
-) -> Iterator[str]:
-    """A warning for each registered model that was trained on passages of the examples."""
-    for name, known in learnt_from(store, systems, tried):
-        yield (
-            f"{name} learnt from the passages of {known:,} of these "
-            f"{counted(len(tried), 'example')}: its figures say how well it remembers them"
-        )
+def with_seen(store: "Store | None", trial: Held) -> Held:
+    """The trial with the examples that each system has seen, and a warning for each system.
+
+    Raises ModelFileError for a model whose list of texts is damaged.
+    """
+    models = {} if store is None else {model.id: model for model in store.models.all()}
+    texts = {one.group: one.passage for one in trial.examples if one.passage is not None}
+    every = range(len(trial.examples))
+    judged, warnings = [], list(trial.warnings)
+    for one in trial.judged:
+        name, folder, seen = one.system.name, one.system.folder, None
+        model = models.get(one.system.model_id or 0)
+        test = seen_by(store, model, folder)
+        passages = {group for group, text in texts.items() if test(text)}
+        others = [at for at in every if trial.examples[at].group not in passages]
+        if len(others) < len(every):
+            seen = SeenExamples(
+                len(every) - len(others),
+                len(others),
+                one.figure,
+                one.value(trial.examples, every),
+                one.value(trial.examples, others),
+            )
+            warnings.append(f"{name} {seen.sentence}")
+        elif model is None and folder is not None and read_seen(folder) is None:
+            warnings.append(
+                f"{name} has no list of the texts that it has seen: if some of these are among "
+                "them, its figures are too good"
+            )
+        judged.append(replace(one, seen=seen))
+    return replace(trial, judged=tuple(judged), warnings=tuple(warnings))

@@ -264,7 +264,7 @@ class Examples(LabelledExamples):
                 kept.append((one, says))
         cases = cases_of(passage, [one.anchor for one, _ in kept])
         for case, (one, says) in zip(cases, kept, strict=True):
-            yield Example(case, says, one.where, passage.digest, one.saw_model)
+            yield Example(case, says, one.where, passage.digest, one.saw_model, passage)
 
 
 def _holds_number(passage: Passage, anchor: Anchor) -> bool:

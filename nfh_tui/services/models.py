@@ -22,7 +22,14 @@ from nfh_models.identification.base import (
     Identifier,
     load_identifier,
 )
-from nfh_models.model_files import CONFIG, ModelFileError, digest_of, read_config, read_metrics
+from nfh_models.model_files import (
+    CONFIG,
+    ModelFileError,
+    digest_of,
+    read_config,
+    read_metrics,
+    read_seen,
+)
 from nfh_models.resolution.base import Resolver
 from nfh_models.resolution.recipes import (
     CUES,
@@ -131,6 +138,13 @@ def packaged_folder() -> Path:
     return small.small_folder()
 
 
+def files_of(database: Path, model: "Model") -> Path | None:
+    """The folder of a registered model's files, unchecked; None of rules."""
+    if model.path is not None:
+        return folder_of(database, model.path)
+    return packaged_folder() if model.recipe == SMALL else None
+
+
 def is_packaged() -> bool:
     """Whether the package contains a model."""
     try:
@@ -174,14 +188,15 @@ def packaged_version() -> str | None:
 def packaged_metrics() -> dict[str, object]:
     """The bundled model's figures by the names that trained models use; {} if unreadable."""
     try:
-        found = read_metrics(packaged_folder())
+        found, seen = read_metrics(packaged_folder()), read_seen(packaged_folder())
     except ModelsError:
         return {}
     resolution, identification = found.get("resolution"), found.get("identification")
     if not isinstance(resolution, dict) or not isinstance(identification, dict):
         return found
     own = {name: identification.get(name) for name in ("precision", "recall", "f1")}
-    return resolution | own | {"dev_examples": resolution.get("n"), "judged_on": "dev"}
+    more = {"dev_examples": resolution.get("n"), "judged_on": "dev"}
+    return resolution | own | more | ({} if seen is None else {"texts_seen": seen.count})
 
 
 # Model selection. Both tasks use `ModelSelector`; `IDENTIFICATION` and `RESOLUTION` hold what
@@ -222,6 +237,8 @@ class SelectedModel(Generic[Made]):
 
     fallback_reason: str = ""
     """A sentence that says why it replaces the expected model; "" where it is that one."""
+    folder: Path | None = None
+    """Of its files; None for rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +392,7 @@ class ModelSelector(Generic[Made]):
             if spec is not None or model.path is not None or model.recipe != SMALL:
                 raise
             return self._fallback(store if register else None, error)
-        return SelectedModel(made, model.name, model.id)
+        return SelectedModel(made, model.name, model.id, folder=files_of(store.path, model))
 
     def _fallback(self, store: "Store | None", error: Exception) -> SelectedModel[Made]:
         """The built-in recipe that replaces the bundled model; noted in the store, if any."""
@@ -394,7 +411,8 @@ class ModelSelector(Generic[Made]):
         if not is_packaged():
             return SelectedModel(self.make(recipe, None), recipe)
         try:
-            return SelectedModel(self._made(SMALL, None, loaded), SMALL)
+            made = self._made(SMALL, None, loaded)
+            return SelectedModel(made, SMALL, folder=packaged_folder())
         except (ModelsError, ImportError) as error:
             return self._fallback(None, error)
 
@@ -403,7 +421,8 @@ class ModelSelector(Generic[Made]):
         folder = Path(spec)
         recipe = spec.partition(":")[0]
         if recipe in self.recipes and not folder.is_dir():
-            return SelectedModel(self._made(spec, None, loaded), spec)
+            own = packaged_folder() if recipe == SMALL else None
+            return SelectedModel(self._made(spec, None, loaded), spec, folder=own)
         if not folder.is_dir():
             raise self.error(
                 f"{spec!r} names no model of {self.task}: wanted, with --db, a model's number "
@@ -412,7 +431,8 @@ class ModelSelector(Generic[Made]):
             )
         config = read_config(folder)
         self.check_task(config.task, str(folder))
-        return SelectedModel(self._made(config.recipe, folder, loaded), config.name)
+        made = self._made(config.recipe, folder, loaded)
+        return SelectedModel(made, config.name, folder=folder)
 
 
 def same_version(registered: str, made: str) -> bool:

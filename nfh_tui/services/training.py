@@ -23,6 +23,7 @@ from nfh_models.model_files import (
     CONFIG,
     ModelConfig,
     ModelFileError,
+    SeenTexts,
     digest_of,
     pair_of,
     read_config,
@@ -145,15 +146,17 @@ class Written:
     digest: str
 
 
-Write = Callable[[Path, str, dict[str, object], str], Written]
-"""Writes a model's folder: path, time of creation, metrics, card."""
+Write = Callable[[Path, str, dict[str, object], str, SeenTexts], Written]
+"""Writes a model's folder: path, time of creation, metrics, card, texts that it has seen."""
 
 
 def writer(save: Callable[..., str], model: object, **more: object) -> Write:
     """Writes a model by the `save` of its recipe, which returns the digest."""
 
-    def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
-        digest = save(model, at, created_at=made, metrics=metrics, card=card, **more)
+    def write(
+        at: Path, made: str, metrics: dict[str, object], card: str, seen: SeenTexts
+    ) -> Written:
+        digest = save(model, at, created_at=made, metrics=metrics, card=card, seen=seen, **more)
         return Written(read_config(at), digest)
 
     return write

@@ -34,7 +34,7 @@ from nfh_models.identification.scores import DecisionCounts
 from nfh_models.identification.scores import count as scores_count
 from nfh_models.identification.svm import plain
 from nfh_models.model_files import CARD as CARD_FILE
-from nfh_models.model_files import read_config
+from nfh_models.model_files import SeenTexts, read_config, read_seen
 from nfh_models.parsing.base import Parser, load_parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.evaluation import ResolutionEvaluation, evaluate
@@ -496,6 +496,8 @@ class BuildRequest:
 FUSED = "fused heads of sentences"
 """The one sort of silver that is not cut to `most`: it teaches identification, too."""
 
+COPIES = "copies"
+
 Sorts = Mapping[str, list[Silver]]
 
 
@@ -512,7 +514,7 @@ def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
             ("other numbers of passages", other_numbers(data.train, parser)),
             ("nouns of passages", unnamed(passages[: asked.only], parser, asked.nouns)),
             ("counted nouns of sentences", elided_sentences(data.sentences, parser)),
-            ("copies", copies_of(data, asked)),
+            (COPIES, copies_of(data, asked)),
             *constructions_of(data, asked, parser),
             *(
                 (
@@ -614,7 +616,24 @@ def make(asked: BuildRequest, say: Say) -> Path:
     trained = train(material, asked.settings, asked.work / "training", start, say)
     if state is not None:
         trained = replace(trained, bundle=between(state, trained.bundle))
-    return finished(trained, data, material, asked, say)
+    seen = seen_texts(data, silver)
+    before = None if asked.start is None else read_seen(asked.start)
+    return finished(trained, data, material, seen | (before or SeenTexts()), asked, say)
+
+
+def seen_texts(data: Data, silver: Sorts) -> SeenTexts:
+    """What is learnt from, but for copies, which are nobody's texts; and what chooses the
+    epoch, the temperature and the threshold."""
+    learnt = [one.item.passage for one in data.train]
+    learnt += [one.item.passage for one in data.sentences]
+    learnt += [
+        one.item.passage for name, some in silver.items() if name != COPIES for one in some
+    ]
+    return SeenTexts.of(
+        learnt,
+        [one.item.passage for one in data.dev]
+        + [one.passage for one in data.tuning if one.passage is not None],
+    )
 
 
 def _copied(state: "Mapping[str, Tensor]") -> "dict[str, Tensor]":
@@ -688,7 +707,12 @@ def train(
 
 
 def finished(
-    trained: "TrainedEncoder", data: Data, material: "Material", asked: BuildRequest, say: Say
+    trained: "TrainedEncoder",
+    data: Data,
+    material: "Material",
+    seen: SeenTexts,
+    asked: BuildRequest,
+    say: Say,
 ) -> Path:
     """Calibrate, keep in 8 bits, measure that, and write it with its card."""
     from nfh_models.encoder.model import load, save
@@ -701,7 +725,7 @@ def finished(
         whole = _calibrated(load(draft).bundle, trained.bundle, data, asked)
         say(f"temperature {whole.temperature}, threshold {whole.threshold}")
         draft = Path(above) / "second"
-        save(whole, draft, recipe=SMALL, notice=asked.notice)
+        save(whole, draft, recipe=SMALL, notice=asked.notice, seen=seen)
         model = load(draft)
         uncalibrated = evaluated(
             replace(model, bundle=replace(model.bundle, temperature=1.0)), data.dev
@@ -732,6 +756,7 @@ def finished(
         metrics=metrics,
         card=card,
         notice=asked.notice,
+        seen=seen,
     )
     say((out / CARD_FILE).read_text("utf-8"))
     if size_of(out) > LARGEST:

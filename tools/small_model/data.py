@@ -254,7 +254,7 @@ def read_sentences(path: Path) -> Iterable[IdentificationRow]:
             if says is None:
                 continue
             case = next(cases_of(passage, [one.anchor]))
-            example = Example(case, says, one.where, passage.digest)
+            example = Example(case, says, one.where, passage.digest, passage=passage)
             yield IdentificationRow(example, Item(passage, one.anchor))
 
 

@@ -8,7 +8,7 @@ import pytest
 from nfh_models.domain import Kind
 from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import ResolutionExample
-from tests.encoder.handmade import item
+from tests.nfh_models.encoder.handmade import item
 from tools.small_model.constructions import (
     LISTS,
     MOST,

@@ -13,13 +13,15 @@ from click.testing import CliRunner
 from nfh_models.encoder.model import ModelBundle, load, network_of, save
 from nfh_models.encoder.settings import EncoderSettings
 from nfh_models.encoder.training import key_of_item
-from nfh_models.model_files import ModelFileError
+from nfh_models.model_files import ModelFileError, SeenTexts, read_seen
 from nfh_models.small import load_small, small_folder
+from nfh_tui.services.examples import resolution_examples_of_file
 from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.nfh_models.encoder.test_backbone import made
 from tests.nfh_models.parsing.tiny_small import write_small
 from tools.small_model.build import best_threshold, install, main, size_of
 from tools.small_model.data import (
+    DEV,
     IDENTIFICATION,
     TRAIN,
     RowUse,
@@ -203,6 +205,15 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     assert model.resolve([DOGS])[0] is not None
     card = (tmp_path / "package" / "card.md").read_text()
     assert "A try." in card
+    seen = read_seen(tmp_path / "package")
+    assert seen is not None
+    first_of = {
+        name: next(iter(resolution_examples_of_file(data / path))).item.passage
+        for name, path in (("train", TRAIN), ("dev", DEV))
+    }
+    assert not seen.holds(first_of["train"]), "it overlaps with the tests"
+    assert seen.holds(first_of["dev"])
+    assert not SeenTexts(seen.learnt).holds(first_of["dev"])
     assert "2 labelled fused heads that overlap with tests" in card
     assert "none (none" not in card
     metrics = json.loads((tmp_path / "package" / "metrics.json").read_text())

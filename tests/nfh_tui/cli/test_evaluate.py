@@ -10,6 +10,7 @@ from click.testing import Result
 from nfh_models.identification.base import Decision, Example, SentenceNumber
 from nfh_models.identification.evaluation import REMOVALS, holding, rule_removals, without
 from nfh_models.identification.rules import RULES, RuleGroup, Rules
+from nfh_models.model_files import SEEN
 from nfh_models.parsing.base import ParseLayer, Parser, WordSpan, load_parser
 from nfh_tui.cli import evaluate_identification
 from nfh_tui.services.evaluate import (
@@ -307,12 +308,18 @@ def test_a_model_that_learnt_from_what_it_is_tried_on_is_named(
     told = report(found)
     assert told["model"] == "svm-1"
     assert any("16 of these 20 examples" in one for one in told["warnings"])
-    assert "learnt from" in found.stderr
-    # Without the database nothing is known of it but its folder.
+    assert "svm-1 has seen the passages of 16 of these 20 examples" in found.stderr
+    assert (told["seen"]["n"], told["seen"]["others"]) == (16, 4)
+    # Its folder says so, too.
     folder = home / "x-models" / "svm-1"
     alone = report(call(*EVALUATE, "--file", file, "--model", folder, "--json"))
     assert alone["accuracy"] == told["accuracy"]
     assert alone["model_id"] is None
+    assert alone["seen"] == told["seen"]
+    (folder / SEEN).unlink()
+    older = report(call(*EVALUATE, "--file", file, "--model", folder, "--json"))
+    assert older["seen"] is None
+    assert any("has no list of the texts that it has seen" in one for one in older["warnings"])
 
 
 # --- what needs no parser, and the parser that is not there ---------------------------------

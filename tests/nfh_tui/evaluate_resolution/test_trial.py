@@ -10,15 +10,22 @@ from nfh_db.formats.files import Source
 from nfh_db.formats.registry import NFH
 from nfh_db.models import NewModel
 from nfh_db.store import Store
+from nfh_models.model_files import SEEN, ModelFileError, SeenTexts
 from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.resolution.base import Choice, Item
 from nfh_tui.services.evaluate import (
     ResolutionSystem,
+    ResolutionTrial,
+    SeenExamples,
     hold_resolution,
     other_parser,
-    remembering,
+    with_seen,
 )
-from nfh_tui.services.examples import resolution_examples_of_file, resolution_examples_of_store
+from nfh_tui.services.examples import (
+    ResolutionExamples,
+    resolution_examples_of_file,
+    resolution_examples_of_store,
+)
 from nfh_tui.services.imports import ImportOptions, import_file
 
 from .handmade import DEV, Nouns, Tiny
@@ -102,12 +109,54 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
         new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
         model = store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
         system = ResolutionSystem("enc-1", Tiny("encoder"), model.id)
-        train = list(resolution_examples_of_store(store, split="train"))
-        (said,) = remembering(store, [system], train)
+        train = resolution_examples_of_store(store, split="train")
+
+        def seen(
+            source: ResolutionExamples, one: ResolutionSystem, where: Store | None = store
+        ) -> SeenExamples | None:
+            found = with_seen(where, hold_resolution(source, [one], None))
+            known = found.judged[0].seen
+            assert found.warnings == (() if known is None else (f"enc-1 {known.sentence}",))
+            return known
+
         # The passage that also stands in dev was not learnt from.
-        assert "5 of these 6 examples" in said
-        assert [*remembering(store, [system], train[:0])] == []
-        assert [*remembering(store, [replace(system, model_id=None)], train)] == []
-        assert [*remembering(None, [system], train)] == []
-        dev = list(resolution_examples_of_store(store, split="dev"))
-        assert [*remembering(store, [system], dev)] == []
+        known = seen(train, system)
+        assert known is not None
+        assert (known.n, known.others) == (5, 1)
+        assert "the passages of 5 of these 6 examples" in known.sentence
+        assert seen(train, replace(system, model_id=None)) is None
+        assert seen(train, system, None) is None
+        assert seen(resolution_examples_of_store(store, split="dev"), system) is None
+
+
+def test_what_a_folder_says_that_its_model_has_seen(write: Write, tmp_path: Path) -> None:
+    """Both figures are in the warning: on all, and on those that it has not seen."""
+    passages = [one.item.passage for one in resolution_examples_of_file(write(DEV))]
+    system = ResolutionSystem("enc-1", Tiny("encoder"), folder=tmp_path)
+
+    def trial(content: bytes | None) -> ResolutionTrial:
+        (tmp_path / SEEN).unlink(missing_ok=True)
+        if content is not None:
+            (tmp_path / SEEN).write_bytes(content)
+        source = resolution_examples_of_file(write(DEV))
+        return with_seen(None, hold_resolution(source, [system], None))
+
+    found = trial(SeenTexts.of(passages[:4], passages[4:6]).to_bytes())
+    seen = found.judged[0].seen
+    assert seen is not None
+    assert (seen.n, seen.others) == (6, 4)
+    assert seen.on_all is not None
+    assert seen.on_others is not None
+    assert found.warnings[-1] == (
+        "enc-1 has seen the passages of 6 of these 10 examples, and its figures on them are "
+        f"too good: accuracy (inclusive) {100 * seen.on_all:.1f} on all, "
+        f"{100 * seen.on_others:.1f} on the 4 others"
+    )
+    found = trial(SeenTexts.of(passages).to_bytes())
+    assert "of 10 of these 10 examples" in found.warnings[-1]
+    assert found.judged[0].seen is not None
+    assert found.judged[0].seen.on_others is None
+    assert trial(SeenTexts().to_bytes()).judged[0].seen is None
+    assert "has no list of the texts that it has seen" in trial(None).warnings[-1]
+    with pytest.raises(ModelFileError, match="damaged"):
+        trial(SeenTexts().to_bytes()[:-1])

@@ -8,7 +8,7 @@ from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
 from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.model_files import CARD, digest_of
+from nfh_models.model_files import CARD, SEEN, SeenTexts, digest_of
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item
 from nfh_tui.jobs.snapshot import Snapshot, SnapshotLabel, SnapshotPassage
@@ -110,9 +110,16 @@ def load_oracle(recipe: str, folder: Path | None) -> Oracle:
     return Oracle(wrong, unsure)
 
 
-def write_oracle(folder: Path, wrong: Sequence[int], unsure: Sequence[int] = ()) -> Path:
+def write_oracle(
+    folder: Path,
+    wrong: Sequence[int],
+    unsure: Sequence[int] = (),
+    seen: SeenTexts | None = None,
+) -> Path:
     """A model's folder whose card says what it is wrong on. unsure: in identification."""
     write_small(folder, recipe="encoder")
+    if seen is not None:
+        (folder / SEEN).write_bytes(seen.to_bytes())
     lines = [f"{name} {' '.join(map(str, some))}" for name, some in
              (("wrong", wrong), ("unsure", unsure))]  # fmt: skip
     (folder / CARD).write_text("\n".join(lines), "utf-8")
@@ -127,11 +134,12 @@ def registered(
     *,
     task: str = "both",
     active: bool = True,
+    seen: SeenTexts | None = None,
     **more: object,
 ) -> int:
     """A registered model that is wrong on these; its number."""
     folder = store.path.parent / f"{store.path.stem}-models" / name
-    write_oracle(folder, wrong, unsure)
+    write_oracle(folder, wrong, unsure, seen)
     job = store.jobs.begin(task, {})
     new = NewModel(
         name,

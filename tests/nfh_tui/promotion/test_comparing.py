@@ -11,11 +11,13 @@ from click.testing import Result
 from nfh_db.query import Query, parse
 from nfh_db.records import Annotator, Identified, Prediction
 from nfh_db.store import Store
+from nfh_models.model_files import SeenTexts
 from nfh_tui.cli.models import _item
 from nfh_tui.services.compare_models import (
     ModelComparison,
     NotComparableError,
     compare_models,
+    seen_test,
     task_of,
 )
 from tests.nfh_models.encoder.handmade import item
@@ -78,6 +80,26 @@ def test_the_queries_open_what_they_say(store: Store, pair: tuple[int, int]) -> 
         opened = [number for ids in store.queue.ids(query, ME) for number in ids]
         assert sorted(opened) == sorted(one.anchor_id for one in found.of(right))
         assert opened
+
+
+def test_items_that_one_has_seen_by_its_list_are_told_apart(store: Store, load: Load) -> None:
+    load(40)
+    texts = [ballot.passage for ballot in store.holdout.labelled(Query())]
+    seen = SeenTexts.of(texts[:5], texts[5:8])
+    about = {"query": "text:nothing"}
+    registered(store, "b-1", [], metrics=about, active=False, seen=seen)
+    answer(store, "a-1", range(10))
+    answer(store, "b-1", range(5))
+    found = compared(store)
+    assert found.learnt == (0, 8)
+    assert found.unseen is not None
+    assert found.unseen.n == 32
+    second = store.models.named("b-1")
+    assert second is not None
+    test = seen_test(store, second.id)
+    assert test is not None
+    assert [test(text) for text in texts[6:10]] == [True, True, False, False]
+    assert seen_test(store, 0) is None
 
 
 def test_items_that_one_learnt_from_are_told_apart(store: Store, load: Load) -> None:

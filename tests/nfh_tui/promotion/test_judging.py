@@ -9,6 +9,7 @@ import pytest
 
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
+from nfh_models.model_files import SeenTexts
 from nfh_models.parsing import base as parsing
 from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_tui.jobs import promotion
@@ -16,7 +17,7 @@ from nfh_tui.jobs.promotion import PROMOTED, PromotionDecision, judge
 from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.services import models
 
-from .handmade import Oracle, load_oracle, registered, snapshot, write_oracle
+from .handmade import Oracle, load_oracle, passage, registered, snapshot, write_oracle
 
 pytestmark = pytest.mark.usefixtures("oracles")
 
@@ -30,10 +31,11 @@ def judged(
     tmp_path: Path,
     wrong: Sequence[int],
     unsure: Sequence[int] = (),
+    seen: SeenTexts | None = None,
     **more: object,
 ) -> PromotionDecision:
     """The verdict on a model that is wrong on these."""
-    folder = write_oracle(tmp_path / "new", wrong, unsure)
+    folder = write_oracle(tmp_path / "new", wrong, unsure, seen)
     return judge(store, snapshot(**more), folder, lambda _: None)  # type: ignore[arg-type]
 
 
@@ -128,13 +130,27 @@ def test_what_the_one_in_use_learnt_from_does_not_judge(
     registered(store, "old-1", range(60, 100), metrics={"judged_on": "folds"})
     verdict = judged(store, tmp_path, [], dev=100)
     assert verdict.verdict == "candidate"
-    assert verdict.reason == "Nothing was kept out that old-1 had not learnt from."
+    assert verdict.reason == "old-1 or the new model has seen all that was kept out."
     # Gold that came later it did not learn from.
     load(60, "b", start=100)
     later = judged(store, tmp_path / "later", [], dev=160)
     assert later.trials[0].left_out == 100
     assert later.trials[0].score.n == 60
-    assert "100 examples more were left out: old-1 learnt from their passages." in later.reason
+    assert "100 examples more were left out: old-1 or the new model has seen" in later.reason
+
+
+def test_what_either_has_seen_does_not_judge(store: Store, tmp_path: Path) -> None:
+    """By the lists in their folders: what either learnt from, and what chose its epoch."""
+    numbers = range(100)
+    texts = [passage(number)[0].passage for number in numbers]
+    registered(store, "old-1", numbers[60:], seen=SeenTexts.of(texts[:10], texts[10:30]))
+    new = SeenTexts.of(texts[25:35], texts[35:40])
+    verdict = judged(store, tmp_path, [], dev=100, seen=new)
+    assert (verdict.trials[0].left_out, verdict.trials[0].score.n) == (40, 60)
+    assert "40 examples more were left out: old-1 or the new model has seen" in verdict.reason
+    every = judged(store, tmp_path / "b", [], dev=100, seen=SeenTexts.of([], texts))
+    assert every.verdict == "candidate"
+    assert every.reason == "old-1 or the new model has seen all that was kept out."
 
 
 def test_gold_given_with_a_model_in_view_is_counted_and_told_apart(

@@ -39,8 +39,8 @@ def quiet(*_: object) -> None:
 
 @pytest.fixture
 def random(store: Store, load: Load) -> int:
-    """A model of nothing but chance in use, that learnt from none of the 100 labels."""
-    load(100)
+    """A model of nothing but chance in use, that learnt from none of the 140 labels."""
+    load(140)
     folder = write_small(store.path.parent / "w-models" / "random-1", recipe="encoder")
     where, digest = stored_path(store.path, folder), digest_of(folder)
     asked_of = {"query": "text:nothing"}

@@ -147,6 +147,25 @@ def test_gold_that_saw_the_model_is_counted_apart(store, me) -> None:
     assert store.comparisons.compare(ann, GOLD, parse(""), me, never).saw.n == 0
 
 
+def test_items_that_the_model_has_seen_are_counted_apart(store, me) -> None:
+    alpha = models(store)["alpha"]
+    texts = {ballot.passage.digest: ballot.passage for ballot in store.items.ballots(parse(""))}
+    half = sorted(texts)[::2]
+    found = store.comparisons.compare(
+        alpha, GOLD, parse(""), me, never, lambda one: one.digest in half
+    )
+    assert 0 < found.seen.right < found.seen.n < found.whole.n
+    words = "\n".join(
+        "".join(cell.text for cell in line)
+        for line in compared_lines(found, Sides(alpha, GOLD, alpha.model_id), "", WIDE)
+    )
+    assert f"alpha has seen the passages of {found.seen.n} of these items." in words
+    others = found.whole.n - found.seen.n
+    assert f"{found.whole.right - found.seen.right} of {others}" in words
+    every = store.comparisons.compare(alpha, GOLD, parse(""), me, never, lambda _: True)
+    assert every.seen == every.whole
+
+
 def test_a_comparison_that_nobody_waits_for_ends(store, me) -> None:
     with pytest.raises(NoLongerWantedError):
         store.comparisons.compare(models(store)["alpha"], GOLD, parse(""), me, lambda: True)

@@ -172,10 +172,10 @@ def test_what_the_command_says_of_two_models_stands_beside_the_counts() -> None:
     beside = ModelComparisonRow("small", "", counts, report=said)
     text = plain(model_lines(MODEL, beside, Listed((), (), {}, NOW), 62))
     assert "[+10.0, +30.0]" in text and "−50.0  no interval" in text
-    assert "small-2 learnt from the passages of 95" in text and "small learnt" not in text
+    assert "small-2 has seen the passages of 95" in text and "small has seen" not in text
     bare = ModelComparisonRow("small", "", counts, report=some(ModelComparisonReport, {}))
     text = plain(model_lines(MODEL, bare, Listed((), (), {}, NOW), 62))
-    assert "no interval" in text and "learnt from the passages" not in text
+    assert "no interval" in text and "has seen the passages" not in text
 
 
 def test_a_model_of_both_tasks_says_in_which_it_gave_way() -> None:

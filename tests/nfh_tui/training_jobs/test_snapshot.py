@@ -47,6 +47,23 @@ def test_sides_and_units_are_told_of_each_example() -> None:
     assert made.passages == 1
 
 
+def test_a_third_of_what_is_kept_out_chooses_a_networks_epoch() -> None:
+    made = snapshot()
+    learnt, judges = made.sheets
+    units = [replace(judges, unit=f"unit {place}") for place in range(300)]
+    whole = replace(made, sheets=(learnt, *units, *units))
+    chooses = whole.choosing
+    assert 0.25 < (len(chooses.sheets) - 1) / 600 < 0.42
+    assert chooses.train == whole.train
+    names = [sheet.unit for sheet in chooses.sheets if sheet.dev]
+    assert names[: len(names) // 2] == names[len(names) // 2 :], "a unit is on one side"
+    others = replace(whole, sheets=(learnt, *units[:100]))
+    assert set(others.choosing.sheets) <= set(chooses.sheets), "whatever else is kept out"
+    alone = next(one for one in units if one not in chooses.sheets)
+    only = replace(made, sheets=(learnt, alone))
+    assert only.choosing == only, "without an example to choose by, all choose"
+
+
 def test_the_hash_is_that_of_what_is_learnt_from_alone() -> None:
     made = snapshot()
     learnt, judges = made.sheets

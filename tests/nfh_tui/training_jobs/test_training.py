@@ -8,7 +8,7 @@ import pytest
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_models.model_files import CARD, digest_of, read_config, read_metrics
+from nfh_models.model_files import CARD, digest_of, read_config, read_metrics, read_seen
 from nfh_tui.jobs.descriptions import LOG, STAMP, jobs_folder
 from nfh_tui.jobs.training import asked, check
 from nfh_tui.services.models import checked_folder
@@ -36,6 +36,11 @@ def test_a_training_leaves_a_model_and_a_log_and_nothing_else(
     assert [one.name for one in folder.parent.iterdir()] == ["encoder-1"]
     kept = (jobs_folder(path) / str(job.id)).iterdir()
     assert sorted(one.name for one in kept) == [STAMP, LOG]
+    seen = read_seen(folder)
+    assert seen is not None
+    assert len(seen.learnt) == 48
+    assert len(seen.chose) == 4, "a third of what was kept out chose its epoch"
+    assert model.metrics["texts_seen"] == seen.count == 52
     metrics, result = model.metrics, job.result
     assert (metrics["examples"], metrics["dev_examples"]) == (48, 12)
     assert [one["epoch"] for one in metrics["curve"]] == [0, 1, 2]  # type: ignore[attr-defined]
