@@ -135,7 +135,7 @@ def on_alignment(kept: Restored, alignment: TokenAlignment) -> Restored:
         return kept
 
     def places(start: int, end: int) -> tuple[int, int]:
-        return alignment.tokens(old.starts[start], old.ends[end - 1])
+        return alignment.tokens(*old.span(start, end))
 
     def moved(answer: Answer) -> Answer:
         return replace(

@@ -218,8 +218,6 @@ def _add_groups(
     from spacy.tokens import Span
 
     passage = records[0].passage
-    starts = list(range(len(passage.tokens)))
-    ends = [start + 1 for start in starts]
     numbers, heads = [], []
 
     def span(first: int, stop: int, label: str, id_: str, kb_id: str = "") -> Span:
@@ -229,7 +227,7 @@ def _add_groups(
 
     for rank, record in enumerate(records):
         answer = record.gold.answer if record.gold else None
-        graph = graph_of(answer, record.anchor, starts, ends)
+        graph = graph_of(answer, record.anchor, lambda first, stop: (first, stop))
         named = renamed(graph, labels)
         labelled = list(zip(graph.links, named.links, strict=True))
         relation = next((name.label for link, name in labelled if link.label in RELATIONS), "")

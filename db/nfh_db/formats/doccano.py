@@ -58,7 +58,7 @@ from nfh_db.formats.spans import (
     SplitPairError,
     Spot,
     Units,
-    graph_of,
+    record_graph,
     renamed,
     translated,
 )
@@ -456,8 +456,6 @@ class _Page:
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
-        self.starts = [token.start for token in passage.tokens]
-        self.ends = [token.end for token in passage.tokens]
         self.text = b'"text":' + _encode(passage.text)
         self.units = Units(passage.text)
 
@@ -523,8 +521,7 @@ class DoccanoWriter:
         return line + b"\n"
 
     def _graph(self, record: ExportRecord, answer: Answer | None, page: _Page) -> bytes:
-        graph = graph_of(answer, record.anchor, page.starts, page.ends)
-        graph = renamed(graph, self._how.labels)
+        graph = renamed(record_graph(record, answer), self._how.labels)
         first = self._id
         to_units = page.units.to_units
         entities = [

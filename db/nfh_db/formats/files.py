@@ -580,16 +580,11 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     The old file is replaced when the new one is complete and on disk. Raises ExportError if it
     cannot be written; the old file is then unchanged, and no temporary file remains.
     """
-    with replacing(path) as file:
-        return pour(file, lines)
-
-
-def pour(file: BinaryIO, lines: Iterable[str]) -> int:
-    """Write `lines` to an open file as UTF-8; return how many."""
     count = 0
-    for line in lines:
-        file.write(line.encode("utf-8"))
-        count += 1
+    with replacing(path) as file:
+        for line in lines:
+            file.write(line.encode("utf-8"))
+            count += 1
     return count
 
 

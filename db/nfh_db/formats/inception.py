@@ -108,13 +108,14 @@ def files(records: Iterable[ExportRecord], suffix: str) -> Iterator[File]:
     suffix: of the members, which INCEpTION also has in the names of folders.
     """
     for rank, of_passage in enumerate(by_passage(records), 1):
-        digest = of_passage[0].passage.digest
-        yield from _of_passage(f"{rank:07d}-{digest[:12]}", suffix, of_passage)
+        passage = of_passage[0].passage
+        yield from _of_passage(f"{rank:07d}-{passage.digest[:12]}", suffix, passage, of_passage)
 
 
-def _of_passage(stem: str, suffix: str, records: Sequence[ExportRecord]) -> Iterator[File]:
+def _of_passage(
+    stem: str, suffix: str, passage: Passage, records: Sequence[ExportRecord]
+) -> Iterator[File]:
     document = f"{stem}{suffix}"
-    passage = records[0].passage
     names = sorted(
         {vote.annotator for record in records for vote in record.votes}
         | {flag.annotator for record in records for flag in record.flags}
@@ -218,9 +219,10 @@ class CasDocumentWriter:
     def _number(self, made: "cassis.Cas", given: CasNumber, passage: Passage) -> None:
         """Add a number with its mentions and links."""
         layer = self._layer
-        starts = [token.start for token in passage.tokens]
-        ends = [token.end for token in passage.tokens]
-        graph = graph_of(given.answer, given.anchor, starts, ends)
+        tokens = passage.tokens
+        graph = graph_of(
+            given.answer, given.anchor, lambda i, stop: (tokens[i].start, tokens[stop - 1].end)
+        )
         named = renamed(graph, self._labels)
         spots = [
             self._new(layer.head if place else layer.number, begin=spot.start, end=spot.end)

@@ -992,10 +992,9 @@ class TaskAnnotations:
             return False
         known = self._known.get(answer)
         if known is None:
-            passage = kept.passage
             tags = DIALOGS if self.text.paragraphs else OWN_TAGS
             layout = TaskLayout(self.text.text, {}, self.text.paragraphs, tags)
-            graph = graph_of(answer, kept.anchor, passage.starts, passage.ends)
+            graph = graph_of(answer, kept.anchor, kept.passage.span)
             known = _encoder.encode(results_of(answer, graph, layout, NO_NAMES))
             self._known[answer] = known
         return known == bytes(result) or _results_decoder.decode(known) == _decoded(result)

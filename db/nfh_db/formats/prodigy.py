@@ -49,7 +49,7 @@ from nfh_db.formats.spans import (
     MarkError,
     Spot,
     checked,
-    graph_of,
+    record_graph,
     renamed,
     translated,
 )
@@ -537,8 +537,6 @@ class _Page:
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
-        self.starts = [token.start for token in passage.tokens]
-        self.ends = [token.end for token in passage.tokens]
         rows = list(self._rows())
         # Ids of tokens by the offsets at which they start and end.
         self.first = {row[0]: row[2] for row in rows}
@@ -550,7 +548,8 @@ class _Page:
         """Start, end, id, and whether it is disabled, of each token."""
         text = self.passage.text
         place = id_ = 0
-        for start, end in [*zip(self.starts, self.ends, strict=True), (len(text), None)]:
+        spans = ((token.start, token.end) for token in self.passage.tokens)
+        for start, end in (*spans, (len(text), None)):
             for found in BETWEEN.finditer(text, place, start) if start > place else ():
                 yield found.start(), found.end(), id_, True
                 id_ += 1
@@ -671,8 +670,7 @@ class _Tasks:
         return in_braces(self.page.text, rest, self.page.tokens, *members) + b"\n"
 
     def _graph(self, answer: Answer | None) -> bytes:
-        graph = graph_of(answer, self.record.anchor, self.page.starts, self.page.ends)
-        return self.page.graph(renamed(graph, self.how.labels))
+        return self.page.graph(renamed(record_graph(self.record, answer), self.how.labels))
 
     @staticmethod
     def _meta(

@@ -27,6 +27,10 @@ class RawPassage:
     ends: Sequence[int]
     turns: tuple[Turn, ...]
 
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """The code points of tokens [start, stop)."""
+        return self.starts[start], self.ends[stop - 1]
+
     @classmethod
     def of(
         cls, text: str, offsets: Sequence[tuple[int, int]], turns: tuple[Turn, ...]
@@ -232,11 +236,6 @@ def source_head(labels: str | None) -> list[object] | None:
     return head if isinstance(head, list) else None
 
 
-def reason_left_out(record: ExportRecord) -> str:
-    """The kind of a record without a form in the release, or "open" without gold."""
-    return "open" if record.gold is None else record.gold.answer.kind.value
-
-
 class LineWriter(Protocol):
     """Makes the lines of a format."""
 
@@ -264,7 +263,7 @@ class ReleaseWriter:
             answer = record.gold.answer if record.gold else None
             head = release_head(answer, record.anchor, self.mentions)
         if head is None:
-            self.left_out[reason_left_out(record)] += 1
+            self.left_out[record.gold.answer.kind.value if record.gold else "open"] += 1
             return None
         passage = record.passage
         words = [passage.text[token.start : token.end] for token in passage.tokens]

@@ -5,7 +5,7 @@ All offsets are code points, ends exclusive, unless a name says otherwise.
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -359,14 +359,14 @@ def label_of(answer: Answer | None) -> str:
 def record_graph(record: ExportRecord, answer: Answer | None) -> Graph:
     """The graph of an answer to the number of a record."""
     tokens = record.passage.tokens
-    return graph_of(answer, record.anchor, [t.start for t in tokens], [t.end for t in tokens])
+    return graph_of(
+        answer, record.anchor, lambda i, stop: (tokens[i].start, tokens[stop - 1].end)
+    )
 
 
-def graph_of(
-    answer: Answer | None, anchor: Anchor, starts: Sequence[int], ends: Sequence[int]
-) -> Graph:
-    """The graph of an answer; token i has code points [starts[i], ends[i])."""
-    number = Spot(starts[anchor.start], ends[anchor.end - 1], label_of(answer))
+def graph_of(answer: Answer | None, anchor: Anchor, span: Callable[[int, int], Span]) -> Graph:
+    """The graph of an answer. span: the code points of tokens [start, stop)."""
+    number = Spot(*span(anchor.start, anchor.end), label_of(answer))
     if answer is None or not answer.heads:
         return Graph((number,))
     spots, links = [number], []
@@ -375,7 +375,7 @@ def graph_of(
         first = len(spots)
         for mention in head.mentions:
             here = len(spots)
-            spots.append(Spot(starts[mention.start], ends[mention.end - 1], HEAD))
+            spots.append(Spot(*span(mention.start, mention.end), HEAD))
             links.append(Link(0, here, LINKS[mention.origin]))
             if here > first:
                 links.append(Link(here, first, SAME))

@@ -178,8 +178,7 @@ class Restored:
     @property
     def span(self) -> tuple[int, int]:
         """The code points of the number."""
-        passage, anchor = self.passage, self.anchor
-        return passage.starts[anchor.start], passage.ends[anchor.end - 1]
+        return self.passage.span(self.anchor.start, self.anchor.end)
 
     def row(
         self,
@@ -351,8 +350,7 @@ def shows_answer(answer: Answer | None, restored_: Restored, graph: Graph) -> bo
 
     The order of spots and links, and the direction of links, are ignored.
     """
-    passage = restored_.passage
-    own = graph_of(answer, restored_.anchor, passage.starts, passage.ends)
+    own = graph_of(answer, restored_.anchor, restored_.passage.span)
     return own == graph or _content(own) == _content(graph)
 
 

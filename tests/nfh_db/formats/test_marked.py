@@ -66,7 +66,7 @@ REFERENCE = Answer(
 def test_what_is_drawn_is_read_as_it_was(answer: Answer | None) -> None:
     passage = _based().alignment.passage
     anchor = Anchor(10, 11)
-    graph = graph_of(answer, anchor, passage.starts, passage.ends)
+    graph = graph_of(answer, anchor, passage.span)
     base = _based(*((spot.start, spot.end) for spot in graph.spots))
     (marked,) = numbers(translated(graph, LabelMap()))
     assert base.alignment.tokens(*marked.anchor) == (10, 11)

@@ -61,8 +61,7 @@ def shown(answer: Answer) -> Answer:
 
 
 def drawing(record: ExportRecord, answer: Answer | None) -> Graph:
-    passage = raw(record.passage)
-    return graph_of(answer, record.anchor, passage.starts, passage.ends)
+    return graph_of(answer, record.anchor, raw(record.passage).span)
 
 
 def shuffled(graph: Graph, random: Random) -> Graph:
