@@ -267,7 +267,7 @@ def many_members(path: Path) -> Path:
 
 def gzipped(path: Path, start: bytes, megabytes: int, mark: bytes = b"x") -> Path:
     """A text that begins so, and goes on for so long with one character."""
-    with gzip.open(path, "wb", 6) as file:
+    with gzip.open(path, "wb", 1) as file:
         file.write(start)
         for _ in range(megabytes):
             file.write(mark * MB)

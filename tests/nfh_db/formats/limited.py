@@ -63,7 +63,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, taken + ROOM))
     try:
         for path in map(Path, paths):
-            said = {reader(path, name), reader(path, None)}
+            # The content has to tell the format, too.
+            asked = {name, name if name in READERS else None}
+            said = {reader(path, one) for one in asked}
             print(" / ".join(sorted(said)), flush=True)  # noqa: T201
     except MemoryError:
         sys.exit(3)

@@ -103,10 +103,10 @@ def test_parquet_of_a_passage_in_each_row_of_its_numbers(tmp_path: Path) -> None
     path = tmp_path / "x.parquet"
     page = bombs.PAGE | {"tokens": [["three", "x"] * 2_500]}
     row = {name: column[0] for name, column in page.items()}
-    parquet.write_table(pa.Table.from_pylist([row] * 2_000), path, compression="zstd")
-    assert 1_000 * path.stat().st_size < 2_000 * 5_000 * 7
+    parquet.write_table(pa.Table.from_pylist([row] * 200), path, compression="zstd")
+    assert 150 * path.stat().st_size < 200 * 5_000 * 7
     found = opened(path, "hf-parquet")
-    assert sum(1 for _ in found.format.read(found.source, reading())) == 2_000
+    assert sum(1 for _ in found.format.read(found.source, reading())) == 200
 
 
 def zipped(members: dict[str, bytes | int], method: int = zipfile.ZIP_DEFLATED) -> Make:
