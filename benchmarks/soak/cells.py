@@ -183,7 +183,9 @@ def wrongs(done: tuple[int, str, str, str]) -> Iterator[str]:
     if "Traceback" in err:
         yield err
     steering = {
-        one for one in out + err if one != "\n" and (ord(one) < 32 or 127 <= ord(one) < 160)
+        one
+        for one in set(out + err)
+        if one != "\n" and (ord(one) < 32 or 127 <= ord(one) < 160)
     }
     if steering:
         yield f"control characters {sorted(steering)}"

@@ -3,6 +3,7 @@
 The long form is `benchmarks/fuzz_cells.py --full`.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,23 @@ DATABASES = 3
 def no_runner(monkeypatch: pytest.MonkeyPatch) -> None:
     """No process goes on behind the test."""
     monkeypatch.setenv("NFH_TUI_RUNNER", "off")
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with rows in its tables."""
+    from soak.cells import prepare
+
+    path = tmp_path_factory.mktemp("prepared") / "nfh.db"
+    prepare(path)
+    return path
+
+
+@pytest.fixture
+def path(prepared: Path, tmp_path: Path) -> Path:
+    """A copy of it, with the files of its models."""
+    shutil.copytree(prepared.parent, tmp_path / "here")
+    return tmp_path / "here" / prepared.name
 
 
 def test_edited_cells_lead_to_sentences_and_to_nothing_outside(tmp_path: Path) -> None:
@@ -28,11 +46,9 @@ def test_edited_cells_lead_to_sentences_and_to_nothing_outside(tmp_path: Path) -
     ("table", "column"),
     [("answer", "role"), ("answer", "kind"), ("answer", "noun"), ("gold", "votes")],
 )
-def test_a_row_that_cannot_be_read_is_told_of(tmp_path: Path, table: str, column: str) -> None:
-    from soak.cells import call, edit, prepare
+def test_a_row_that_cannot_be_read_is_told_of(path: Path, table: str, column: str) -> None:
+    from soak.cells import call, edit
 
-    path = tmp_path / "nfh.db"
-    prepare(path)
     edit(path, table, column, '["a", 1, null]')
     status, _, said, raised = call(
         ["settle", "--rule", "majority", "--dry-run", "--db", str(path)]
@@ -59,13 +75,11 @@ ON_SCREEN = (
 @pytest.mark.parametrize(
     "what", ["escapes", "markup", "a list", "deep", "many terms", "no query", "long"]
 )
-async def test_the_workbench_opens_on_edited_rows(tmp_path: Path, what: str) -> None:
-    from soak.cells import VALUES, columns, edit, prepare
+async def test_the_workbench_opens_on_edited_rows(path: Path, what: str) -> None:
+    from soak.cells import VALUES, columns, edit
 
     from nfh_tui.app import WorkbenchApp
 
-    path = tmp_path / "nfh.db"
-    prepare(path)
     known = columns(path)
     for table, column in ON_SCREEN:
         assert (table, column) in known
