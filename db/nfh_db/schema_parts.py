@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from nfh_db import connection
@@ -68,10 +68,18 @@ class Part:
 def parts(reader: Connection) -> Iterator[Part]:
     """Yield all parts except those that SQLite creates itself, such as indexes of keys."""
     for row in reader.execute(READ):
-        type_, name, table, sql = (str(one or b"", "utf-8", "surrogateescape") for one in row)
-        if (type_ == "index" and row[3] is None) or sql in OF_SQLITE:
-            continue
-        yield Part(type_, name, table, " ".join(sql.split()))
+        part = _part(row)
+        if part is not None:
+            yield part
+
+
+# Each opening of a database reads the same hundred rows.
+@lru_cache(maxsize=1024)
+def _part(row: tuple[bytes | None, ...]) -> Part | None:
+    type_, name, table, sql = (str(one or b"", "utf-8", "surrogateescape") for one in row)
+    if (type_ == "index" and row[3] is None) or sql in OF_SQLITE:
+        return None
+    return Part(type_, name, table, " ".join(sql.split()))
 
 
 def foreign(reader: Connection, version: int) -> tuple[Part, ...]:

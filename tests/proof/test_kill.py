@@ -15,8 +15,9 @@ from nfh_db.connection import connect
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind
+from tests.conftest import LONG
 
-KILLS = 20
+KILLS = 20 if LONG else 8
 
 
 def test_nothing_that_was_reported_as_saved_is_lost(tmp_path: Path) -> None:

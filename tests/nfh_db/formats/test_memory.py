@@ -30,6 +30,9 @@ FORMATS = {
 }
 """Formats that are read piece by piece, with the bytes that an item of the sample takes."""
 
+SHORT = {"gold", "label-studio"}
+"""What `make test` does: our own format, and JSON with a reader of its own."""
+
 LARGER = {"label-studio": 3}
 """Formats whose reader holds more, some 16 MB: their file and its bound are so many times as
 large."""
@@ -53,12 +56,16 @@ def weighed(what: str, name: str, path: Path, items: int) -> dict[str, int]:
     return found
 
 
+def _item(name: str) -> object:
+    return name if name in SHORT else pytest.param(name, marks=pytest.mark.long)
+
+
 def _path(name: str, folder: Path) -> Path:
     format_ = by_name(name)
     return folder / ("big" if format_.members else f"big{format_.extensions[0]}")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [_item(name) for name in FORMATS])
 def test_a_large_file_is_never_held_as_a_whole(name: str, tmp_path: Path) -> None:
     path = _path(name, tmp_path)
     times = LARGER.get(name, 1)
@@ -72,6 +79,7 @@ def test_a_large_file_is_never_held_as_a_whole(name: str, tmp_path: Path) -> Non
     assert back["grown"] < bound
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SLOW)
 def test_many_items_take_no_more_than_a_few(name: str, tmp_path: Path) -> None:
     path = _path(name, tmp_path)
