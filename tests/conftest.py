@@ -2,9 +2,12 @@
 
 import gc
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -25,6 +28,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # of each terminal that a test opens.
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
+
+IN_MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+"""Bytes that must be free there."""
 
 LONG = bool(os.environ.get("NFH_TEST_LONG"))
 """True for `make long`: property tests with all examples, and the tests marked so."""
@@ -61,6 +68,24 @@ SLOWEST = (
     "nfh_tui/workbench",
 )
 """What takes longest begins first, so that no process is left with a long file at the end."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep temporary files in memory, where there is room.
+
+    Databases write through to the disk at each commit, which takes longer than most tests.
+    """
+    if "TMPDIR" in os.environ or not IN_MEMORY.is_dir():
+        return
+    for left in IN_MEMORY.glob("nfh-tests-*"):
+        if not Path("/proc", left.name.rpartition("-")[2]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    if shutil.disk_usage(IN_MEMORY).free < ROOM:
+        return
+    folder = IN_MEMORY / f"nfh-tests-{os.getpid()}"
+    folder.mkdir(mode=0o700)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -150,6 +150,7 @@ print("alive")
 """
 
 
+@pytest.mark.long
 def test_no_byte_of_a_parquet_footer_ends_the_process() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FOOTERS], capture_output=True, text=True, check=False

@@ -73,9 +73,14 @@ def test_a_third_partys_format_is_one_like_ours(packages: Path) -> None:
     ("row", "says"),
     [
         ("No, three.\t4\t90\tAGE", "the span 4 to 90 is outside a text of 10 characters"),
-        ("No, three.\t4\t8\tAGE", "the span 4 to 8 cuts through a word"),
-        ("No, three.\t4\t9\tWHEN", "'WHEN' is not a valid Kind"),
-        ("No, three.\tAGE", "wanted text, start, end and kind with tabs between"),
+        *(
+            pytest.param(row, says, marks=pytest.mark.long)
+            for row, says in (
+                ("No, three.\t4\t8\tAGE", "the span 4 to 8 cuts through a word"),
+                ("No, three.\t4\t9\tWHEN", "'WHEN' is not a valid Kind"),
+                ("No, three.\tAGE", "wanted text, start, end and kind with tabs between"),
+            )
+        ),
     ],
 )
 def test_its_refusals_are_sentences(packages: Path, row: str, says: str) -> None:
@@ -128,6 +133,7 @@ def test_a_plugin_that_ends_the_program_is_left_out(
     assert json.loads(listed.stdout)["formats"]
 
 
+@pytest.mark.long
 def test_a_plugin_that_leaves_while_it_works(packages: Path) -> None:
     _install(packages, "exits_format", EXITS.replace("WHAT", "ending"), "FORMAT")
     home = packages.parent

@@ -95,7 +95,7 @@ def killed(copies, write: int, place: str) -> bool:
     return process.stdout != "done\n"
 
 
-@pytest.mark.parametrize("place", ["inside", "behind"])
+@pytest.mark.parametrize("place", ["inside", pytest.param("behind", marks=pytest.mark.long)])
 def test_a_merge_that_is_killed_comes_in_wholly_or_not_at_all(
     parted, saying, sound, place: str
 ) -> None:

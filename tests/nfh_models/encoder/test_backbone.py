@@ -233,6 +233,7 @@ def test_an_architecture_that_only_transformers_knows(bert: Path) -> None:
     assert not isinstance(built(other), Bert)
 
 
+@pytest.mark.long
 def test_whole_is_not_needed_to_be_trained_anew(bert: Path, tmp_path: Path) -> None:
     """A model's directory runs our own BERT: `transformers` is not loaded for it."""
     import subprocess

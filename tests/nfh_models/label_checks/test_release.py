@@ -39,6 +39,7 @@ def lines(found: LabelProblems) -> Lines:
     return of
 
 
+@pytest.mark.long
 def test_every_cut_anchor_is_found(lines: Lines) -> None:
     cut = {68, 78, 215, 307, 342, 388, 503, 589, 634, 635, 706, 710, 765, 828, 856, 904}
     assert cut <= lines("number-beside")

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 TORCH_AFTER = """
 import sys
 from nfh_models.parsing.spacy_parser import installed_pipelines
@@ -21,6 +23,7 @@ def run(code: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.long
 def test_spacy_is_loaded_without_torch_and_torch_can_follow() -> None:
     assert run(TORCH_AFTER) == ["False", "2"]
 

@@ -182,6 +182,7 @@ for report in made.train(made.SmallLearner(), made.PLAN, Path(sys.argv[2]), made
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_kill_minus_nine(whole, tmp_path):
     helper = Path(__file__).with_name("small_learner.py")

@@ -142,6 +142,7 @@ def test_hostile_text_is_shown_and_steers_nothing(call: Call, database: Path) ->
     assert "␛[31m[red]\\u202e came with 7 rows, 3 are kept" in result.stdout
 
 
+@pytest.mark.long
 def test_a_damaged_file_is_a_sentence_or_a_report(
     program: Program, database: Path, home: Path
 ) -> None:

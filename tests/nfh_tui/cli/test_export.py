@@ -251,6 +251,7 @@ def test_what_cannot_be_printed_is_a_sentence(program: Program, call: str) -> No
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_output_is_utf8_whatever_the_terminal_says(program: Program, home: Path) -> None:
     (home / "d.txt").write_text("Ann: né 小明 two\n", encoding="utf-8")
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}

@@ -95,6 +95,7 @@ def test_who_stops_following_leaves_the_job_at_work(call: Call, path: Path) -> N
     assert call("jobs", "cancel", "1", "--db", path).exit_code == 0
 
 
+@pytest.mark.long
 def test_what_was_killed_is_taken_up_by_whoever_waits(call: Call, path: Path) -> None:
     assert call(*TRAIN, "--db", path).exit_code == 0
     until(lambda: jobs(path)[0].phase)

@@ -46,6 +46,7 @@ def predictions(store: Store) -> list[object]:
     ]
 
 
+@pytest.mark.long
 def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
     cluster: LocalCluster,
     path: Path,

@@ -23,6 +23,7 @@ MOMENTS = ("reading", "training, epoch 2", "judging resolution")
 """What it is at when it is killed: fewer than the times that a job may die without a word."""
 
 
+@pytest.mark.long
 def test_killed_again_and_again_one_model_comes_of_it(
     path: Path, add: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

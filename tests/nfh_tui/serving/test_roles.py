@@ -5,7 +5,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -174,6 +174,7 @@ async def test_a_guest_who_annotates_changes_what_is_their_own(
     assert {"answer", "flag", "place", "saved_view", "act"} <= changed(before, after).keys()
 
 
+@pytest.mark.long
 async def test_a_guest_who_adjudicates_changes_also_gold(
     database: Path, beside: Beside
 ) -> None:
@@ -321,6 +322,7 @@ async def test_a_guests_client_cannot_change_more_than_they_may(
     assert beside.runners == 0
 
 
+@cache
 def asked_for(how: str) -> set[str]:
     """What the product has the client read or write, by the name that it has in the store."""
     found = set()
@@ -426,6 +428,7 @@ def test_the_store_of_a_reader_is_written_to_by_nobody(database: Path) -> None:
     assert dump(database) == before
 
 
+@pytest.mark.long
 async def test_the_commands_that_screens_of_a_reader_run_write_nothing(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,7 +54,9 @@ def dialog_event(dialog, closing):
     return Callback(callback=dialog.action_close)
 
 
-@pytest.mark.parametrize("key", ["enter", "escape", "q"])
+@pytest.mark.parametrize(
+    "key", ["enter", *(pytest.param(key, marks=pytest.mark.long) for key in ("escape", "q"))]
+)
 async def test_a_text_closes_once(open_desk, key):
     async with open_desk(mode="browse") as desk:
         await desk.press("question_mark")

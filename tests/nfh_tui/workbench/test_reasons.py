@@ -67,7 +67,10 @@ async def back(desk, mode: Mode) -> None:
         await screen.set_mode(mode)
 
 
-@pytest.mark.parametrize("queue", QUERIES)
+@pytest.mark.parametrize(
+    "queue",
+    ["full", pytest.param("empty", marks=pytest.mark.long)],
+)
 @pytest.mark.parametrize("mode", Mode)
 async def test_every_act_changes_something_or_says_something(open_desk, mode, queue):
     silent, wrong = [], []
