@@ -1,5 +1,6 @@
 """What every test may use."""
 
+import atexit
 import gc
 import os
 import shutil
@@ -7,7 +8,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -70,7 +70,7 @@ SLOWEST = (
 """What takes longest begins first, so that no process is left with a long file at the end."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     """Keep temporary files in memory, where there is room.
 
     Databases write through to the disk at each commit, which takes longer than most tests.
@@ -85,7 +85,8 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = IN_MEMORY / f"nfh-tests-{os.getpid()}"
     folder.mkdir(mode=0o700)
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+    # Not at the end of the session: multiprocessing removes a folder of its own in it at exit.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
