@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
@@ -225,9 +225,6 @@ GIVEN_OF_ANCHORS = """
 SELECT s.anchor_id, s.annotator_id, s.id, s.purpose, s.state, s.assigned_at
 FROM json_each(:ids) AS j CROSS JOIN assignment AS s ON s.anchor_id = j.value
 WHERE s.role = :role"""
-LAST_DONE_IN_ROLE = """
-SELECT annotator_id, max(finished_at) FROM assignment
-WHERE role = :role AND state = 'done' GROUP BY annotator_id"""
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM assignment
 WHERE annotator_id = :person AND role = :role"""
@@ -311,8 +308,8 @@ class AssignmentPlan:
     role: Role
     each: int
     abandoned: str
-    last: Mapping[int, str]
-    """When each person last finished an assignment."""
+    last: Mapping[tuple[int, str], str]
+    """As of `last_done`."""
 
     slots: dict[int, list[OpenSlot]] = field(default_factory=dict)
     """By item."""
@@ -338,19 +335,17 @@ class AssignmentPlan:
         return max(self.each, BOTH) if anchor in self.doubles else self.each
 
 
-def last_done(connection: Connection, role: Role) -> dict[int, str]:
-    """When each person last finished an assignment in a role, by id."""
-    return dict(connection.execute(LAST_DONE_IN_ROLE, {"role": role.value}).fetchall())
+def last_done(connection: Connection) -> dict[tuple[int, str], str]:
+    """When each person last finished an assignment, by id and role."""
+    return {(person, role): at for person, role, at in connection.execute(LAST_DONE)}
 
 
 def known_of(
-    connection: Connection,
-    ids: Sequence[int],
-    role: Role,
-    abandoned: str,
-    last: Mapping[int, str],
+    connection: Connection, ids: Sequence[int], plan: AssignmentPlan
 ) -> dict[int, AssignedItem]:
+    """The answers and assignments of items in the role of a plan."""
     found = {anchor: AssignedItem() for anchor in ids}
+    role, before = plan.role, plan.abandoned
     for key in _keys(ids, role):
         for anchor, person in connection.execute(ANSWERS, key):
             found[anchor].have.add(person)
@@ -362,7 +357,7 @@ def known_of(
             known.double |= purpose == Purpose.DOUBLE
             if state != "open":
                 continue
-            gone = at <= abandoned and last.get(person, "") <= abandoned
+            gone = at <= before and plan.last.get((person, role.value), "") <= before
             if gone and purpose != Purpose.AUDIT:
                 known.abandoned.append(id_)
             else:
@@ -383,9 +378,9 @@ def plan(
     wanted: AssignmentRequest,
 ) -> AssignmentPlan:
     """Plan the assignments of these items. Needs a connection in a read transaction."""
-    last = last_done(connection, wanted.role)
+    last = last_done(connection)
     made = AssignmentPlan(system.now(), wanted.role, wanted.each, wanted.abandoned, last)
-    known = known_of(connection, ids, wanted.role, wanted.abandoned, last)
+    known = known_of(connection, ids, made)
     numbers = [person.id for person in people]
     made.doubles = _doubles(ids, known, numbers, wanted)
     passage = dict(
@@ -517,7 +512,7 @@ WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND role = 'adjudicator'
 GIVE = """
 INSERT INTO assignment (anchor_id, annotator_id, role, purpose, position, expected, run,
     assigned_at)
-VALUES (:anchor, :person, :role, :purpose, :position, :expected, :run, :at)
+VALUES (:anchor, :person, :role, :purpose, :position, :expected, :run, :run)
 ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
     purpose = excluded.purpose, state = 'open', position = excluded.position,
     expected = excluded.expected, verdict = NULL, stratum = NULL, run = excluded.run,
@@ -554,7 +549,7 @@ def _give_items(
     connection: Connection, plan: AssignmentPlan, anchors: Sequence[int]
 ) -> list[OpenSlot]:
     """Assign what these items lack now, and return their abandoned assignments."""
-    known = known_of(connection, anchors, plan.role, plan.abandoned, plan.last)
+    known = known_of(connection, anchors, plan)
     given: list[OpenSlot] = []
     back: list[int] = []
     for anchor in anchors:
@@ -578,29 +573,15 @@ def _give_checks(
 ) -> list[OpenSlot]:
     """Assign the checks whose person has not got the item otherwise."""
     anchors = sorted({slot.anchor for slot in slots})
-    known = known_of(connection, anchors, plan.role, plan.abandoned, plan.last)
+    known = known_of(connection, anchors, plan)
     given = [slot for slot in slots if slot.person not in known[slot.anchor].have]
     _insert(connection, plan, given)
     return given
 
 
 def _insert(connection: Connection, plan: AssignmentPlan, slots: Iterable[OpenSlot]) -> None:
-    connection.executemany(
-        GIVE,
-        [
-            {
-                "anchor": slot.anchor,
-                "person": slot.person,
-                "role": plan.role.value,
-                "purpose": slot.purpose.value,
-                "position": slot.position,
-                "expected": slot.expected,
-                "run": plan.run,
-                "at": plan.run,
-            }
-            for slot in slots
-        ],
-    )
+    of_all = {"role": plan.role, "run": plan.run}
+    connection.executemany(GIVE, [asdict(slot) | of_all for slot in slots])
 
 
 def take_back(writing: Writing, ids: Sequence[int]) -> None:
@@ -636,7 +617,7 @@ SELECT n.name, s.role, s.annotator_id,
 FROM assignment AS s JOIN annotator AS n ON n.id = s.annotator_id
 WHERE s.anchor_id IN (SELECT a.id FROM anchor AS a WHERE {where})
 GROUP BY s.annotator_id, s.role ORDER BY n.name, s.role"""
-LAST_DONE_BY_ROLE = """
+LAST_DONE = """
 SELECT annotator_id, role, max(finished_at) FROM assignment
 WHERE state = 'done' GROUP BY annotator_id, role"""
 # An audit is a sample: it is drawn again, and not reassigned.
@@ -684,7 +665,7 @@ def everybody(
     connection: Connection, query: Query, me_id: int, before: str
 ) -> tuple[PersonProgress, ...]:
     """The progress of everybody who was assigned anchors of a query, by name and role."""
-    last = _last_done(connection)
+    last = last_done(connection)
     compiled = compile_query(query, me_id)
     statement = PEOPLE.format(where=compiled.where)
     rows = connection.execute(statement, compiled.parameters | {"before": before})
@@ -696,10 +677,6 @@ def everybody(
     return tuple(found)
 
 
-def _last_done(connection: Connection) -> dict[tuple[int, str], str]:
-    return {(person, role): at for person, role, at in connection.execute(LAST_DONE_BY_ROLE)}
-
-
 def abandoned(
     connection: Connection, query: Query, me_id: int, before: str, name: str | None = None
 ) -> dict[str, list[int]]:
@@ -707,7 +684,7 @@ def abandoned(
 
     name: only those of this person.
     """
-    last = _last_done(connection)
+    last = last_done(connection)
     compiled = compile_query(query, me_id)
     statement = OPEN.format(where=compiled.where)
     found: dict[str, list[int]] = {}

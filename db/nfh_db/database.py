@@ -335,12 +335,8 @@ def _upgrade(writer: Connection, path: Path) -> None:
             if version > 0:
                 _back_up(path, version)
             _migrate(writer)
-            if 0 < version < WITH_DIFFERENCES:
-                _fill_differences(writer)
-            if 0 < version < WITH_CONFIDENCE:
-                _fill_for_finding(writer)
-            if 0 < version < WITH_ENTROPY:
-                _fill_entropy(writer)
+            if version > 0:
+                _fill(writer, version)
             _check_references(writer, path)
             writer.execute(SET_APPLICATION_ID)
             writer.execute(f"PRAGMA user_version = {connection.SCHEMA_VERSION:d}")
@@ -356,25 +352,19 @@ def _migrate(writer: Connection) -> None:
     migrations.apply(Database(writer, execute_plugins=False))
 
 
-def _fill_differences(writer: Connection) -> None:
-    from nfh_db import answers
-
-    for (anchor_id,) in writer.execute(SEVERAL_ANSWERS).fetchall():
-        answers.recompute(writer, anchor_id)
-
-
-def _fill_for_finding(writer: Connection) -> None:
+def _fill(writer: Connection, version: int) -> None:
+    """Fill the tables and columns that a schema of this version did not have."""
     from nfh_db import answers, predictions
 
-    for (anchor_id,) in writer.execute(ANSWERED_AND_DECIDED).fetchall():
-        answers.recompute(writer, anchor_id)
-    predictions.fill_confidence(writer)
-
-
-def _fill_entropy(writer: Connection) -> None:
-    from nfh_db import predictions
-
-    predictions.fill_entropy(writer)
+    recomputed = (WITH_DIFFERENCES, SEVERAL_ANSWERS), (WITH_CONFIDENCE, ANSWERED_AND_DECIDED)
+    for first, anchors in recomputed:
+        if version < first:
+            for (anchor_id,) in writer.execute(anchors).fetchall():
+                answers.recompute(writer, anchor_id)
+    if version < WITH_CONFIDENCE:
+        predictions.fill_confidence(writer)
+    if version < WITH_ENTROPY:
+        predictions.fill_entropy(writer)
 
 
 def _check_references(writer: Connection, path: Path) -> None:

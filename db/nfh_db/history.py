@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nfh_db import assignments, batches, passages
+from nfh_db.anchors import SPLIT
 from nfh_db.connection import Connection, Repository, reads
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
@@ -56,14 +57,11 @@ SELECT item, id FROM chain ORDER BY item, back"""
 # The order of the unique index on spans, so that nothing has to be sorted.
 OF_QUERY = """
 SELECT a.id FROM anchor AS a WHERE {where} ORDER BY a.passage_id, a.start, a.stop"""
-DETAILS = """
-SELECT a.id, a.passage_id, a.start, a.stop, d.name, a.state, a.removed, a.replaced_by,
-    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading'
-     ORDER BY s.batch_id, s.line LIMIT 1)
+DETAILS = f"""
+SELECT a.id, a.passage_id, a.start, a.stop, d.name, a.state, a.removed, a.replaced_by, {SPLIT}
 FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id
 JOIN document AS d ON d.id = p.document_id LEFT JOIN batch AS b ON b.id = a.batch_id
-WHERE a.id IN (SELECT value FROM json_each(:ids)) AND coalesce(b.state, '') <> 'loading'"""
+WHERE a.id IN (SELECT value FROM json_each(:ids)) AND coalesce(b.state, '') <> 'loading'"""  # noqa: S608 - made of constants
 IDS = """
 SELECT a.id, lower(hex(p.digest)), a.start, a.stop
 FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id

@@ -61,16 +61,13 @@ from nfh_models.domain import Anchor, Answer, Passage, anchor_id
 # The order is that of the index that makes spans unique.
 BALLOT_ANCHORS = """
 SELECT a.id FROM anchor AS a WHERE {where} ORDER BY a.passage_id, a.start, a.stop"""
-BALLOT_DETAILS = """
-SELECT a.id, a.passage_id, d.name, a.start, a.stop, a.state,
-    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading'
-     ORDER BY s.batch_id, s.line LIMIT 1)
+BALLOT_DETAILS = f"""
+SELECT a.id, a.passage_id, d.name, a.start, a.stop, a.state, {anchors.SPLIT}
 FROM json_each(:ids) AS j
 JOIN anchor AS a ON a.id = j.value
 JOIN passage AS p ON p.id = a.passage_id
 JOIN document AS d ON d.id = p.document_id
-ORDER BY a.passage_id, a.start, a.stop"""
+ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
 
 AT_ONCE = 1_000
 
@@ -118,10 +115,7 @@ def of_anchors(connection: Connection, ids: Sequence[int]) -> Iterator[Ballot]:
 
 READ = f"""
 SELECT a.passage_id, a.start, a.stop, a.state, a.blocking, a.notes, a.pattern, a.replaces,
-    d.name,
-    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading'
-     ORDER BY s.batch_id, s.line LIMIT 1)
+    d.name, {anchors.SPLIT}
 FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id
 JOIN document AS d ON d.id = p.document_id
 WHERE a.id = :id AND {anchors.VISIBLE}"""  # noqa: S608 - made of constants
@@ -335,15 +329,12 @@ SELECT count(DISTINCT a.id)
 FROM gold AS g JOIN successor AS x ON x.origin = g.anchor_id JOIN anchor AS a ON a.id = x.id
 WHERE g.removed = 0 AND {VISIBLE}
     AND NOT EXISTS (SELECT 1 FROM gold AS n WHERE n.anchor_id = a.id AND n.removed = 0)"""  # noqa: S608 - made of constants
-EXPORT_DETAILS = """
-SELECT a.id, a.passage_id, a.start, a.stop,
-    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading'
-     ORDER BY s.batch_id, s.line LIMIT 1),
+EXPORT_DETAILS = f"""
+SELECT a.id, a.passage_id, a.start, a.stop, {anchors.SPLIT},
     (SELECT s.labels FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND s.labels LIKE '{%'
+     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND s.labels LIKE '{{%'
      ORDER BY s.batch_id, s.line LIMIT 1)
-FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids))"""
+FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids))"""  # noqa: S608 - made of constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from nfh_db import jobs, models, passages, system
-from nfh_db.anchors import VISIBLE
+from nfh_db.anchors import SPLIT, VISIBLE
 from nfh_db.connection import (
     Connection,
     Connections,
@@ -47,11 +47,7 @@ SELECT json_group_array(id) FROM (
     SELECT DISTINCT a.passage_id AS id FROM anchor AS a WHERE {where} ORDER BY 1)"""
 # All anchors that a passage has or had: a removed span must not be identified again.
 NUMBERS = f"""
-SELECT a.passage_id, a.id, a.start, a.stop, a.kind, {VISIBLE},
-    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading'
-     ORDER BY s.batch_id, s.line LIMIT 1),
-    i.nfh, i.rule
+SELECT a.passage_id, a.id, a.start, a.stop, a.kind, {VISIBLE}, {SPLIT}, i.nfh, i.rule
 FROM anchor AS a
 LEFT JOIN identification AS i ON i.anchor_id = a.id AND i.model_id = :model
 WHERE a.passage_id IN (SELECT value FROM json_each(:ids))

@@ -2,9 +2,10 @@
 name.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
@@ -191,6 +192,45 @@ def _cut_after(words: Sequence[str], start: int, limit: int) -> int:
             if words[place] in marks:
                 return place + 1
     return limit
+
+
+def in_pieces(
+    word_spans: Iterable[WordSpan],
+    longest: int,
+    size: int,
+    parse: Callable[[Sequence[ParserPiece], Sequence[WordSpan]], Iterable[Parsed]],
+) -> Iterator[Parsed]:
+    """One parse for each span, in order, joined from those of its pieces.
+
+    longest, size: as in `batches`. parse: gives the parse of each piece of a group, with heads
+    counted from the begin of the piece and trees from that of the span; it gets the spans of
+    the batch, too.
+    """
+    for waiting, pieces in batches(word_spans, longest, size):
+        parts: list[list[Parsed]] = [[] for _ in waiting]
+        for group in groups(pieces, size):
+            for piece, parsed in zip(group, parse(group, waiting), strict=True):
+                parts[piece.span].append(parsed)
+        for word_span, found in zip(waiting, parts, strict=True):
+            yield _joined(word_span.words, found)
+
+
+def _joined(words: Sequence[str], parts: Sequence[Parsed]) -> Parsed:
+    """The parses of a span's pieces as one, with the words as they came."""
+    starts = accumulate((len(part.words) for part in parts), initial=0)
+    return Parsed(
+        words,
+        [tag for part in parts for tag in part.pos],
+        [tag for part in parts for tag in part.tags],
+        [lemma for part in parts for lemma in part.lemmas],
+        [
+            start + head
+            for start, part in zip(starts, parts, strict=False)
+            for head in part.heads
+        ],
+        [relation for part in parts for relation in part.relations],
+        [tree for part in parts for tree in part.trees],
+    )
 
 
 def groups(pieces: Iterable[ParserPiece], size: int) -> Iterator[list[ParserPiece]]:

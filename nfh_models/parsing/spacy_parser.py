@@ -19,8 +19,7 @@ from nfh_models.parsing.base import (
     ParserError,
     ParserPiece,
     WordSpan,
-    batches,
-    groups,
+    in_pieces,
     shown,
 )
 
@@ -225,14 +224,7 @@ class SpacyParser:
         Words without a visible character are parsed as white space. Raises ParserError where
         spaCy fails.
         """
-        lemmas = ParseLayer.LEMMA in self.layers
-        for waiting, pieces in batches(word_spans, LONGEST, BATCH):
-            parts: list[list[Parsed]] = [[] for _ in waiting]
-            for group in groups(pieces, BATCH):
-                for piece, parsed in zip(group, self._parse(group, waiting), strict=True):
-                    parts[piece.span].append(parsed)
-            for word_span, found in zip(waiting, parts, strict=True):
-                yield _joined(word_span.words, found, lemmas=lemmas)
+        return in_pieces(word_spans, LONGEST, BATCH, self._parse)
 
     def _parse(
         self, pieces: Sequence[ParserPiece], word_spans: Sequence[WordSpan]
@@ -252,7 +244,11 @@ class SpacyParser:
                 raise ParserError(
                     f"{self.name} cannot parse a sentence ({first_line(error)})"
                 ) from error
-            return [parsed_of(doc, lemmas=ParseLayer.LEMMA in self.layers) for doc in done]
+            lemmas = ParseLayer.LEMMA in self.layers
+            return [
+                _parsed(doc, word_spans[one.span].words[one.start : one.end], lemmas=lemmas)
+                for doc, one in zip(done, pieces, strict=True)
+            ]
 
     def _doc(self, words: Sequence[str], spaces: Sequence[bool]) -> "Doc":
         from spacy.tokens import Doc
@@ -261,35 +257,17 @@ class SpacyParser:
         return Doc(self._language.vocab, seen, list(spaces))
 
 
-def _joined(words: Sequence[str], parts: Sequence[Parsed], *, lemmas: bool) -> Parsed:
-    """The parses of a span's pieces as one, with the words as they came."""
-    pos: list[str] = []
-    tags: list[str] = []
-    bases: list[str] = []
-    heads: list[int] = []
-    relations: list[str] = []
-    for part in parts:
-        start = len(pos)
-        pos += part.pos
-        tags += part.tags
-        bases += part.lemmas
-        heads += [start + head for head in part.heads] if start else part.heads
-        relations += part.relations
-    if lemmas:
-        bases = [
-            base if base.strip() else word for base, word in zip(bases, words, strict=True)
-        ]
-    return Parsed(words, pos, tags, bases, heads, relations)
-
-
-def parsed_of(doc: "Doc", *, lemmas: bool) -> Parsed:
-    """The layers of a parsed Doc."""
+def _parsed(doc: "Doc", words: Sequence[str], *, lemmas: bool) -> Parsed:
+    """The layers of a parsed Doc. words: as they came; they stand in for empty lemmas."""
     tokens = list(doc)
+    bases = [token.lemma_ for token in tokens] if lemmas else []
     return Parsed(
-        words=[token.text for token in tokens],
+        words,
         pos=[token.pos_ for token in tokens],
         tags=[token.tag_ for token in tokens],
-        lemmas=[token.lemma_ for token in tokens] if lemmas else (),
+        lemmas=[
+            base if base.strip() else word for base, word in zip(bases, words, strict=False)
+        ],
         heads=[token.head.i for token in tokens],
         relations=[token.dep_.lower() for token in tokens],
     )

@@ -27,8 +27,7 @@ from nfh_models.parsing.base import (
     ParserPiece,
     Tree,
     WordSpan,
-    batches,
-    groups,
+    in_pieces,
 )
 from nfh_models.parsing.spacy_parser import first_line
 
@@ -45,7 +44,9 @@ _PICKLED_DICTIONARY = 2
 
 
 class StanzaModelKind(StrEnum):
-    """A kind of model file, by the name of its folder in stanza's layout."""
+    """A kind of model file, by the name of its folder in stanza's layout, which is also part of
+    the names of stanza's settings.
+    """
 
     POS = "pos"
     LEMMA = "lemma"
@@ -54,6 +55,14 @@ class StanzaModelKind(StrEnum):
     PRETRAIN = "pretrain"
     FORWARD = "forward_charlm"
     BACKWARD = "backward_charlm"
+
+
+SUPPORT = {
+    StanzaModelKind.PRETRAIN: "wordvec_pretrain_file",
+    StanzaModelKind.FORWARD: "charlm_forward_file",
+    StanzaModelKind.BACKWARD: "charlm_backward_file",
+}
+"""What a model's configuration calls the files that it was trained with."""
 
 
 def read_weights(path: Path) -> Mapping[str, Any]:
@@ -138,10 +147,9 @@ def needs(need: StanzaModelKind, part: StanzaModelKind, weights: Mapping[str, An
     if need is StanzaModelKind.PRETRAIN:
         if part is StanzaModelKind.LEMMA:
             return bool(inner)
-        return bool(config.get("wordvec_pretrain_file")) and bool(config.get("pretrain", True))
-    key = "charlm_forward_file" if need is StanzaModelKind.FORWARD else "charlm_backward_file"
+        return bool(config.get(SUPPORT[need])) and bool(config.get("pretrain", True))
     own = bool(config.get("charlm", part is StanzaModelKind.CONSTITUENCY)) and bool(
-        config.get(key)
+        config.get(SUPPORT[need])
     )
     return own or any(args.get("use_charlm") for args in inner)
 
@@ -183,13 +191,14 @@ def _transformer(part: object) -> str | None:
 LANGUAGE = "en"
 SUFFIX = ".pt"
 
-PROCESSORS = (
-    StanzaModelKind.POS,
-    StanzaModelKind.LEMMA,
-    StanzaModelKind.DEPPARSE,
-    StanzaModelKind.CONSTITUENCY,
-)
-SUPPORT = (StanzaModelKind.PRETRAIN, StanzaModelKind.FORWARD, StanzaModelKind.BACKWARD)
+PROCESSORS = {
+    StanzaModelKind.POS: ParseLayer.POS,
+    StanzaModelKind.LEMMA: ParseLayer.LEMMA,
+    StanzaModelKind.DEPPARSE: ParseLayer.DEPENDENCY,
+    StanzaModelKind.CONSTITUENCY: ParseLayer.CONSTITUENCY,
+}
+"""What each model gives."""
+
 _NAMED = {
     StanzaModelKind.POS: "taggers",
     StanzaModelKind.LEMMA: "lemmatizers",
@@ -351,12 +360,7 @@ def _entry(listed: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _by_name(paths: list[Path], config: Mapping[str, Any], need: StanzaModelKind) -> list[Path]:
     """Of several files, the one whose name the model has from its training."""
-    key = {
-        StanzaModelKind.PRETRAIN: "wordvec_pretrain_file",
-        StanzaModelKind.FORWARD: "charlm_forward_file",
-        StanzaModelKind.BACKWARD: "charlm_backward_file",
-    }[need]
-    trained = Path(str(config.get(key) or "")).name
+    trained = Path(str(config.get(SUPPORT[need]) or "")).name
     return [path for path in paths if path.name == trained] or paths
 
 
@@ -378,18 +382,6 @@ quadratic.
 BATCH = 3000
 """Tokens parsed together."""
 
-_LAYERS = {
-    StanzaModelKind.POS: ParseLayer.POS,
-    StanzaModelKind.LEMMA: ParseLayer.LEMMA,
-    StanzaModelKind.DEPPARSE: ParseLayer.DEPENDENCY,
-    StanzaModelKind.CONSTITUENCY: ParseLayer.CONSTITUENCY,
-}
-_PATHS = {
-    StanzaModelKind.PRETRAIN: "pretrain_path",
-    StanzaModelKind.FORWARD: "forward_charlm_path",
-    StanzaModelKind.BACKWARD: "backward_charlm_path",
-}
-
 
 class StanzaParser:
     """Stanza's models of one folder. A span is parsed as one sentence, a long one in pieces.
@@ -409,15 +401,11 @@ class StanzaParser:
         Words that a parser cannot see (white space, control characters) are parsed as "_" and
         keep themselves as lemma. Raises ParserError where stanza fails.
         """
-        for waiting, pieces in batches(word_spans, LONGEST, BATCH):
-            results = [_Result(word_span, self.layers) for word_span in waiting]
-            for group in groups(pieces, BATCH):
-                for piece, sentence in zip(group, self._process(group), strict=True):
-                    results[piece.span].add(piece, sentence)
-            for result in results:
-                yield result.parsed()
+        return in_pieces(word_spans, LONGEST, BATCH, self._parse)
 
-    def _process(self, pieces: Sequence[ParserPiece]) -> list[Any]:
+    def _parse(
+        self, pieces: Sequence[ParserPiece], word_spans: Sequence[WordSpan]
+    ) -> list[Parsed]:
         from stanza import Document
 
         document = Document(
@@ -433,49 +421,35 @@ class StanzaParser:
                 raise ParserError(
                     f"{self.name} cannot parse a sentence ({first_line(error)})"
                 ) from error
-        sentences: list[Any] = list(done.sentences)
-        return sentences
+        return [
+            _parsed(sentence, one, word_spans[one.span].words[one.start : one.end], self.layers)
+            for sentence, one in zip(done.sentences, pieces, strict=True)
+        ]
 
 
-class _Result:
-    """The layers of one span, collected piece by piece."""
-
-    def __init__(self, word_span: WordSpan, layers: frozenset[ParseLayer]) -> None:
-        self.word_span = word_span
-        self.layers = layers
-        self.pos: list[str] = []
-        self.tags: list[str] = []
-        self.lemmas: list[str] = []
-        self.heads: list[int] = []
-        self.relations: list[str] = []
-        self.trees: list[Tree] = []
-
-    def add(self, piece: ParserPiece, sentence: Any) -> None:  # noqa: ANN401
-        words = sentence.words
-        self.pos += [word.upos or "X" for word in words]
-        self.tags += [word.xpos or "" for word in words]
-        if ParseLayer.LEMMA in self.layers:
-            given = self.word_span.words[piece.start : piece.end]
-            for word, seen, original in zip(words, piece.words, given, strict=True):
-                self.lemmas.append(original if seen == STAND_IN else word.lemma or original)
-        if ParseLayer.DEPENDENCY in self.layers:
-            for place, word in enumerate(words):
-                self.heads.append(piece.start + (word.head - 1 if word.head else place))
-                self.relations.append((word.deprel or "dep").lower())
-        if ParseLayer.CONSTITUENCY in self.layers:
-            tags = [word.xpos or word.upos or "X" for word in words]
-            self.trees.append(tree_of(sentence.constituency, piece.start, tags))
-
-    def parsed(self) -> Parsed:
-        return Parsed(
-            words=self.word_span.words,
-            pos=self.pos,
-            tags=self.tags,
-            lemmas=self.lemmas,
-            heads=self.heads,
-            relations=self.relations,
-            trees=self.trees,
-        )
+def _parsed(
+    sentence: Any,  # noqa: ANN401
+    piece: ParserPiece,
+    given: Sequence[str],
+    layers: frozenset[ParseLayer],
+) -> Parsed:
+    """The layers of a parsed piece. given: its words as they came."""
+    words = sentence.words
+    lemmas: list[str] = []
+    heads: list[int] = []
+    relations: list[str] = []
+    trees: list[Tree] = []
+    if ParseLayer.LEMMA in layers:
+        for word, seen, original in zip(words, piece.words, given, strict=True):
+            lemmas.append(original if seen == STAND_IN else word.lemma or original)
+    if ParseLayer.DEPENDENCY in layers:
+        heads = [word.head - 1 if word.head else place for place, word in enumerate(words)]
+        relations = [(word.deprel or "dep").lower() for word in words]
+    if ParseLayer.CONSTITUENCY in layers:
+        leaves = [word.xpos or word.upos or "X" for word in words]
+        trees = [tree_of(sentence.constituency, piece.start, leaves)]
+    pos, tags = [word.upos or "X" for word in words], [word.xpos or "" for word in words]
+    return Parsed(given, pos, tags, lemmas, heads, relations, trees)
 
 
 def tree_of(tree: Any, start: int, tags: Sequence[str]) -> Tree:  # noqa: ANN401
@@ -538,7 +512,7 @@ def load_stanza(
     _require(found, wanted)
     if threads is not None:
         torch.set_num_threads(threads)
-    layers = frozenset(_LAYERS[part] for part in found.models)
+    layers = frozenset(PROCESSORS[part] for part in found.models)
     name = f"stanza {stanza.__version__} {folder.resolve().name} {found.digest}"
     return StanzaParser(_pipeline(found), name, layers)
 
@@ -546,7 +520,7 @@ def load_stanza(
 def _require(found: StanzaFolder, wanted: frozenset[ParseLayer]) -> None:
     """Raise ParserError unless the folder has the layers."""
     needed = {ParseLayer.POS, *wanted}
-    missing = [part for part, layer in _LAYERS.items() if layer in needed]
+    missing = [part for part, layer in PROCESSORS.items() if layer in needed]
     missing = [part for part in missing if part not in found.models]
     if missing:
         present = ", ".join(sorted(found.models)) or "none"
@@ -568,7 +542,7 @@ def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
     for part, model in found.models.items():
         settings[f"{part}_model_path"] = str(model.path)
         for need, path in model.support.items():
-            settings[f"{part}_{_PATHS[need]}"] = str(path)
+            settings[f"{part}_{need}_path"] = str(path)
     if StanzaModelKind.LEMMA not in found.models:
         settings["lemma_use_identity"] = True
     with tempfile.TemporaryDirectory(prefix="nfh-stanza-") as scratch, quiet():

@@ -74,6 +74,7 @@ POINT = NumberPart(Shape.POINT)
 OH = NumberPart(Shape.ZERO)
 OH_WORDS = frozenset({"oh", "o"})
 
+_ZEROS = ("zero", "nil", "nought")
 _UNIT_WORDS = "one two three four five six seven eight nine".split()
 _TEENS = (
     "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
@@ -99,7 +100,7 @@ _SPELLINGS = {
 
 
 def _number_words() -> dict[str, tuple[NumberPart, ...]]:
-    words = {name: NumberPart(Shape.ZERO) for name in ("zero", "nil", "nought")}
+    words = {name: NumberPart(Shape.ZERO) for name in _ZEROS}
     words |= {name: NumberPart(Shape.UNIT, float(i)) for i, name in enumerate(_UNIT_WORDS, 1)}
     words |= {name: NumberPart(Shape.TEEN, float(i)) for i, name in enumerate(_TEENS, 10)}
     words |= {name: NumberPart(Shape.TENS, 10.0 * i) for i, name in enumerate(_TENS, 2)}
@@ -262,18 +263,8 @@ def _is_number(part: NumberPart) -> bool:
 # separates two letters of the English alphabet, except at terminal escape sequences, which end
 # with a letter.
 
-_FILTER_UNITS = "one two three four five six seven eight niner nine".split()
-_SMALL = [
-    *_FILTER_UNITS,
-    *"ten eleventy eleven twelve thirteen fourteen fifteen sixteen seventeen".split(),
-    *"eighteen nineteen twenty thirty fourty forty fifty sixty seventy eighty".split(),
-    *"ninety ninty".split(),
-]
-_FILTER_SCALES = [
-    *"hundred thousand million billion trillion quadrillion quintillion sextillion".split(),
-    *"septillion zillion gazillion bazillion gajillion jillion kajillion squillion".split(),
-]
-_ALONE = [*_FILTER_SCALES, "zero", "nil", "nought"]
+_SMALL = [*_UNIT_WORDS, *_TEENS, *_TENS, *_SPELLINGS]
+_SCALES = ["hundred", *_SCALE_VALUES, *_UNBOUNDED]
 _OH_CHAIN = "[oO][hH]?[-\u2010\u2011\u2013]"
 """How a chain without a number word begins: "oh-oh" in one token."""
 
@@ -297,8 +288,8 @@ def _word() -> re.Pattern[str]:
     The pattern begins with that character in place of a look-behind, and each alternative with
     the two cases of a letter: the search then skips other text several times as fast.
     """
-    behind = "|".join([*_FILTER_UNITS, *_FILTER_SCALES])  # as in "fortytwo" and "onehundred"
-    words = f"(?:{_by_letter(_SMALL)})(?i:{behind})?|{_by_letter(_ALONE)}"
+    behind = "|".join([*_UNIT_WORDS, *_SCALES])  # as in "fortytwo" and "onehundred"
+    words = f"(?:{_by_letter(_SMALL)})(?i:{behind})?|{_by_letter([*_SCALES, *_ZEROS])}"
     return re.compile(f"[^a-zA-Z](?:(?:{words})(?![a-zA-Z])|{_OH_CHAIN})")
 
 

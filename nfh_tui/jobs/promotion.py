@@ -117,8 +117,6 @@ Said = TypeVar("Said")
 class Bench(Generic[One, Made, Said]):
     """The held-out examples of a task, and the answers of models to them."""
 
-    task: str
-
     def __init__(self, examples: Iterable[One]) -> None:
         self.examples = tuple(examples)
 
@@ -169,8 +167,6 @@ class Bench(Generic[One, Made, Said]):
 class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
     """Resolution: any word with the form of a gold head is correct, or the gold class."""
 
-    task = RESOLUTION
-
     def answers(
         self, models: Sequence[Resolver], parser: "Parser | None", done: Done
     ) -> list[list[Choice | None]]:
@@ -205,8 +201,6 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
 
 class IdentificationBench(Bench[Example, Identifier, Decision]):
     """Identification."""
-
-    task = IDENTIFICATION
 
     def answers(
         self, models: Sequence[Identifier], parser: "Parser | None", done: Done
@@ -473,7 +467,12 @@ class _Court:
         other = self._other(choosing)
         bench = bench.without(self._seen(other))
         parser, untried = self._parser(ours, other)
-        said = self._answers(bench, [ours] if untried else [ours, other.made], parser)
+        models = [ours] if untried or other.made is None else [ours, other.made]
+
+        def done(answered: int, total: int) -> None:
+            self.tell(Phase(f"judging {task}", answered, total))
+
+        said = bench.answers(models, parser, done)
         beside = said[1] if len(said) > 1 else None
         score, blind, outcome = bench.score(said[0], beside), None, TaskComparison.NOT_TRIED
         if beside is not None:
@@ -528,19 +527,6 @@ class _Court:
             return _parser_for([ours, other.made], self.parser), ""
         except ParserError as error:
             return _parser_for([ours], self.parser), str(error)
-
-    def _answers(
-        self,
-        bench: Bench[Any, Any, Any],
-        models: "Sequence[TrialModel | None]",
-        parser: "Parser | None",
-    ) -> list[list[Any]]:
-        """Return the answers of those models that exist."""
-
-        def done(answered: int, total: int) -> None:
-            self.tell(Phase(f"judging {bench.task}", answered, total))
-
-        return bench.answers([one for one in models if one is not None], parser, done)
 
 
 def _parser_for(models: "Sequence[TrialModel]", spec: str | None) -> "Parser | None":

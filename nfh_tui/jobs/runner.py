@@ -461,19 +461,10 @@ class JobHeartbeat:
     say: writes to the job's log.
     """
 
-    def __init__(
-        self,
-        store: "Store",
-        job: "Job",
-        say: Callable[[str], None] = lambda _words: None,
-        between: float = BETWEEN_BEATS,
-        grace: float = GRACE,
-    ) -> None:
+    def __init__(self, store: "Store", job: "Job", say: Callable[[str], None]) -> None:
         self._store = store
         self._job = job
         self._say = say
-        self._between = between
-        self._grace = grace
         self._stop = threading.Event()
         self._gone = False
         self._interrupted = False
@@ -527,7 +518,7 @@ class JobHeartbeat:
             raise JobGoneError(CANCELLED) from error
 
     def _beat(self) -> None:
-        while not self._stop.wait(self._between):
+        while not self._stop.wait(BETWEEN_BEATS):
             try:
                 if self._store.jobs.beat(self._job.id):
                     continue
@@ -542,7 +533,7 @@ class JobHeartbeat:
 
     def _interrupt_job(self) -> bool:
         """Interrupt the job as soon as possible; returns whether it ended within the grace."""
-        until = time.monotonic() + self._grace
+        until = time.monotonic() + GRACE
         while not self._interrupted and time.monotonic() < until:
             _interrupt()
             if self._stop.wait(NUDGE):

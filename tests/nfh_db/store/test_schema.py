@@ -65,6 +65,7 @@ def test_every_statement_fits_the_schema(empty: Connection, name: str) -> None:
         ("{hidden}", "0"),
         ("{audited}", "0"),
         ("{own_flags}", "TRUE"),
+        ("{owner}", "gold_id"),
     ):
         text = text.replace(place, part)
     names = {word.strip("(),;") for word in text.replace("(", " ( ").split()}

@@ -64,7 +64,7 @@ def test_layers_of_a_sentence(parser: SpacyParser) -> None:
     assert parsed.relations[1] == "root"
     assert parsed.lemmas[1] == "buy"
     assert parsed.lemmas[4] == "chair"
-    assert parsed.trees == ()
+    assert parsed.trees == []
 
 
 def test_order_and_empty_ones(parser: SpacyParser) -> None:
