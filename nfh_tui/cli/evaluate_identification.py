@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -311,21 +311,37 @@ def _decides(counts: DecisionCounts) -> str:
 
 
 def _parts(page: CommandReport, both: Found) -> None:
-    first = both[0][1]
-    breakdowns = (
-        ("By what the number is written with", "written with", first.by_kind, "by_kind"),
-        ("By length", "length", first.by_length, "by_length"),
-        (_word_title(first), "number", first.by_word[:WORDS], "by_word"),
+    """The figures of parts; of several systems only what each decides wrongly."""
+    alone, first = len(both) == 1, both[0][1]
+    columns = (
+        ("precision:", "recall:", "F1:", "wrong:")
+        if alone
+        else tuple(f"{judged.system.name} wrong:" for judged, _ in both)
     )
-    for title, column, parts, key in breakdowns:
-        page.title(title)
-        if len(both) == 1:
-            page.table(
-                (column, "n:", "NFH:", "precision:", "recall:", "F1:", "wrong:"),
-                [_part(part) for part in parts],
+    for title, column, key, most in (
+        ("By what the number is written with", "written with", "by_kind", None),
+        ("By length", "length", "by_length", None),
+        (_word_title(first), "number", "by_word", WORDS),
+    ):
+        known = [{part.name: part.counts for part in getattr(one, key)} for _, one in both]
+        rows = []
+        for name, counts in islice(known[0].items(), most):
+            wrong = (f"{one[name].wrong:,}" for one in known)
+            rows.append(
+                (
+                    visible(name, 24),
+                    f"{counts.n:,}",
+                    f"{counts.nfh:,}",
+                    *(_percents(counts) if alone else ()),
+                    *wrong,
+                )
             )
-        else:
-            _side_by_side(page, column, parts, key, both)
+        page.title(title)
+        page.table((column, "n:", "NFH:", *columns), rows)
+
+
+def _percents(counts: DecisionCounts) -> tuple[str, ...]:
+    return tuple(map(percent, (counts.precision, counts.recall, counts.f1)))
 
 
 def _word_title(found: IdentificationEvaluation) -> str:
@@ -333,36 +349,6 @@ def _word_title(found: IdentificationEvaluation) -> str:
     if words <= WORDS:
         return "By the number's words"
     return f"By the number's words, the {WORDS} most frequent of {words:,}"
-
-
-def _part(part: PartCounts) -> tuple[str, ...]:
-    counts = part.counts
-    figures = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
-    name = visible(part.name, 24)
-    return (name, f"{counts.n:,}", f"{counts.nfh:,}", *figures, f"{counts.wrong:,}")
-
-
-def _side_by_side(
-    page: CommandReport, column: str, parts: Iterable[PartCounts], key: str, both: Found
-) -> None:
-    """The wrong decisions of each system, for the same parts."""
-    columns = [column, "n:", "NFH:"]
-    wrong = []
-    for judged, found in both:
-        columns.append(f"{judged.system.name} wrong:")
-        wrong.append({part.name: part.counts.wrong for part in getattr(found, key)})
-    page.table(
-        columns,
-        [
-            (
-                visible(part.name, 24),
-                f"{part.counts.n:,}",
-                f"{part.counts.nfh:,}",
-                *(f"{one[part.name]:,}" for one in wrong),
-            )
-            for part in parts
-        ],
-    )
 
 
 # --- errors ---------------------------------------------------------------------------------
@@ -506,7 +492,7 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
     return rows
 
 
-# --- words ----------------------------------------------------------------------------------
+# --- the ablation in JSON and in words ----------------------------------------------------------
 
 
 def _row_json(row: AblationRow) -> Json:
@@ -542,7 +528,8 @@ def _features_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
         ("", "P:", "R:", "F1:", "lost:", "95 %:", "paper P R F1:"),
         [
             (
-                *_figures_row(row),
+                row.judged.system.name,
+                *_percents(row.counts),
                 *_lost(row),
                 ""
                 if row.published is None
@@ -567,20 +554,12 @@ def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
             (
                 row.judged.system.name.removeprefix("without ") if row.versus else "nothing",
                 "" if row.touched is None else f"{row.touched:,}",
-                percent(row.counts.precision),
-                percent(row.counts.recall),
-                percent(row.counts.f1),
+                *_percents(row.counts),
                 *_lost(row, places=2),
             )
             for row in (rows[0], *order)
         ],
     )
-
-
-def _figures_row(row: AblationRow) -> tuple[str, ...]:
-    counts = row.counts
-    shown = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
-    return (row.judged.system.name, *shown)
 
 
 def _value(row: AblationRow) -> float | None:

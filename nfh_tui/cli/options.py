@@ -98,12 +98,7 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
 
     A command that SIGTERM or SIGHUP ends leaves nothing half written.
     """
-    return _worded(tidily()(command))
-
-
-def reporting_screen(command: Callable[P, None]) -> Callable[P, None]:
-    """The same for a command that opens a screen: signals keep their default effect."""
-    return _worded(command)
+    return reporting_screen(tidily()(command))
 
 
 def on_database(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,7 +118,9 @@ def on_database(command: Callable[..., None]) -> Callable[..., None]:
     return db_option(json_option(reporting(run)))
 
 
-def _worded(command: Callable[P, None]) -> Callable[P, None]:
+def reporting_screen(command: Callable[P, None]) -> Callable[P, None]:
+    """The same for a command that opens a screen: signals keep their default effect."""
+
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:

@@ -744,31 +744,19 @@ def _change_words(
         )
         yield f"votes: {', '.join(said)}"
     elif change in BESIDE:
-        yield _beside(change, left.body, right.body)
+        yield BESIDE[change](left.body, right.body)
     elif not {NumberChange.SPAN, NumberChange.PASSAGE} & set(one.changes):
         yield from _answers(change, one, left, right, words)
 
 
-BESIDE = (
-    NumberChange.RULE,
-    NumberChange.SPLIT,
-    NumberChange.FLAGS,
-    NumberChange.COMMENT,
-    NumberChange.DETAILS,
-)
-"""Changes beside the answer."""
-
-
-def _beside(change: NumberChange, left: Body, right: Body) -> str:
-    if change is NumberChange.RULE:
-        return f"{rule_words(left)} to {rule_words(right)}"
-    if change is NumberChange.SPLIT:
-        return f"split {_split(left)} to {_split(right)}"
-    if change is NumberChange.FLAGS:
-        return f"flags: {', '.join(_flags(left, right))}"
-    if change is NumberChange.COMMENT:
-        return f"comment {_comment(left)} to {_comment(right)}"
-    return ", ".join(_details(left, right))
+BESIDE: Mapping[NumberChange, Callable[[Body, Body], str]] = {
+    NumberChange.RULE: lambda left, right: f"{rule_words(left)} to {rule_words(right)}",
+    NumberChange.SPLIT: lambda left, right: f"split {_split(left)} to {_split(right)}",
+    NumberChange.FLAGS: lambda left, right: f"flags: {', '.join(_flags(left, right))}",
+    NumberChange.COMMENT: lambda left, right: f"comment {_comment(left)} to {_comment(right)}",
+    NumberChange.DETAILS: lambda left, right: ", ".join(_details(left, right)),
+}
+"""Changes beside the answer, in words."""
 
 
 def _answers(

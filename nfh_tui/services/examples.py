@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from nfh_db.formats.base import Format
 from nfh_db.formats.registry import NFH_IDENT, RecognizedFile, formats, opened, reading
 from nfh_db.query import Match, Query
-from nfh_db.records import Gold, IncomingPassage, Role, Rule, Vote
+from nfh_db.records import Gold, Role, Rule, Vote
 from nfh_models.domain import Anchor, Answer, Kind, Passage, paper_class
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Item, ResolutionExample
@@ -122,7 +122,12 @@ def labels_of_file(
     does not know.
     """
     name = format_.name if isinstance(format_, Format) else format_
-    found = opened(path, name) if options is None else _set(path, name, options)
+    if options is None:
+        found = opened(path, name)
+    else:
+        from nfh_tui.services.imports import recognise_file
+
+        found = recognise_file(path, name, options)
     source, chosen = found.source, found.format
     why = _no_labels(chosen, unfit)
     if why is not None:
@@ -135,20 +140,19 @@ def labels_of_file(
         source.warnings.clear()
         maker = PassageMaker(source, split=None, annotator=None)
         for incoming in maker.passages(chosen.read(source, reading())):
-            yield incoming.passage, _of_passage(incoming)
+            yield (
+                incoming.passage,
+                [
+                    LabelledNumber(row.anchor, row.gold, row.votes, f"line {row.line}")
+                    for row in incoming.anchors
+                ],
+            )
         warnings.extend(source.warnings)
 
     whole_rows = chosen.name in ONE_ROW_AN_ANCHOR
     return LabelSource(
         source.name, chosen.name, read if whole_rows else _scattered(found, options)
     )
-
-
-def _set(path: Path, format_name: str | None, options: "ImportOptions") -> RecognizedFile:
-    """A file that is read with settings. Raises FormatError for one its format knows not."""
-    from nfh_tui.services.imports import recognise_file
-
-    return recognise_file(path, format_name, options)
 
 
 def _scattered(
@@ -173,13 +177,6 @@ def _scattered(
         warnings.extend(found.source.warnings)
 
     return read
-
-
-def _of_passage(incoming: IncomingPassage) -> list[LabelledNumber]:
-    return [
-        LabelledNumber(row.anchor, row.gold, row.votes, f"line {row.line}")
-        for row in incoming.anchors
-    ]
 
 
 def _no_labels(format_: Format, unfit: Callable[[Format], str | None]) -> str | None:

@@ -259,7 +259,7 @@ class PassageMaker:
     def _labelled(self, row: LabelledRow) -> IncomingPassage:
         passage = passage_of(row.passage)
         if row.kind is Kind.REFERENCE:
-            gold = Gold(_grouped_by_lemma(row.head_tokens, passage), Rule.IMPORTED)
+            gold = Gold(grouped_by_lemma(row.head_tokens, passage), Rule.IMPORTED)
         else:
             gold = _imported_class(row.kind)
         anchor = IncomingAnchor(
@@ -346,7 +346,7 @@ def _imported_class(kind: Kind) -> Gold:
     return Gold(class_answer(kind), Rule.IMPORTED)
 
 
-def _grouped_by_lemma(head_tokens: Sequence[int], passage: Passage) -> Answer:
+def grouped_by_lemma(head_tokens: Sequence[int], passage: Passage) -> Answer:
     """A Reference whose heads are the lemmas of the tokens; several heads: UNSTATED."""
     heads: dict[str, list[Mention]] = {}
     for token in head_tokens:

@@ -16,11 +16,9 @@ from nfh_models.domain import (
     Anchor,
     Answer,
     Kind,
-    Mention,
     Passage,
     anchor_id,
     class_answer,
-    reference_answer,
 )
 from nfh_models.label_checks.base import (
     CheckContext,
@@ -33,6 +31,7 @@ from nfh_models.label_checks.base import (
 from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, OverTime, Repeats, look
 from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import NoPipelineError, Tagger, load_tagger
+from nfh_tui.services.imports import grouped_by_lemma
 
 if TYPE_CHECKING:
     from array import array
@@ -255,11 +254,7 @@ def _label(row: "SourceRow", passage: Passage) -> Answer | None:
 def _answer(labels: str, passage: Passage) -> Answer | None:
     said = json.loads(labels)
     if isinstance(said, list) and said and isinstance(said[0], int):
-        heads: dict[str, list[Mention]] = {}
-        for token in said:
-            lemma = passage.tokens[token].lemma.casefold()
-            heads.setdefault(lemma, []).append(Mention(token, token + 1, token))
-        return reference_answer(heads.values())
+        return grouped_by_lemma(said, passage)
     return _class(json.dumps(said))
 
 
