@@ -181,11 +181,6 @@ def matrix_cell(majority: Kind, minority: Kind) -> Find:
     return Find(f"votes:3 {present} -{said(rest)}", exact=False)
 
 
-def no_majority() -> Find:
-    """Items whose three votes are in three classes, and those of 2-1."""
-    return class_pattern("1-1-1", 3)
-
-
 def omission(why: str) -> Find | None:
     """Items that a measure leaves out for this reason, where a query can say it."""
     from nfh_models.agreement.pairs import OUTSIDE, TOO_FEW
@@ -201,10 +196,6 @@ def shared(left: str, right: str) -> Find:
     """Items that two annotators answered."""
     everything = (*KINDS, Kind.NFH)
     return Find(f"{said(everything, left)} {said(everything, right)}")
-
-
-def joined(base: str, find: Find) -> str:
-    return f"{base} {find.query}".strip()
 
 
 def _person(name: str) -> str:
@@ -363,7 +354,7 @@ def agreement_report(
                 if items
             ],
             no_majority=reports.NoMajorityReport(
-                matrix.no_majority, **writer.find(no_majority())
+                matrix.no_majority, **writer.find(class_pattern("1-1-1", 3))
             ),
         ),
     )
@@ -378,7 +369,7 @@ class _Writer:
     def find(self, found: Find | None) -> dict[str, Any]:
         if found is None:
             return {"find": None, "exact": False}
-        return {"find": joined(self.base, found), "exact": found.exact}
+        return {"find": f"{self.base} {found.query}".strip(), "exact": found.exact}
 
     def left_out(self, reasons: "Iterable[LeftOut]") -> list[reports.OmissionReport]:
         return [

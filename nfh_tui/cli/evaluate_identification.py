@@ -492,7 +492,7 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
     return rows
 
 
-# --- the ablation in JSON and in words ----------------------------------------------------------
+# --- the ablation in JSON and in words ------------------------------------------------------
 
 
 def _row_json(row: AblationRow) -> Json:

@@ -316,16 +316,19 @@ def number_line(found: "FoundNumber", width: int) -> str:
     said = "NFH" if decision.nfh else "no "
     why = decision.rule if decision.score is None else f"{decision.rule} {decision.score:+.2f}"
     head = f"{said}  {visible(why, RULE_WIDTH):<{RULE_WIDTH}}  "
-    room = width - len(head)
-    number = visible(f"[{one_line(found.text)}]", room)
+    around = fitting(found.before, found.text, found.after, width - len(head))
+    return f"{head}{''.join(around)}"
+
+
+def fitting(before: str, number: str, after: str, room: int) -> tuple[str, str, str]:
+    """A number in square brackets between as much of the text around it as there is room."""
+    before, number, after = (
+        WHITE_SPACE.sub(" ", text) for text in (before, f"[{number}]", after)
+    )
+    number = visible(number, room)
     side = max(0, room - len(number) - 2)
-    after = visible(one_line(found.after), side // 2)
-    before = visible(one_line(found.before)[::-1], max(0, side - len(after)))[::-1]
-    return f"{head}{before}{number}{after}"
-
-
-def one_line(text: str) -> str:
-    return WHITE_SPACE.sub(" ", text)
+    after = visible(after, side // 2)
+    return visible(before[::-1], max(0, side - len(after)))[::-1], number, after
 
 
 def _say_how_many(name: str, counts: "Identification", out: Path | None) -> None:

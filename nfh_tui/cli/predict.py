@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from nfh_db.messages import counted, visible
-from nfh_models.domain import Answer, Kind, Relation
+from nfh_models.domain import Kind, Relation
 from nfh_tui import config
 from nfh_tui.cli.identify import (
     ESCAPED,
     PARSERS,
+    fitting,
     json_file,
     lines_option,
-    one_line,
     watched,
 )
 from nfh_tui.cli.options import (
@@ -238,15 +238,14 @@ def prediction_text(one: "PredictedNumber", width: int) -> str:
     """A prediction on one line: the head or the class, and the words around the number."""
     passage, anchor = one.numbers.passage, one.anchor
     head = f"{visible(said(one), SAID_WIDTH):<{SAID_WIDTH}}  "
-    room = max(LEAST_WIDTH, width) - len(head)
-    number = visible(f"[{one_line(passage.words(anchor.start, anchor.end))}]", room)
-    side = max(0, room - len(number) - 2)
     first, last = anchor.start - AROUND, anchor.end + AROUND
-    before = one_line(passage.words(max(0, first), anchor.start))
-    after = one_line(passage.words(anchor.end, min(len(passage.tokens), last)))
-    shown = visible(after, side // 2)
-    before = visible(before[::-1], max(0, side - len(shown)))[::-1]
-    return f"{head}{before}{' ' if before else ''}{number}{' ' if shown else ''}{shown}"
+    before, number, after = fitting(
+        passage.words(max(0, first), anchor.start),
+        passage.words(anchor.start, anchor.end),
+        passage.words(anchor.end, min(len(passage.tokens), last)),
+        max(LEAST_WIDTH, width) - len(head),
+    )
+    return f"{head}{before}{' ' if before else ''}{number}{' ' if after else ''}{after}"
 
 
 def said(one: "PredictedNumber") -> str:
@@ -257,13 +256,8 @@ def said(one: "PredictedNumber") -> str:
     if answer.kind is not Kind.REFERENCE:
         return answer.kind.value
     words = [one.numbers.passage.word(head.mentions[0].head) for head in answer.heads]
-    return f" {_joint(answer)} ".join(words)
-
-
-def _joint(answer: Answer) -> str:
-    return {Relation.AND: "and", Relation.OR: "or"}.get(
-        answer.relation or Relation.UNSTATED, "+"
-    )
+    joint = {Relation.AND: " and ", Relation.OR: " or "}
+    return joint.get(answer.relation or Relation.UNSTATED, " + ").join(words)
 
 
 def summary(name: str, counts: "PredictionCounts", out: Path | None) -> str:
