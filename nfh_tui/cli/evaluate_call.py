@@ -52,30 +52,20 @@ Json = dict[str, Any]
 Interval = tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """Options of the report. query, split, file: the examples, as typed."""
-
-    query: str
-    split: str | None
-    file: str | None
-    resamples: int
-    seed: int
-
-
 def whole_report(told: Json, models: Sequence[Json], comparisons: Sequence[Json]) -> Json:
     """What both tasks print: `models`, and the figures of a single one beside it, too."""
     whole = told | (models[0] if len(models) == 1 else {}) | {"models": models}
     return to_json(whole | ({"comparisons": comparisons} if len(models) > 1 else {}))
 
 
-def held_on(trial: object, task: str, options: ReportOptions) -> Json:
+def held_on(trial: object, task: str, call: "EvaluateOptions") -> Json:
     """The keys that the reports of both tasks begin with."""
     return {
         "task": task,
-        **picked(options, "query split file"),
+        **picked(call, "query split"),
+        "file": None if call.file is None else str(call.file),
         **picked(trial, "source format parser"),
-        "interval": ReportInterval(resamples=options.resamples, seed=options.seed),
+        "interval": ReportInterval(resamples=call.resamples, seed=call.seed),
         **picked(trial, "left_out warnings"),
     }
 
@@ -196,12 +186,6 @@ class EvaluateOptions:
     def resampling(self) -> Resampling:
         return Resampling(self.resamples, self.seed)
 
-    @property
-    def report_options(self) -> ReportOptions:
-        """The options that the report repeats."""
-        file = None if self.file is None else str(self.file)
-        return ReportOptions(self.query, self.split, file, self.resamples, self.seed)
-
 
 WARNING_SHOWN = 500
 
@@ -311,7 +295,7 @@ def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> Json:
     call = call_of(database, given)
     try:
         call.check()
-        return measured(call, tell).json(call.report_options)
+        return measured(call, tell).json(call)
     except click.ClickException as error:
         raise ModelsError(error.message) from error
 
@@ -344,7 +328,7 @@ def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
 class Measured(Protocol):
     """What a task has measured."""
 
-    def json(self, options: ReportOptions) -> Json: ...
+    def json(self, call: EvaluateOptions) -> Json: ...
 
     def text(self, call: EvaluateOptions) -> str: ...
 
@@ -369,7 +353,7 @@ def run(call: EvaluateOptions) -> None:
     """Measure what a call asks for, and print it."""
     found = measured(call)
     if call.as_json:
-        emit(found.json(call.report_options))
+        emit(found.json(call))
     else:
         click.echo(found.text(call), nl=False)
 
@@ -433,12 +417,10 @@ def tell_seconds(page: CommandReport, trial: Trial, told: Iterable[str]) -> None
         page.note(one)
 
 
-def interval_notes(options: ReportOptions) -> list[str]:
-    if not options.resamples:
+def interval_notes(call: EvaluateOptions) -> list[str]:
+    if not call.resamples:
         return []
-    return [
-        f"intervals: {options.resamples:,} resamples of whole passages, seed {options.seed}"
-    ]
+    return [f"intervals: {call.resamples:,} resamples of whole passages, seed {call.seed}"]
 
 
 def interval_words(one: Measure) -> str:
@@ -459,8 +441,8 @@ def around_number(text: str, start: int, end: int) -> str:
     return f"{before}[{number}]{behind}"
 
 
-def where(trial: Trial, options: ReportOptions) -> str:
+def where(trial: Trial, call: EvaluateOptions) -> str:
     place = trial.source if trial.format is None else f"{trial.source} ({trial.format})"
-    if options.query:
-        place += f", query {options.query}"
-    return place + (f", split {options.split}" if options.split else "")
+    if call.query:
+        place += f", query {call.query}"
+    return place + (f", split {call.split}" if call.split else "")

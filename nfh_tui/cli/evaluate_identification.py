@@ -43,7 +43,6 @@ from nfh_tui.cli.evaluate_call import (
     IDENTIFICATION,
     EvaluateOptions,
     Json,
-    ReportOptions,
     Tell,
     around_number,
     check_names,
@@ -114,20 +113,20 @@ class IdentificationResult:
     found: Sequence[IdentificationEvaluation]
     versus: Sequence[SystemComparison]
 
-    def json(self, options: ReportOptions) -> Json:
+    def json(self, call: EvaluateOptions) -> Json:
         pairs = zip(self.trial.judged, self.found, strict=True)
         models = [_model(self.trial, one, evaluation) for one, evaluation in pairs]
         return whole_report(
-            about(self.trial, options), models, list(map(_versus_json, self.versus))
+            about(self.trial, call), models, list(map(_versus_json, self.versus))
         )
 
     def text(self, call: EvaluateOptions) -> str:
-        return as_text(self, call.report_options, errors=call.errors)
+        return as_text(self, call, errors=call.errors)
 
     def page(self, call: EvaluateOptions) -> list[str]:
         """The page of the report, with all errors."""
         most = max(one.counts.wrong for one in self.found)
-        return html("Identification", as_text(self, call.report_options, errors=most))
+        return html("Identification", as_text(self, call, errors=most))
 
 
 def measured(
@@ -164,13 +163,13 @@ FIGURES = ("", "precision:", "recall:", "F1:", "accuracy:")
 Found = Sequence[tuple[DecidedExamples, IdentificationEvaluation]]
 
 
-def as_text(whole: IdentificationResult, options: ReportOptions, *, errors: int) -> str:
+def as_text(whole: IdentificationResult, call: EvaluateOptions, *, errors: int) -> str:
     """The report, ready to print. errors: how many wrong decisions of each to show."""
     page, trial = CommandReport(), whole.trial
     both = list(zip(trial.judged, whole.found, strict=True))
-    head(page, trial, options)
+    head(page, trial, call)
     if trial.examples:
-        _figures_table(page, both, options)
+        _figures_table(page, both, call)
         _versus(page, whole.versus)
         _confusion(page, both)
         _rules(page, both)
@@ -183,10 +182,10 @@ def as_text(whole: IdentificationResult, options: ReportOptions, *, errors: int)
     return page.text()
 
 
-def head(page: CommandReport, trial: IdentificationTrial, options: ReportOptions) -> None:
+def head(page: CommandReport, trial: IdentificationTrial, call: EvaluateOptions) -> None:
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
-    place = where(trial, options)
+    place = where(trial, call)
     page.say(
         f"Identification on {counted(size, 'labelled number')} of {place}: "
         f"{yes:,} NFHs, {size - yes:,} others"
@@ -212,13 +211,13 @@ def head(page: CommandReport, trial: IdentificationTrial, options: ReportOptions
 # --- figures --------------------------------------------------------------------------------
 
 
-def _figures_table(page: CommandReport, both: Found, options: ReportOptions) -> None:
+def _figures_table(page: CommandReport, both: Found, call: EvaluateOptions) -> None:
     page.title("Percent")
     rows: list[tuple[str, ...]] = []
     for judged, found in both:
         measures = (found.precision, found.recall, found.f1, found.accuracy)
         rows.append((system_label(judged.system), *(percent(one.value) for one in measures)))
-        if options.resamples:
+        if call.resamples:
             rows.append(("  95 % interval", *(interval_words(one) for one in measures)))
     rows += [published(one) for one in RESULTS]
     page.table(FIGURES, rows)
@@ -230,13 +229,13 @@ def _figures_table(page: CommandReport, both: Found, options: ReportOptions) -> 
     }
     for why in sorted(undefined):
         page.note(why)
-    tail(page, options)
+    tail(page, call)
 
 
-def tail(page: CommandReport, options: ReportOptions) -> None:
+def tail(page: CommandReport, call: EvaluateOptions) -> None:
     """Notes on how to read the table of figures."""
     for note in (
-        *interval_notes(options),
+        *interval_notes(call),
         "the paper's figures are of its own data, not of this",
     ):
         page.note(note)
@@ -409,9 +408,9 @@ class Ablation:
     recipe: str
     rows: Sequence[AblationRow]
 
-    def json(self, options: ReportOptions) -> Json:
+    def json(self, call: EvaluateOptions) -> Json:
         trial, first = self.trial, self.trial.judged[0].system
-        return about(trial, options) | {
+        return about(trial, call) | {
             "ablation": self.recipe,
             "folds": first.folds,
             "trained_on": trained_on(first),
@@ -421,14 +420,14 @@ class Ablation:
         }
 
     def text(self, call: EvaluateOptions) -> str:
-        page, trial, options = CommandReport(), self.trial, call.report_options
-        head(page, trial, options)
+        page, trial = CommandReport(), self.trial
+        head(page, trial, call)
         if trial.examples:
             page.title(_title(trial, self.recipe))
             table = _rules_table if self.recipe == RULES else _features_table
             table(page, self.rows)
             page.note("lost: points of F1 that go with what is left out")
-            tail(page, options)
+            tail(page, call)
         seconds(page, trial)
         return page.text()
 
@@ -667,11 +666,11 @@ DECISION_FIGURES = f"n nfh {' '.join(MEASURES)}"
 """Keys of the figures that follow from counts."""
 
 
-def about(trial: IdentificationTrial, options: ReportOptions) -> Json:
+def about(trial: IdentificationTrial, call: EvaluateOptions) -> Json:
     """What was measured on, and what was left out of it."""
     saw_model = sum(example.saw_model for example in trial.examples)
     own = {"no_number": trial.no_number, "saw_model": saw_model}
-    return held_on(trial, IDENTIFICATION, options) | own
+    return held_on(trial, IDENTIFICATION, call) | own
 
 
 def _model(

@@ -38,7 +38,6 @@ from nfh_tui.cli.evaluate_call import (
     RESOLUTION,
     EvaluateOptions,
     Json,
-    ReportOptions,
     Tell,
     around_number,
     check_names,
@@ -120,17 +119,17 @@ class ResolutionResult:
         systems = (judged.system for judged in self.trial.judged)
         return list(zip(systems, self.evaluations, strict=True))
 
-    def json(self, options: ReportOptions) -> Json:
-        return as_json(self, options)
+    def json(self, call: EvaluateOptions) -> Json:
+        return as_json(self, call)
 
     def text(self, call: EvaluateOptions) -> str:
-        return as_text(self, call.report_options, oracle=call.oracle, errors=call.errors)
+        return as_text(self, call)
 
     def page(self, call: EvaluateOptions) -> list[str]:
         """The page of the report, with all errors."""
         from nfh_tui.cli.evaluation_page import as_page
 
-        return as_page(self, call.report_options)
+        return as_page(self, call)
 
 
 def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResult:
@@ -246,7 +245,7 @@ HEADS = "n exact precision recall f1 relations=relation_n relation"
 CALIBRATION = "n temperature temperature_halves=halves before after"
 
 
-def as_json(found: ResolutionResult, options: ReportOptions) -> Json:
+def as_json(found: ResolutionResult, call: EvaluateOptions) -> Json:
     trial = found.trial
     share = trial.saw_model / len(trial.examples) if trial.examples else None
     baselines = [
@@ -255,7 +254,7 @@ def as_json(found: ResolutionResult, options: ReportOptions) -> Json:
     ]
     return whole_report(
         {
-            **held_on(trial, RESOLUTION, options),
+            **held_on(trial, RESOLUTION, call),
             **picked(trial, "unknown saw_model"),
             "saw_model_share": share,
             **({"baselines": baselines} if baselines else {}),
@@ -401,12 +400,12 @@ class ReportTable:
         self.rows.append(cells)
         self.styles.append(style)
 
-    def add_measured(self, pairs: Both, options: ReportOptions, names: Sequence[str]) -> None:
+    def add_measured(self, pairs: Both, call: EvaluateOptions, names: Sequence[str]) -> None:
         """Add the figures of `names` of each system, and their intervals, if there are any."""
         for system, one in pairs:
             value = [_value(one, name) for name in names]
-            self.add(short(system.name), *value, style="lead" if options.resamples else "")
-            if options.resamples:
+            self.add(short(system.name), *value, style="lead" if call.resamples else "")
+            if call.resamples:
                 self.add(INTERVAL, *(_interval(one, name) for name in names), style="sub")
 
     def add_paper(self, what: str, data: str, *cells: str) -> None:
@@ -419,11 +418,11 @@ class ReportTable:
 # --- what is measured -----------------------------------------------------------------------
 
 
-def head(found: ResolutionResult, options: ReportOptions) -> tuple[str, list[str]]:
+def head(found: ResolutionResult, call: EvaluateOptions) -> tuple[str, list[str]]:
     trial = found.trial
     size = len(trial.examples)
     references = sum(bool(example.gold.heads) for example in trial.examples)
-    place = where(trial, options)
+    place = where(trial, call)
     first = (
         f"Resolution on {counted(size, 'labelled number')} of {place}: "
         f"{counted(references, 'Reference')}, {size - references:,} of the six classes"
@@ -479,14 +478,14 @@ INTERVAL = "  95 % interval"
 
 
 def tables(
-    found: ResolutionResult, options: ReportOptions, *, oracle: bool
+    found: ResolutionResult, call: EvaluateOptions, *, oracle: bool
 ) -> Iterator[ReportTable]:
     """The tables of figures, in order, without empty ones."""
     pairs = found.pairs
-    yield _accuracies(pairs, options)
-    yield _kinds(pairs, options)
+    yield _accuracies(pairs, call)
+    yield _kinds(pairs, call)
     if any(one.heads is not None and one.heads.n for _, one in pairs):
-        yield _heads(pairs, options)
+        yield _heads(pairs, call)
     if oracle:
         yield _oracle(pairs)
     if found.baselines:
@@ -508,16 +507,16 @@ def _interval(one: ResolutionEvaluation, name: str) -> str:
     return NONE if measure is None else interval_words(measure)
 
 
-def _accuracies(pairs: Both, options: ReportOptions) -> ReportTable:
+def _accuracies(pairs: Both, call: EvaluateOptions) -> ReportTable:
     notes = (
         "right are: accuracy, any gold mention; inclusive, also a word spelled like one (the "
         "figure that the paper prints); nearest, the nearest gold mention alone",
-        *interval_notes(options),
+        *interval_notes(call),
         "paper: on its own dev and test sets, by a model of 7,447 training examples",
     )
     columns = ("", "accuracy:", "inclusive:", "nearest:")
     table = ReportTable("Accuracy in percent", columns, notes)
-    table.add_measured(pairs, options, COMPARED)
+    table.add_measured(pairs, call, COMPARED)
     for one in scoring.RESULTS:
         table.add_paper(one.what, one.data, NONE, f"{one.percent:.1f}", NONE)
     below = scoring.LINEAR_BELOW
@@ -525,7 +524,7 @@ def _accuracies(pairs: Both, options: ReportOptions) -> ReportTable:
     return table
 
 
-def _kinds(pairs: Both, options: ReportOptions) -> ReportTable:
+def _kinds(pairs: Both, call: EvaluateOptions) -> ReportTable:
     names = ("binary", "class_accuracy", "reference", "reference_inclusive", "implicit")
     note = (
         "binary: word or class; class: the seven classes, any word is REFERENCE; Reference, "
@@ -533,7 +532,7 @@ def _kinds(pairs: Both, options: ReportOptions) -> ReportTable:
     )
     columns = ("", "binary:", "class:", "Reference:", "inclusive:", "Implicit:")
     table = ReportTable("Reference and classes", columns, (note,))
-    table.add_measured(pairs, options, names)
+    table.add_measured(pairs, call, names)
     for what in (scoring.PLAIN, scoring.ELMO):
         known = {
             one.figure: f"{one.percent:.1f}"
@@ -544,7 +543,7 @@ def _kinds(pairs: Both, options: ReportOptions) -> ReportTable:
     return table
 
 
-def _heads(pairs: Both, options: ReportOptions) -> ReportTable:
+def _heads(pairs: Both, call: EvaluateOptions) -> ReportTable:
     notes = (
         "heads by noun, whichever mention is named; exact: the same set of nouns; mentions: F1 "
         "over the single words; with two nouns: gold names two different ones",
@@ -557,7 +556,7 @@ def _heads(pairs: Both, options: ReportOptions) -> ReportTable:
         if one.heads is None:
             continue
         table.add(short(system.name), *_head_row(one.heads), style="lead")
-        if options.resamples:
+        if call.resamples:
             names = ("heads_exact", "heads_f1", "mentions_f1")
             exact, nouns, words = (_interval(one, name) for name in names)
             table.add(INTERVAL, exact, "", "", nouns, words, style="sub")
@@ -787,18 +786,16 @@ def mistakes(pairs: Both) -> ReportTable:
     return ReportTable("Wrong answers by kind", columns, rows=rows)
 
 
-def as_text(
-    found: ResolutionResult, options: ReportOptions, *, oracle: bool, errors: int
-) -> str:
-    """The report, ready to print. errors: how many wrong answers of each to show."""
+def as_text(found: ResolutionResult, call: EvaluateOptions) -> str:
+    """The report, ready to print."""
     page = CommandReport()
-    first, notes = head(found, options)
+    first, notes = head(found, call)
     page.say(first)
     for note in notes:
         page.note(note)
     pairs = found.pairs
     if found.trial.examples:
-        for table in tables(found, options, oracle=oracle):
+        for table in tables(found, call, oracle=call.oracle):
             _show(page, table)
         _confusions(page, pairs)
         for table in breakdowns(pairs):
@@ -812,7 +809,7 @@ def as_text(
                 f"answer of {system.name}",
                 worst(one.mistakes, probabilities=sure),
                 partial(described, sure=sure),
-                errors,
+                call.errors,
                 sure=sure,
                 more="--report and --json have",
             )

@@ -23,7 +23,7 @@ from nfh_models.resolution.scoring import (
     Mistaken,
     elmo_confusion,
 )
-from nfh_tui.cli.evaluate_call import ReportOptions
+from nfh_tui.cli.evaluate_call import EvaluateOptions
 from nfh_tui.cli.evaluate_resolution import (
     LONGEST_WORD,
     Both,
@@ -90,9 +90,9 @@ FILTERS: dict[str, Any] = {
 }
 
 
-def as_page(found: "ResolutionResult", options: ReportOptions) -> list[str]:
+def as_page(found: "ResolutionResult", call: EvaluateOptions) -> list[str]:
     """The page, as pieces to be written one after the other."""
-    first, notes = head(found, options)
+    first, notes = head(found, call)
     pairs = found.pairs if found.trial.examples else []
     wrong = [(system, one.mistakes) for system, one in pairs]
     page = templates.render(
@@ -103,7 +103,7 @@ def as_page(found: "ResolutionResult", options: ReportOptions) -> list[str]:
         notes=[*notes, *(f"warning: {one}" for one in found.trial.warnings)],
         trial=found.trial,
         pairs=pairs,
-        tables=tables(found, options, oracle=True),
+        tables=tables(found, call, oracle=True),
         calibrations=_calibrations(pairs),
         matrices=[
             *((system.name, _matrix(system.name, one)) for system, one in pairs),

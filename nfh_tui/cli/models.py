@@ -23,6 +23,7 @@ from nfh_tui.cli.options import (
     on_database,
     open_database,
     parse_query,
+    picked,
     say,
     tell,
     tell_lines,
@@ -47,7 +48,7 @@ from nfh_tui.services.models import (
     packaged_folder,
     packaged_metrics,
 )
-from nfh_tui.services.reports import filled
+from nfh_tui.services.reports import filled, to_json
 
 if TYPE_CHECKING:
     from nfh_db.models import Activation, Model
@@ -336,8 +337,14 @@ def history(db: Path | None, as_json: bool) -> None:
     tell_lines(history_lines(told))
 
 
-def activation_report(one: "Activation") -> reports.ActivationReport:
-    return filled(reports.ActivationReport, one, who=one.who or None, reason=one.reason or None)
+def activation_report(one: "Activation") -> dict[str, Any]:
+    """A change of model. before: null where there was none. job: null where a person did it."""
+    return {
+        **picked(one, "at task model model_id before"),
+        "who": one.who or None,
+        "reason": one.reason or None,
+        "job": one.job,
+    }
 
 
 def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
@@ -454,11 +461,7 @@ def models(db: Path | None, as_json: bool) -> None:
         found = all_models(store)
         database = store.path
     if as_json:
-        summaries = [
-            filled(reports.ModelSummary, model, **summary_of(model, database))
-            for model in found
-        ]
-        emit(reports.ModelsReport(summaries))
+        emit(reports.ModelsReport([summary_of(model, database) for model in found]))
         return
     tell_lines(listed(found, database))
 
@@ -505,8 +508,8 @@ def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None
         database = store.path
     if as_json:
         still = {name: task for name, task in replaced.items() if task is not None}
-        summary = summary_of(active, database)
-        emit(filled(reports.ActivatedModel, active, **summary, before=[*replaced], still=still))
+        summary = to_json(summary_of(active, database))
+        emit(summary | {"before": [*replaced], "still": still})
         return
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
@@ -537,29 +540,32 @@ NOT_INCLUSIVE = MEASURES[1][1]
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
 
-def summary_of(model: "Model", database: Path) -> dict[str, Any]:
-    """The fields of a summary that the model itself does not have."""
-    return {
-        "f1": _number(metrics_of(model), "f1"),
-        "accuracy": _accuracy(model, "accuracy"),
-        "accuracy_inclusive": _accuracy(model, "accuracy_inclusive"),
-        "folder": _folder(model, database),
-    }
+def summary_of(model: "Model", database: Path) -> reports.ModelSummary:
+    return filled(
+        reports.ModelSummary,
+        model,
+        f1=_number(metrics_of(model), "f1"),
+        accuracy=_accuracy(model, "accuracy"),
+        accuracy_inclusive=_accuracy(model, "accuracy_inclusive"),
+        folder=_folder(model, database),
+    )
 
 
 def model_report(
     model: "Model", database: Path, used: "Sequence[Activation]" = ()
-) -> reports.ModelReport:
-    """A model in full. used: each time that it came into use, or went out of it."""
-    return filled(
-        reports.ModelReport,
-        model,
-        **summary_of(model, database),
-        verdict=model.verdict or None,
-        used=[activation_report(one) for one in used],
-        metrics=metrics_of(model),
-        trouble=trouble(model, database),
-    )
+) -> dict[str, Any]:
+    """A model in full.
+
+    used: each time that it came into use, or went out of it. verdict: how it did beside the
+    model that was active; null where it was not judged.
+    """
+    return to_json(summary_of(model, database)) | {
+        "verdict": model.verdict or None,
+        "used": [activation_report(one) for one in used],
+        **picked(model, "digest snapshot config"),
+        "metrics": metrics_of(model),
+        "trouble": trouble(model, database),
+    }
 
 
 def trouble(model: "Model", database: Path) -> str | None:

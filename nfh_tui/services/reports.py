@@ -272,39 +272,6 @@ class ModelsReport(Report):
     models: list[ModelSummary]
 
 
-class ActivationReport(Report):
-    """A change of model. before: null where there was none. job: null where a person did it."""
-
-    at: str
-    task: str
-    model: str
-    model_id: int
-    before: str | None
-    who: str | None
-    reason: str | None
-    job: int | None
-
-
-class ModelReport(ModelSummary):
-    """A model in full."""
-
-    verdict: dict[str, object] | None
-    """How it did beside the model that was active; null where it was not judged."""
-    used: list[ActivationReport]
-    digest: str | None
-    snapshot: str | None
-    config: dict[str, object]
-    metrics: dict[str, object]
-    trouble: str | None
-    """What is wrong with its folder; null where nothing is."""
-
-
-class ActivatedModel(ModelSummary):
-    before: list[str]
-    still: dict[str, str]
-    """Models that are still used for one task, with that task."""
-
-
 class ModelName(Report):
     id: int
     name: str
