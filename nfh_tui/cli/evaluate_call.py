@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import click
 from msgspec import convert
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from nfh_models.resolution.evaluation import Paired
 
 
+A = TypeVar("A")
 T = TypeVar("T")
 Json = dict[str, Any]
 Interval = tuple[float, float] | None
@@ -356,6 +358,20 @@ def run(call: EvaluateOptions) -> None:
         emit(found.json(call))
     else:
         click.echo(found.text(call), nl=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Versus(Generic[T]):
+    """Two of the systems compared, by name."""
+
+    first: str
+    second: str
+    found: T
+
+
+def every_two(said: Mapping[str, A], compare: Callable[[A, A], T]) -> tuple[Versus[T], ...]:
+    """Compare every two systems, in their order. said: what each says, by its name."""
+    return tuple(Versus(a, b, compare(said[a], said[b])) for a, b in combinations(said, 2))
 
 
 # --- words ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,8 @@ import click
 
 from nfh_db.messages import counted, visible
 from nfh_db.query import parse
-from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
-from nfh_models.identification.base import RULES, SVM, TRAINED, Example
+from nfh_models.identification.base import RULES, SVM, TRAINED
 from nfh_models.identification.evaluation import (
     LABELS,
     REMOVALS,
@@ -44,9 +43,11 @@ from nfh_tui.cli.evaluate_call import (
     EvaluateOptions,
     Json,
     Tell,
+    Versus,
     around_number,
     check_names,
     difference_row,
+    every_two,
     held_on,
     interval_ends,
     interval_notes,
@@ -97,21 +98,12 @@ def html(title: str, text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemComparison:
-    """Two of the systems compared, by name."""
-
-    first: str
-    second: str
-    comparison: IdentifierComparison
-
-
-@dataclass(frozen=True, slots=True)
 class IdentificationResult:
     """The trial with its figures. found: one for each system of the trial, in their order."""
 
     trial: IdentificationTrial
     found: Sequence[IdentificationEvaluation]
-    versus: Sequence[SystemComparison]
+    versus: Sequence[Versus[IdentifierComparison]]
 
     def json(self, call: EvaluateOptions) -> Json:
         pairs = zip(self.trial.judged, self.found, strict=True)
@@ -137,19 +129,9 @@ def measured(
         return ablation(call)
     trial = held(call, named, tell)
     found = [evaluate(trial.examples, one.decisions, call.resampling) for one in trial.judged]
-    versus = _compared(trial.examples, trial.judged, call.resampling)
+    said = {one.system.name: [it.nfh for it in one.decisions] for one in trial.judged}
+    versus = every_two(said, lambda a, b: compare(trial.examples, a, b, call.resampling))
     return IdentificationResult(trial, found, versus)
-
-
-def _compared(
-    tried: Sequence[Example], judged: Sequence[DecidedExamples], resampling: Resampling
-) -> list[SystemComparison]:
-    """Compares every two systems, in the order of --model."""
-    said = {one.system.name: [it.nfh for it in one.decisions] for one in judged}
-    return [
-        SystemComparison(first, second, compare(tried, said[first], said[second], resampling))
-        for first, second in combinations(said, 2)
-    ]
 
 
 WORDS = 15
@@ -256,13 +238,13 @@ def published(one: PublishedIdentification) -> tuple[str, ...]:
     return (f"paper: {one.what}, {one.data}", *figures, "")
 
 
-def _versus(page: CommandReport, versus: Sequence[SystemComparison]) -> None:
+def _versus(page: CommandReport, versus: Sequence[Versus[IdentifierComparison]]) -> None:
     if not versus:
         return
     page.title("Difference in F1, on the same examples")
     page.table(
         ("", *DIFFERENCE),
-        [(f"{one.first} less {one.second}", *difference_row(one.comparison)) for one in versus],
+        [(f"{one.first} less {one.second}", *difference_row(one.found)) for one in versus],
     )
     page.note(
         "only 1st, only 2nd: numbers that this one alone decides rightly; p: paired bootstrap"
@@ -746,13 +728,13 @@ def spelled(one: Error) -> tuple[str, int, int]:
     return text.rstrip(), starts[case.start], end
 
 
-def _versus_json(one: SystemComparison) -> Json:
-    gap = one.comparison.difference
+def _versus_json(one: Versus[IdentifierComparison]) -> Json:
+    gap = one.found.difference
     return {
         "first": one.first,
         "second": one.second,
         "f1_difference": gap.value,
         "ci95": interval_ends(gap),
-        **picked(one.comparison, "p only_first_right=only_first only_second_right=only_second"),
+        **picked(one.found, "p only_first_right=only_first only_second_right=only_second"),
         "why": gap.why,
     }

@@ -5,7 +5,7 @@ the paper's figures.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nfh_db.messages import counted, visible
@@ -39,9 +39,11 @@ from nfh_tui.cli.evaluate_call import (
     EvaluateOptions,
     Json,
     Tell,
+    Versus,
     around_number,
     check_names,
     difference_row,
+    every_two,
     held_on,
     interval_ends,
     interval_notes,
@@ -92,15 +94,6 @@ Both = Sequence[tuple[ResolutionSystem, ResolutionEvaluation]]
 
 
 @dataclass(frozen=True, slots=True)
-class ResolutionComparison:
-    """Two of the systems compared, by name; a test for each figure of COMPARED."""
-
-    first: str
-    second: str
-    tests: tuple[Paired, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ResolutionResult:
     """The trial with its figures.
 
@@ -110,7 +103,7 @@ class ResolutionResult:
 
     trial: ResolutionTrial
     evaluations: tuple[ResolutionEvaluation, ...]
-    versus: tuple[ResolutionComparison, ...]
+    versus: tuple[Versus[list[Paired]], ...]
     baselines: tuple[ScoredSystem, ...]
 
     @property
@@ -180,26 +173,12 @@ def _found(whole: ResolutionTrial, systems: int, call: EvaluateOptions) -> Resol
     if call.baselines:
         said = {one.system.name: one.choices for one in reversed(whole.judged)}
         baselines = on_references(trial.examples, dict(reversed(said.items())))
-    return ResolutionResult(trial, evaluations, _compared(trial, evaluations, call), baselines)
-
-
-def _compared(
-    trial: ResolutionTrial, evaluations: Sequence[ResolutionEvaluation], call: EvaluateOptions
-) -> tuple[ResolutionComparison, ...]:
-    """Compares every two systems, in the order of --model."""
     pairs = zip(trial.judged, evaluations, strict=True)
-    judged = {one.system.name: found.judged for one, found in pairs}
-    return tuple(
-        ResolutionComparison(
-            first,
-            second,
-            tuple(
-                compare(judged[first], judged[second], call.resampling, measure)
-                for measure in COMPARED
-            ),
-        )
-        for first, second in combinations(judged, 2)
+    versus = every_two(
+        {one.system.name: found.judged for one, found in pairs},
+        lambda a, b: [compare(a, b, call.resampling, measure) for measure in COMPARED],
     )
+    return ResolutionResult(trial, evaluations, versus, baselines)
 
 
 def _examples(call: EvaluateOptions, store: "Store | None") -> ResolutionExamples:
@@ -264,7 +243,7 @@ def as_json(found: ResolutionResult, call: EvaluateOptions) -> Json:
             for one, evaluation in zip(trial.judged, found.evaluations, strict=True)
         ],
         [
-            {"first": one.first, "second": one.second, "tests": list(map(_test, one.tests))}
+            {"first": one.first, "second": one.second, "tests": list(map(_test, one.found))}
             for one in found.versus
         ],
     )
@@ -685,7 +664,7 @@ def _versus_table(found: ResolutionResult) -> ReportTable:
             *difference_row(test),
         )
         for one in found.versus
-        for test in one.tests
+        for test in one.found
     ]
     return ReportTable(
         "Difference, on the same examples", ("", "by", *DIFFERENCE), (note,), rows

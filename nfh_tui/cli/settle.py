@@ -1,6 +1,6 @@
 """`nfh-tui settle` and `nfh-tui audit`: gold from votes, and how far it can be trusted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -234,7 +234,7 @@ def audit(
                 )
         found = [report(one) for one in store.audits.all()]
     if as_json:
-        emit(audits_json(found, drawn))
+        emit({"audits": found, "drawn": None if drawn is None else drawn_json(drawn)})
         return
     request = SettleRequest(user(), db)
     for one in found:
@@ -405,10 +405,3 @@ def _rates(audit: "AuditReport") -> Iterator[str]:
         f"of those decided {percentage(audit.share)}, {CONFIDENCE} interval {percentage(low)} "
         f"to {percentage(high)}; at most {percentage(audit.bound)} with {CONFIDENCE} confidence"
     )
-
-
-def audits_json(audits: Sequence["AuditReport"], drawn: "NewAudit | None") -> dict[str, object]:
-    return {
-        "audits": [asdict(audit) for audit in audits],
-        "drawn": None if drawn is None else drawn_json(drawn),
-    }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
 from nfh_db.records import Annotator, Ballot, Role, Rule, Vote
-from nfh_models.agreement.audit import Stratum, allocate, draw, interval, upper_bound, weighted
+from nfh_models.agreement.audit import Stratum, draw, interval, upper_bound, weighted
 from nfh_models.agreement.measure import AnsweredAnchor, Timed
 from nfh_models.domain import Kind, Passage, anchor_id
 
@@ -131,11 +131,8 @@ def draw_audit(
     )
 
 
-def planned(frame: list[tuple[int, str]], wanted: int) -> dict[str, tuple[int, int]]:
-    """Size and share of the sample, by stratum, without drawing any."""
-    sizes = sizes_of(frame)
-    counts = allocate(sizes, wanted)
-    return {name: (sizes[name], counts[name]) for name in sizes}
+OF_SAMPLE = ("seed", "by", "voted", "query", "act")
+"""Fields of a report that are those of the sample, where it is known."""
 
 
 def report(audit: "Audit") -> AuditReport:
@@ -171,11 +168,7 @@ def report(audit: "Audit") -> AuditReport:
         bound=None if why else upper_bound(wrong, len(decided)),
         why=why,
         strata=strata,
-        seed=known.seed if known else None,
-        by=known.by if known else None,
-        voted=known.voted if known else 0,
-        query=known.query if known else None,
-        act=known.act if known else None,
+        **{name: getattr(known, name) for name in OF_SAMPLE if known},
     )
 
 
