@@ -12,7 +12,7 @@ from nfh_db.messages import counted, visible
 from nfh_models.agreement.measure import Measure, undefined
 from nfh_models.domain import Kind
 from nfh_tui import config
-from nfh_tui.cli.agreement import CAVEAT
+from nfh_tui.cli.agreement import CAVEAT, counted_of
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
@@ -331,15 +331,15 @@ def _heads(page: CommandReport, known: "KnownAnswerScore") -> None:
     page.table(
         ("heads by noun", "value", "of"),
         [
-            ("all the same, both REFERENCE", heads.exact, _of(heads.exact, "answer")),
-            ("all the same, of REFERENCE", heads.overall, _of(heads.overall, "decision")),
-            ("F1 over heads", Brief(heads.f1), _of(heads.f1, "head")),
+            ("all the same, both REFERENCE", heads.exact, counted_of(heads.exact, "answer")),
+            (
+                "all the same, of REFERENCE",
+                heads.overall,
+                counted_of(heads.overall, "decision"),
+            ),
+            ("F1 over heads", Brief(heads.f1), counted_of(heads.f1, "head")),
         ],
     )
-
-
-def _of(measure: Measure, thing: str) -> str:
-    return counted(measure.n, thing)
 
 
 def _matrix(page: CommandReport, title: str, found: "KindConfusion | None") -> None:

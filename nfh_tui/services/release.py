@@ -576,6 +576,7 @@ def release(
     from nfh_models.agreement.coefficients import no_skill
     from nfh_models.agreement.pairs import collect
     from nfh_models.agreement.report import measure_agreement
+    from nfh_tui.services.datasheet import sheet
 
     with new_folder(place) as folder, store.items.frozen() as frozen:
         names = Pseudonyms(frozen.people()) if pseudonyms else ReleaseNames()
@@ -605,7 +606,7 @@ def release(
             about,
         )
         stale_gold = frozen.stale_gold()
-        folder.append(SHEET, _sheet(contents).encode("utf-8"))
+        folder.append(SHEET, sheet(contents).encode("utf-8"))
         folder.append(SUMS, folder.sums().encode("ascii"))
     return Released(
         str(place),
@@ -707,12 +708,6 @@ def _write_guidelines(
 def guidelines_name(version: int) -> str:
     """The file of a version of the guidelines."""
     return f"guidelines-v{version}.md"
-
-
-def _sheet(contents: Contents) -> str:
-    from nfh_tui.services.datasheet import sheet
-
-    return sheet(contents)
 
 
 LINE = re.compile(r"([0-9a-f]{64}) [ *]([^/\\\n]+)")
