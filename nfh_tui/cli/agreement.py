@@ -540,15 +540,15 @@ def _coefficients(page: CommandReport, agreement: "Agreement") -> None:
     page.table(
         ("measure", "value", "of"),
         [
-            ("Krippendorff's alpha, kinds", found.alpha, counted_of(found.alpha, "item")),
+            ("Krippendorff's alpha, kinds", found.alpha, n_of(found.alpha, "item")),
             (
                 "Fleiss' kappa, seven classes",
                 fleiss.kappa,
-                f"{counted_of(fleiss.kappa, 'item')} of {voters}",
+                f"{n_of(fleiss.kappa, 'item')} of {voters}",
             ),
-            ("Gwet's AC1 (a diagnostic)", found.ac1, counted_of(found.ac1, "item")),
-            ("equal whole answers", pooled.equal, counted_of(pooled.equal, "pair")),
-            ("equal kinds", pooled.same_kind, counted_of(pooled.same_kind, "pair")),
+            ("Gwet's AC1 (a diagnostic)", found.ac1, n_of(found.ac1, "item")),
+            ("equal whole answers", pooled.equal, n_of(pooled.equal, "pair")),
+            ("equal kinds", pooled.same_kind, n_of(pooled.same_kind, "pair")),
         ],
     )
     page.left_out(found.left_out, "alpha and AC1")
@@ -556,7 +556,8 @@ def _coefficients(page: CommandReport, agreement: "Agreement") -> None:
     page.left_out(pooled.left_out, "the pairs")
 
 
-def counted_of(measure: "Measure", thing: str) -> str:
+def n_of(measure: "Measure", thing: str) -> str:
+    """What a measure is of: "12 items"."""
     return counted(measure.n, thing)
 
 

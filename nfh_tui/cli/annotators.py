@@ -12,7 +12,7 @@ from nfh_db.messages import counted, visible
 from nfh_models.agreement.measure import Measure, undefined
 from nfh_models.domain import Kind
 from nfh_tui import config
-from nfh_tui.cli.agreement import CAVEAT, counted_of
+from nfh_tui.cli.agreement import CAVEAT, n_of
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
@@ -331,13 +331,9 @@ def _heads(page: CommandReport, known: "KnownAnswerScore") -> None:
     page.table(
         ("heads by noun", "value", "of"),
         [
-            ("all the same, both REFERENCE", heads.exact, counted_of(heads.exact, "answer")),
-            (
-                "all the same, of REFERENCE",
-                heads.overall,
-                counted_of(heads.overall, "decision"),
-            ),
-            ("F1 over heads", Brief(heads.f1), counted_of(heads.f1, "head")),
+            ("all the same, both REFERENCE", heads.exact, n_of(heads.exact, "answer")),
+            ("all the same, of REFERENCE", heads.overall, n_of(heads.overall, "decision")),
+            ("F1 over heads", Brief(heads.f1), n_of(heads.f1, "head")),
         ],
     )
 
