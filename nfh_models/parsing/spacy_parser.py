@@ -147,7 +147,7 @@ def _pipeline(package: str) -> Pipeline | None:
 
 def load_tagger() -> Tagger:
     """The first installed pipeline that loads. Raises NoPipelineError if none does."""
-    return first_that_loads(installed_pipelines(), Pipeline.load, "Predictions need", "one")
+    return first_that_loads(installed_pipelines(), Pipeline.load, "Predictions need")
 
 
 Loaded = TypeVar("Loaded")
@@ -157,14 +157,13 @@ def first_that_loads(
     pipelines: Sequence[Pipeline],
     load: Callable[[Pipeline], Loaded],
     need: str,
-    what: str,
     passed_over: Sequence[str] = (),
 ) -> Loaded:
     """The result of `load` for the first pipeline that it can load.
 
-    need: begin of the error message, as "Predictions need"; what: its end, as "one" or "one
-    with a parser"; passed_over: what it says of pipelines that were not tried. Raises
-    NoPipelineError, which says how to get a pipeline, if none loads.
+    need: begin of the error message, as "Predictions need"; passed_over: what it says of
+    pipelines that were not tried. Raises NoPipelineError, which says how to get a pipeline, if
+    none loads.
     """
     failures = list(passed_over)
     for pipeline in pipelines:
@@ -175,7 +174,9 @@ def first_that_loads(
         except Exception as error:  # noqa: BLE001 # a damaged package makes spaCy raise anything
             failures.append(f"{pipeline.package} does not load ({first_line(error)})")
     reason = "; ".join(failures) if failures else "none is installed"
-    raise NoPipelineError(f"{need} an English spaCy pipeline, and {reason}. {how_to_get(what)}")
+    raise NoPipelineError(
+        f"{need} an English spaCy pipeline, and {reason}. {how_to_get('one')}"
+    )
 
 
 def how_to_get(what: str) -> str:
@@ -286,7 +287,6 @@ def load_spacy(name: str | None, wanted: frozenset[ParseLayer]) -> SpacyParser:
         [one for one in installed if PARSER in one.components],
         lambda one: _load(one.package, f"{one.package} {one.version}", wanted),
         "Parsing needs",
-        "one",
         [f"{one.package} has no parser" for one in installed if PARSER not in one.components],
     )
 

@@ -40,7 +40,6 @@ def evaluation_asked(
     report: str | None = None,
     more: Mapping[str, object] | None = None,
     asked_by: str = "",
-    after: int | None = None,
 ) -> NewJob:
     """Build an evaluation job. The arguments are those of `nfh-tui evaluate`, with absolute
     paths.
@@ -55,7 +54,7 @@ def evaluation_asked(
         "split": split,
         "report": report,
     }
-    return NewJob(EVALUATE, KINDS[EVALUATE].version, task, arguments, asked_by, after)
+    return NewJob(EVALUATE, KINDS[EVALUATE].version, task, arguments, asked_by)
 
 
 def run_evaluation(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:
@@ -146,12 +145,10 @@ def prediction_asked(
     force: bool = False,
     scheduler: str | None = None,
     asked_by: str = "",
-    after: int | None = None,
 ) -> NewJob:
     """Build a prediction job. The arguments are those of `nfh-tui predict`.
 
-    model: None for the one that is active when the job runs. after: id of a job that must end
-    first.
+    model: None for the one that is active when the job runs.
     """
     arguments = {
         "query": query,
@@ -160,7 +157,7 @@ def prediction_asked(
         "force": force,
         "scheduler": scheduler,
     }
-    return NewJob(PREDICT, KINDS[PREDICT].version, TASK, arguments, asked_by, after)
+    return NewJob(PREDICT, KINDS[PREDICT].version, TASK, arguments, asked_by)
 
 
 def run_prediction(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:

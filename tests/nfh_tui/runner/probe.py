@@ -3,7 +3,6 @@
 `probe` is light, `heavy` heavy. Each line of their trace, a file, is one whole write.
 """
 
-import functools
 import hashlib
 import os
 import signal
@@ -127,5 +126,5 @@ if __name__ == "__main__":
     learn()
     if "GROWN" in os.environ:
         runner.GROWN = int(os.environ["GROWN"])
-    runner.JobHeartbeat = functools.partial(runner.JobHeartbeat, between=0.05, grace=0.5)  # type: ignore[misc]
+    runner.BETWEEN_BEATS, runner.GRACE = 0.05, 0.5
     sys.exit(runner.main())
