@@ -23,7 +23,6 @@ from nfh_db.formats.spans import (
     answer_of,
     based,
     check_kinds,
-    number_graph,
     numbers,
     translated,
 )
@@ -374,7 +373,7 @@ def _row(
     counts: Counter[str],
 ) -> GoldRow:
     alignment, kept, claim = base.alignment, task.kept, annotation.claim
-    graph = number_graph(annotation.graph, number)
+    graph = number.graph
     own = None
     if kept is not None and number.anchor == kept.span:
         own = _without_old_flags(on_alignment(kept, alignment), claim)

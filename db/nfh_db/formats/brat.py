@@ -76,7 +76,6 @@ from nfh_db.formats.spans import (
     Spot,
     TokenizedText,
     based,
-    number_graph,
     numbers,
     record_graph,
     renamed,
@@ -582,8 +581,7 @@ class _Reader:
             role=party.role if party else Role.ANNOTATOR,
         )
         self._counts["flags of nobody"] += len(flags) if party is None else 0
-        graph = number_graph(one.graph, marked)
-        result = outcome(claim, marked, graph, base.alignment, self._how, item)
+        result = outcome(claim, marked, marked.graph, base.alignment, self._how, item)
         self._counts["changed"] += result.changed
         self._counts["unsaid"] += bool(result.unsaid)
         return result

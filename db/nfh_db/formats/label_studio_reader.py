@@ -43,7 +43,6 @@ from nfh_db.formats.spans import (
     based,
     check_kinds,
     graph_of,
-    number_graph,
     numbers,
     renamed,
     translated,
@@ -1170,13 +1169,12 @@ class _NumberTable:
             anchor = Anchor(*self.alignment.tokens(*marked.anchor))
             found = self.found.setdefault(anchor, _NumberResult())
             kept = self.kept if self.kept and self.kept.anchor == anchor else None
-            graph = number_graph(one.graph, marked)
             noun = one.words(marked.spot, NOUN)
             comment = one.words(marked.spot, COMMENT)
             for claim in one.claims:
                 if noun or comment:
                     claim = replace(claim, noun=noun, comment=comment)  # noqa: PLW2901
-                got = outcome(claim, marked, graph, self.alignment, self.how, kept)
+                got = outcome(claim, marked, marked.graph, self.alignment, self.how, kept)
                 self.tally.counts["unsaid"] += bool(got.unsaid)
                 if got.gold is not None:
                     found.golds.append((got.gold, kept is not None and got.gold is kept.gold))

@@ -335,8 +335,8 @@ class MarkedNumber:
 
     spot: int
     """The index of its spot in the graph."""
-    heads: tuple[int, ...]
-    """The indices of its mentions."""
+    graph: Graph
+    """The part of the graph that shows it: the number, its mentions, and the links of these."""
     anchor: Span
     kind: Kind | None
     sort: Sort | None
@@ -470,18 +470,14 @@ def numbers(graph: Graph) -> list[MarkedNumber]:
             f"the span {spot.start} to {spot.end}, {HEAD}, is linked to no number of "
             f"{len(places)}"
         )
-    for one, two, label in web.inner:
-        if not web.reached[one] & web.reached[two]:
+    for link in web.inner:
+        if not web.reached[link.source] & web.reached[link.target]:
+            one, two = web.spots[link.source], web.spots[link.target]
             raise MarkError(
-                f"{label} joins heads of different numbers, the spans "
-                f"{web.spots[one].start} to {web.spots[one].end} and "
-                f"{web.spots[two].start} to {web.spots[two].end}"
+                f"{link.label} joins heads of different numbers, the spans "
+                f"{one.start} to {one.end} and {two.start} to {two.end}"
             )
     return found
-
-
-MentionLink = tuple[int, int, str]
-"""A link between mentions: the indices of both spots, and the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,10 +485,11 @@ class _LinkIndex:
     """The links of a graph by their ends."""
 
     spots: Sequence[Spot]
-    near: Mapping[int, Sequence[tuple[int, str]]]
-    """For each number the mentions that it is linked to, with the labels."""
-    inner: Sequence[MentionLink]
-    joints: Mapping[int, Sequence[MentionLink]]
+    near: Mapping[int, Sequence[Link]]
+    """The links of each number."""
+    inner: Sequence[Link]
+    """The links between mentions."""
+    joints: Mapping[int, Sequence[Link]]
     """`inner` by each of the two mentions."""
     owned: Collection[int]
     """Mentions that a number is linked to."""
@@ -504,14 +501,17 @@ class _LinkIndex:
         cls, spots: Sequence[Spot], links: Iterable[Link], places: Iterable[int]
     ) -> "_LinkIndex":
         """Raises MarkError for a link between mentions with a label that only numbers have."""
-        near: dict[int, list[tuple[int, str]]] = {place: [] for place in places}
-        inner: list[MentionLink] = []
-        joints: dict[int, list[MentionLink]] = {}
+        near: dict[int, list[Link]] = {place: [] for place in places}
+        inner: list[Link] = []
+        joints: dict[int, list[Link]] = {}
+        owned: set[int] = set()
         for link in links:
             if link.source in near or link.target in near:
-                number = link.source if link.source in near else link.target
-                other = link.target if number == link.source else link.source
-                near[number].append((other, link.label))
+                number, other = link.source, link.target
+                if number not in near:
+                    number, other = other, number
+                near[number].append(link)
+                owned.add(other)
                 continue
             if link.label not in MENTION_LINK_LABELS:
                 one, two = spots[link.source], spots[link.target]
@@ -519,19 +519,18 @@ class _LinkIndex:
                     f"{link.label} goes from the {one.label} at {one.start} to {one.end} to "
                     f"the {two.label} at {two.start} to {two.end}; wanted a number at one end"
                 )
-            joint = (link.source, link.target, link.label)
-            inner.append(joint)
+            inner.append(link)
             for end in {link.source, link.target}:
-                joints.setdefault(end, []).append(joint)
-        owned = {other for ends in near.values() for other, _ in ends}
+                joints.setdefault(end, []).append(link)
         return cls(spots, near, inner, joints, owned, {})
 
 
 def _number(web: _LinkIndex, place: int) -> MarkedNumber:
     origins: dict[int, Origin] = {}
     relations: set[Relation] = set()
-    for other, label in web.near[place]:
-        origin = _origin(label, web.spots[other], relations)
+    for link in web.near[place]:
+        other = link.target if link.source == place else link.source
+        origin = _origin(link.label, web.spots[other], relations)
         if origins.setdefault(other, origin) is not origin:
             spot = web.spots[other]
             raise MarkError(
@@ -542,9 +541,17 @@ def _number(web: _LinkIndex, place: int) -> MarkedNumber:
     mentions = sorted(origins)
     for mention in mentions:
         web.reached.setdefault(mention, set()).add(place)
-    rank = {spot: index for index, spot in enumerate(mentions)}
-    ours = [(rank[one], rank[two], label) for one, two, label in inner]
-    relations |= {Relation(label) for _, _, label in ours if label in RELATIONS}
+    places = (place, *mentions)
+    rank = {spot: index for index, spot in enumerate(places)}
+    graph = Graph(
+        tuple(web.spots[spot] for spot in places),
+        tuple(
+            Link(rank[link.source], rank[link.target], link.label)
+            for link in (*web.near[place], *inner)
+        ),
+    )
+    ours = graph.links[len(web.near[place]) :]
+    relations |= {Relation(link.label) for link in ours if link.label in RELATIONS}
     if len(relations) > 1:
         raise MarkError(
             f"the heads of one number are joined by {' and '.join(sorted(relations))}"
@@ -552,33 +559,36 @@ def _number(web: _LinkIndex, place: int) -> MarkedNumber:
     kind, sort = ANSWERS[web.spots[place].label]
     return MarkedNumber(
         place,
-        tuple(mentions),
+        graph,
         (web.spots[place].start, web.spots[place].end),
         kind,
         sort,
         tuple(((web.spots[i].start, web.spots[i].end), origins[i]) for i in mentions),
-        components(len(mentions), [(a, b) for a, b, label in ours if label == SAME])
+        components(
+            len(mentions),
+            [(link.source - 1, link.target - 1) for link in ours if link.label == SAME],
+        )
         if ours
         else (),
         relations.pop() if relations else None,
     )
 
 
-def _joined(web: _LinkIndex, origins: dict[int, Origin]) -> list[MentionLink]:
+def _joined(web: _LinkIndex, origins: dict[int, Origin]) -> list[Link]:
     """The links between mentions of a number. Adds to `origins`, as marked, the mentions that
     are linked to one of these and to no number.
     """
-    inner: dict[MentionLink, None] = {}
+    inner: dict[Link, None] = {}
     waiting = list(origins)
     while waiting:
         here = waiting.pop()
-        for joint in web.joints.get(here, ()):
-            other = joint[1] if joint[0] == here else joint[0]
+        for link in web.joints.get(here, ()):
+            other = link.target if link.source == here else link.source
             if other not in origins and other not in web.owned:
                 origins[other] = Origin.MARKED
                 waiting.append(other)
             if other in origins:
-                inner[joint] = None
+                inner[link] = None
     return list(inner)
 
 
@@ -644,20 +654,6 @@ def _by_lemma(words: Sequence[str], lemmatize: Lemmatize) -> tuple[tuple[int, ..
     for index, lemma in enumerate(lemmatize(words)):
         groups.setdefault(lemma.casefold(), []).append(index)
     return tuple(map(tuple, groups.values()))
-
-
-def number_graph(graph: Graph, number: MarkedNumber) -> Graph:
-    """The part of a translated graph that shows one of its `numbers`."""
-    places = (number.spot, *number.heads)
-    rank = {place: index for index, place in enumerate(places)}
-    return Graph(
-        tuple(graph.spots[place] for place in places),
-        tuple(
-            Link(rank[link.source], rank[link.target], link.label)
-            for link in graph.links
-            if link.source in rank and link.target in rank
-        ),
-    )
 
 
 # --- numbers whose mentions come without a graph ---------------------------------------------

@@ -12,6 +12,7 @@ from nfh_db.formats.brat import BratWriter
 from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.records import FlagMark, FlagName, Gold, Rule
 from nfh_db.store import Store
+from nfh_models.domain import Answer, Kind
 from nfh_tui.sample import corpus_path
 from nfh_tui.services.imports import ImportOptions
 from tests.nfh_db.formats.brat_rules import problems
@@ -163,6 +164,17 @@ def test_a_head_that_was_added_wins(small: Path, tmp_path: Path) -> None:
     assert isinstance(heads, list)
     assert [[m["head"] for m in head["mentions"]] for head in heads] == [[2], [0]]
     assert (line["relation"], line["rule"], line["comment"]) == ("AND", "imported", "sure")
+
+
+def test_a_head_that_is_added_without_a_link_is_a_change(tmp_path: Path) -> None:
+    given = passage([("Ann", "Two red tickets"), ("Ben", "no, three")])
+    gold = Gold(Answer(Kind.NFH), Rule.IMPORTED)
+    small = hostile_corpus(tmp_path / "in.jsonl", [record(given, at(given, "three"), gold)])
+    line = _edited(
+        small, tmp_path, _in("gold/0000001.ann", "three\n", "three\nT2\tHEAD 5 8\tTwo\n")
+    )
+    assert (line["kind"], line["head"]) == ("REFERENCE", [0])
+    assert line["warnings"] == ["1 answer changed in brat since export"]
 
 
 def test_a_head_that_was_moved_wins(small: Path, tmp_path: Path) -> None:

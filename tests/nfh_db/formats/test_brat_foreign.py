@@ -1,10 +1,12 @@
 """brat projects of other people: lines and offsets of all sorts, and what is wrong."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -344,3 +346,33 @@ def test_what_is_carried_counts_code_points(tmp_path: Path) -> None:
     ann = (tmp_path / "out/gold/0000001.ann").read_bytes()
     assert text == b"Ann: \n \nthree of us \n"
     assert ann == b"T1\tAGE 8 13\tthree\nT2\tPerson 17 19\tus\n"
+
+
+def test_the_lines_run_for_a_document_grow_as_its_numbers_do(
+    project: Callable[..., SimpleNamespace],
+) -> None:
+    def lines(numbers: int) -> int:
+        text = "two tickets\n" * numbers
+        ann = "".join(
+            f"T{2 * i + 1}\tREFERENCE {12 * i} {12 * i + 3}\ttwo\n"
+            f"T{2 * i + 2}\tHEAD {12 * i + 4} {12 * i + 11}\ttickets\n"
+            f"R{i + 1}\tHEAD Arg1:T{2 * i + 1} Arg2:T{2 * i + 2}\n"
+            for i in range(numbers)
+        )
+        found = 0
+
+        def trace(frame: FrameType, event: str, _arg: object) -> Callable[..., Any] | None:
+            nonlocal found
+            found += event == "line"
+            return trace if "nfh_db" in frame.f_code.co_filename else None
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            assert len(project({"doc.txt": text, "doc.ann": ann}).rows) == numbers
+        finally:
+            sys.settrace(before)
+        return found
+
+    lines(10)
+    assert lines(200) < 2.2 * lines(100)
