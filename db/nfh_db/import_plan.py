@@ -144,13 +144,15 @@ class ImportCounts:
     gold_same: int = 0
     gold_replaced: int = 0
     votes_new: int = 0
+    votes_replaced: int = 0
     flags_new: int = 0
 
     @property
     def changes(self) -> bool:
-        """True if any anchor, gold, answer or flag is new, or any gold is replaced."""
+        """True if any anchor, gold, answer or flag is new, or any gold or answer replaced."""
         gold = self.gold_new or self.gold_replaced
-        return bool(self.anchors_new or gold or self.votes_new or self.flags_new)
+        votes = self.votes_new or self.votes_replaced
+        return bool(self.anchors_new or gold or votes or self.flags_new)
 
     def add(self, other: "ImportCounts") -> None:
         for name in ImportCounts.__slots__:
@@ -353,7 +355,9 @@ class ImportPlanner:
                     f"file says {worded(value)}",
                 )
                 return
-        self.plan.counts.votes_new += 1
+            self.plan.counts.votes_replaced += 1
+        else:
+            self.plan.counts.votes_new += 1
         anchor.votes[key] = value
         if anchor.new:
             self._past.setdefault((anchor.id, *key), []).extend(steps)
@@ -366,7 +370,8 @@ class ImportPlanner:
         """Return an annotator's answer if it may replace the earlier one; else nothing.
 
         An adjudicator's answer is never replaced: gold points to it. An answer without a time
-        replaces nothing.
+        replaces nothing. Where the earlier one came without a time, its time here is that of
+        its import, and it was given before that.
         """
         may = self._purpose.newer_answers and vote.role is Role.ANNOTATOR and vote.timed
         return [value] if may and value.at > before.at else []

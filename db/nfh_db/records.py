@@ -466,6 +466,7 @@ class ImportReport:
     gold_same: int
     gold_replaced: int
     votes_new: int
+    votes_replaced: int
     flags_new: int
     conflicts: tuple[str, ...]
     warnings: tuple[str, ...]

@@ -86,8 +86,9 @@ def in_words(report: Mapping[str, object]) -> str:
         f"gold {number('gold_new'):,} new, {number('gold_same'):,} the same, "
         f"{number('gold_replaced'):,} replaced",
     ]
-    if number("votes_new"):
-        parts.append(f"{counted(number('votes_new'), 'answer')} new")
+    for key, what in (("votes_new", "new"), ("votes_replaced", "replaced")):
+        if number(key):
+            parts.append(f"{counted(number(key), 'answer')} {what}")
     if number("flags_new"):
         parts.append(f"{counted(number('flags_new'), 'flag')} new")
     if _texts(report.get("conflicts")):

@@ -378,8 +378,8 @@ class BatchMaker:
         seconds = amt.seconds(given.row.seconds)
         if seconds is None and given.row.seconds.strip():
             self.report.note(RowNote.SECONDS_UNREAD, given.row)
-        at = given.at or self._at
-        return Vote(worker, Role.ANNOTATOR, given.answer, at, seconds)
+        at, timed = given.at or self._at, given.at is not None
+        return Vote(worker, Role.ANNOTATOR, given.answer, at, seconds, timed=timed)
 
 
 def _usable_kind(row: AssignmentRow) -> Kind:

@@ -305,8 +305,8 @@ class PassageMaker:
         """The file's gold as the answer of the annotator; () where none is given."""
         if self.annotator is None or gold is None:
             return ()
-        at = gold.decided_at or self.at
-        return (Vote(self.annotator, Role.ANNOTATOR, gold.answer, at),)
+        at, timed = gold.decided_at or self.at, gold.decided_at is not None
+        return (Vote(self.annotator, Role.ANNOTATOR, gold.answer, at, timed=timed),)
 
     # --- plain text -----------------------------------------------------------------------
 

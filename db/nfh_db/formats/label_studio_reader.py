@@ -1183,12 +1183,16 @@ class _NumberTable:
                 found.flag(got.flags)
 
     def _vote(self, found: _NumberResult, vote: Vote) -> None:
-        """Add a vote; of two votes of one person in one role the later one counts."""
+        """Add a vote; of two votes of one person in one role the later one counts.
+
+        Where the file gives only one of their times, or none, its order decides.
+        """
         key = (vote.annotator, vote.role)
         before = found.votes.get(key)
         if before is not None:
             self.tally.counts["votes twice"] += before != vote
-            vote = max(before, vote, key=lambda one: one.answered_at)
+            if before.timed and vote.timed:
+                vote = max(before, vote, key=lambda one: one.answered_at)
         found.votes[key] = vote
 
     def skip(self, who: str | None, at: str | None) -> None:

@@ -325,3 +325,18 @@ def test_a_submitted_annotation_without_a_number_is_counted(read: Read) -> None:
     assert warnings == [
         "1 annotation without a number marked, of texts in which others mark some"
     ]
+
+
+@pytest.mark.parametrize(("times", "kind"), [((3, 2), Kind.AGE), ((None, 3), Kind.YEAR)])
+def test_of_two_answers_of_one_person_the_later_counts(
+    read: Read, times: tuple[int | None, ...], kind: Kind
+) -> None:
+    """Where a time is unknown, the order of the file decides."""
+    given = [
+        added("eva", [mark("a", "three", label)])
+        | {"created_at": at and f"2026-03-0{at}T05:06:07Z", "updated_at": None}
+        for label, at in zip(("AGE", "YEAR"), times, strict=True)
+    ]
+    rows, warnings = read(task(*given))
+    assert [vote.answer.kind for vote in only(rows).votes] == [kind]
+    assert "given twice by one person" in warnings[0]

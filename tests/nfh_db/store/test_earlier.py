@@ -103,7 +103,7 @@ def test_the_same_file_with_more_in_it_goes_on_where_the_first_ended(
 ) -> None:
     kit.load(store, row(kit, EARLIER[0]))
     report = kit.load(store, row(kit, said("eva", Kind.YEAR, 3), earlier=EARLIER))
-    assert (report.votes_new, report.conflicts) == (1, ())
+    assert (report.votes_replaced, report.conflicts) == (1, ())
     assert past(store) == [(None, "AGE"), ("AGE", "TIME"), ("TIME", "YEAR")]
     again = kit.load(store, row(kit, said("eva", Kind.YEAR, 3), earlier=EARLIER))
     assert (again.votes_new, again.conflicts) == (0, ())

@@ -67,6 +67,7 @@ def test_everything_a_file_says_comes_in(path: Path, store: Store, kit) -> None:
         gold_same=0,
         gold_replaced=0,
         votes_new=3,
+        votes_replaced=0,
         flags_new=2,
         conflicts=(),
         warnings=(),

@@ -276,7 +276,7 @@ def test_a_batch_is_known_again_and_one_with_more_rows_goes_on(call: Call, batch
         *rows, assignment("A1", 6, time="12:09:00"), assignment("A3", 3), name="more.csv"
     )
     came = report(call("import", more, "--db", "x.db", "--json"))
-    assert (came["votes_new"], came["conflicts"]) == (2, [])
+    assert (came["votes_new"], came["votes_replaced"], came["conflicts"]) == (1, 1, [])
     (ballot,) = ballots()
     assert kinds(ballot) == {"A1": "UNKNOWN", "A2": "CURRENCY", "A3": "AGE"}
     check_log()
