@@ -107,6 +107,9 @@ class NotAllowedError(StoreError):
 class FormatError(Exception):
     """A file cannot be imported. The message names file, line, field, value and expectation."""
 
+    mapping = ""
+    """Lines of a file for --map, of which the message speaks."""
+
     def __init__(self, name: str, line: int | None, message: str) -> None:
         place = f"{name}, line {line}" if line is not None else name
         super().__init__(f"{place}: {message}")

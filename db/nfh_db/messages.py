@@ -85,6 +85,15 @@ def shown(value: object) -> str:
     return visible(json.dumps(value, ensure_ascii=False, default=_bare))
 
 
+def toml_string(text: str) -> str:
+    """Return `text` as a string of TOML on one line, without control characters."""
+    signs = (
+        f"\\{sign}" if sign in '"\\' else sign if sign.isprintable() else f"\\U{ord(sign):08x}"
+        for sign in text
+    )
+    return f'"{"".join(signs)}"'
+
+
 def _bare(value: object) -> float:  # noqa: ARG001
     """Encode the stand-in for a bare NaN; JSON values contain no other foreign type."""
     return math.nan

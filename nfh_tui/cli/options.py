@@ -152,7 +152,11 @@ def _stopped(error: KeyboardInterrupt) -> Exception:
 
 
 def sentence(error: Exception) -> str:
-    """The message of an expected error on one line, safe to print."""
+    """The message of an expected error on one line, safe to print; then the lines of a mapping
+    that it offers.
+    """
+    if isinstance(error, FormatError) and error.mapping:
+        return f"{visible(str(error), MESSAGE_LIMIT)}\n{lines_visible(error.mapping)}"
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return visible(f"{where}{error.strerror}", MESSAGE_LIMIT)

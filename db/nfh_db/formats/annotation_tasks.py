@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from nfh_db.errors import raised_as
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, is_a_name
-from nfh_db.formats.rows import IGNORE, GoldRow, LabelMap, RawPassage, ReadOptions, Row, Span
+from nfh_db.formats.rows import IGNORE, GoldRow, RawPassage, ReadOptions, Row, Span
 from nfh_db.formats.spans import (
     ANCHOR,
     ANSWERS,
@@ -24,7 +24,7 @@ from nfh_db.formats.spans import (
     based,
     check_kinds,
     numbers,
-    translated,
+    read_graph,
 )
 from nfh_db.formats.stored_annotation import Restored, shows_answer
 from nfh_db.messages import shown, tallied
@@ -262,7 +262,6 @@ TASK_WARNINGS = {
     "passed": (
         "number", "marked in a task that was passed over or refused: no answer, and not kept",
     ),
-    "ignored": ("mark", "left out, since the map says so"),
     "cut": ("token", "cut in two, since a mark begins or ends inside it"),
     "unsaid": ("number", "with a noun or a comment, but no answer: that was left out"),
     "unmarked": ("number", "no longer marked in a task that was exported with it"),
@@ -288,9 +287,6 @@ def rows_of(task: AnnotationTask, how: ReadOptions, counts: Counter[str]) -> Ite
     for one in task.annotations:
         check_kinds(one.graph)
     marked = [numbers(one.graph) for one in task.annotations]
-    counts["ignored"] += sum(
-        spot.label == IGNORE for one in task.annotations for spot in one.graph.spots
-    )
     if not any(marked):
         yield from _without_numbers(task, how, counts)
         return
@@ -443,12 +439,16 @@ def checked_name(name: str) -> str:
     return name
 
 
-def classed(graph: Graph, classes: Iterable[str], names: LabelMap) -> Graph:
+def classed(
+    graph: Graph, classes: Iterable[str], how: ReadOptions, text: str, where: str
+) -> Graph:
     """The graph with the class that the tool stores apart from the spans as the number's label.
 
-    graph: translated. Raises MarkError unless there are one class and one number.
+    graph: translated. where: of the text. Raises MarkError unless there are one class and one
+    number.
     """
-    given = translated(Graph(tuple(Spot(0, 1, one) for one in classes)), names)
+    own = Graph(tuple(Spot(0, len(text), one) for one in classes))
+    given = read_graph(own, how, text, where, exported=True)
     labels = [spot.label for spot in given.spots if spot.label != IGNORE]
     places = [i for i, spot in enumerate(graph.spots) if spot.label in ANSWERS]
     if not labels or not places:

@@ -65,6 +65,7 @@ from nfh_db.formats.spans import (
     ANCHOR,
     ANSWERS,
     HEAD,
+    KNOWN_LINKS,
     LINK_LABELS,
     ORIGINS,
     SAME,
@@ -76,13 +77,16 @@ from nfh_db.formats.spans import (
     Spot,
     TokenizedText,
     based,
+    meaning,
     numbers,
+    read_graph,
     record_graph,
+    refusing_strays,
     renamed,
-    translated,
+    span_label,
 )
 from nfh_db.formats.stored_annotation import Restored
-from nfh_db.messages import counted, shown, tallied
+from nfh_db.messages import counted, shown, tallied, visible
 from nfh_db.records import PERSON, ExportRecord, FlagName, Role
 from nfh_db.serialization import turns_of
 from nfh_models.domain import Anchor, Answer
@@ -293,26 +297,27 @@ def document(
         id_: tuple((to_points(start), to_points(end)) for start, end in span.fragments)
         for id_, span in found.spans.items()
     }
+    gaps = []
     for id_, span in found.spans.items():
         (start, end), gap = covering(text, pieces[id_])
+        gaps.append(gap)
         if gap:
             torn.append(pieces[id_])
         spots.append(Spot(start, end, span.label))
-        if gap and _ours(span.label, how.labels) in ANSWERS:
+    spots = _labelled(spots, found, place, how.labels)
+    links = _links(found, place)
+    how = replace(how, labels=with_equiv(how.labels))
+    own = Graph(tuple(spots), tuple(links))
+    graph = read_graph(own, how, text, visible(ann), exported=side is not None)
+    how.tally.ignored.clear()  # The document carries them.
+    for span, spot, gap in zip(found.spans.values(), graph.spots, gaps, strict=True):
+        if gap and spot.label in ANSWERS:
             raise LineError(
                 span.line,
                 f"the number {span.label} has fragments with other words between them; a "
                 "number is one stretch of text",
             )
-    labels = with_equiv(how.labels)
-    spots = _labelled(spots, found, place, how.labels)
-    links = [
-        link
-        for link in _links(found, place)
-        if IGNORE not in (_ours(spots[end].label, labels) for end in (link.source, link.target))
-    ]
-    graph = _translated(found, Graph(tuple(spots), tuple(links)), labels)
-    words = _NumberNotes(found, place, graph)
+    words = _NumberNotes(found, place, graph, how.labels)
     return BratDocument(
         ann,
         party,
@@ -326,30 +331,8 @@ def document(
     )
 
 
-def _translated(found: Standoff, graph: Graph, labels: LabelMap) -> Graph:
-    """The graph with our labels. Raises LineError for the line with an unknown label."""
-    try:
-        return translated(graph, labels)
-    except MarkError:
-        for span, spot in zip(found.spans.values(), graph.spots, strict=True):
-            _check(span.line, Graph((spot,)), labels)
-        two = (Spot(0, 1, ANCHOR), Spot(0, 1, HEAD))
-        names = [(arc.line, arc.label) for arc in found.arcs]
-        names += [(line, label) for line, label, _ in found.equivs]
-        for line, label in names:
-            _check(line, Graph(two, (Link(0, 1, label),)), LabelMap({}, labels.relations))
-        raise
-
-
-def _check(line: int, graph: Graph, labels: LabelMap) -> None:
-    try:
-        translated(graph, labels)
-    except MarkError as error:
-        raise LineError(line, str(error)) from error
-
-
-def _ours(label: str, labels: LabelMap) -> str:
-    return labels.labels.get(label, label)
+def _is_ignored(relation: str, labels: LabelMap) -> bool:
+    return meaning(relation, labels.relations, KNOWN_LINKS) == IGNORE
 
 
 def _labelled(
@@ -358,10 +341,14 @@ def _labelled(
     """The spots, numbers with the kind that an attribute gives them ("Class T1 YEAR")."""
     spots = list(spots)
     for attribute in found.attributes:
-        kind = _ours(attribute.value, labels)
+        kind = span_label(attribute.value, labels)
         here = place.get(found.span_of(attribute.target))
-        if kind in ANSWERS and here is not None and _ours(spots[here].label, labels) == ANCHOR:
-            spots[here] = replace(spots[here], label=kind)
+        if (
+            kind in ANSWERS
+            and here is not None
+            and span_label(spots[here].label, labels) == ANCHOR
+        ):
+            spots[here] = replace(spots[here], label=attribute.value)
     return spots
 
 
@@ -379,7 +366,9 @@ def _links(found: Standoff, place: Mapping[str, int]) -> list[Link]:
 class _NumberNotes:
     """The attributes and notes of numbers, and the lines that are of no use."""
 
-    def __init__(self, found: Standoff, place: Mapping[str, int], graph: Graph) -> None:
+    def __init__(
+        self, found: Standoff, place: Mapping[str, int], graph: Graph, labels: LabelMap
+    ) -> None:
         self._found = found
         self._numbers = {
             id_: rank for id_, rank in place.items() if graph.spots[rank].label in ANSWERS
@@ -393,7 +382,14 @@ class _NumberNotes:
         self.flags: dict[int, tuple[FlagName, ...]] = {}
         self.unused = {line for line, _ in found.others}
         self.unused |= {one.line for id_, one in found.spans.items() if id_ not in self.own}
-        # Links of spans to be ignored are of no use either.
+        # Links to be ignored are of no use either, nor those of spans to be ignored. An event
+        # has a line with several.
+        named = [(arc.line, arc.label) for arc in found.arcs]
+        named += [(line, label) for line, label, _ in found.equivs]
+        ignored = {line for line, label in named if _is_ignored(label, labels)}
+        self.unused |= ignored - {
+            line for line, label in named if not _is_ignored(label, labels)
+        }
         ends: list[tuple[int, tuple[str, ...]]] = [
             (arc.line, (arc.source, arc.target)) for arc in found.arcs
         ]
@@ -656,7 +652,7 @@ BRAT = Format(
         "and one for each who answered"
     ),
     example="",
-    read=read,
+    read=refusing_strays(read),
     sniff=sniff,
     members=BratWriter,
     takes=(InputKind.FOLDER,),

@@ -66,6 +66,8 @@ from nfh_db.formats.spans import (
     based,
     graph_of,
     numbers,
+    read_graph,
+    refusing_strays,
     renamed,
     translated,
 )
@@ -479,7 +481,6 @@ WARNINGS = {
     "empty": ("Doc", "without a word left out"),
     "unspaced": ("Doc", "where spaces are not known: one stands between words"),
     "gone": ("number", "whose span was taken out: of those the gold is left out"),
-    "ignored": ("number", "left out, as the mapping says"),
     "changed": ("gold", "changed since it was exported: what the spans show counts"),
     "cut": ("token", "cut in two, where a mark begins or ends inside"),
 }
@@ -584,9 +585,10 @@ class DocReader:
         kept: Restored | None = None,
     ) -> Iterator[GoldRow]:
         how, alignment = self._how, made.alignment
-        exact = translated(number.graph(), how.labels)
+        ours = kept is not None or claim.who is not None
+        text = alignment.passage.text
+        exact = read_graph(number.graph(), how, text, f"Doc {self._line}", exported=ours)
         if exact.spots[0].label == IGNORE:
-            self._counts["ignored"] += 1
             return
         marked = numbers(translated(number.tolerant_graph(how.labels), how.labels))[0]
         found = outcome(claim, marked, exact, alignment, how, kept)
@@ -879,7 +881,7 @@ DOCBIN = Format(
         "the component nfh, the rest in user_data; one .spacy file or a folder of several"
     ),
     example="",
-    read=read,
+    read=refusing_strays(read),
     sniff=_sniff,
     chunks=DocBinWriter,
     members=DocBinWriter,

@@ -58,12 +58,14 @@ from nfh_db.formats.spans import (
     SplitPairError,
     Spot,
     Units,
+    read_graph,
     record_graph,
+    refusing_strays,
     renamed,
     translated,
 )
 from nfh_db.formats.stored_annotation import Restored, StoredItem, restored, stored
-from nfh_db.messages import counted, shown
+from nfh_db.messages import counted, shown, visible
 from nfh_db.records import ExportRecord, Vote
 from nfh_models.domain import Answer, Passage
 
@@ -306,7 +308,8 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[Row]:
         lines = _Lines(how, counts)
         for item in json_items(source):
             try:
-                yield from lines.rows(item.number, *item.read())
+                where = f"line {item.number}"
+                yield from lines.rows(item.number, *item.read(), where)
             except MarkError as error:
                 raise refused(source, item, error) from error
     source.warnings += task_warnings(counts)
@@ -328,7 +331,8 @@ def _members(
             if not text.strip():
                 continue
             try:
-                yield from lines.rows(before + line, parts_of(text), text)
+                where = f"line {line} of {visible(name)}"
+                yield from lines.rows(before + line, parts_of(text), text, where)
             except MarkError as error:
                 start = "the line " if str(error).startswith("is ") else ""
                 raise folder.member_error(name, line, f"{start}{error}") from error
@@ -368,10 +372,10 @@ class _Lines:
     seen: dict[int | str, bytes] = field(default_factory=dict)
     """Hashes of lines by their ids."""
 
-    def rows(self, line: int, parts: Parts, text: str | None) -> Iterator[Row]:
+    def rows(self, line: int, parts: Parts, text: str | None, where: str) -> Iterator[Row]:
         """The rows of a line. Raises MarkError."""
         if not self._is_repeated(parts, text):
-            yield from rows_of(self._task(line, parts), self.how, self.counts)
+            yield from rows_of(self._task(line, parts, where), self.how, self.counts)
 
     def _is_repeated(self, parts: Parts, text: str | None) -> bool:
         """True if the file had the line before. Raises MarkError if the id was another
@@ -390,15 +394,15 @@ class _Lines:
             )
         return before is not content
 
-    def _task(self, line: int, parts: Parts) -> AnnotationTask:
+    def _task(self, line: int, parts: Parts, where: str) -> AnnotationTask:
         text = text_of(parts)
         item = kept_in(parts, items)
         kept: Restored | None = None if item is None else restored(item, text)
         graph, classes = graph_in(parts, text, self._offsets(kept is not None))
-        graph = translated(graph, self.how.labels)
+        graph = read_graph(graph, self.how, text, where, exported=kept is not None)
         if classes and not graph.spots and kept is None:
             self.counts["unlabelled"] += 1
-        graph = classed(graph, classes, self.how.labels)
+        graph = classed(graph, classes, self.how, text, where)
         claim = _claim(self._who(parts), comment_of(parts))
         return AnnotationTask(
             line,
@@ -612,7 +616,7 @@ DOCCANO = Format(
         '{"text":"No, three.","entities":[{"id":0,"label":"AGE","start_offset":4,'
         '"end_offset":9}],"relations":[]}'
     ),
-    read=read,
+    read=refusing_strays(read),
     sniff=sniff,
     chunks=DoccanoWriter,
     members=DoccanoWriter,

@@ -61,7 +61,15 @@ from nfh_db.formats.inception_reader import (
     writable,
 )
 from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Writing, by_passage
-from nfh_db.formats.spans import ANCHOR, SAME, MarkError, graph_of, label_of, renamed
+from nfh_db.formats.spans import (
+    ANCHOR,
+    SAME,
+    MarkError,
+    graph_of,
+    label_of,
+    refusing_strays,
+    renamed,
+)
 from nfh_db.formats.stored_annotation import StoredItem, stored
 from nfh_db.messages import counted, visible
 from nfh_db.records import ExportRecord, Role, Vote
@@ -525,7 +533,7 @@ INCEPTION_JSON = Format(
         "and one for the curated answers"
     ),
     example=EXAMPLE,
-    read=read,
+    read=refusing_strays(read),
     sniff=_sniff_json,
     members=JsonWriter,
     carries_split=True,

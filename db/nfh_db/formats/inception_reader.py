@@ -27,24 +27,27 @@ from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, whole_number
 from nfh_db.formats.files import OBJECTS, LimitError, check_json, optional_library
-from nfh_db.formats.rows import IGNORE, DialogBlock, GoldRow, ReadOptions, Span
+from nfh_db.formats.rows import IGNORE, NOT_KNOWN, DialogBlock, GoldRow, ReadOptions, Span
 from nfh_db.formats.spans import (
     ANCHOR,
     HEAD,
     HEAD_WITH,
     LAST_OF_ONE_UNIT,
+    RELATIONS,
     LinkedMention,
     LinkedNumber,
     MarkError,
     TokenAlignment,
     based,
+    meaning,
     numbers,
+    read_graph,
     translated,
 )
 from nfh_db.formats.stored_annotation import Restored, StoredItem, restored
 from nfh_db.messages import counted, shown, tallied, visible
 from nfh_db.serialization import turns_of
-from nfh_models.domain import Anchor, Kind, Relation, Turn
+from nfh_models.domain import Anchor, Kind, Turn
 
 if TYPE_CHECKING:
     import cassis
@@ -877,7 +880,6 @@ WARNINGS = {
     "nowhere": ("link", "that lead nowhere left out"),
     "twice": ("link", "to what is linked already taken once"),
     "empty": ("token", "without a character left out"),
-    "ignored": ("number", "left out, as the mapping says"),
     "given": (
         "number", "answered in the document as it was given out: those answers are nobody's, "
         "and left out",
@@ -999,11 +1001,12 @@ class DocumentReader:
         how = self._how
         number = self._with_loose(file.cas, number)
         linked = _linked(number, how)
-        exact = translated(linked.graph(), how.labels)
+        where = visible(file.member.name, 200)
+        ours = bool(number.kept)
+        exact = read_graph(linked.graph(), how, file.cas.text, where, exported=ours)
+        _check_relation(linked, how, where)
         if exact.spots[0].label == IGNORE:
-            self._counts["ignored"] += 1
             return None
-        _check_relation(linked, how)
         marked = numbers(translated(linked.tolerant_graph(how.labels), how.labels))[0]
         anchor = Anchor(*alignment.tokens(*number.span))
         kept = _kept(number, alignment)
@@ -1086,13 +1089,11 @@ def _linked(number: CasMarkedNumber, how: ReadOptions) -> LinkedNumber:
     return LinkedNumber(number.span, label, mentions, number.relation, grouped)
 
 
-def _check_relation(number: LinkedNumber, how: ReadOptions) -> None:
-    relation = how.labels.relations.get(number.relation, number.relation)
-    if number.relation and not number.grouped and relation not in (*Relation, IGNORE):
-        raise MarkError(
-            f"the relation {shown(relation)} is not known; wanted one of "
-            f"{', '.join(Relation)}, or a file that says what it means (--map)"
-        )
+def _check_relation(number: LinkedNumber, how: ReadOptions, where: str) -> None:
+    """Note an unknown relation of a number whose graph has no link for it."""
+    relation = meaning(number.relation, how.labels.relations, RELATIONS)
+    if number.relation and not number.grouped and relation is None:
+        how.tally.stray("relations", number.relation, NOT_KNOWN, f"in {where}")
 
 
 # --- text -----------------------------------------------------------------------------------

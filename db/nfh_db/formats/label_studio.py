@@ -34,7 +34,7 @@ from nfh_db.formats.label_studio_reader import (
     slots_of,
 )
 from nfh_db.formats.rows import ReadOptions, Row, Writing
-from nfh_db.formats.spans import MarkError, record_graph
+from nfh_db.formats.spans import MarkError, record_graph, refusing_strays
 from nfh_db.formats.stored_annotation import stored
 from nfh_db.messages import visible
 from nfh_db.records import PERSON, ExportRecord, FlagName
@@ -215,7 +215,7 @@ LABEL_STUDIO = Format(
         '"result": [{"id": "s0", "from_name": "label", "to_name": "text", "type": "labels", '
         '"value": {"start": 4, "end": 9, "text": "three", "labels": ["AGE"]}}]}]}]'
     ),
-    read=read,
+    read=refusing_strays(read),
     sniff=_sniff,
     chunks=TaskWriter,
     carries_split=True,

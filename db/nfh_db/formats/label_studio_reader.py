@@ -44,8 +44,9 @@ from nfh_db.formats.spans import (
     check_kinds,
     graph_of,
     numbers,
+    read_graph,
     renamed,
-    translated,
+    span_label,
 )
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored
 from nfh_db.messages import shown, tallied, visible
@@ -741,10 +742,14 @@ class _GraphBuilder:
     Raises MarkError for unknown labels and relations, and for contradictory results.
     """
 
-    def __init__(self, text: TaskText, labels: LabelMap, left: Counter[str]) -> None:
+    def __init__(
+        self, text: TaskText, left: Counter[str], where: str, *, exported: bool
+    ) -> None:
         self.text = text
-        self.labels = labels
+        self.labels = text.how.labels
         self.left = left
+        self.where = where
+        self.exported = exported
         self.regions: dict[Key, _Region] = {}
         self.whole = _Region(0, 0, [])
 
@@ -762,8 +767,13 @@ class _GraphBuilder:
             self._annotate(result)
         spots = self._spots()
         links = [link for result in relations for link in self._links(result, spots)]
-        graph = translated(Graph(tuple(spots), tuple(links)), self.labels)
-        self.left["ignored label"] += sum(spot.label == IGNORE for spot in graph.spots)
+        graph = read_graph(
+            Graph(tuple(spots), tuple(links)),
+            self.text.how,
+            self.text.text,
+            self.where,
+            exported=self.exported,
+        )
         return graph, self._typed(graph)
 
     def _label(self, result: TaskResult, rank: int) -> None:
@@ -806,7 +816,7 @@ class _GraphBuilder:
         self.left[result.type] += 1
 
     def _ours(self, name: str) -> str:
-        return self.labels.labels.get(name, name)
+        return span_label(name, self.labels) or name
 
     def _spots(self) -> list[Spot]:
         # A kind that was chosen for the whole text is that of its only number.
@@ -913,6 +923,8 @@ class TaskAnnotations:
     """What the export stored in the task."""
     first: int | None
     """The id of the task's first annotation in the export."""
+    where: str
+    """Of the task, for a message."""
     region: TaskResult | None = None
     """The first region that was read."""
     _known: dict[Answer | None, bytes] = field(default_factory=dict)
@@ -1002,7 +1014,10 @@ class TaskAnnotations:
         results = _decoded(one.result)
         if self.region is None:
             self.region = next((one for one in results if one.type in REGIONS), None)
-        graph, typed = _GraphBuilder(self.text, self.how.labels, self.tally.left).of(results)
+        builder = _GraphBuilder(
+            self.text, self.tally.left, self.where, exported=self.kept is not None
+        )
+        graph, typed = builder.of(results)
         check_kinds(graph)
         return StatedMarks(graph, typed, numbers(graph), claims)
 
@@ -1043,7 +1058,8 @@ def rows_of(
     data = task.data or {}
     text = text_of(data, how, html=lambda: _is_html(task))
     kept, first = _stored_in(data, text.text)
-    annotations = TaskAnnotations(task, text, how, tally, kept, first)
+    where = f"item {line}"
+    annotations = TaskAnnotations(task, text, how, tally, kept, first, where)
     found = list(annotations.all())
     stated = [one for one in found if isinstance(one, StatedMarks)]
     skips = list(annotations.skips())

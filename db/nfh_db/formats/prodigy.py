@@ -40,18 +40,22 @@ from nfh_db.formats.json_stream import (
     values,
 )
 from nfh_db.formats.json_stream import items as json_items
-from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Span, Writing
+from nfh_db.formats.rows import IGNORE, LabelMap, ReadOptions, Row, Span, Writing
 from nfh_db.formats.spans import (
     ANSWERS,
     HEAD,
+    KNOWN_LINKS,
     Graph,
     Link,
     MarkError,
     Spot,
     checked,
+    meaning,
+    read_graph,
     record_graph,
+    refusing_strays,
     renamed,
-    translated,
+    span_label,
 )
 from nfh_db.formats.stored_annotation import Restored, StoredItem, restored, stored
 from nfh_db.messages import shown
@@ -165,7 +169,7 @@ def tokens_of(parts: Parts, text: str) -> Tokens | None:
     return Tokens(rows, spans, enabled)
 
 
-def graph_from(parts: Parts, text: str, tokens: Tokens | None) -> Graph:
+def graph_from(parts: Parts, text: str, tokens: Tokens | None, how: ReadOptions) -> Graph:
     """The spans and relations of a task, with the project's labels. Raises MarkError."""
     builder = _GraphBuilder(text, tokens)
     for row in value_of(parts, "spans", span_rows) or ():
@@ -173,7 +177,11 @@ def graph_from(parts: Parts, text: str, tokens: Tokens | None) -> Graph:
             raise MarkError(f"the span {row.start} to {row.end} has no label")
         builder.add(row, row.label)
     for link in value_of(parts, "relations", relation_rows) or ():
-        builder.link(link)
+        if meaning(link.label, how.labels.relations, KNOWN_LINKS) == IGNORE:
+            # Its ends would become mentions where no span is.
+            how.tally.ignored["relation"] += 1
+        else:
+            builder.link(link)
     return Graph(tuple(builder.spots), tuple(builder.links))
 
 
@@ -378,11 +386,11 @@ def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[TaskNames
     """Who answered each task. Adds the spans of tasks that were not exported to `texts`."""
     for found in values(source, decode_names):
         if found.text is not None and found.nfh is msgspec.UNSET:
-            texts.note(found.text, _spots(found.spans, len(found.text), labels.labels))
+            texts.note(found.text, _spots(found.spans, len(found.text), labels))
         yield found
 
 
-def _spots(raw: msgspec.Raw, size: int, names: Mapping[str, str]) -> Iterator[Spot]:
+def _spots(raw: msgspec.Raw, size: int, labels: LabelMap) -> Iterator[Spot]:
     """Valid spans with our labels; reading the task refuses the others."""
     try:
         rows = span_rows.decode(raw)
@@ -390,7 +398,7 @@ def _spots(raw: msgspec.Raw, size: int, names: Mapping[str, str]) -> Iterator[Sp
         return
     for row in rows:
         if row.label is not None and 0 <= row.start < row.end <= size:
-            yield Spot(row.start, row.end, names.get(row.label, row.label))
+            yield Spot(row.start, row.end, span_label(row.label, labels) or row.label)
 
 
 @dataclass(slots=True)
@@ -438,11 +446,13 @@ class _Reader:
         )
 
     def _graph(self, parts: Parts, text: str, tokens: Tokens | None) -> Graph:
-        graph = translated(graph_from(parts, text, tokens), self.how.labels)
+        where = f"line {self.line}"
+        graph = graph_from(parts, text, tokens, self.how)
+        graph = read_graph(graph, self.how, text, where, exported="nfh" in self.parts)
         labels = value_of(parts, "accept", choices) or []
         if "label" in parts and (label := value_of(parts, "label", texts)):
             labels = [label, *labels]
-        return classed(graph, map(str, labels), self.how.labels)
+        return classed(graph, map(str, labels), self.how, text, where)
 
     def _claim(self, parts: Parts, graph: Graph, *, reviewed: bool) -> Claim:
         answer = value_of(parts, "answer", texts) or "accept"
@@ -754,7 +764,7 @@ PRODIGY = Format(
         '{"text":"No, three.","spans":[{"start":4,"end":9,"token_start":2,"token_end":2,'
         '"label":"AGE"}],"answer":"accept","_annotator_id":"eva"}'
     ),
-    read=read,
+    read=refusing_strays(read),
     sniff=sniff,
     chunks=ProdigyWriter,
     carries_split=True,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, get_args
 
 from nfh_db.errors import FormatError
-from nfh_db.messages import shown, visible
+from nfh_db.messages import counted, shown, toml_string, visible
 from nfh_db.records import ExportRecord, FlagMark, Gold, Vote
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Turn
 
@@ -281,6 +281,11 @@ Offsets = Literal["codepoint", "utf16"]
 IGNORE = "ignore"
 """The meaning of a label or relation that is left out, and counted."""
 
+OTHERS = "*"
+"""The name, in a mapping, of all labels or relations that it does not name and that are none of
+ours.
+"""
+
 PARTS = ("labels", "relations", "layer")
 """The tables of a mapping file."""
 
@@ -315,7 +320,82 @@ class LabelMap:
                 isinstance(value, str) for value in table.values()
             ):
                 raise FormatError(name, None, f'[{key}]: wanted lines such as NUM = "ANCHOR"')
+            if table.get(OTHERS, IGNORE) != IGNORE:
+                raise FormatError(
+                    name,
+                    None,
+                    f"[{key}]: found {shown(table[OTHERS])} for all other names, wanted "
+                    f'"{OTHERS}" = "{IGNORE}"',
+                )
         return cls(**{key: dict(table) for key, table in content.items()})
+
+
+NOT_KNOWN, NO_NUMBER = "of no known meaning", "on words without a number"
+"""What is wrong with a label or relation: it is none of ours and not in the mapping; it is
+called like a class of numbers.
+"""
+
+
+@dataclass(slots=True)
+class StrayLabel:
+    """A label or relation of a file that the map has to say more of."""
+
+    why: str
+    """NOT_KNOWN or NO_NUMBER."""
+    first: str
+    """What the first one marks, and where."""
+    count: int = 0
+
+
+@dataclass(slots=True)
+class LabelTally:
+    """What the labels and relations of one file come to."""
+
+    strays: dict[tuple[str, str], StrayLabel] = field(default_factory=dict)
+    """By the table of a mapping and the name."""
+    ignored: Counter[str] = field(default_factory=Counter)
+    """What is left out since the map says so: marks and relations."""
+
+    def stray(self, part: str, name: str, why: str, first: str) -> None:
+        """Count a mark or relation for which the file will be refused."""
+        self.strays.setdefault((part, name), StrayLabel(why, first)).count += 1
+
+    def sentence(self) -> str:
+        """The refusal of the file, if there are strays: each with its count and its first."""
+        told = [
+            f"{counted(one.count, 'span' if part == 'labels' else 'relation')} "
+            f"{shown(name)} {one.why}, the first {one.first}"
+            for (part, name), one in self.strays.items()
+        ]
+        more = f"; and {len(told) - TOLD_STRAYS:,} more" if len(told) > TOLD_STRAYS else ""
+        bare = (toml_string(n) for (_, n), one in self.strays.items() if one.why == NO_NUMBER)
+        ours = (f"; {n} = {n} says that these are numbers, and their class ours" for n in bare)
+        return (
+            f"found {'; '.join(told[:TOLD_STRAYS])}{more}. Wanted a file for --map that says "
+            f"what each means: save the lines below, with a meaning of ours in place of "
+            f'"{IGNORE}" where there is one{next(ours, "")}'
+        )
+
+    def mapping(self, labels: LabelMap, known: Mapping[str, Iterable[str]]) -> str:
+        """The given mapping with a line for each stray, as TOML. known: ours by table."""
+        lines = []
+        for part in PARTS:
+            given: Mapping[str, str] = getattr(labels, part)
+            strays = {name: one for (in_, name), one in self.strays.items() if in_ == part}
+            if given or strays:
+                lines.append(f"[{part}]")
+                lines += [f"# ours: {', '.join(known[part])}"] if strays else []
+            lines += [f"{toml_string(name)} = {toml_string(given[name])}" for name in given]
+            lines += [
+                f"{toml_string(name)} = {toml_string(IGNORE)}  # {one.count:,}, the first "
+                f"{one.first}"
+                for name, one in strays.items()
+            ]
+        return "\n".join(lines)
+
+
+TOLD_STRAYS = 8
+"""Names that the refusal of a file tells; the mapping that follows has all."""
 
 
 def _no_tokenizer(text: str) -> Sequence[Span]:
@@ -339,6 +419,8 @@ class ReadOptions:
     tokenizer: Callable[[], str] = str
     """The name of the tokenizer, which is stored with the passage."""
     labels: LabelMap = field(default_factory=LabelMap)
+    tally: LabelTally = field(default_factory=LabelTally)
+    """Filled while one file is read."""
     offsets: Offsets | None = None
     """None if the file tells the unit, or the format defines it."""
     columns: Mapping[str, str] = field(default_factory=dict)

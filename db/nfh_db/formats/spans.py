@@ -5,17 +5,42 @@ All offsets are code points, ends exclusive, unless a name says otherwise.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from nfh_db.errors import ExportError
+from nfh_db.formats.base import Reader
 from nfh_db.formats.dialog import split_speaker
 from nfh_db.formats.fields import NO_HALVES, turns_fit, unpaired_surrogate
-from nfh_db.formats.rows import IGNORE, LabelMap, Lemmatize, RawPassage, ReadOptions, Span
-from nfh_db.messages import shown
+from nfh_db.formats.files import FileOrigin
+from nfh_db.formats.rows import (
+    IGNORE,
+    NO_NUMBER,
+    NOT_KNOWN,
+    OTHERS,
+    LabelMap,
+    LabelTally,
+    Lemmatize,
+    RawPassage,
+    ReadOptions,
+    Row,
+    Span,
+)
+from nfh_db.messages import shown, tallied
 from nfh_db.records import ExportRecord
-from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Relation, Sort, Turn
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Anchor,
+    Answer,
+    Head,
+    Kind,
+    Mention,
+    Origin,
+    Relation,
+    Sort,
+    Turn,
+)
 
 
 class MarkError(ValueError):
@@ -299,6 +324,8 @@ SPAN_LABELS = (*ANSWERS, HEAD)
 MENTION_LINK_LABELS = (SAME, *(relation.value for relation in Relation))
 """Labels of links between mentions."""
 LINK_LABELS = (*ORIGINS, *MENTION_LINK_LABELS)
+KNOWN_LINKS = (*LINK_LABELS, *WITH_RELATION)
+"""Labels of links that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,6 +440,82 @@ def _theirs(ours: str, names: Mapping[str, str]) -> str:
 # --- from graphs to answers ------------------------------------------------------------------
 
 
+CLASSES = frozenset(label for label, (kind, _) in ANSWERS.items() if kind in IMPLICIT_KINDS)
+"""Labels of numbers that other projects use as well, of other things than numbers."""
+
+
+def meaning(name: str, names: Mapping[str, str], known: Collection[str]) -> str | None:
+    """What a project's name means: ours, or IGNORE; None for a name that is not known."""
+    unnamed = name if name in known else IGNORE if OTHERS in names else None
+    return names.get(name, unnamed)
+
+
+def span_label(name: str, labels: LabelMap) -> str | None:
+    """The `meaning` of a label of spans."""
+    return meaning(name, labels.labels, SPAN_LABELS)
+
+
+def read_graph(
+    graph: Graph, how: ReadOptions, text: str, where: str, *, exported: bool = False
+) -> Graph:
+    """`translated`, of a graph of a file. Adds to `how.tally` what is left out by the map, and
+    what the file is to be refused for at its end; the graph then has no marks.
+
+    where: of the text, for a message. exported: by this program, so that the labels are ours.
+    Else a class of ours on a span without a number may be a project's name of something else,
+    unless the map names it. Raises MarkError.
+    """
+    from nfh_models.text.numbers import may_hold_number
+
+    tally, labels = how.tally, how.labels
+    ours = [span_label(spot.label, labels) for spot in graph.spots]
+    kept = [k for k in graph.links if IGNORE not in (ours[k.source], ours[k.target])]
+    relations = [meaning(k.label, labels.relations, KNOWN_LINKS) for k in kept]
+    strange = False
+    for spot, label in zip(graph.spots, ours, strict=True):
+        words = text[spot.start : spot.end]
+        guessed = label in CLASSES and not exported and spot.label not in labels.labels
+        if label is None or (guessed and not may_hold_number(words)):
+            strange = True
+            why = NOT_KNOWN if label is None else NO_NUMBER
+            tally.stray("labels", spot.label, why, f"{shown(words)} in {where}")
+    for link, label in zip(kept, relations, strict=True):
+        if label is None:
+            strange = True
+            one, two = graph.spots[link.source], graph.spots[link.target]
+            pair = (
+                f"from {shown(text[one.start : one.end])} to {shown(text[two.start : two.end])}"
+            )
+            tally.stray("relations", link.label, NOT_KNOWN, f"{pair} in {where}")
+    if strange:
+        return Graph(tuple(replace(spot, label=IGNORE) for spot in graph.spots))
+    read = translated(Graph(graph.spots, tuple(kept)), labels)
+    tally.ignored["mark"] += ours.count(IGNORE)
+    tally.ignored["relation"] += len(graph.links) - len(read.links)
+    return read
+
+
+def refusing_strays(read: Reader) -> Reader:
+    """A reader that refuses a file, when it was read, for all labels and relations that are not
+    known, and warns of what it left out by the map.
+    """
+
+    def reader(source: FileOrigin, how: ReadOptions) -> Iterator[Row]:
+        how = replace(how, tally=LabelTally())
+        yield from read(source, how)
+        if how.tally.strays:
+            error = source.error(None, how.tally.sentence())
+            ours = {"labels": SPAN_LABELS, "relations": LINK_LABELS}
+            error.mapping = how.tally.mapping(how.labels, ours)
+            raise error
+        source.warnings += tallied(
+            (count, thing, "left out, since the map says so")
+            for thing, count in how.tally.ignored.items()
+        )
+
+    return reader
+
+
 def translated(graph: Graph, labels: LabelMap) -> Graph:
     """The inverse of `renamed`: the graph with our labels, spots at the same indices.
 
@@ -423,9 +526,8 @@ def translated(graph: Graph, labels: LabelMap) -> Graph:
         Spot(s.start, s.end, _ours(s.label, labels.labels, SPAN_LABELS, "label"))
         for s in graph.spots
     ]
-    known = (*LINK_LABELS, *WITH_RELATION)
     links = [
-        Link(k.source, k.target, _ours(k.label, labels.relations, known, "relation"))
+        Link(k.source, k.target, _ours(k.label, labels.relations, KNOWN_LINKS, "relation"))
         for k in graph.links
     ]
     kept = [
@@ -437,10 +539,10 @@ def translated(graph: Graph, labels: LabelMap) -> Graph:
 
 
 def _ours(name: str, names: Mapping[str, str], known: Sequence[str], what: str) -> str:
-    ours = names.get(name, name)
-    if ours in known or (ours == IGNORE and name in names):
+    ours = meaning(name, names, known)
+    if ours is not None and (ours in known or ours == IGNORE):
         return ours
-    if name in names:
+    if ours is not None:
         raise MarkError(
             f"the {what} {shown(name)} is {shown(ours)} by the map, which is not known; wanted "
             f"one of {', '.join(known)}, or {IGNORE}"

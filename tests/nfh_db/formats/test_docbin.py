@@ -287,14 +287,6 @@ WRONG = {
         marked(("three", "AGE", "0", ""), ("Two", "AGE", "0", ""), heads=[("cups", "0:0")]),
         "belongs to 2 of 2 numbers",
     ),
-    "a label that is not known": (
-        marked(("three", "WHAT", "", "")),
-        'label "WHAT" is not known',
-    ),
-    "a relation that is not known": (
-        marked(("three", "REFERENCE", "0", "XOR"), heads=[("cups", "0:0"), ("No", "0:1")]),
-        'relation "XOR" is not known',
-    ),
     "a class with a noun": (
         marked(("three", "AGE", "0", ""), heads=[("cups", "0:0")]),
         "AGE has no head in the passage, but 1 are marked",

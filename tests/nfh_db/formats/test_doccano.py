@@ -168,7 +168,6 @@ def test_a_line_may_be_laid_out_over_several(write: Callable[..., Path]) -> None
         ({"text": TEXT, "label": [[9, 9, "AGE"]]}, "the span 9 to 9"),
         ({"text": TEXT, "label": [[1, 2]]}, "wanted [start, end, label], or the name"),
         ({"text": TEXT, "label": [[True, 2, "AGE"]]}, "wanted [start, end, label]"),
-        ({"text": TEXT, "label": [[41, 46, "CAT"]]}, 'the label "CAT" is not known'),
         ({"text": TEXT, "entities": [{"id": 1, "label": "AGE"}]}, "missing required field"),
         (
             {"text": TEXT, "entities": ENTITIES, "relations": [relation(7, 8, "HEAD")]},

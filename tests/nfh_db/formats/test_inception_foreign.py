@@ -200,9 +200,12 @@ WRONG = {
     ),
     "a class that is not known": (
         [span(NUMBER, 0, 3, klasse="[red]\x1b")],
-        'the label "[red]␛" is not known',
+        'found 1 span "[red]␛" of no known meaning, the first "Two" in ',
     ),
-    "a role that is not known": (reference(role="was"), 'the relation "was" is not known'),
+    "a role that is not known": (
+        reference(role="was"),
+        'found 1 relation "was" of no known meaning',
+    ),
     "a class that is no text": ([span(NUMBER, 0, 3, klasse=[1])], "klasse: found [1]"),
 }
 

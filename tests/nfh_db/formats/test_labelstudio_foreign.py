@@ -130,7 +130,7 @@ def test_several_numbers_of_one_annotation_are_told_apart(read: Read) -> None:
         "three": (Kind.REFERENCE, [["tickets"], ["map"]], Relation.OR),
         "Two": (Kind.REFERENCE, [["tickets"]], None),
     }
-    assert warnings == ["1 result left out that say nothing here: ignored label"]
+    assert warnings == ["1 mark left out, since the map says so"]
 
 
 def test_choices_and_words_belong_to_the_region_of_their_id(read: Read) -> None:
@@ -215,9 +215,15 @@ def bad_region(**value: Any) -> Json:
         ([task(bad_region(start=7, end=7))], "outside a text"),
         ([task(bad_region(start="x", end=3))], 'a region starts at "x" and ends at 3'),
         ([task(bad_region(start=1.5, end=3))], r'key "result": Expected `int | str | null`'),
-        ([task(added("eva", [mark("a", "three", "NUM")]))], 'the label "NUM" is not known'),
+        (
+            [task(added("eva", [mark("a", "three", "NUM")]))],
+            'found 1 span "NUM" of no known meaning',
+        ),
         ([task(added("eva", [*THREE, relation("a", "zz", "HEAD")]))], 'region "zz"'),
-        ([task(added("eva", [*THREE, relation("b", "c")]))], 'the relation "" is not known'),
+        (
+            [task(added("eva", [*THREE, relation("b", "c")]))],
+            'found 1 relation "" of no known meaning',
+        ),
         ([task(added("x\ny", [mark("a", "three", "AGE")]))], 'key "completed_by"'),
         ([task(added("x", [mark("a", "three", "AGE")], updated_at="soon"))], 'the time "soon"'),
         ([task(added("x", list(BOTH), lead_time=-1))], "found -1.0, wanted seconds, 0 or more"),

@@ -374,3 +374,32 @@ def test_a_dialog_that_comes_twice_cut_otherwise_is_told(call: Call, home: Path)
     assert said not in call("import", "d.txt").stderr
     assert said in call("import", "--window", "0,0", "d.txt").stderr
     assert said not in call("import", "--window", "0,0", "d.txt").stderr
+
+
+def test_a_map_of_unknown_labels_can_be_saved_from_what_is_printed(
+    call: Call, home: Path
+) -> None:
+    line = {
+        "text": "Ann saw two dogs in Rome.",
+        "label": [[0, 3, "PER"], [20, 24, "L\u202eOC"]],
+    }
+    (home / "a.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    result = call("import", "a.jsonl", "--db", "x.db")
+    assert result.exit_code == 1
+    said, _, mapping = result.stderr.partition("\n[labels]\n")
+    assert said.endswith('with a meaning of ours in place of "ignore" where there is one')
+    assert mapping.splitlines()[1] == '"PER" = "ignore"  # 1, the first "Ann" in line 1'
+    (home / "map.toml").write_text(f"[labels]\n{mapping}", "utf-8")
+    result = call("import", "a.jsonl", "--db", "x.db", "--map", "map.toml")
+    assert "2 marks left out, since the map says so" in result.stderr
+    assert result.exit_code == 0
+
+
+def test_gold_on_words_without_a_number_is_named_by_the_doctor(call: Call, home: Path) -> None:
+    line = {"text": "We met again the same day.", "label": [[13, 25, "TIME"]]}
+    (home / "a.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    (home / "map.toml").write_text('[labels]\nTIME = "TIME"\n', "utf-8")
+    assert call("import", "a.jsonl", "--db", "x.db").exit_code == 1
+    assert call("import", "a.jsonl", "--db", "x.db", "--map", "map.toml").exit_code == 0
+    result = call("doctor", "--corpus", "--db", "x.db")
+    assert "a.jsonl line 1: \u201cthe same day\u201d is no number" in result.stdout
