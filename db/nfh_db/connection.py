@@ -10,12 +10,13 @@ import ctypes
 import os
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import msgspec
@@ -361,11 +362,22 @@ def check_sqlite() -> None:
         )
 
 
+def _nfc(raw: bytes | None) -> bytes | None:
+    if raw is None:
+        return None
+    text = raw.decode("utf-8", "surrogateescape")
+    return unicodedata.normalize("NFC", text).encode("utf-8", "surrogateescape")
+
+
 class Connection(sqlite3.Connection):
     """A connection to a database file."""
 
     files: OpenFiles | None = None
     """The files that it writes; None for a read-only connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as SQLite's
+        super().__init__(*args, **kwargs)
+        self.create_function("nfc", 1, _nfc, deterministic=True)
 
     def close(self) -> None:
         """Close it, unless that would checkpoint a lost log into the database."""

@@ -98,21 +98,38 @@ class Way:
 
 
 @contextmanager
-def at_one_moment(path: Path, *, any_text: bool = False) -> Iterator[tuple[Connection, str]]:
+def at_one_moment(
+    path: Path, *, any_text: bool = False, still: bool = False
+) -> Iterator[tuple[Connection, str]]:
     """A connection in a read transaction, and its mode: "ro", or one without locks if the
-    folder is not writable.
+    folder is not writable, or if `still` is set.
 
     any_text: decode invalid UTF-8 with surrogate escapes. Raises StoreError.
     """
     alone = not any(beside(path, end).exists() for end in BESIDE)
     with translated(path):
         try:
-            connection, mode = _begun(path, any_text=any_text)
+            if still:
+                connection, mode = _begin(path, STILL, any_text=any_text), STILL
+            else:
+                connection, mode = _begun(path, any_text=any_text)
             with closing(connection):
                 yield connection, mode
         finally:
             if alone:
                 _tidy(path)
+
+
+def holds_without_log(path: Path) -> bool:
+    """True if a log with changes lies beside a file which is sound in itself."""
+    if _size(beside(path, LOG)) <= LOG_HEADER:
+        return False
+    try:
+        with closing(_begin(path, STILL, any_text=True)) as connection:
+            said = connection.execute(QUICK_CHECK).fetchone()[0]
+            return said == "ok" and connection.execute(FOREIGN_KEY_CHECK).fetchone() is None
+    except (sqlite3.Error, StoreError):
+        return False
 
 
 def way_to_read(path: Path) -> Way:
@@ -253,6 +270,7 @@ def check_place(path: Path, *, create: bool) -> None:
         _check_header(path)
         return
     if not create:
+        _check_no_log(path)
         raise NoFileError(path)
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
-@click.command(short_help="Copy the database, also while others work in it.")
+@click.command(cls=QueryCommand, short_help="Copy the database, also while others work in it.")
 @click.argument("dest", type=click.Path())
 @on_database
 def backup(dest: str, db: Path | None, as_json: bool) -> None:
@@ -399,7 +399,9 @@ PHASES = {
 }
 
 
-@click.command(short_help="Bring in what was done in another copy of the database.")
+@click.command(
+    cls=QueryCommand, short_help="Bring in what was done in another copy of the database."
+)
 @click.argument("other", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would come in; store nothing.")
 @as_option

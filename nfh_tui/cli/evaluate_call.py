@@ -25,6 +25,7 @@ from nfh_tui.cli.options import (
     check_out,
     command,
     emit,
+    named_store,
     open_database,
     open_to_read,
     picked,
@@ -212,13 +213,15 @@ def opened(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | None"]
     looks_up: whether a model may be registered in the database.
     """
     database = config.database(call.db)
-    named = config.named_database(call.db) is not None
-    if not call.of_database and not (looks_up and (named or database.exists())):
-        yield None
+    if call.of_database:
+        with open_to_read(database) as store:
+            yield store
         return
-
-    with open_to_read(database) as store:
-        yield store
+    there = call.db is not None or database.exists()
+    if looks_up and not there and config.named_database(None) is not None:
+        warn([f"there is no database at {database}, so that no model of one is looked up"])
+    with named_store(database if looks_up and there else None) as found:
+        yield found
 
 
 def warn(sentences: Iterable[str]) -> None:

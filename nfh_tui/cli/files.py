@@ -20,6 +20,7 @@ from nfh_tui.cli.options import (
     Failure,
     FormatName,
     QueryCommand,
+    allow_empty_option,
     background_option,
     emit,
     is_database,
@@ -293,6 +294,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     help="What to write; `nfh-tui formats` describes them.",
 )
 @out_option
+@allow_empty_option
 @click.option(
     "--mentions",
     type=click.Choice(MENTIONS),
@@ -306,6 +308,7 @@ def export(
     query: tuple[str, ...],
     format_name: str,
     out: Path | None,
+    allow_empty: bool,
     mentions: Mentions,
     labels: LabelMap | None,
     db: Path | None,
@@ -314,7 +317,7 @@ def export(
     """Write the anchors that QUERY finds, all of them without one.
 
     A file is written beside its place and renamed into it when it is complete; one that was
-    there is replaced then, and that is said.
+    there is replaced then, and that is said. One without a row replaces none.
     """
     from nfh_db.formats.registry import by_name
     from nfh_tui.services.imports import export_file
@@ -331,7 +334,7 @@ def export(
     how = Writing(mentions, labels or LabelMap())
     try:
         with open_to_read(database) as store:
-            report = export_file(store, parsed, format_, target, how)
+            report = export_file(store, parsed, format_, target, how, allow_empty=allow_empty)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -14,6 +14,7 @@ from nfh_tui import config
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
+    allow_empty_option,
     as_option,
     emit,
     known,
@@ -173,12 +174,14 @@ def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
 )
 @click.argument("query", nargs=-1)
 @out_option
+@allow_empty_option
 @click.option("--blind", is_flag=True, help="Leave out who answered, decided and flagged.")
 @as_option
 @on_database
 def discuss(
     query: tuple[str, ...],
     out: Path | None,
+    allow_empty: bool,
     blind: bool,
     me: str | None,
     db: Path | None,
@@ -195,6 +198,7 @@ def discuss(
     from nfh_tui.cli.options import check_out
     from nfh_tui.services.guidelines import guide_of
     from nfh_tui.services.guidelines_report import page, topic
+    from nfh_tui.services.imports import check_empty
 
     asked = " ".join(query) or "flag:guideline"
     parsed = parse(asked)
@@ -209,6 +213,8 @@ def discuss(
     version = f"Guidelines version {guide.version}." if guide.version else ""
     lines = page(topics, f"Found by {asked} in {path.name}. {version}".strip())
     if out is not None and to_file:
+        empty = not (topics or allow_empty)
+        check_empty(out, "the query finds nothing", empty=empty)
         write_lines(out, lines)
     if as_json:
         told = {"query": asked, "count": len(topics), "out": str(out) if to_file else None}

@@ -20,6 +20,7 @@ from nfh_tui import config
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
+    allow_empty_option,
     check_out,
     command,
     emit,
@@ -92,6 +93,7 @@ lines_option = click.option(
     help="A text file, - for standard input, in place of the database.",
 )
 @lines_option
+@allow_empty_option
 @click.option("--per-line", is_flag=True, help="With --file: each line is a text of its own.")
 @on_database
 def identify(
@@ -103,6 +105,7 @@ def identify(
     dry_run: bool,
     file: str | None,
     out: Path | None,
+    allow_empty: bool,
     per_line: bool,
     db: Path | None,
     as_json: bool,
@@ -121,10 +124,15 @@ def identify(
                 "--no-new, --again and --dry-run are about the database: leave them out with "
                 "--file"
             )
-        identify_file(file, out, model, spec, db, per_line=per_line, as_json=as_json)
+        identify_file(
+            *(file, out, model, spec, db),
+            allow_empty=allow_empty,
+            per_line=per_line,
+            as_json=as_json,
+        )
         return
-    if out is not None or per_line:
-        raise click.UsageError("--out and --per-line go with --file")
+    if out is not None or allow_empty or per_line:
+        raise click.UsageError("--out, --allow-empty and --per-line go with --file")
     from nfh_db.records import Annotator
     from nfh_models.identification.base import RULES
     from nfh_tui.services.identify import IdentifyRequest
@@ -223,6 +231,7 @@ def identify_file(
     spec: str | None,
     db: Path | None,
     *,
+    allow_empty: bool,
     per_line: bool,
     as_json: bool,
 ) -> None:
@@ -233,6 +242,7 @@ def identify_file(
         numbers_in_text,
         read_text,
     )
+    from nfh_tui.services.imports import check_empty
 
     began = time.perf_counter()
     if out is not None:
@@ -253,6 +263,8 @@ def identify_file(
             write(found)
             if not shown:
                 steps.step("characters read:", found.end, len(text))
+        empty = not (counts.numbers or allow_empty)
+        check_empty(out, f"{name} has no number", empty=empty)
     if as_json:
         report = _report(name, text, tools, counts, out)
         seconds = {"seconds": round(time.perf_counter() - began, 3)}

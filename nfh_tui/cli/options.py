@@ -9,9 +9,9 @@ import functools
 import getpass
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from math import isfinite
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from nfh_db.errors import ExportError, FormatError, QueryError, StoreError
+from nfh_db.errors import ExportError, FormatError, NoFileError, QueryError, StoreError
 from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.rows import LabelMap
 from nfh_db.messages import lines_visible, quoted, visible
@@ -41,22 +41,27 @@ P = ParamSpec("P")
 MESSAGE_LIMIT = 2000
 
 
-NEGATED = re.compile(r"-[^-]")
-"""Start of a negated term of a query, as "-class:OTHER"; options start with two dashes."""
-
-
 class QueryCommand(click.Command):
-    """A command with a query: "-class:OTHER" is a term of it, not an option.
-
-    Terms are joined by *and*, so the negated ones may go to the end.
+    """A command whose words and values may begin with a dash: "-class:OTHER" is a term of its
+    query, "-x.db" a database. Its options begin with two, except -h.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        before, after = args[:end], args[end + 1 :]
-        terms = [arg for arg in before if NEGATED.match(arg) and arg != "-h"]
-        options = [arg for arg in before if arg not in terms]
-        return super().parse_args(ctx, [*options, "--", *terms, *after])
+        before, after = iter(args[:end]), args[end + 1 :]
+        take_value = {
+            name
+            for one in self.get_params(ctx)
+            if isinstance(one, click.Option) and not (one.is_flag or one.count)
+            for name in one.opts
+        }
+        options: list[str] = []
+        words: list[str] = []
+        for arg in before:
+            (options if arg.startswith("--") or arg == "-h" else words).append(arg)
+            if arg in take_value:
+                options.extend(islice(before, 1))
+        return super().parse_args(ctx, [*options, "--", *words, *after])
 
 
 class Failure(click.ClickException):
@@ -266,11 +271,21 @@ def parse_query(words: Iterable[str]) -> "Query":
 
 @contextlib.contextmanager
 def named_store(db: Path | None) -> "Iterator[Store | None]":
-    """The database of --db, to look up models in; None without --db."""
+    """The database of --db, to look up models in; None without --db.
+
+    Raises Failure where there is none at that place.
+    """
     if db is None:
         yield None
         return
-    with open_to_read(db) as store:
+    try:
+        store = open_to_read(db)
+    except NoFileError as error:
+        raise Failure(
+            f"There is no database at {visible(str(db), NAME_SHOWN)} to look up a model in. "
+            "Leave out --db, which a file does not need, or name another"
+        ) from error
+    with store:
         yield store
 
 
@@ -493,6 +508,11 @@ out_option = click.option(
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Where to; without it, or with -, to standard output.",
+)
+allow_empty_option = click.option(
+    "--allow-empty",
+    is_flag=True,
+    help="Let a file that is there be replaced by one with nothing in it.",
 )
 parser_option = click.option(
     "--parser",

@@ -24,6 +24,7 @@ from nfh_tui.cli.identify import (
 from nfh_tui.cli.options import (
     FormatName,
     QueryCommand,
+    allow_empty_option,
     background_option,
     check_out,
     command,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     help="A file, - for standard input, in place of the database.",
 )
 @lines_option
+@allow_empty_option
 @click.option(
     "--format",
     "format_name",
@@ -123,8 +125,8 @@ def predict(
     if file is None:
         if call.about_file:
             raise click.UsageError(
-                "--out, --format, --identifier, --anchors, --deterministic, --scores and --all "
-                "go with --file"
+                "--out, --allow-empty, --format, --identifier, --anchors, --deterministic, "
+                "--scores and --all go with --file"
             )
         if call.scheduler is not None and not background:
             raise click.UsageError("--scheduler goes with --background")
@@ -158,6 +160,7 @@ class PredictOptions:
     db: Path | None
     as_json: bool
     out: Path | None
+    allow_empty: bool
     format_name: str | None
     identifier: str | None
     anchors: Literal["given", "found"] | None
@@ -170,7 +173,8 @@ class PredictOptions:
     def about_file(self) -> bool:
         """Whether anything is asked for that only --file has."""
         said = (self.out, self.format_name, self.identifier, self.anchors, self.patterns)
-        return self.scores or self.every or any(one is not None for one in said)
+        flags = self.allow_empty or self.scores or self.every
+        return flags or any(one is not None for one in said)
 
 
 def predict_database(call: PredictOptions) -> None:
@@ -310,6 +314,7 @@ Write = Callable[["PredictedNumber"], object]
 
 def predict_file(call: PredictOptions, place: str) -> None:
     """Predict the numbers of a file, or of standard input, and write what was predicted."""
+    from nfh_tui.services.imports import check_empty
     from nfh_tui.services.predict import PredictionCounts, predict
     from nfh_tui.services.predict_sources import (
         LABELLED,
@@ -345,11 +350,15 @@ def predict_file(call: PredictOptions, place: str) -> None:
         shown = call.out is None and watched()
         steps = stack.enter_context(Steps("predict"))
         write = _writer(stack, call, tools)
+        written = 0
         for one in predict(found, tools, counts):
             if one.nfh or call.every:
                 write(one)
+                written += 1
             if not shown:
                 steps.step(f"{counts.numbers:,} numbers, {counts.nfh:,} without a noun", 0, 0)
+        empty = not (written or call.allow_empty)
+        check_empty(call.out, f"{stream.name} has no number to write", empty=empty)
     _say_all(stream, tools, counts.cut, counts.nfh)
     seconds = time.perf_counter() - began
     if call.as_json:

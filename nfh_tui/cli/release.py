@@ -43,7 +43,9 @@ from nfh_tui.services.diff import (
 SHOWN = 10
 
 
-@click.command(short_help="Tell what changed between two releases or databases.")
+@click.command(
+    cls=QueryCommand, short_help="Tell what changed between two releases or databases."
+)
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @click.option(

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain, groupby, pairwise
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, TypeVar
 
 from nfh_db.errors import ExportError, FormatError, StoreError
 from nfh_db.formats.base import Format
@@ -62,6 +62,7 @@ from nfh_models.domain import (
 from nfh_models.text.numbers import find_numbers
 from nfh_models.text.tokens import lemmas
 
+T = TypeVar("T")
 Span = tuple[int, int]
 
 
@@ -494,12 +495,14 @@ def export_file(
     format_: Format,
     out: Path | None,
     how: Writing | None = None,
+    *,
+    allow_empty: bool = True,
 ) -> ExportReport:
     """Stream the records that `query` finds to a file, in one read transaction.
 
-    out: None for standard output. Raises ExportError if they cannot be written (an existing
-    file is left unchanged), StoreError if they cannot be read. A broken pipe is left to the
-    caller.
+    out: None for standard output. allow_empty: replace a file also if nothing is written.
+    Raises ExportError if they cannot be written (an existing file is left unchanged),
+    StoreError if they cannot be read. A broken pipe is left to the caller.
     """
     layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
     records = store.items.records(query, None, layout)
@@ -514,7 +517,15 @@ def export_file(
             losses.look(record)
             yield record
 
-    left_out = _write(format_, how or Writing(), counted_records(), out)
+    def check(left_out: Counter[str]) -> None:
+        why = f"{format_.name} has no form for what the query finds"
+        nothing = rows == sum(left_out.values())
+        check_empty(
+            *(out, why if rows else "the query finds nothing"),
+            empty=nothing and not allow_empty,
+        )
+
+    left_out = _write(format_, how or Writing(), counted_records(), out, check)
     return ExportReport(
         format_.name,
         None if out is None else str(out),
@@ -526,10 +537,31 @@ def export_file(
     )
 
 
+def check_empty(out: Path | None, why: str, *, empty: bool) -> None:
+    """Raise ExportError if what was written is empty and would replace the file at `out`."""
+    if empty and out is not None and out.is_file():
+        raise ExportError(
+            f"{visible(str(out), 200)}: the file that stood there is unchanged, since {why}; "
+            "--allow-empty replaces it all the same"
+        )
+
+
 def _write(
-    format_: Format, how: Writing, records: Iterator[ExportRecord], out: Path | None
+    format_: Format,
+    how: Writing,
+    records: Iterator[ExportRecord],
+    out: Path | None,
+    check: Callable[[Counter[str]], None],
 ) -> Counter[str]:
-    """Write records; return how many the format cannot express, by reason."""
+    """Write records; return how many the format cannot express, by reason.
+
+    check: called with these before the file gets its name.
+    """
+
+    def checked(parts: Iterable[T], left_out: Counter[str]) -> Iterator[T]:
+        yield from parts
+        check(left_out)
+
     one_file = (format_.chunks is not None or format_.writer is not None) and (
         out is None or out.suffix.lower() in format_.extensions
     )
@@ -539,17 +571,17 @@ def _write(
                 f"{format_.name} is written as a folder or a zip file: name one with --out"
             )
         folder_writer = format_.members(how)
-        write_members(out, folder_writer.members(records))
+        write_members(out, checked(folder_writer.members(records), folder_writer.left_out))
         return folder_writer.left_out
     if format_.chunks is not None:
         chunk_writer = format_.chunks(how)
-        _write_chunks(out, chunk_writer.chunks(records))
+        _write_chunks(out, checked(chunk_writer.chunks(records), chunk_writer.left_out))
         return chunk_writer.left_out
     if format_.writer is None:
         raise ExportError(f"{format_.name} is import only")
     writer = format_.writer(how)
     lines = (line for record in records if (line := writer.line(record)) is not None)
-    _write_chunks(out, (line.encode("utf-8") for line in lines))
+    _write_chunks(out, checked((line.encode("utf-8") for line in lines), writer.left_out))
     return writer.left_out
 
 

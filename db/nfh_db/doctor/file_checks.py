@@ -3,16 +3,27 @@ predictions, identifications and jobs. Each yields a fault for every broken row.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from math import isfinite
+from pathlib import Path
 
 import msgspec
 
 from nfh_db import batches, schema_parts, system
 from nfh_db import jobs as db_jobs
 from nfh_db.batches import Unfinished, Work
-from nfh_db.connection import OLDEST_SQLITE, SCHEMA_VERSION, Connection, connect, sqlite3
+from nfh_db.connection import (
+    LOG,
+    LOG_HEADER,
+    OLDEST_SQLITE,
+    SCHEMA_VERSION,
+    Connection,
+    beside,
+    connect,
+    sqlite3,
+)
+from nfh_db.database import holds_without_log
 from nfh_db.doctor.rows import READ_ERRORS, DatabaseSnapshot, Fault, Repair, Where
 from nfh_db.errors import QueryError
 from nfh_db.predictions import decode_weights
@@ -58,7 +69,13 @@ UNUSABLE_OPTIONS = {"OMIT_WAL", "OMIT_FOREIGN_KEY", "OMIT_CHECK", "OMIT_AUTOINIT
 
 
 def header(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
-    """Journal mode, encoding and number of migrations. Opening checked the rest."""
+    """Log, journal mode, encoding and number of migrations. Opening checked the rest."""
+    if snapshot.log_gone:
+        yield Fault(
+            "the -shm file beside it counts changes of a -wal file that is missing or empty: "
+            "what was saved last is not here. Fetch the -wal file from where this one came "
+            "from; `nfh-tui backup` copies a database that is open with all that was saved"
+        )
     if not _has_log(snapshot):
         yield Fault("the file is not in write-ahead-log mode", repair=Repair.WAL)
     encoding = snapshot.connection.execute(ENCODING).fetchone()[0]
@@ -70,6 +87,33 @@ def header(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
             f"the header says schema {SCHEMA_VERSION}, but {applied} migrations are noted",
             Where("_sqlite_migrations"),
         )
+
+
+LEFT_BEHIND = (
+    "The file holds together without {log}, which may have been left behind by another "
+    "database of that name. Copy both away, take the log away, and look again"
+)
+COPIED = (
+    "No log with changes lies beside it: a copy made while the database was open, without its "
+    "-wal file, looks like this. `nfh-tui backup` copies one that is open"
+)
+NO_DATABASE = (
+    "{log} is there, and no database {name}: what was saved last may be in it. If {path} is "
+    "that database under another name, put the two together again"
+)
+
+
+def about_log(path: Path, broken: Collection[str]) -> Iterator[str]:
+    """Notes on logs that seem to be missing or left behind. broken: names of checks."""
+    log = beside(path, LOG)
+    if holds_without_log(path) and {"pages", "schema", "references"} & set(broken):
+        yield LEFT_BEHIND.format(log=log.name)
+    elif "pages" in broken and not log.exists():
+        yield COPIED
+    for other in sorted(log.parent.glob(f"*{LOG}")):
+        name = other.name.removesuffix(LOG)
+        if name and not other.with_name(name).exists() and other.stat().st_size > LOG_HEADER:
+            yield NO_DATABASE.format(log=other.name, name=name, path=path.name)
 
 
 def _has_log(snapshot: DatabaseSnapshot) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 from nfh_db import answers, schema_parts
 from nfh_db.anchors import Summary
 from nfh_db.answers import Owner
-from nfh_db.connection import SCHEMA_VERSION, Connection, identify
+from nfh_db.connection import SCHEMA_VERSION, Connection, identify, is_without_log
 from nfh_db.database import MADE_BY_OLDER, at_one_moment, check_place
 from nfh_db.errors import FullError, StoreError
 from nfh_db.records import PERSON, Role, Vote
@@ -145,6 +145,8 @@ class DatabaseSnapshot:
     """Parts of the schema that the migrations did not make."""
     version: int = SCHEMA_VERSION
     """Schema version; an older one only where there are foreign parts."""
+    log_gone: bool = False
+    """Whether the index of the log counts changes, and the log is missing or empty."""
     _deadline: float = 0.0
 
     @property
@@ -191,7 +193,9 @@ def open_snapshot(path: Path) -> Iterator[DatabaseSnapshot]:
     Raises a StoreError for a file that is no database of this version.
     """
     check_place(path, create=False)
-    with at_one_moment(path, any_text=True) as (connection, mode):
+    # To open it in another way would make an empty log, and an index that counts nothing.
+    log_gone = is_without_log(path)
+    with at_one_moment(path, any_text=True, still=log_gone) as (connection, mode):
         version = identify(connection, path, any_parts=True)
         if version == 0:
             raise StoreError(f"{path} is empty: there is nothing to check")
@@ -205,7 +209,9 @@ def open_snapshot(path: Path) -> Iterator[DatabaseSnapshot]:
                 f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "
                 "upgraded after a copy was made beside it. Then run doctor again"
             )
-        yield DatabaseSnapshot(path, connection, mode, foreign=foreign, version=version)
+        yield DatabaseSnapshot(
+            path, connection, mode, foreign=foreign, version=version, log_gone=log_gone
+        )
 
 
 # The store's own functions are not used to read: they refuse rows that contradict themselves.

@@ -4,7 +4,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from nfh_db.doctor.rows import (
     Repair,
     Where,
 )
-from nfh_db.errors import StoreError
+from nfh_db.errors import DamagedFileError, StoreError
 from nfh_db.serialization import json_of
 from nfh_models.domain import Anchor, anchor_id
 
@@ -51,7 +51,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "file",
-        "The file is a database of this nfh-tui's, in write-ahead-log mode.",
+        "The file is a database of this nfh-tui's, in write-ahead-log mode, with its log.",
         file_checks.header,
         remedy=COPY,
     ),
@@ -253,11 +253,17 @@ def examine(
     Raises a StoreError where the file cannot be checked.
     """
     started = time.monotonic()
-    with rows.open_snapshot(path) as snapshot:
-        snapshot.read_draft = read_draft
-        examination = _Examination(snapshot, checks, progress)
-        examination.run()
-        return examination.report(time.monotonic() - started)
+    try:
+        with rows.open_snapshot(path) as snapshot:
+            snapshot.read_draft = read_draft
+            examination = _Examination(snapshot, checks, progress)
+            examination.run()
+            report = examination.report(time.monotonic() - started)
+    except DamagedFileError as error:
+        notes = file_checks.about_log(path, ["pages"])
+        raise DamagedFileError(". ".join([str(error), *notes])) from error
+    broken = [outcome.check.name for outcome in report.outcomes if outcome.broken]
+    return replace(report, notes=(*report.notes, *file_checks.about_log(path, broken)))
 
 
 class _Examination:

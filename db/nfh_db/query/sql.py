@@ -8,6 +8,7 @@ the first hits come at once. Conditions on passages are tested once per passage.
 """
 
 import string
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -419,9 +420,15 @@ BY = """(
 PASSAGES = """+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {conditions})"""
 DOCUMENTS = "x.document_id IN (SELECT d.id FROM document AS d WHERE {condition})"
 CONTAINS = "instr(lower({column}), {value}) > 0"
+NOT_ASCII = "octet_length({column}) > length({column})"
+NFC = "CAST(nfc(CAST({column} AS BLOB)) AS TEXT)"
+"""`nfc` is a function of `Connection`, of bytes, since a text may hold NUL."""
+COMPOSED = f"iif({NOT_ASCII}, {NFC}, {{column}})"
+CONTAINS_ASCII = f"({CONTAINS} AND {CONTAINS.replace('{column}', COMPOSED)})"
 
 # A cheap test first: an ASCII text, with as many bytes as characters, cannot match.
-CONTAINS_CASED = "(octet_length({column}) > length({column}) AND {column} GLOB {value})"
+CONTAINS_OTHER = f"({NOT_ASCII} AND instr(lower({NFC}), {{value}}) > 0)"
+CONTAINS_CASED = f"({NOT_ASCII} AND {NFC} GLOB {{value}})"
 
 NOT = "({condition}) IS NOT TRUE"
 """Also true if the condition is NULL, as for -class:AGE without gold."""
@@ -635,17 +642,18 @@ def _passage_condition(term: Match, binder: Binder) -> str:
 
 
 def _contains(column: str, value: str, binder: Binder) -> str:
-    """The column contains the value, in either case.
+    """The column contains the value, in either case; both are compared as NFC has them.
 
     SQLite's lower() folds ASCII letters only. A value with other letters that have case needs
     a pattern of character classes. A pattern ends at a NUL character, so a value with NUL is
     matched without one.
     """
+    value = unicodedata.normalize("NFC", value)
     cased = any(len(_cases(character)) > 1 for character in value if not character.isascii())
     if not cased or "\0" in value:
-        return _fill_predicted(
-            CONTAINS, column=column, value=binder.one(value.translate(ASCII_LOWER))
-        )
+        fragment = CONTAINS_ASCII if value.isascii() else CONTAINS_OTHER
+        folded = binder.one(value.translate(ASCII_LOWER))
+        return _fill_predicted(fragment, column=column, value=folded)
     pattern = "".join(_class(character) for character in value)
     return _fill_predicted(CONTAINS_CASED, column=column, value=binder.one(f"*{pattern}*"))
 

@@ -2,9 +2,10 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -12,11 +13,21 @@ from pathlib import Path
 import pytest
 
 from nfh_db import database, schema_parts
-from nfh_db.connection import LOG_HEADER, SCHEMA_VERSION, STILL_WITH_LOG, connect, sqlite3
+from nfh_db.connection import (
+    LOG,
+    LOG_HEADER,
+    SCHEMA_VERSION,
+    STILL_WITH_LOG,
+    beside,
+    connect,
+    sqlite3,
+)
 from nfh_db.database import open_writer
 from nfh_db.doctor import content_checks, examine, file_checks, repair, rows
 from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
+from nfh_db.records import Role
 from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
 
 PAGE = 4096
 
@@ -362,3 +373,73 @@ def test_every_statement_fits_the_schema(tmp_path: Path) -> None:
 def test_an_empty_database_is_clean(tmp_path: Path) -> None:
     Store.open(tmp_path / "new.db", create=True).close()
     assert found(tmp_path / "new.db") == set()
+
+
+# --- the log --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_use(path: Path, tmp_path: Path) -> Iterator[Path]:
+    """A database that is open and has answers in its log alone."""
+    used = tmp_path / "in-use.db"
+    shutil.copy(path, used)
+    with Store.open(used) as store:
+        me = store.people.ensure("cara")
+        for anchor in (1, 2):
+            store.edits.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(Kind.AGE))
+        yield used
+
+
+def copied(path: Path, *ends: str) -> Path:
+    """A copy of some of a database's files."""
+    place = path.with_name("copy.db")
+    for end in ends:
+        shutil.copy(f"{path}{end}", f"{place}{end}")
+    return place
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_log_that_was_not_copied_is_missed(in_use: Path, empty: bool) -> None:
+    copy = copied(in_use, "", "-shm")
+    if empty:
+        beside(copy, LOG).touch()
+    for _ in range(2):  # Looking does not make it good.
+        report = examine(copy)
+        assert [finding.check for finding in report.findings] == ["file"]
+        assert "-wal file that is missing or empty" in report.findings[0].what
+    assert found(copied(in_use, "-wal")) == set()
+
+
+def test_a_log_that_was_left_behind_is_named(path: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.db"
+    shutil.copy(path, newer)
+    with Store.open(newer) as store:
+        me = store.people.ensure("cara")
+        store.edits.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE))
+    with Store.open(newer) as store:
+        store.edits.commit_answer(2, me, Role.ANNOTATOR, class_answer(Kind.AGE))
+        shutil.copy(beside(newer, LOG), beside(path, LOG))
+    report = examine(path)
+    assert report.broken
+    assert report.notes[-1].startswith("The file holds together without nfh.db-wal, which may")
+    beside(path, LOG).write_bytes(b"")
+    assert "without" not in " ".join(examine(path).notes)
+
+
+def test_a_log_without_its_database_is_named(in_use: Path, path: Path) -> None:
+    gone = path.with_name("gone.db")
+    shutil.copy(beside(in_use, LOG), beside(gone, LOG))
+    assert examine(path).notes[-1] == (
+        "gone.db-wal is there, and no database gone.db: what was saved last may be in it. If "
+        "nfh.db is that database under another name, put the two together again"
+    )
+    with pytest.raises(StoreError, match=r"gone\.db-wal is there, and no database"):
+        examine(gone)
+
+
+def test_pages_that_do_not_fit_may_be_a_copy_without_its_log(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[5 * PAGE : 6 * PAGE] = bytes(PAGE)
+    path.write_bytes(content)
+    told = " ".join(examine(path).notes)
+    assert "a copy made while the database was open, without its -wal file" in told

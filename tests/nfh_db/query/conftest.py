@@ -295,7 +295,7 @@ def add_model_and_heads(connection: Connection) -> None:
 
 def make(path: Path) -> Connection:
     """An open connection to a new database with the schema only."""
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = sqlite3.connect(path, isolation_level=None, factory=Connection)
     migrations.apply(sqlite_utils.Database(connection))
     return connection
 
@@ -307,7 +307,7 @@ def hand_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     writer = make(path)
     fill(writer)
     writer.close()
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, factory=Connection)
     yield connection
     connection.close()
 
@@ -315,7 +315,7 @@ def hand_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 @pytest.fixture
 def own(hand_made: Connection) -> Iterator[Connection]:
     """A copy of the hand-made database in memory, for a test that writes to it."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
     hand_made.backup(connection)
     yield connection
     connection.close()

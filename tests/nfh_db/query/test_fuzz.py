@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from itertools import chain
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -76,3 +77,27 @@ def test_case_makes_no_difference_in_any_script(
     connection = own_text(f"- {text} -")
     for written in (text.upper(), text.lower(), text.swapcase()):
         assert queue_count(connection, parse(f"text:{quote(written)}"), 1) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "found"),
+    [
+        ("two at the cafe\u0301", "caf\u00e9", 1),
+        ("two at the caf\u00e9", "cafe\u0301", 1),
+        ("two at the CAFE\u0301", "caf\u00e9", 1),
+        ("cafe\u0301 cr\u00e8me, two", "caf\u00e9 cr\u00e8me", 1),
+        ("two at the cafe\u0301", "cafe", 0),
+        ("two at the caf\u00e9", "cafe", 0),
+        ("two at the cafe\u0301", "at the", 1),
+        ("\u1112\u1161\u11ab two", "\ud55c", 1),
+        ("\ud55c two", "\u1112\u1161\u11ab", 1),
+    ],
+)
+def test_texts_are_compared_in_their_composed_form(
+    own_text: Callable[[str], Connection], text: str, typed: str, found: int
+) -> None:
+    connection = own_text(text)
+    assert queue_count(connection, parse(f"text:{quote(typed)}"), 1) == found
+    assert queue_count(connection, parse(f"-text:{quote(typed)}"), 1) == 1 - found
+    connection.execute("UPDATE document SET name = ?", (text,))
+    assert queue_count(connection, parse(f"doc:{quote(typed)}"), 1) == found

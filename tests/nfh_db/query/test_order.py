@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 import pytest
 import sqlite_utils
 
-from nfh_db.connection import Connection, sqlite3
+from nfh_db.connection import Connection, connect
 from nfh_db.query import compile as compile_query
 from nfh_db.query import parse
 from nfh_db.queue import SELECT_IDS, queue_ids
@@ -132,7 +132,7 @@ IN_PASSAGE_ORDER = [
 @pytest.fixture(scope="module")
 def analysed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     """A database about whose 10,000 anchors SQLite has statistics: most are alike."""
-    connection = sqlite3.connect(tmp_path_factory.mktemp("plan") / "a.db", isolation_level=None)
+    connection = connect(tmp_path_factory.mktemp("plan") / "a.db", "rwc")
     migrations.apply(sqlite_utils.Database(connection))
     connection.execute("INSERT INTO document VALUES (1, 'd', NULL)")
     connection.execute("BEGIN")

@@ -285,3 +285,98 @@ def test_a_link_that_leads_to_itself_is_refused(call: Call, database: Path, home
     assert result.exit_code == 1
     assert "is a link that leads to itself; name a file" in result.stderr
     assert (home / "loop").readlink() == Path("loop")
+
+
+# --- nothing to write -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "format_", "words"),
+    [
+        ("class:TIME", "nfh", "the query finds nothing"),
+        ("class:TIME", "gold", "the query finds nothing"),
+        ("class:TIME", "brat", "the query finds nothing"),
+        ("class:TIME", "label-studio", "the query finds nothing"),
+        ("class:TIME", "docbin", "the query finds nothing"),
+        ("state:open", "nfh", "nfh has no form for what the query finds"),
+    ],
+)
+def test_nothing_takes_the_place_of_no_file(
+    call: Call, database: Path, home: Path, query: str, format_: str, words: str
+) -> None:
+    (home / "talk.txt").write_text("Ann: I have two.\n")
+    assert call("import", "talk.txt", "--db", database).exit_code == 0
+    kept = home / ("keep.zip" if format_ in ("brat", "docbin") else "keep.out")
+    kept.write_text("precious\n")
+    asked = ("export", query, "--format", format_, "--db", database, "--out", kept)
+    result = call(*asked)
+    assert result.exit_code == 1
+    assert f"the file that stood there is unchanged, since {words}" in result.stderr
+    assert "took the place" not in result.stderr
+    assert kept.read_text() == "precious\n"
+    assert [path.name for path in home.glob(".*")] == []
+    assert call(*asked, "--allow-empty").exit_code == 0
+    assert "precious" not in kept.read_text("latin-1")
+    kept.unlink()
+    assert call(*asked).exit_code == 0
+    assert kept.is_file()
+
+
+def test_nor_do_lines_about_a_text_without_numbers(
+    call: Call, database: Path, home: Path
+) -> None:
+    kept = home / "keep.jsonl"
+    kept.write_text("precious\n")
+    (home / "talk.txt").write_text("Ann: I have none.\n")
+    for asked in (
+        ("identify", "--file", "talk.txt"),
+        ("predict", "--file", "talk.txt"),
+        ("guidelines", "discuss", "--db", database),
+    ):
+        result = call(*asked, "--out", kept)
+        assert (result.exit_code, kept.read_text()) == (1, "precious\n")
+        assert "keep.jsonl: the file that stood there is unchanged" in result.stderr
+        assert call(*asked, "--out", kept, "--allow-empty").exit_code == 0
+        assert kept.read_text() != "precious\n"
+        kept.write_text("precious\n")
+
+
+# --- names that begin with a dash -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("export", "--format", "gold"),
+        ("export", "-class:TIME", "--format", "gold", "-class:OTHER"),
+        ("stats",),
+        ("doctor",),
+        ("history",),
+        ("agreement",),
+        ("settle", "--rule", "majority"),
+        ("assign",),
+        ("release", "away"),
+        ("evaluate", "resolution", "--resamples", "0"),
+        ("jobs",),
+        ("models",),
+        ("guidelines",),
+        ("identify",),
+    ],
+)
+def test_a_database_whose_name_begins_with_a_dash(
+    call: Call, database: Path, command: tuple[str, ...]
+) -> None:
+    database.rename(database.with_name("-x.db"))
+    result = call(*command, "--db", "-x.db")
+    assert result.exit_code == 0, result.output
+
+
+def test_words_that_begin_with_a_dash_stay_in_order(
+    call: Call, database: Path, home: Path
+) -> None:
+    database.rename(home / "-x.db")
+    assert call("backup", "-y.db", "--db", "-x.db").exit_code == 0
+    assert call("import", "b_train.jsonl", "--split", "test", "--db", "-y.db").exit_code == 0
+    assert call("merge", "-y.db", "--db", "-x.db", "--dry-run").exit_code == 0
+    told = json.loads(call("diff", "-x.db", "-y.db", "--json").stdout)
+    assert (told["a"]["path"], told["b"]["path"]) == ("-x.db", "-y.db")

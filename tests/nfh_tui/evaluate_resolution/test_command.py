@@ -55,6 +55,35 @@ def test_a_file_needs_no_database(
     assert tiny.asked == [(False, None)]
 
 
+def test_nor_one_that_a_variable_names_and_that_is_not_there(
+    call: Call,
+    write: Write,
+    home: Path,
+    tiny: Resolvers,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NFH_TUI_DB", str(home / "gone.db"))
+    file, talk = write(DEV), home / "talk.txt"
+    talk.write_text("Ann: I have two.\n")
+    for source in (("--file", file), ("--several-heads",)):
+        result = call(*EVALUATE, *source, "--json")
+        assert report(result)["model"] == "tiny"
+        assert "gone.db, so that no model of one is looked up" in result.stderr.replace(
+            "\n", " "
+        )
+    for asked in (
+        (*EVALUATE, "--file", file),
+        ("evaluate", "identification", "--file", file),
+        ("identify", "--file", talk),
+        ("predict", "--file", talk, "--model", "tiny"),
+        ("scan", talk),
+    ):
+        result = call(*asked, "--db", "none.db")
+        assert result.exit_code == 1
+        assert "Leave out --db, which a file does not need" in result.stderr
+    assert {path.suffix for path in home.iterdir()} == {".jsonl", ".txt"}
+
+
 def test_the_figures_follow_from_the_matrix(call: Call, write: Write, tiny: Resolvers) -> None:
     found = report(call(*EVALUATE, "--file", write(DEV), "--json"))
     labels, rows = found["confusion"]["labels"], found["confusion"]["rows"]
