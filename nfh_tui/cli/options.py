@@ -370,7 +370,9 @@ def _columns(_: click.Context, __: click.Parameter, value: str | None) -> dict[s
             )
     said = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
     if len(said) < len(pairs):
-        raise click.BadParameter(f"{value!r} names two columns for one of {known}")
+        raise click.BadParameter(
+            f"{value!r} names two columns for one of {known}; a dialog's stand with a + between"
+        )
     return said
 
 
@@ -426,7 +428,8 @@ OPTIONS = (
         "--columns",
         callback=_columns,
         metavar="NAME=COLUMN,…",
-        help=f"A table's columns: {', '.join(COLUMNS)}. Without it their names decide.",
+        help=f"A table's columns: {', '.join(COLUMNS)}, as in dialog=Episode+Scene. Without it "
+        "their names decide.",
     ),
     click.option(
         "--pause",

@@ -50,8 +50,8 @@ class Utterance(msgspec.Struct, frozen=True, gc=False):
     seconds: float | None
     """Its timestamp."""
     text: str
-    scene: str | None = None
-    """The value of "scene" or "scene_id" in its `meta`."""
+    scene: tuple[str | None, ...] = ()
+    """The values of "season", "episode" and "scene" or "scene_id" in its `meta`."""
 
     @property
     def content(self) -> tuple[object, ...]:
@@ -144,6 +144,8 @@ SHORTER = "give its parts conversation ids of their own"
 class _Meta(msgspec.Struct):
     """What is read of the `meta` of an utterance."""
 
+    season: object = None
+    episode: object = None
     scene: object = None
     scene_id: object = None
 
@@ -320,10 +322,10 @@ def _refused(file: Source, number: int, key: str, value: object, wanted: str) ->
     return file.error(number, f'key "{key}": found {shown(value)}, wanted {wanted}')
 
 
-def _scene(meta: _Meta | None) -> str | None:
-    if meta is None:
-        return None
-    return _id(meta.scene_id if meta.scene is None else meta.scene)
+def _scene(meta: _Meta | None) -> tuple[str | None, ...]:
+    meta = meta or _Meta()
+    scene = meta.scene_id if meta.scene is None else meta.scene
+    return _id(meta.season), _id(meta.episode), _id(scene)
 
 
 def _scenes(

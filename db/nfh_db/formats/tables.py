@@ -1,9 +1,9 @@
 """Format `table`: dialogs in a CSV or TSV file with a header, one turn a row.
 
 A column is found by its name in the header, in any case: by those in NAMES, or by `--columns`,
-which then names all columns except that of the texts. The delimiter is the one that a first
-line `sep=;` names, as spreadsheet programs write it; else the one of DELIMITERS by which the
-header has most of the columns. Quotes are as in RFC 4180
+which then names all columns except that of the texts. Several columns may name a dialog
+together. The delimiter is the one that a first line `sep=;` names, as spreadsheet programs write
+it; else the one of DELIMITERS by which the header has most of the columns. Quotes are as in RFC 4180
 (https://www.rfc-editor.org/rfc/rfc4180). The line of a row is the one on which it starts.
 """
 
@@ -40,6 +40,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Names of columns; the first that a header has counts. "_", "-" and a space are equivalent."""
 
+ABOVE = frozenset(
+    f"{what}{more}"
+    for what in ("season", "episode", "file", "movie")
+    for more in ("", " id", " no", " number", " name")
+)
+"""Names of columns that name a dialog together with the column of dialogs: scenes are counted
+anew in each episode.
+"""
+
 DELIMITERS: Mapping[str, str] = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 TABULAR = (".csv", ".tsv", ".tab")
 
@@ -55,26 +64,25 @@ class TableLayout:
 
     delimiter: str
     header: tuple[str, ...]
-    places: Mapping[str, int]
-    """Indices of our columns in the header."""
+    places: Mapping[str, tuple[int, ...]]
+    """Indices of our columns in the header: one, but for dialogs."""
     given: frozenset[str] = frozenset()
     """Columns that the user named; the others were found by their names."""
 
     def cell(self, record: Sequence[str], column: str) -> str:
         """A field of a record; "" if the table lacks the column."""
-        place = self.places.get(column)
-        return "" if place is None else record[place]
+        return record[self.places[column][0]] if column in self.places else ""
 
     def called(self, column: str) -> str:
         """The name of one of our columns in the header, for a message."""
-        return shown(self.header[self.places[column]])
+        return " and ".join(shown(self.header[place]) for place in self.places[column])
 
     @property
     def plain(self) -> bool:
         """The delimiter and the names of columns are the usual ones, or given."""
         return self.delimiter in ",\t" and all(
-            column in self.given or _key(self.header[place]) == column
-            for column, place in self.places.items()
+            column in self.given or [_key(self.header[place]) for place in places] == [column]
+            for column, places in self.places.items()
         )
 
     def sentence(self) -> str:
@@ -129,11 +137,10 @@ def layout_of(
             f"--columns text=NAME (speaker=, turn= and dialog= name the others)",
         )
     keys = [_key(name) for name in layout.header]
-    for column, place in layout.places.items():
+    for place in chain.from_iterable(layout.places.values()):
         if keys.count(keys[place]) > 1:
-            raise source.error(
-                line, f"found the column {layout.called(column)} twice, wanted it once"
-            )
+            name = shown(layout.header[place])
+            raise source.error(line, f"found the column {name} twice, wanted it once")
     return layout
 
 
@@ -174,9 +181,13 @@ def _layout(header: Sequence[str], delimiter: str, given: Mapping[str, str]) -> 
     for column, names in NAMES.items():
         by_name = names if not given or column == TEXT else ()
         wanted = (_key(given[column]),) if column in given else by_name
-        found = next((name for name in wanted if name in keys), None)
-        if found is not None:
-            places[column] = keys.index(found)
+        found = [name for name in wanted if name in keys][:1]
+        if column == DIALOG and column in given and not found:
+            found = [_key(name) for name in given[column].split("+")]
+        elif column == DIALOG and column not in given and found:
+            found = [name for name in keys if name in {*ABOVE, *found}]
+        if found and set(found) <= set(keys):
+            places[column] = tuple(map(keys.index, found))
     return TableLayout(delimiter, tuple(header), places, frozenset(given))
 
 
@@ -192,7 +203,9 @@ CSV_COMPLAINTS = {
 }
 """Messages of Python's csv module, and what they mean."""
 
-PART_BY_COLUMN = "name the column that tells dialogs apart, with --columns dialog=NAME"
+PART_BY_COLUMN = (
+    "name the columns that tell dialogs apart, with --columns dialog=NAME or dialog=NAME+NAME"
+)
 PART_BY_ROW = f"{PART_BY_COLUMN}, or put an empty row between them"
 
 
@@ -205,9 +218,9 @@ class DialogTable:
     rows: list[CsvRecord] = field(default_factory=list)
     """Of the current dialog."""
     size: int = 0
-    name: str | None = None
-    """Of the current dialog."""
-    ended: dict[str, int] = field(default_factory=dict)
+    name: tuple[str, ...] = ()
+    """Of the current dialog: a cell of each column that names dialogs."""
+    ended: dict[tuple[str, ...], int] = field(default_factory=dict)
     """The line of the last row of each dialog that has ended."""
 
     @property
@@ -248,18 +261,20 @@ class DialogTable:
             return
         hint = PART_BY_COLUMN if self.named else PART_BY_ROW
         yield from scene_block(self.source, self._turns(), hint)
-        if self.name is not None:
+        if self.name:
             self.ended[self.name] = self.rows[-1][0]
         self.rows, self.size = [], 0
 
-    def _dialog(self, line: int, record: list[str]) -> str:
-        """The name of a row's dialog. Raises FormatError if it is empty."""
-        name = self.layout.cell(record, DIALOG).strip()
-        if not name:
+    def _dialog(self, line: int, record: list[str]) -> tuple[str, ...]:
+        """The name of a row's dialog. Raises FormatError if a part of it is empty."""
+        places = self.layout.places[DIALOG]
+        name = tuple(record[place].strip() for place in places)
+        if "" in name:
             raise self.source.error(
                 line,
-                f"the column {self.layout.called(DIALOG)} is empty; wanted the name of its "
-                "dialog in every row (of merged cells only the first one holds it)",
+                f"the column {shown(self.layout.header[places[name.index('')]])} is empty; "
+                "wanted the name of its dialog in every row (of merged cells only the first "
+                "holds it); --columns says which columns name a dialog",
             )
         return name
 
@@ -271,9 +286,10 @@ class DialogTable:
         if name in self.ended:
             raise self.source.error(
                 line,
-                f"found another row of the dialog {shown(name)}, whose rows ended in line "
-                f"{self.ended[name]:,}; wanted the rows of a dialog together: sort the table "
-                f"by {self.layout.called(DIALOG)}",
+                f"found another row of the dialog {' and '.join(map(shown, name))} "
+                f"({self.layout.called(DIALOG)}), whose rows ended in line "
+                f"{self.ended[name]:,}; wanted the rows of a dialog together. Where it is "
+                f"another dialog, {PART_BY_COLUMN}",
             )
         return True
 
@@ -316,8 +332,9 @@ class DialogTable:
                 if number < before:
                     raise self.source.error(
                         line,
-                        f"found turn {number} after turn {before} of the same dialog; wanted "
-                        f"the turns in their order: sort the table by {called}",
+                        f"found turn {number} after turn {before} of the same dialog "
+                        f"({called}); wanted its turns in order. Where another dialog begins, "
+                        + (PART_BY_COLUMN if self.named else PART_BY_ROW),
                     )
             return numbers
         ranks: dict[str, int] = {}

@@ -202,6 +202,11 @@ def test_scenes_of_a_conversation_are_passages(texts: Texts) -> None:
         said("c", "b", "Three.", meta={"scene": 2}),
     ]
     assert texts(*scenes) == [["One.", "Two."], ["Three."]]
+    anew = [
+        said("a", None, "One.", meta={"scene": 1, "episode": 1}),
+        said("b", "a", "Two.", meta={"scene": 1, "episode": 2}),
+    ]
+    assert texts(*anew) == [["One."], ["Two."]]
 
 
 REFUSED = [

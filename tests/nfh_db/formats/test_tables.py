@@ -130,6 +130,42 @@ def test_blanks_behind_delimiters_are_no_part_of_fields(write: Write) -> None:
     assert blocks(plain) == [[(2, 0, "Ann", '"Two"')]]
 
 
+RESTART = """\
+Episode,Scene_ID,Speaker,Utterance
+1,1,Ann,Two tickets?
+1,1,Ben,"No, three."
+2,1,Cid,I have four dogs.
+2,1,Dee,I have five.
+1,2,Ann,And six?
+"""
+
+
+def test_scenes_that_are_counted_anew_in_each_episode_stay_apart(write: Write) -> None:
+    source = Source(write(RESTART, "k.csv"))
+    found = [[line for line, *_ in turns(one)] for one in TABLE.read(source, ReadOptions())]
+    assert found == [[2, 3], [4, 5], [6]]
+    assert source.warnings == [
+        'fields are parted by commas; text is "Utterance", speaker is "Speaker", dialog is '
+        '"Episode" and "Scene_ID"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "lines"),
+    [("Episode+Scene_ID", [[2, 3], [4, 5], [6]]), ("scene id", [[2, 3, 4, 5], [6]])],
+)
+def test_columns_may_name_a_dialog_together(
+    write: Write, named: str, lines: list[list[int]]
+) -> None:
+    found = blocks(write(RESTART, "k.csv"), {"dialog": named})
+    assert [[line for line, *_ in one] for one in found] == lines
+    both = RESTART.replace("Scene_ID", "a+b")
+    assert len(blocks(write(both, "k.csv"), {"dialog": "a+b"})) == 2
+    assert (
+        len(blocks(write(both, "k.csv"), {"dialog": "Season+a"} | {"dialog": "Episode"})) == 3
+    )
+
+
 def test_empty_rows_part_dialogs_where_no_column_does(write: Write) -> None:
     path = write("speaker,text\nAnn,Two.\n\nBen,Three.\n,\n \nAnn,Four.\n,\n", "k.csv")
     assert [[line for line, *_ in one] for one in blocks(path)] == [[2], [4], [7]]

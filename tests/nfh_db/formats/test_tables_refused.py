@@ -24,10 +24,13 @@ REFUSED = [
     ("dialog,text\na,Two.\n,Three.\n", '3: the column "dialog" is empty'),
     (
         "dialog,text\na,Two.\nb,x\na,3\n",
-        '4: found another row of the dialog "a", whose rows ended in line 2',
+        '4: found another row of the dialog "a" ("dialog"), whose rows ended in line 2; wanted '
+        "the rows of a dialog together. Where it is another dialog, name the columns that tell "
+        "dialogs apart, with --columns dialog=NAME or dialog=NAME+NAME",
     ),
     ("turn,text\n1,Two.\n,Three.\n", '3: the column "turn" is empty'),
     ("turn,text\n2,Two.\n10,x\n3,y\n", "4: found turn 3 after turn 10"),
+    ("Episode,scene,text\n1,a,Two.\n,a,x\n", '3: the column "Episode" is empty'),
     ("turn,text\nT1,Two.\nT2,x\nT1,y\n", '4: found the turn "T1" again'),
     ("speaker,text\n", "holds a header and nothing else"),
     ("speaker,text\n,\n\n", "holds a header and nothing else"),
@@ -53,6 +56,7 @@ NO_WHO = 'found no column "who" for speaker; the header has "speaker", "text"'
     [
         ({"speaker": "who"}, NO_WHO),
         ({"text": "words"}, 'found no column "words" for text'),
+        ({"dialog": "text+b"}, 'found no column "text+b" for dialog'),
         ({"dialog": "text "}, None),
     ],
 )
