@@ -2,9 +2,10 @@
 
 A column is found by its name in the header, in any case: by those in NAMES, or by `--columns`,
 which then names all columns except that of the texts. Several columns may name a dialog
-together. The delimiter is the one that a first line `sep=;` names, as spreadsheet programs write
-it; else the one of DELIMITERS by which the header has most of the columns. Quotes are as in RFC 4180
-(https://www.rfc-editor.org/rfc/rfc4180). The line of a row is the one on which it starts.
+together. The delimiter is the one that a first line `sep=;` names, as spreadsheet programs
+write it; else the one of DELIMITERS by which the header has most of the columns. Quotes are as
+in RFC 4180 (https://www.rfc-editor.org/rfc/rfc4180). The line of a row is the one on which it
+starts.
 """
 
 import csv

@@ -161,9 +161,6 @@ def test_columns_may_name_a_dialog_together(
     assert [[line for line, *_ in one] for one in found] == lines
     both = RESTART.replace("Scene_ID", "a+b")
     assert len(blocks(write(both, "k.csv"), {"dialog": "a+b"})) == 2
-    assert (
-        len(blocks(write(both, "k.csv"), {"dialog": "Season+a"} | {"dialog": "Episode"})) == 3
-    )
 
 
 def test_empty_rows_part_dialogs_where_no_column_does(write: Write) -> None:
