@@ -61,9 +61,9 @@ WHERE id = :id"""
 def apply_gold(connection: Connection, events: Sequence[Event], *, by_votes: bool) -> list[int]:
     """Apply gold events, one per anchor, within a transaction; the anchors left unchanged.
 
-    An anchor is left unchanged if its gold is not the one that the event was planned for; with
-    by_votes also if it was replaced, or its votes are not those that the new gold names. The
-    events of these anchors are deleted from the log.
+    An anchor is left unchanged if its gold is not the one that the event was planned for, or if
+    it was replaced and would get gold; with by_votes also if its votes are not those that the
+    new gold names. The events of these anchors are deleted from the log.
     """
     ids = [event.anchor_id for event in events]
     golds = answers.read_all_gold(connection, ids)
@@ -78,7 +78,7 @@ def apply_gold(connection: Connection, events: Sequence[Event], *, by_votes: boo
     for event in events:
         id_, after = event.anchor_id, decode_gold(event.after)
         present = encode(golds.get(id_))
-        fits = present == event.before
+        fits = present == event.before and (after is None or id_ in live)
         if fits and by_votes:
             fits = id_ in live and _holds(after, votes.get(id_, ()))
         if fits:

@@ -3,7 +3,7 @@ undo and redo.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nfh_db import anchors, answers, passages, system
 from nfh_db.connection import Connection
@@ -494,6 +494,10 @@ def turn(
         steps = [(event, after, before) for event, before, after in reversed(steps)]
     for event, wanted, _ in steps:
         _check_unchanged(connection, kind, words, event, wanted)
+    own = {event.anchor_id for event in made if event.entity == "anchor"}
+    for event, _, after in steps:
+        if after is not None and event.anchor_id not in own:
+            _check_there(connection, kind, words, event)
     at = system.now()
     act_id = add(connection, me.id, kind, words, at, target=target.id)
     for event, before, after in steps:
@@ -519,6 +523,20 @@ def _check_unchanged(
     raise ChangedSinceError(
         f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
         f"{event.anchor_id} was changed by {who} after this"
+    )
+
+
+def _check_there(connection: Connection, kind: str, words: str, event: Event) -> None:
+    """Raise if the anchor was replaced or removed since: nobody would see what comes back."""
+    if anchors.live(connection, event.anchor_id) is not None:
+        return
+    found = changed_by(connection, replace(event, entity="anchor", annotator_id=None, name=""))
+    value = anchors.read(connection, event.anchor_id)
+    what = "removed" if value is None or value.replaced_by is None else "replaced"
+    raise ChangedSinceError(
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+        f"{event.anchor_id}, which it was about, was {what} by "
+        f"{'another program' if found is None else _who(*found)} after this"
     )
 
 

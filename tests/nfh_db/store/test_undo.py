@@ -249,6 +249,48 @@ def test_an_answer_to_a_replaced_anchor_can_be_undone(store: Store, eva: Annotat
     assert (item.state, item.stale_votes) == (AnchorState.OPEN, ())
 
 
+@pytest.mark.parametrize("role", list(Role))
+def test_nothing_comes_back_to_an_anchor_that_is_replaced(
+    store: Store, eva: Annotator, role: Role
+) -> None:
+    bob = store.people.ensure("bob")
+    answer(store, eva, 1, Kind.AGE, role)
+    answer(store, eva, 1, Kind.YEAR, role)
+
+    def replaced() -> None:
+        wider = Anchor(ONE, ONE + 2)
+        store.edits.replace_anchor(
+            1, bob, Role.ADJUDICATOR, wider, store.edits.stale_labels(1, bob)
+        )
+
+    replaced()
+    with pytest.raises(ChangedSinceError, match=r"undone: anchor 1, .* was replaced by bob at"):
+        store.edits.undo(eva)
+    store.edits.undo(bob)
+    store.edits.undo(eva)
+    store.edits.undo(eva)
+    replaced()
+    before = store.history.of_anchor(1)
+    with pytest.raises(ChangedSinceError, match=r"again: anchor 1, .* was replaced by bob at"):
+        store.edits.redo(eva)
+    assert store.history.of_anchor(1) == before
+    store.edits.undo(bob)
+    assert store.edits.redo(eva) is not None
+
+
+def test_nothing_comes_back_to_an_anchor_that_is_gone(store: Store, eva: Annotator) -> None:
+    bob = store.people.ensure("bob")
+    new = store.edits.replace_anchor(
+        1, bob, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, bob)
+    ).anchor_id
+    store.edits.set_flag(new, eva, FlagName.SKIP, True)
+    answer(store, eva, new, Kind.AGE)
+    store.edits.undo(eva)
+    store.edits.undo(bob)
+    with pytest.raises(ChangedSinceError, match=f"anchor {new}, .* was removed by bob at"):
+        store.edits.redo(eva)
+
+
 def test_history_tells_all_of_it(store: Store, eva: Annotator) -> None:
     answer(store, eva, 1, Kind.AGE)
     store.edits.undo(eva)
