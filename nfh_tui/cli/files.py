@@ -369,7 +369,7 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
         tell(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")
 
 
-SETTINGS = ("map", "offsets", "columns", "pause", "encoding", "window")
+SETTINGS = ("map", "offsets", "columns", "pause", "encoding", "window", "count-rejected")
 TAKES = {
     InputKind.TEXT: "a text file",
     InputKind.BYTES: "a file of bytes",

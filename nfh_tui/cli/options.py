@@ -451,10 +451,15 @@ OPTIONS = (
         help="Dialogs: of each number's scene only so many turns before and after its own; "
         "2,1 is the paper's. Without it whole scenes.",
     ),
+    click.option(
+        "--count-rejected",
+        is_flag=True,
+        help="Take in answers that the file says were rejected.",
+    ),
 )
 
 
-READING = ("labels", "offsets", "columns", "pause", "encoding", "window")
+READING = ("labels", "offsets", "columns", "pause", "encoding", "window", "count_rejected")
 """Parameters of a command with `reading_options`."""
 
 
@@ -474,7 +479,7 @@ def of_file(options: dict[str, Any], file: object) -> "ImportOptions | None":
     if not given:
         return None
     if file is None:
-        option = next(iter(given)).replace("labels", "map")
+        option = next(iter(given)).replace("labels", "map").replace("_", "-")
         raise click.UsageError(f"--{option} is of a --file")
     from nfh_tui.services.imports import ImportOptions
 

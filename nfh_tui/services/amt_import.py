@@ -389,7 +389,7 @@ def _usable_kind(row: AssignmentRow) -> Kind:
         raise UnusableRow(RowProblem.NO_WORKER)
     if len(worker) > NAME_LENGTH or not worker.isprintable():
         raise UnusableRow(RowProblem.WORKER_NAME, worker)
-    if row.status.strip().casefold() == amt.REJECTED:
+    if row.rejected:
         raise UnusableRow(RowProblem.REJECTED)
     kind = amt.kind_of(row.code)
     if kind is None:

@@ -356,7 +356,7 @@ def grouped_by_lemma(head_tokens: Sequence[int], passage: Passage) -> Answer:
     return reference_answer(heads.values())
 
 
-FORMAT_SETTINGS = {"map": "labels"} | {
+FORMAT_SETTINGS = {"map": "labels", "count-rejected": "count_rejected"} | {
     name: name for name in ("offsets", "columns", "pause", "encoding", "window")
 }
 """Attributes of `ImportOptions` that are settings of a format, by their option's name."""
@@ -366,7 +366,8 @@ FORMAT_SETTINGS = {"map": "labels"} | {
 class ImportOptions:
     """How a file is imported.
 
-    labels, offsets, columns, pause, encoding: as in `nfh_db.formats.rows.ReadOptions`.
+    labels, offsets, columns, pause, encoding, count_rejected: as in
+    `nfh_db.formats.rows.ReadOptions`.
     """
 
     split: str | None = None
@@ -383,6 +384,7 @@ class ImportOptions:
     window: tuple[int, int] | None = None
     """Turns before and after a number's own in its passage; None for whole scenes."""
 
+    count_rejected: bool = False
     newer_answers: bool = False
     """An annotator's answer in the file replaces an older one by the same annotator."""
 
@@ -418,6 +420,7 @@ class ImportOptions:
             pause=self.pause,
             encoding=self.encoding,
             annotator=self.annotator,
+            count_rejected=self.count_rejected,
         )
 
 

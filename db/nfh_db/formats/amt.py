@@ -13,14 +13,14 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 from itertools import groupby, islice
 
 from nfh_db.formats.files import NO_LINE_YET, Source, csv_records
-from nfh_db.formats.rows import AssignmentRow
+from nfh_db.formats.rows import AssignmentRow, ReadOptions
 from nfh_db.messages import counted
 from nfh_db.messages import shown as shown_text
 from nfh_models.domain import Anchor, Kind, Turn
@@ -46,13 +46,19 @@ COLUMNS = {
     "sentence": "Input.target_sentence",
     "seconds": "WorkTimeInSeconds",
     "submitted": "SubmitTime",
-    "status": "AssignmentStatus",
 }
 """The columns that are read, by field of AssignmentRow; all others are ignored."""
 
 NEEDED = (WORKER, CONTEXT, TARGET, CODE, MARKED)
-LEFT_EMPTY = frozenset({"Approve", "Reject"})
+STATUS = "AssignmentStatus"
+APPROVE, REJECT = "Approve", "Reject"
+LEFT_EMPTY = frozenset({APPROVE, REJECT})
 """Columns for the requester: the header has them, but rows end before them."""
+
+REASONS = (REJECT, "RejectionTime")
+"""Columns that hold something of rejected work. A batch that was reviewed in a file still calls
+it `Submitted`.
+"""
 
 HEADER = ",".join((*NEEDED, "Answer.offset"))
 """The header of the registry's example line."""
@@ -64,7 +70,7 @@ CSV_COMPLAINTS = {
 """Messages of Python's csv module, and what they mean."""
 
 
-def read(source: Source) -> Iterator[AssignmentRow]:
+def read(source: Source, how: ReadOptions) -> Iterator[AssignmentRow]:
     """The rows of a batch, in the order of the file.
 
     Raises FormatError, with the line, for a header that lacks a needed column or names one
@@ -86,9 +92,20 @@ def read(source: Source) -> Iterator[AssignmentRow]:
             field: record[place] if place is not None and place < len(record) else ""
             for field, place in columns.items()
         }
-        yield AssignmentRow(line=line, **fields)
+        rejected = not how.count_rejected and _is_rejected(
+            dict(zip(names, record, strict=False))
+        )
+        yield AssignmentRow(line=line, rejected=rejected, **fields)
     if not any_row:
         raise source.error(None, "holds a header and nothing else; wanted at least one row")
+
+
+def _is_rejected(row: Mapping[str, str]) -> bool:
+    """True for work that the requester did not accept, by the columns of a row."""
+    status = row.get(STATUS, "").strip().casefold()
+    if status in ("approved", "rejected"):
+        return status == "rejected"
+    return any(row.get(name, "").strip() for name in REASONS)
 
 
 def is_header(text: str) -> bool:
@@ -358,7 +375,7 @@ class RowProblem(StrEnum):
 
     NO_WORKER = "no worker named"
     WORKER_NAME = "the worker's name is none that the database takes"
-    REJECTED = "the work was rejected"
+    REJECTED = "the work was rejected (--count-rejected takes it in)"
     CODE = "the code of the answer is none of 1 to 8"
     NO_WORDS = "the context holds no words"
     NO_TARGET = "no number named as the target"
@@ -478,9 +495,6 @@ KINDS = {
     8: Kind.TIME,
 }
 """The kind of each code."""
-
-REJECTED = "rejected"
-"""The AssignmentStatus, case aside, of work that the requester did not accept."""
 
 LONGEST_NOUN = 40
 NOUN_WORDS = 3

@@ -176,8 +176,8 @@ class Format:
     holds: Holds | None = None
     """None for a format without labels."""
     settings: frozenset[str] = field(default_factory=frozenset)
-    """The settings of an import that it uses: columns, encoding, map, offsets, pause,
-    window.
+    """The settings of an import that it uses: columns, count-rejected, encoding, map, offsets,
+    pause, window.
     """
     limits: str = ""
     """A sentence on what it writes in another form."""

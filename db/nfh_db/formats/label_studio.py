@@ -222,5 +222,5 @@ LABEL_STUDIO = Format(
     holds=holds(
         How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT SPEAKERS SAID_AT TOKENS")
     ),
-    settings=frozenset({"map", "offsets", "window"}),
+    settings=frozenset({"count-rejected", "map", "offsets", "window"}),
 )

@@ -180,12 +180,20 @@ class Annotation(msgspec.Struct, frozen=True):
     completed_by: int | User | None = None
     was_cancelled: bool | None = False
     ground_truth: bool | None = False
+    reviews: list[Any] | None = None
+    """Of reviewers, the latest last."""
     created_at: str | None = None
     updated_at: str | None = None
     lead_time: float | None = None
     """Seconds."""
     import_id: int | str | msgspec.UnsetType | None = msgspec.UNSET
     """The id with which it was imported; UNSET in files without this key."""
+
+    @property
+    def rejected(self) -> bool:
+        """The last reviewer did not accept it."""
+        last = self.reviews[-1] if self.reviews else None
+        return isinstance(last, dict) and last.get("accepted") is False
 
     @property
     def time(self) -> str | None:
@@ -325,6 +333,10 @@ COUNTED = (
     ("silent", "annotation", "without a number marked, of texts in which others mark some"),
     ("words", "annotation", "with a noun or a comment, but no number: that was left out"),
     ("drafts", "draft", "left out: nobody submitted them"),
+    (
+        "rejected", "annotation", "that a reviewer rejected left out (--count-rejected takes "
+        "them in)",
+    ),
     ("skips without a number", "task", "passed over in which no number is marked: no flag set"),
     ("passed", "number", "marked in what was cancelled: no answer, and not kept"),
     ("unfit skips", "task", "passed over whose marks contradict each other: left out"),
@@ -937,8 +949,9 @@ class TaskAnnotations:
 
     @property
     def annotations(self) -> Sequence[Annotation]:
-        """Under either name."""
-        return self.task.annotations or self.task.completions or ()
+        """Under either name, without those that are rejected and do not count."""
+        every = self.task.annotations or self.task.completions or ()
+        return [one for one in every if self.how.count_rejected or not one.rejected]
 
     def skips(self) -> Iterator[tuple[str | None, str | None]]:
         """Who skipped the task, and when. Raises MarkError."""
@@ -1064,6 +1077,8 @@ def rows_of(
     stated = [one for one in found if isinstance(one, StatedMarks)]
     skips = list(annotations.skips())
     tally.counts["drafts"] += len(task.drafts or ())
+    every = task.annotations or task.completions or ()
+    tally.counts["rejected"] += len(every) - len(annotations.annotations)
     tally.counts["other white space"] += len(text.other_space)
     tally.counts["unsure"] += len(text.doubts)
     bare = [one for one in stated if one.bare]

@@ -163,9 +163,10 @@ AMT = Format(
         "the results of a Mechanical Turk batch: a CSV file, each row one worker's answer"
     ),
     example='A1B2C3,"Ann: Two tickets?<br>Ben: No, three.",three,1,tickets,9;16',
-    read=_without_settings(amt.read),
+    read=amt.read,
     sniff=_sniff_amt,
     names_people=True,
+    settings=frozenset({"count-rejected"}),
 )
 
 FORMATS: tuple[Format, ...] = (NFH, NFH_IDENT, DIALOG, GOLD, AMT)

@@ -130,7 +130,8 @@ class AssignmentRow:
     sentence: str
     seconds: str
     submitted: str
-    status: str
+    rejected: bool
+    """The requester did not accept the work, and it is not to be counted."""
 
 
 Row = LabelledRow | GoldRow | DialogBlock | AssignmentRow
@@ -431,6 +432,8 @@ class ReadOptions:
     """None for UTF-8."""
     annotator: str | None = None
     """Whose answers are those for which the file names nobody; None if they are gold."""
+    count_rejected: bool = False
+    """Answers that the file says were rejected count as the others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,9 @@ from nfh_db.formats import amt
 from nfh_db.formats.amt import parse, stored
 from nfh_db.formats.files import LINE_LIMIT, Source
 from nfh_db.formats.registry import DIALOG, check_choice, recognise
-from nfh_db.formats.rows import AssignmentRow
+from nfh_db.formats.rows import AssignmentRow, ReadOptions
+from nfh_db.query import parse as parse_query
+from nfh_db.store import Store
 from nfh_models.domain import Kind
 
 Rows = Callable[[str, str | bytes], list[AssignmentRow]]
@@ -36,7 +39,7 @@ def test_columns_are_found_by_name_in_any_order(rows: Rows) -> None:
         "tickets",
         "3;9",
     )
-    assert (row.context, row.target, row.status) == ("Ann: three", "three", "Approved")
+    assert (row.context, row.target, row.rejected) == ("Ann: three", "three", False)
     assert (row.submitted, row.comment, row.html, row.seconds) == ("today", "", "", "")
 
 
@@ -290,6 +293,43 @@ def test_fields_are_kept_as_they_came(
     writer.writerows([HEADER.strip().split(","), *records])
     path = tmp_path_factory.mktemp("amt") / "x.csv"
     path.write_bytes(text.getvalue().encode("utf-8"))
-    found = list(amt.read(Source(path)))
+    found = list(amt.read(Source(path), ReadOptions()))
     given_ = [[field.replace("\r\n", "\n") for field in record] for record in records]
     assert [[r.worker, r.context, r.target, r.code, r.marked] for r in found] == given_
+
+
+def test_a_time_of_rejection_counts_where_the_status_does_not_say(rows: Rows) -> None:
+    header = HEADER.strip() + ",AssignmentStatus,RejectionTime\n"
+    given = [("", "Mon"), ("Submitted", " "), ("Approved", "Mon"), ("Rejected", "")]
+    content = "".join(f"A1,a one,one,2,,{status},{time}\n" for status, time in given)
+    found = [row.rejected for row in rows("amt", header + content)]
+    assert found == [True, False, False, True]
+
+
+REVIEWED = """\
+WorkerId,AssignmentStatus,Input.text_reduced,Input.target,Answer.ans,Answer.reference,Approve,Reject
+W1,Submitted,We have three.,three,2,,x,
+W2,Submitted,We have three.,three,3,,,did not read the task
+W3,Submitted,We have three.,three,3,,,copied
+W4,Rejected,We have three.,three,3,
+W5,Approved,We have three.,three,2,,,taken back
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "workers"), [(False, ["W1", "W5"]), (True, ["W1", "W2", "W3", "W4", "W5"])]
+)
+def test_rejected_work_does_not_count_unless_it_is_said(
+    call: Callable[..., Result], home: Path, count: bool, workers: list[str]
+) -> None:
+    (home / "batch.csv").write_text(REVIEWED, "utf-8")
+    option = ["--count-rejected"] if count else []
+    result = call("import", "batch.csv", "--db", "x.db", *option)
+    assert result.exit_code == 0, result.stderr
+    told = (
+        "3 rows left out, the work was rejected (--count-rejected takes it in): lines 3, 4, 5"
+    )
+    assert (told in result.stderr) is not count
+    with Store.open(home / "x.db") as store:
+        (record,) = store.items.records(parse_query(""), None, "gold")
+        assert [vote.annotator for vote in record.votes] == workers

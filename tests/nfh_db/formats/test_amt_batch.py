@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from nfh_db.formats import amt
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import AMT
+from nfh_db.formats.rows import ReadOptions
 from nfh_db.records import IncomingPassage, Role, Vote
 from nfh_models.domain import Kind, Passage
 from nfh_tui.services.imports import PassageMaker
@@ -24,7 +25,7 @@ KINDS = ("", *"REFERENCE YEAR AGE CURRENCY OTHER UNKNOWN PEOPLE TIME".split())
 def brought_in(path: Path) -> tuple[list[IncomingPassage], list[str]]:
     source = Source(path)
     maker = PassageMaker(source, None, None)
-    return list(maker.passages(AMT.read(source))), source.warnings
+    return list(maker.passages(AMT.read(source, ReadOptions()))), source.warnings
 
 
 def left_out(warnings: list[str]) -> set[int]:
@@ -218,7 +219,10 @@ def test_without_times_the_order_of_the_file_counts(bring: Bring) -> None:
         ({"WorkerId": " "}, "no worker named: line 2"),
         ({"WorkerId": "A\x1b[1m"}, 'none that the database takes: line 2 (found "A␛[1m")'),
         ({"WorkerId": "A" * 101}, "the worker's name is none that the database takes"),
-        ({"AssignmentStatus": "rejected "}, "the work was rejected: line 2"),
+        (
+            {"AssignmentStatus": "rejected "},
+            "the work was rejected (--count-rejected takes it in): line 2",
+        ),
         ({"Answer.ans": "9"}, 'none of 1 to 8: line 2 (found "9")'),
         ({"Answer.ans": ""}, "the code of the answer is none of 1 to 8: line 2"),
         ({"Input.text_reduced": " \n "}, "the context holds no words: line 2"),

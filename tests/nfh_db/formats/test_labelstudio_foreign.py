@@ -133,6 +133,21 @@ def test_several_numbers_of_one_annotation_are_told_apart(read: Read) -> None:
     assert warnings == ["1 mark left out, since the map says so"]
 
 
+def test_what_a_reviewer_rejected_does_not_count_unless_it_is_said(read: Read) -> None:
+    good = added("eva", [mark("a", "three", "AGE")])
+    bad = added("dan", [mark("a", "three", "YEAR")]) | {
+        "reviews": [{"id": 1, "accepted": True}, {"id": 2, "accepted": False}]
+    }
+    rows, warnings = read(task(good, bad))
+    assert [vote.annotator for vote in only(rows).votes] == ["eva"]
+    assert warnings == [
+        "1 annotation that a reviewer rejected left out (--count-rejected takes them in)"
+    ]
+    rows, warnings = read(task(good, bad), count_rejected=True)
+    assert [vote.annotator for vote in only(rows).votes] == ["eva", "dan"]
+    assert not warnings
+
+
 def test_choices_and_words_belong_to_the_region_of_their_id(read: Read) -> None:
     number = mark("a", "three", "ANCHOR")
     chosen = number | {
