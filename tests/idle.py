@@ -10,6 +10,7 @@ import asyncio
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from concurrent.futures import Executor
+from time import process_time
 from typing import Any
 
 import textual._wait
@@ -19,6 +20,9 @@ from textual.pilot import Pilot
 
 SOON = 0.02
 """Seconds within which a timer is due at once: those of the screen's next frame are."""
+
+PATIENCE = 3
+"""How many times as long a wait lasts at most where the process gets no processor time."""
 
 STUCK = 1.5
 """Seconds after which a call in a thread is taken for one that a test holds up on purpose."""
@@ -42,11 +46,13 @@ def _run_counted(
 
 
 async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Wait until the loop is at rest, max_sleep seconds at most."""
+    """Wait until the loop is at rest, at most max_sleep seconds of processor time."""
     loop = asyncio.get_running_loop()
     under_way = loop.__dict__.setdefault(_UNDER_WAY, set())
     begun = held = loop.time()
-    while loop.time() < begun + max_sleep:
+    spent = process_time()
+    last = begun + PATIENCE * max_sleep
+    while process_time() < spent + max_sleep and loop.time() < last:
         await asyncio.sleep(0)
         if loop._ready:
             held = loop.time()

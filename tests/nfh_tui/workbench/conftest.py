@@ -171,9 +171,13 @@ class Desk:
         raise AssertionError("the workbench does not come to rest")
 
     def _laid_out(self) -> bool:
-        """True once every pane that is shown has been given its size."""
+        """True once every pane that is shown has been given its size, and knows of it."""
         panes = (self.screen.queue_list, self.screen.passage, self.screen.evidence)
-        return all(p.size.width > 0 for p in panes if p.display and p.parent.display)
+        return all(
+            p.size.width > 0 and not p.message_queue_size
+            for p in panes
+            if p.display and p.parent.display
+        )
 
     @property
     def said(self) -> str:
