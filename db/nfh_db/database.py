@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -447,6 +448,19 @@ PAGES_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
+class Along:
+    """What was copied along with a database: models, and jobs' files.
+
+    folders: those that were made. left_out: what was not copied, and why, in sentences.
+    """
+
+    folders: tuple[Path, ...] = ()
+    models: int = 0
+    jobs: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Copied:
     """A finished copy. bytes: its size. answers: including removed ones."""
 
@@ -458,7 +472,11 @@ class Copied:
     golds: int
     events: int
     drafts: int
+    along: Along = Along()
 
+
+TakeAlong = Callable[[Connection, Path], Along]
+"""Copies what belongs to a copy, of which it gets a connection and the final name."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of pages copied, and of all pages."""
@@ -468,30 +486,50 @@ def _silent(done: int, total: int) -> None:
     """The default progress callback."""
 
 
-def back_up(source: Path, target: Path, progress: Progress = _silent) -> Copied:
+def back_up(
+    source: Path,
+    target: Path,
+    progress: Progress = _silent,
+    take_along: TakeAlong | None = None,
+) -> Copied:
     """Copy the database `source` to `target`: a new file, or a folder.
 
     The copy holds all that was committed before the call. It is written to a temporary sibling
-    file, checked and then renamed. Raises StoreError for a name that is taken, a full disk, and
-    a source that is damaged or no database of ours.
+    file, checked and then renamed; take_along copies what belongs to it before that. Raises
+    StoreError for a name that is taken, a full disk, and a source that is damaged or no
+    database of ours.
     """
     check_place(source, create=False)
     place = target_of(source, target)
     with at_one_moment(source) as (reader, _):
         identify(reader, source)
-        return copy_of(reader, source, place, progress)
+        return copy_of(reader, source, place, progress, take_along)
 
 
 def copy_of(
-    reader: Connection, source: Path, place: Path, progress: Progress = _silent
+    reader: Connection,
+    source: Path,
+    place: Path,
+    progress: Progress = _silent,
+    take_along: TakeAlong | None = None,
 ) -> Copied:
     """Copy the snapshot of a connection in a transaction to a new file, as `back_up` does."""
     counts = reader.execute(COUNTS).fetchone()
-    with written(place) as partial:
-        copy_pages(reader, partial, place, progress)
-        _check_copy(partial, source, counts)
-        size = partial.stat().st_size
-    return Copied(place, size, *counts)
+    along = Along()
+    try:
+        with written(place) as partial:
+            copy_pages(reader, partial, place, progress)
+            if take_along is not None:
+                with closing(connect(partial, "rw")) as copy:
+                    along = take_along(copy, place)
+            _check_copy(partial, source, counts)
+            size = partial.stat().st_size
+    except BaseException:
+        for folder in along.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    passages, anchors, given, golds, events, drafts = counts
+    return Copied(place, size, passages, anchors, given, golds, events, drafts, along)
 
 
 def target_of(source: Path, target: Path) -> Path:

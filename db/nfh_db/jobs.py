@@ -1031,6 +1031,8 @@ class Jobs(Repository):
         with self.connections.durable_write() as connection:
             judged = models.settled(connection, verdict, promote=promote)
             model_id = models.register_trained(connection, new, judged, job_id)
+            folder = Path(os.path.realpath(self.connections.path)).parent / new.path
+            models.note_place(connection, str(folder.parent))
             if result is not None:
                 result = {**result, "verdict": judged or None}
             if then is not None and models.in_use(connection, model_id):

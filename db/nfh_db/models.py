@@ -4,7 +4,7 @@ provenance; also the stored competence weights.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -306,6 +306,8 @@ class Model:
     snapshot: str | None
     created_at: str
     verdict: Mapping[str, object] = field(default_factory=dict)
+    places: tuple[str, ...] = ()
+    """Folders of models that this user's trainings for the database wrote to, newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,24 +467,60 @@ def stand_down(connection: Connection, task: str) -> None:
 def read(connection: Connection, model_id: int) -> Model | None:
     """A model by its id."""
     row = connection.execute(READ_ONE, {"id": model_id}).fetchone()
-    return None if row is None else _model(row)
+    return None if row is None else _model(row, read_places(connection))
 
 
 def read_named(connection: Connection, name: str) -> Model | None:
     """A model by its name."""
     row = connection.execute(READ_NAMED, {"name": name}).fetchone()
-    return None if row is None else _model(row)
+    return None if row is None else _model(row, read_places(connection))
 
 
 def read_all(connection: Connection) -> tuple[Model, ...]:
     """All models, in the order of their registration."""
-    return tuple(_model(row) for row in connection.execute(READ_ALL))
+    places = read_places(connection)
+    return tuple(_model(row, places) for row in connection.execute(READ_ALL))
 
 
-def _model(row: tuple[Any, ...]) -> Model:
-    told = dict(zip((one.name for one in fields(Model)), row, strict=True))
+def _model(row: tuple[Any, ...], places: tuple[str, ...]) -> Model:
+    told = dict(zip((one.name for one in fields(Model)), (*row, places), strict=True))
     objects = {name: object_of(told[name]) for name in ("config", "metrics", "verdict")}
     return Model(**told | objects)
+
+
+# A database finds its models in the folder beside it that is called after it. Renamed or moved
+# without that folder it looks where they were written; each such place has a mark, since the
+# database may come from somebody else.
+
+PLACES = "folders of models"
+"""The setting: for each folder the mark of the user who trained there, as JSON."""
+
+
+def note_place(connection: Connection, folder: str) -> None:
+    """Remember a folder of models, within a transaction."""
+    from nfh_db.jobs import Marks  # it reads models
+
+    known = dict(object_of(db_passages.read_setting(connection, PLACES) or "{}"))
+    known.pop(folder, None)
+    with suppress(StoreError):  # no secret can be kept: the folder has to stay where it is
+        known[folder] = Marks.to_make(connection).mark(PLACES, folder)
+        db_passages.write_setting(connection, PLACES, json_of(known))
+
+
+def read_places(connection: Connection) -> tuple[str, ...]:
+    """The folders of models that this user's trainings wrote to, newest first."""
+    from nfh_db.jobs import Marks
+
+    noted = db_passages.read_setting(connection, PLACES)
+    if not noted:
+        return ()
+    marks = Marks.to_read(connection)
+    known = [
+        place
+        for place, mark in object_of(noted).items()
+        if marks.knows(str(mark), PLACES, place)
+    ]
+    return tuple(reversed(known))
 
 
 # Promotion of a trained model: active, candidate or rejected.

@@ -51,14 +51,19 @@ SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 @click.command(cls=QueryCommand, short_help="Copy the database, also while others work in it.")
 @click.argument("dest", type=click.Path())
+@click.option(
+    "--data-only", is_flag=True, help="Leave out the models, and the files that jobs keep."
+)
 @on_database
-def backup(dest: str, db: Path | None, as_json: bool) -> None:
+def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
     """Copy the database to DEST: the name of a new file, or a folder to make one in.
 
-    The copy is of one moment, drafts included, and holds all that was saved before. It is
-    looked through before it gets its name; a file that is there is never replaced.
+    The copy is of one moment, drafts included, and holds all that was saved before. Trained
+    models and the files of jobs go along, into folders beside it. It is looked through before
+    it gets its name; a file that is there is never replaced.
     """
     from nfh_db.database import back_up
+    from nfh_tui.jobs.descriptions import copy_along
 
     if not dest:
         # A path of nothing is this folder: no place that anybody named.
@@ -69,15 +74,31 @@ def backup(dest: str, db: Path | None, as_json: bool) -> None:
         # A path forgets the sign that says "a folder".
         raise StoreError(f"There is no folder {dest}: make it first, or leave the sign away")
     with Steps(source.name) as steps:
-        copied = back_up(source, target, lambda done, total: steps.step("page", done, total))
+        copied = back_up(
+            source,
+            target,
+            lambda done, total: steps.step("page", done, total),
+            None if data_only else partial(copy_along, source),
+        )
+    along = copied.along
+    for line in along.left_out:
+        say(line)
     if as_json:
-        emit({"db": str(source)} | asdict(copied) | {"path": str(copied.path)})
+        told = asdict(copied)
+        told |= told.pop("along") | {"folders": list(map(str, along.folders))}
+        emit({"db": str(source)} | told | {"path": str(copied.path)})
         return
     tell(
         f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'anchor')}, "
         f"{counted(copied.answers, 'answer')}, {counted(copied.golds, 'gold')}, "
         f"{counted(copied.drafts, 'draft')}; {copied.bytes / 1e6:.1f} MB, looked through"
     )
+    if along.folders:
+        names = " and ".join(visible(folder.name, 200) for folder in along.folders)
+        tell(
+            f"{names} beside it: {counted(along.models, 'model')}, the files of "
+            f"{counted(along.jobs, 'job')}"
+        )
 
 
 FINDINGS_SHOWN = 5

@@ -630,7 +630,7 @@ def _is_gone(model: "Model", database: Path) -> bool:
     if model.path is None:
         return model.recipe == SMALL and not is_packaged()
     try:
-        return not folder_of(database, model.path).is_dir()
+        return not folder_of(database, model).is_dir()
     except OSError:  # a folder without permission
         return True
 
@@ -729,5 +729,5 @@ def _number(metrics: Mapping[str, object], name: str) -> float | None:
 
 def _folder(model: "Model", database: Path) -> str | None:
     if model.path is not None:
-        return str(folder_of(database, model.path))
+        return str(folder_of(database, model))
     return str(packaged_folder()) if model.recipe == SMALL else None

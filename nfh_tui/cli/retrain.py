@@ -281,7 +281,7 @@ def training_report(job: "Job", model: "Model", database: Path) -> dict[str, Any
         "state": job.state,
         **picked(model, "model=name model_id=id model_state=state"),
         "verdict": job.result.get("verdict"),
-        "folder": None if model.path is None else str(folder_of(database, model.path)),
+        "folder": None if model.path is None else str(folder_of(database, model)),
         "version": model.version,
         "parser": model.config.get("parser"),
         **picked(model, "metrics snapshot"),
@@ -345,7 +345,7 @@ def verdict_lines(kept: object) -> Iterator[str]:
 def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Iterator[str]:
     """Where a new model is, whether it is used, and how to use it."""
     if model.path is not None:
-        folder = visible(str(folder_of(database, model.path)), 200)
+        folder = visible(str(folder_of(database, model)), 200)
         yield f"Saved in {folder}; {seconds_of(job):.1f} s in all."
     if model.state == "active":
         yield f"It is the active model of {in_words(model.task)}."

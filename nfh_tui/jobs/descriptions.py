@@ -9,7 +9,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,10 +18,16 @@ from itertools import count as itertools_count
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from nfh_db.connection import Connection, transaction
+from nfh_db.database import Along
+from nfh_db.errors import StoreError
 from nfh_db.jobs import Job, JobState
-from nfh_db.models import Model
-from nfh_db.system import sweep
+from nfh_db.jobs import read_all as read_jobs
+from nfh_db.models import Model, note_place
+from nfh_db.models import read_all as read_models
+from nfh_db.system import path_beside, sweep, sync_folder
 from nfh_models.errors import ModelsError
+from nfh_models.model_files import ModelFileError
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -132,6 +138,117 @@ def inner_folder(path: Path) -> Path:
                 "it away, then try the job again"
             ) from error
     return path
+
+
+def copy_along(source: Path, copy: Connection, place: Path) -> Along:
+    """Copy the folders of models and jobs that a copy of a database names, beside its place.
+
+    copy: a connection to the copy, which is told of its models' folder. place: its final path.
+    A model whose files are not those that were registered, and a job that runs, are left out.
+    Raises OSError and StoreError; no folder remains then.
+    """
+    from nfh_tui.services.models import models_folder
+
+    made: list[Path] = []
+    left_out: list[str] = []
+    try:
+        models = _copy_all(
+            *(models_folder(source), models_folder(place)),
+            _models_of(source, copy),
+            made,
+            left_out,
+        )
+        jobs = _copy_all(
+            *(jobs_folder(source), jobs_folder(place)),
+            _jobs_of(source, copy, place),
+            made,
+            left_out,
+        )
+        if models:
+            with transaction(copy):
+                note_place(copy, str(models_folder(place)))
+    except BaseException:
+        for folder in made:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Along(tuple(made), models, jobs, tuple(left_out))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A folder to be copied. stamp: its marker in the copy. trouble: why it cannot be."""
+
+    what: str
+    folder: Path
+    stamp: str = ""
+    trouble: str = ""
+
+
+def _copy_all(
+    source: Path, above: Path, all_kept: Iterable[_Kept], made: list[Path], left_out: list[str]
+) -> int:
+    """Copy folders into a new one, `above`, which is added to `made`; their number."""
+    if source == above:  # nfh.bak beside nfh.db has the same folders
+        return 0
+    beside, copied = path_beside(above, "tmp"), 0
+    for kept in all_kept:
+        if kept.trouble:
+            left_out.append(f"{kept.what} is left out: {kept.trouble}")
+            continue
+        if os.path.lexists(above):
+            raise StoreError(
+                f"{above} is there already; a backup never replaces anything. Name another "
+                "file, or leave models and jobs out with --data-only"
+            )
+        if not copied:
+            made.append(beside)
+        copy = beside / kept.folder.name
+        _copy_folder(kept.folder, copy)
+        if kept.stamp:
+            (copy / STAMP).write_text(kept.stamp, "utf-8")
+        copied += 1
+    if copied:
+        made[-1] = beside.rename(above)
+        sync_folder(above.parent)
+    return copied
+
+
+def _models_of(source: Path, copy: Connection) -> Iterator[_Kept]:
+    from nfh_tui.services.models import checked_folder
+
+    for model in read_models(copy):
+        if model.path is not None:
+            what = f"the model {model.name}"
+            try:
+                yield _Kept(what, checked_folder(source, model))
+            except ModelFileError as error:
+                yield _Kept(what, source, trouble=str(error))
+
+
+def _jobs_of(source: Path, copy: Connection, place: Path) -> Iterator[_Kept]:
+    for job in read_jobs(copy):
+        what = f"what job {job.id} keeps"
+        try:
+            folder = find_folder(source, job)
+        except OSError as error:
+            yield _Kept(what, source, trouble=f"{error.filename}: {error.strerror}")
+            continue
+        if folder is not None:
+            runs = "it runs, and its files change" if job.state is JobState.RUNNING else ""
+            yield _Kept(what, folder, _mark(place, job), runs)
+
+
+def _copy_folder(folder: Path, place: Path) -> None:
+    """Copy the files of a folder to the disk; links are left out."""
+    place.mkdir(parents=True)
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            _copy_folder(path, place / path.name)
+        elif path.is_file() and not path.is_symlink():
+            with path.open("rb") as read, (place / path.name).open("xb") as file:
+                shutil.copyfileobj(read, file)
+                file.flush()
+                os.fsync(file.fileno())
 
 
 def log_of(database: Path, job: Job) -> Path:

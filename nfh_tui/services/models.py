@@ -53,7 +53,7 @@ def checked_folder(database: Path, model: "Model") -> Path:
     """
     if model.path is None:
         raise ModelFileError(f"the model {model.name} has no folder; train it anew")
-    folder = folder_of(database, model.path)
+    folder = folder_of(database, model)
     again = f"train another: nfh-tui retrain {model.task} --recipe {model.recipe}"
     try:
         exists = (folder / CONFIG).is_file()
@@ -93,7 +93,7 @@ def is_there(database: Path, model: "Model") -> bool:
     if model.path is None:
         return True
     try:
-        return (folder_of(database, model.path) / CONFIG).is_file()
+        return (folder_of(database, model) / CONFIG).is_file()
     except (OSError, ModelFileError):
         return False
 
@@ -104,17 +104,25 @@ def models_folder(database: Path) -> Path:
     return real.parent / f"{real.stem}-models"
 
 
-def folder_of(database: Path, stored: str) -> Path:
+def folder_of(database: Path, model: "Model") -> Path:
     """A model's folder: in the database's folder of models, by the last name of the row's path.
 
-    Raises ModelFileError for a path without a name.
+    Where it is not there, and a training of this user wrote it into another folder, it is in
+    that one, or in one of that name beside the database. Raises ModelFileError for a path
+    without a name.
     """
     # The rest of the path is not followed: the database may come from somebody else, and both
     # may have been moved or renamed together.
-    name = Path(stored).name
+    name = Path(model.path or "").name
     if name in ("", ".."):
-        raise ModelFileError(f"{stored!r} names no folder of a model; train another")
-    return models_folder(database) / name
+        raise ModelFileError(f"{model.path!r} names no folder of a model; train another")
+    own = models_folder(database)
+    with suppress(OSError):
+        for place in () if (own / name).exists() else map(Path, model.places):
+            for folder in (own.parent / place.name, place):
+                if (folder / name / CONFIG).is_file():
+                    return folder / name
+    return own / name
 
 
 def stored_path(database: Path, folder: Path) -> str:
@@ -141,7 +149,7 @@ def packaged_folder() -> Path:
 def files_of(database: Path, model: "Model") -> Path | None:
     """The folder of a registered model's files, unchecked; None of rules."""
     if model.path is not None:
-        return folder_of(database, model.path)
+        return folder_of(database, model)
     return packaged_folder() if model.recipe == SMALL else None
 
 

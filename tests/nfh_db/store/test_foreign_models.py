@@ -101,6 +101,75 @@ def test_a_database_that_is_moved_with_its_models_keeps_them(
     assert found == moved / "sent-models" / "svm-1"
 
 
+@pytest.mark.parametrize("name", ["other.db", "elsewhere/sent.db", "elsewhere/other.db"])
+@pytest.mark.parametrize("along", [False, True])
+def test_a_database_that_is_renamed_or_moved_finds_its_models(
+    database: Path,
+    home: Path,
+    call: Call,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    along: bool,
+) -> None:
+    place = home / name
+    place.parent.mkdir(exist_ok=True)
+    database.rename(place)
+    models = models_folder(database)
+    if along:
+        models = models.rename(place.parent / "sent-models")
+    model = model_of(place)
+    assert checked_folder(place, model) == models / "svm-1"
+    assert call("models", "activate", "svm-1", "--db", place).exit_code == 0
+    assert "!" not in call("models", "--db", place).stdout
+    # To whom it is sent it may lead nowhere but into its own folder.
+    monkeypatch.setenv("XDG_DATA_HOME", str(home.parent / "of somebody else"))
+    assert is_there(place, model_of(place)) is (models == models_folder(place))
+
+
+def test_a_folder_of_models_that_nobody_trained_into_is_not_used(
+    database: Path, home: Path
+) -> None:
+    models_folder(database).rename(home / "other-models")
+    other = str(home / "other-models")
+    edit(
+        database,
+        "UPDATE setting SET value = replace(value, :old, :new) WHERE value LIKE '%-models%'",
+        old=str(models_folder(database)),
+        new=other,
+    )
+    model = model_of(database)
+    assert (model.places, is_there(database, model)) == ((), False)
+
+
+def test_a_backup_takes_models_along_and_finds_them_under_another_name(
+    database: Path, home: Path, call: Call
+) -> None:
+    away = home / "away"
+    away.mkdir()
+    asked = ("backup", away / "copy.db", "--db", database)
+    told = call(*asked)
+    assert told.exit_code == 0, told.output
+    assert "copy-models beside it: 1 model, the files of 0 jobs" in told.stdout
+    copy = (away / "copy.db").rename(away / "renamed.db")
+    folder = away / "copy-models" / "svm-1"
+    assert checked_folder(copy, model_of(copy)) == folder
+    assert call("doctor", "--db", copy).exit_code == 0
+    # Nothing is replaced, and what is gone is said.
+    again = call(*asked)
+    assert again.exit_code == 1
+    assert "copy-models is there already; a backup never replaces anything" in again.stderr
+    assert sorted(path.name for path in away.iterdir()) == ["copy-models", "renamed.db"]
+    assert call(*asked, "--data-only").exit_code == 0
+    assert (
+        "copy-models" not in call("backup", "data.db", "--data-only", "--db", database).stdout
+    )
+    shutil.rmtree(models_folder(database))
+    told = call("backup", away / "third.db", "--db", database)
+    assert told.exit_code == 0
+    assert "the model svm-1 is left out: the model svm-1 is gone: " in told.stderr
+    assert not (away / "third-models").exists()
+
+
 def test_the_folder_of_a_parser_is_loaded_for_whom_asked_for_it(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,10 @@ def test_a_copy_holds_everything_drafts_too(call: Call, database: Path, dump: Du
         "golds": 400,
         "events": 401,
         "drafts": 1,
+        "folders": [],
+        "models": 0,
+        "jobs": 0,
+        "left_out": [],
     }
     assert dump(Path("copy.db")) == dump(database)
     assert call("doctor", "--db", "copy.db").exit_code == 0

@@ -90,7 +90,7 @@ def test_a_database_and_its_models_may_be_called_otherwise_together(
     moved.mkdir()
     other = moved / "other.db"
     store.path.rename(other)
-    assert not is_there(other, model)
+    assert checked_folder(other, model) == folder
     folder.parent.rename(models_folder(other))
     found = checked_folder(other, model)
     assert found == models_folder(other) / folder.name and is_there(other, model)

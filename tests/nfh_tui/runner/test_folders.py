@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from nfh_tui.jobs.descriptions import (
     ROOM,
     STAMP,
     JobFolderError,
+    copy_along,
     find_folder,
     inner_folder,
     job_folder,
@@ -287,3 +289,27 @@ def test_the_log_of_a_version_that_took_the_mark_away_is_found(queue: Queue) -> 
     (folder / STAMP).unlink()
     assert find_folder(queue.store.path, job) is None
     assert log_of(queue.store.path, job) == folder / LOG
+
+
+def test_a_backup_takes_the_files_of_jobs_along_but_of_those_that_run(
+    queue: Queue, tmp_path: Path
+) -> None:
+    source = queue.store.path
+    done = run(queue)
+    running = queue.store.jobs.begin("identification", {})
+    for job in (done, queue.job(running)):
+        (job_folder(source, job) / LOG).write_text(f"of {job.id}", "utf-8")
+    fill(jobs_folder(source) / "99")
+    (jobs_folder(source) / str(done.id) / "link").symlink_to(source)
+    place = tmp_path / "copy.sqlite"
+    copied = back_up(source, place, take_along=partial(copy_along, source))
+    assert copied.along.folders == (jobs_folder(place),)
+    assert (copied.along.models, copied.along.jobs) == (0, 1)
+    assert copied.along.left_out == (
+        f"what job {running} keeps is left out: it runs, and its files change",
+    )
+    assert [path.name for path in jobs_folder(place).iterdir()] == [str(done.id)]
+    assert log_of(place, done).read_text("utf-8") == f"of {done.id}"
+    assert find_folder(place, done) == jobs_folder(place) / str(done.id)
+    assert not (jobs_folder(place) / str(done.id) / "link").exists()
+    assert [path.name for path in tmp_path.glob(".*")] == []
