@@ -5,12 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nfh_db.messages import reason_of
+
 if TYPE_CHECKING:
     from nfh_db.records import StaleLabels
-
-
-SHOWN_OF_A_CELL = 200
-"""Code points of a row's content that a message repeats at most."""
 
 
 @contextmanager
@@ -54,7 +52,7 @@ class UnreadableError(StoreError):
 
     def __init__(self, path: Path, error: Exception) -> None:
         super().__init__(
-            f"{path} holds a row that cannot be read: {str(error)[:SHOWN_OF_A_CELL]}. "
+            f"{path} holds a row that cannot be read: {reason_of(error)}. "
             "`nfh-tui doctor` says which; a backup may have it as it was"
         )
 

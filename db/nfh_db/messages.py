@@ -85,6 +85,58 @@ def shown(value: object) -> str:
     return visible(json.dumps(value, ensure_ascii=False, default=_bare))
 
 
+KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+"""Types of JSON as msgspec names them, in words."""
+
+REASONS = (
+    (
+        r"^Expected `array` of (.*?)length (\d+)(?:, got (\d+))?",
+        r"wanted a list of \1\2 values",
+    ),
+    (r"^Expected `(.+?)`, got `(.+?)`", r"found \2, wanted \1"),
+    (r"^Object missing required field `(.+?)`", r'the key "\1" is missing'),
+    (r"^Object contains unknown field `(.+?)`", r'the key "\1" is not known'),
+    (r"^Invalid (?:enum )?value (.+?)(?= - at|$)", r"found \1, which cannot stand there"),
+    (r"^(?:JSON|MessagePack data) is malformed: ", ""),
+    (r"^Input data was truncated", "it ends too early"),
+    (r"^(?:Extra data|trailing characters)", "more follows behind its end"),
+    (r"^Expecting property name enclosed in double quotes", "wanted a key in quotes"),
+    (r"^Expecting (?:'(.)' delimiter|(value))", r"wanted \1\2"),
+    (r"^(\w+)\.__init__\(\) got an unexpected keyword argument '(.+)'", r'\1 has no "\2"'),
+    (r"^Error -\d+ while decompressing data: ", ""),
+    (r"(?: starting at)?: line \d+ column \d+ \(char (\d+)\)$", r" (character \1)"),
+    (r" - at `(?:key in )?\$?\.?(.*?)`$", r", at \1"),
+)
+"""Messages of libraries that read JSON, MessagePack and zip, and what refusals say instead."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What an error of a library says, as the end of a sentence on one line."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    if isinstance(error, KeyError):
+        return f"{shown(error.args[0] if error.args else '')} is missing"
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"the byte 0x{byte:02X} at {error.start:,} is no {error.encoding.upper()}"
+    said = (str(error) or "it cannot be read").splitlines()[0]
+    for pattern, words in REASONS:
+        said = re.sub(pattern, words, said)
+    said = re.sub(r"(?<=found |anted )[a-z |]+(?=, |$)", _kinds, said)
+    return visible(said[:1].lower() + said[1:] if said[1:2].islower() else said, 200)
+
+
+def _kinds(types: "re.Match[str]") -> str:
+    return " or ".join(KINDS.get(one, one) for one in types[0].split(" | "))
+
+
 def toml_string(text: str) -> str:
     """Return `text` as a string of TOML on one line, without control characters."""
     signs = (

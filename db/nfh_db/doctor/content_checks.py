@@ -19,6 +19,7 @@ from nfh_db.doctor.rows import (
     Where,
 )
 from nfh_db.event_log import DECODERS, PEOPLE, Key, Mismatch, mismatches
+from nfh_db.messages import reason_of
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import (
     answer_of,
@@ -305,7 +306,7 @@ def _value_trouble(entity: str, text: str) -> str:
         if entity in ("answer", "gold"):
             answer_of(value)  # type: ignore[arg-type]
     except READ_ERRORS as error:
-        return f"a value of it cannot be read: {error}"
+        return f"a value of it cannot be read: {reason_of(error)}"
     return ""
 
 

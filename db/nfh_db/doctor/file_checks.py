@@ -26,6 +26,7 @@ from nfh_db.connection import (
 from nfh_db.database import holds_without_log
 from nfh_db.doctor.rows import READ_ERRORS, DatabaseSnapshot, Fault, Repair, Where
 from nfh_db.errors import QueryError
+from nfh_db.messages import reason_of
 from nfh_db.predictions import decode_weights
 from nfh_db.serialization import answer_of, decode_gold, decode_scores
 from nfh_models.domain import IMPLICIT_KINDS
@@ -235,7 +236,7 @@ def _identification_trouble(
     try:
         read = decode_weights(weights)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        return f"its weights cannot be read: {error}"
+        return f"its weights cannot be read: {reason_of(error)}"
     finite = all(isfinite(weight) for _, weight in read)
     return "" if finite else "one of its weights is infinite"
 
@@ -445,7 +446,7 @@ def drafts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
             (snapshot.read_draft or msgspec.json.decode)(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             key = f"{anchor}, {annotator}, {role}"
-            yield Fault(f"it cannot be read: {error}", Where("draft", key, anchor))
+            yield Fault(f"it cannot be read: {reason_of(error)}", Where("draft", key, anchor))
     for annotator, name, query in snapshot.connection.execute(VIEWS):
         try:
             parse(query)
@@ -503,7 +504,7 @@ def _expected_trouble(expected: str) -> str:
         if gold is not None:
             answer_of(gold)
     except READ_ERRORS as error:
-        return str(error)
+        return reason_of(error)
     return "" if gold is not None else "it is empty"
 
 

@@ -20,6 +20,7 @@ from nfh_db.answers import Owner
 from nfh_db.connection import SCHEMA_VERSION, Connection, identify, is_without_log
 from nfh_db.database import MADE_BY_OLDER, at_one_moment, check_place
 from nfh_db.errors import FullError, StoreError
+from nfh_db.messages import reason_of
 from nfh_db.records import PERSON, Role, Vote
 from nfh_db.schema_parts import Part
 from nfh_db.serialization import (
@@ -322,7 +323,7 @@ class CheckedAnswer:
         try:
             self.answer = answer_of(self.value)
         except READ_ERRORS as error:
-            self.trouble = str(error)
+            self.trouble = reason_of(error)
 
 
 @dataclass(slots=True)
@@ -476,7 +477,7 @@ def _passage(
         else:
             row.passage = decode_passage(text, offsets, lemmas, turns)
     except READ_ERRORS as error:
-        row.trouble = str(error)
+        row.trouble = reason_of(error)
     return row
 
 
@@ -505,7 +506,7 @@ def _gold(row: tuple[Any, ...], heads: CheckedHeads) -> CheckedGold:
     try:
         votes = decode_gold_votes(row[14])
     except READ_ERRORS as error:
-        votes_trouble = str(error)
+        votes_trouble = reason_of(error)
     value = answers.gold_from(row[5:14], heads.marks.get(row[0], ()), votes)
     checked = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
     checked.decode()

@@ -33,7 +33,7 @@ from nfh_db.formats.json_stream import content_in
 from nfh_db.formats.rows import Offsets, Span
 from nfh_db.formats.spans import MarkError, SplitPairError, Units
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
-from nfh_db.messages import shown, visible
+from nfh_db.messages import reason_of, shown, visible
 from nfh_db.records import ExportRecord, FlagMark, Role, Vote
 from nfh_db.serialization import TurnRow, turn_rows
 
@@ -315,7 +315,9 @@ def side_of(content: bytes) -> SideFile:
     try:
         return msgspec.json.decode(content, type=SideFile)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise MarkError(f"is no side file of this version ({VERSION}): {error}") from error
+        raise MarkError(
+            f"is no side file of this version ({VERSION}): {reason_of(error)}"
+        ) from error
 
 
 def kept_items(side: SideFile, text: str) -> dict[tuple[int, int], Restored]:

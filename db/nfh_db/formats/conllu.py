@@ -49,7 +49,7 @@ from nfh_db.formats.json_stream import content_in
 from nfh_db.formats.rows import GoldRow, RawPassage, ReadOptions, Writing, by_passage
 from nfh_db.formats.spans import ANCHOR, ANSWERS, MarkError, label_of
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
-from nfh_db.messages import shown, tallied
+from nfh_db.messages import reason_of, shown, tallied
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_db.serialization import TurnRow, turns_of
 from nfh_models.domain import (
@@ -815,7 +815,7 @@ def _json(name: str, value: str | None) -> Any:  # noqa: ANN401 - whatever stand
     try:
         return json.loads(value or "")
     except (ValueError, RecursionError) as error:
-        raise MarkError(f"the comment {name} is no JSON: {error}") from error
+        raise MarkError(f"the comment {name} is no JSON: {reason_of(error)}") from error
 
 
 def _kept(first: ParsedSentence) -> PassageComment | None:
@@ -824,7 +824,7 @@ def _kept(first: ParsedSentence) -> PassageComment | None:
     try:
         kept = msgspec.convert(_json(PASSAGE, first.comments[PASSAGE]), PassageComment)
     except msgspec.ValidationError as error:
-        raise MarkError(f"the comment {PASSAGE}: {error}") from error
+        raise MarkError(f"the comment {PASSAGE}: {reason_of(error)}") from error
     if kept.format != VERSION:
         raise MarkError(
             f"the comment {PASSAGE}: found format {shown(kept.format)}, wanted {VERSION}"

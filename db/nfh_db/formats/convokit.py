@@ -24,7 +24,7 @@ from nfh_db.formats.dialog import SpeakerTurn, scene_block
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
 from nfh_db.formats.files import Folder, FolderMember, LimitError, Source, check_json
 from nfh_db.formats.rows import DialogBlock, ReadOptions
-from nfh_db.messages import shown, tallied, visible
+from nfh_db.messages import reason_of, shown, tallied, visible
 
 WARNINGS = {
     "answers": (
@@ -246,7 +246,9 @@ def _line(file: Source, number: int, text: str) -> _Line:
     try:
         return _lines.decode(text)
     except msgspec.ValidationError as error:
-        raise file.error(number, f"is no utterance: {error}; wanted {_WANTED}") from error
+        raise file.error(
+            number, f"is no utterance: {reason_of(error)}; wanted {_WANTED}"
+        ) from error
     except RecursionError as error:
         raise file.error(number, f"is nested too deep; wanted {_WANTED}") from error
     except msgspec.DecodeError:
@@ -255,7 +257,9 @@ def _line(file: Source, number: int, text: str) -> _Line:
         try:
             return msgspec.convert(_without_nan(decode(text)), _Line)
         except msgspec.ValidationError as error:
-            raise file.error(number, f"is no utterance: {error}; wanted {_WANTED}") from error
+            raise file.error(
+                number, f"is no utterance: {reason_of(error)}; wanted {_WANTED}"
+            ) from error
         except ValueError as error:
             raise file.error(number, f"the line {error}; wanted {_WANTED}") from error
 
@@ -376,7 +380,7 @@ def _names(folder: Folder) -> dict[str, str]:
         people = msgspec.json.decode(content, type=dict[str, object])
     except msgspec.DecodeError as error:
         raise folder.member_error(
-            found[0], None, f"is no object of speakers: {error}"
+            found[0], None, f"is no object of speakers: {reason_of(error)}"
         ) from error
     names = {}
     for one, known in people.items():

@@ -72,7 +72,7 @@ from nfh_db.formats.spans import (
     translated,
 )
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored, stored
-from nfh_db.messages import counted, shown, tallied, visible
+from nfh_db.messages import counted, reason_of, shown, tallied, visible
 from nfh_db.records import MODEL, ExportRecord
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage, Relation, Turn
 
@@ -113,7 +113,7 @@ def kept_of(doc: "Doc") -> DocExtras | None:
     try:
         return _kept.decode(value)
     except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        raise MarkError(f'user_data["{KEY}"]: {error}') from error
+        raise MarkError(f'user_data["{KEY}"]: {reason_of(error)}') from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ def check_file(content: bytes) -> None:
     try:
         lengths = np.frombuffer(msgspec.msgpack.decode(unpacked, type=_File).lengths, "<i4")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise LimitError(f"cannot be read as a DocBin of spaCy: {error}") from error
+        raise LimitError(f"cannot be read as a DocBin of spaCy: {reason_of(error)}") from error
     check_count(len(lengths), DOCS, "Docs")
     if len(lengths) and lengths.min() < 0:
         raise LimitError("cannot be read as a DocBin of spaCy: a Doc has less than no tokens")
@@ -335,7 +335,7 @@ def _unpacked(content: bytes) -> bytes:
             raise LimitError("is no whole DocBin of spaCy: it ends too early")
         return zlib.decompress(content, bufsize=max(size, 1))
     except zlib.error as error:
-        raise LimitError(f"is no DocBin of spaCy: {error}") from error
+        raise LimitError(f"is no DocBin of spaCy: {reason_of(error)}") from error
 
 
 def check_parts(parts: Iterable[bytes | None]) -> None:
@@ -443,7 +443,7 @@ def _names(span: "DocSpan") -> tuple[str, str]:
     try:
         return span.label_, span.id_
     except (KeyError, IndexError, ValueError) as error:
-        raise MarkError(f"the names of a turn do not hold: {shown(str(error))}") from error
+        raise MarkError(f"the names of a turn do not hold: {reason_of(error)}") from error
 
 
 def check_speakers(doc: "Doc", group: str, turns: Sequence[Turn]) -> None:
@@ -644,8 +644,8 @@ def _group(doc: "Doc", name: str) -> list[_GroupSpan]:
             for one in spans
         ]
     except (KeyError, IndexError, ValueError) as error:
-        reason = visible(str(error), 120)
-        raise MarkError(f'doc.spans["{visible(name)}"] does not hold: {reason}') from error
+        where = f'doc.spans["{visible(name)}"]'
+        raise MarkError(f"{where} does not hold: {reason_of(error)}") from error
 
 
 def _group_numbers(doc: "Doc", groups: SpanGroupNames) -> list[LinkedNumber]:
@@ -787,8 +787,7 @@ def _docs(content: bytes) -> Iterator["Doc"]:
     except LimitError as error:
         raise MarkError(str(error)) from error
     except Exception as error:  # spaCy raises errors of many types on damaged files
-        reason = visible(f"{type(error).__name__}: {error}", 200)
-        raise MarkError(f"cannot be read as a DocBin of spaCy: {reason}") from error
+        raise MarkError(f"cannot be read as a DocBin of spaCy: {reason_of(error)}") from error
 
 
 def _sniff(first: First) -> str | None:

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import IO, Any, BinaryIO
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.messages import visible
+from nfh_db.messages import reason_of, visible
 from nfh_db.system import path_beside, sweep, sync_folder
 
 # --- reading ----------------------------------------------------------------------------------
@@ -414,7 +414,9 @@ class Folder(FileOrigin):
                     self._zip = opened_zip(path.open("rb"))
                     names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
         except zipfile.BadZipFile as error:
-            raise self.error(None, f"is no zip file that can be read: {error}") from error
+            raise self.error(
+                None, f"is no zip file that can be read: {reason_of(error)}"
+            ) from error
         self.names: tuple[str, ...] = tuple(sorted(name for name in names if _shown(name)))
         self._check_names()
         self.sha256 = self._digest()
@@ -494,7 +496,9 @@ class Folder(FileOrigin):
         except LimitError as error:
             raise self.error(None, f"{visible(name)} {error}") from error
         except DAMAGED as error:
-            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+            raise self.error(
+                None, f"{visible(name)} cannot be unpacked: {reason_of(error)}"
+            ) from error
 
     def _check_names(self) -> None:
         if not self.names:

@@ -49,7 +49,7 @@ from nfh_db.formats.rows import (
     release_row,
 )
 from nfh_db.formats.unsupported import HF_JSON, REMOVED, SIDE, is_row_file
-from nfh_db.messages import counted, shown, visible
+from nfh_db.messages import counted, reason_of, shown, visible
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Anchor, Answer, Kind, Turn
 
@@ -570,7 +570,7 @@ def parquet_rows(source: FileOrigin, file: IO[bytes]) -> Numbered:
     except LimitError as error:
         raise source.error(number + 1 if number else None, str(error)) from error
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = reason_of(error)
         place = number + 1 if number else None
         raise source.error(place, f"cannot be read as Parquet: {reason}") from error
 

@@ -71,7 +71,7 @@ from nfh_db.formats.spans import (
     renamed,
 )
 from nfh_db.formats.stored_annotation import StoredItem, stored
-from nfh_db.messages import counted, visible
+from nfh_db.messages import counted, reason_of, visible
 from nfh_db.records import ExportRecord, Role, Vote
 from nfh_models.domain import Anchor, Answer, Passage
 
@@ -426,7 +426,7 @@ def _packed(content: bytes, layer: CasLayer) -> Cas:
     except LimitError as error:
         raise MarkError(str(error)) from error
     except DAMAGED as error:
-        raise MarkError(f"is no zip file that can be read: {error}") from error
+        raise MarkError(f"is no zip file that can be read: {reason_of(error)}") from error
     return _cas(found[0], document, types, layer)
 
 

@@ -45,7 +45,7 @@ from nfh_db.formats.spans import (
     translated,
 )
 from nfh_db.formats.stored_annotation import Restored, StoredItem, restored
-from nfh_db.messages import counted, shown, tallied, visible
+from nfh_db.messages import counted, reason_of, shown, tallied, visible
 from nfh_db.serialization import turns_of
 from nfh_models.domain import Anchor, Kind, Turn
 
@@ -388,8 +388,7 @@ def _loading(what: str) -> Iterator[list[warnings.WarningMessage]]:
                 f"{length} UTF-16 code units, and a character of two is not cut"
             ) from error
         except Exception as error:  # the library and lxml raise errors of many types
-            reason = visible(f"{type(error).__name__}: {error}", 200)
-            raise MarkError(f"cannot be read as {what}: {reason}") from error
+            raise MarkError(f"cannot be read as {what}: {reason_of(error)}") from error
 
 
 # --- JSON -----------------------------------------------------------------------------------
@@ -411,7 +410,7 @@ def load_json(content: bytes, layer: CasLayer) -> Loaded:
     except LimitError as error:
         raise MarkError(str(error)) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MarkError(f"is no JSON that can be read: {error}") from error
+        raise MarkError(f"is no JSON that can be read: {reason_of(error)}") from error
     if found.older is not None:
         raise MarkError(
             'is the older JSON form of UIMA CAS; export it as "UIMA CAS JSON 0.4.0" or XMI'
@@ -575,7 +574,7 @@ def plain_xml(content: bytes) -> bytes:
     except LookupError as error:
         raise MarkError(f"is in the encoding {shown(encoding)}, which is not known") from error
     except UnicodeError as error:
-        raise MarkError(f"is no text in {encoding}: {visible(str(error), 200)}") from error
+        raise MarkError(f"is no text in {encoding}: {reason_of(error)}") from error
     if not BEGUN.match(text):
         raise MarkError(f"does not begin as XML does, with <, but with {shown(text[:20])}")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
@@ -757,7 +756,9 @@ class _Reader:
                         raise ValueError(place)
                     characters[place] = chr(number)
             except (msgspec.MsgspecError, IndexError, ValueError) as error:
-                raise MarkError(f"{_what(one)}: replaced does not hold: {error}") from error
+                raise MarkError(
+                    f"{_what(one)}: replaced does not hold: {reason_of(error)}"
+                ) from error
             text = "".join(characters)
         return text
 
@@ -1111,7 +1112,7 @@ def _item_of(kept: str) -> StoredItem:
     try:
         return msgspec.json.decode(kept, type=StoredItem)
     except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        raise MarkError(f"the feature of our own does not hold: {error}") from error
+        raise MarkError(f"the feature of our own does not hold: {reason_of(error)}") from error
 
 
 def _check_turns(files: Sequence[Filed]) -> None:

@@ -16,7 +16,7 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.base import First
 from nfh_db.formats.files import LINE_LIMIT, Source
 from nfh_db.formats.spans import MarkError
-from nfh_db.messages import shown
+from nfh_db.messages import reason_of, shown
 
 # The objects of a JSON file: a list of objects in any layout, one object, or an object on each
 # line. One object and a block of the file after it are in memory at a time.
@@ -120,9 +120,9 @@ class _Items(Generic[T]):
                 end = self._end(file, rank)
                 found = self.decode(self.text[self.at : end]), end
         except msgspec.ValidationError as error:
-            raise self._error(rank, str(error)) from error
+            raise self._error(rank, reason_of(error)) from error
         except (msgspec.DecodeError, RecursionError) as error:
-            raise self._error(rank, _item_reason(error)) from error
+            raise self._error(rank, f"is not JSON: {reason_of(error)}") from error
         self._go(found[1])
         return found[0]
 
@@ -162,7 +162,7 @@ class _Items(Generic[T]):
             try:
                 return _whole.raw_decode(self.text, self.at)[1]
             except RecursionError as error:
-                raise self._error(rank, _item_reason(error)) from error
+                raise self._error(rank, f"is not JSON: {reason_of(error)}") from error
             except ValueError as error:
                 if len(self.text) - self.at > LINE_LIMIT:
                     wanted = f"wanted at most {LINE_LIMIT:,} characters"
@@ -174,7 +174,7 @@ class _Items(Generic[T]):
 
     def _broken(self, rank: int, error: ValueError) -> FormatError:
         if not isinstance(error, json.JSONDecodeError):
-            return self._error(rank, f"is not JSON: {error}")
+            return self._error(rank, f"is not JSON: {reason_of(error)}")
         line = self.line + self.text.count("\n", self.at, error.pos)
         near = self.text[error.pos : error.pos + 20]
         found = f"found {shown(near)}" if near else "the file ends there"
@@ -206,12 +206,6 @@ class _Items(Generic[T]):
         self.at = 0
         self.lined = "\n" in self.text
         return not self.ended
-
-
-def _item_reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "is not read: its JSON is nested too deep"
-    return f"is not JSON: {error}"
 
 
 def first_keys(start: str) -> tuple[str, ...]:
@@ -261,7 +255,7 @@ def parts_of(text: str | bytes) -> Parts:
         start = text if isinstance(text, str) else text.decode("utf-8", "replace")
         raise MarkError(f"found {shown(start)}; wanted a JSON object") from error
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise MarkError(f"is not JSON: {_part_reason(error)}") from error
+        raise MarkError(f"is not JSON: {reason_of(error)}") from error
     check_keys(text, parts)
     return parts
 
@@ -299,7 +293,7 @@ def value_of(
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         if bytes(raw) == NULL:
             return None
-        raise MarkError(f'key "{key}": {_part_reason(error)}') from error
+        raise MarkError(f'key "{key}": {reason_of(error)}') from error
 
 
 OURS = "nfh"
@@ -314,13 +308,6 @@ def kept_in(parts: Mapping[str, msgspec.Raw], decoder: msgspec.json.Decoder[T]) 
         raise MarkError(
             f"{error}; nfh-tui itself writes this key: give a column of yours another name"
         ) from error
-
-
-def _part_reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deep"
-    reason = str(error).removeprefix("JSON is malformed: ")
-    return reason[:1].lower() + reason[1:]
 
 
 def carried_of(

@@ -49,7 +49,7 @@ from nfh_db.formats.spans import (
     span_label,
 )
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored
-from nfh_db.messages import shown, tallied, visible
+from nfh_db.messages import reason_of, shown, tallied, visible
 from nfh_db.records import MODEL, PERSON, FlagMark, FlagName, Gold, Role, Vote
 from nfh_db.system import now
 from nfh_models.domain import Anchor, Answer, Turn
@@ -1039,7 +1039,7 @@ def _decoded(result: msgspec.Raw) -> list[TaskResult]:
     try:
         return _results_decoder.decode(result)
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise MarkError(f'key "result": {error}') from error
+        raise MarkError(f'key "result": {reason_of(error)}') from error
 
 
 def _claims(one: Annotation, slot: AnnotationOwner | None) -> Sequence[Claim]:
@@ -1112,8 +1112,8 @@ def _stored_in(data: dict[str, msgspec.Raw], text: str) -> tuple[Restored | None
         number = None if first is None else _number.decode(first)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise MarkError(
-            f'key "data.{KEY}": {error}; nfh-tui itself writes this key: give a column of '
-            "yours another name"
+            f'key "data.{KEY}": {reason_of(error)}; nfh-tui itself writes this key: give a '
+            "column of yours another name"
         ) from error
     return restored(item, text), number
 

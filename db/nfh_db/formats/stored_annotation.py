@@ -17,7 +17,7 @@ from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, sound_digest
 from nfh_db.formats.gold import is_a_time
 from nfh_db.formats.rows import GoldRow, RawPassage
 from nfh_db.formats.spans import Graph, MarkError, graph_of
-from nfh_db.messages import shown
+from nfh_db.messages import reason_of, shown
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_db.serialization import Marks, TurnRow, heads_of, marks_of, turn_rows, turns_of
 from nfh_models.domain import Anchor, Answer, Kind, PassageError, Relation, Sort, anchor_id
@@ -198,7 +198,7 @@ def item_of(value: object) -> StoredItem:
     try:
         return msgspec.convert(value, StoredItem)
     except msgspec.ValidationError as error:
-        raise MarkError(f'key "{KEY}": {error}') from error
+        raise MarkError(f'key "{KEY}": {reason_of(error)}') from error
 
 
 def restored(

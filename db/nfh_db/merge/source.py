@@ -31,6 +31,7 @@ from nfh_db.connection import (
 )
 from nfh_db.errors import NotOurFileError, StoreError
 from nfh_db.event_log import DECODERS
+from nfh_db.messages import reason_of
 from nfh_db.serialization import (
     AnchorValue,
     AnswerValue,
@@ -111,7 +112,9 @@ def decoded(entity: str, text: str | None) -> Value | None:
     try:
         return DECODERS[entity](text)
     except msgspec.DecodeError as error:
-        raise DamagedError(f"a change in its log cannot be read ({error})") from error
+        raise DamagedError(
+            f"a change in its log cannot be read ({reason_of(error)})"
+        ) from error
 
 
 # The other copy is read in one transaction and never changed. If it has an older schema or an

@@ -108,7 +108,7 @@ DAMAGES = {
         "INSERT INTO assignment (id, anchor_id, annotator_id, role, purpose, state, position, "
         "run, assigned_at, finished_at, expected) VALUES (70, 2, 1, 'annotator', "
         "'check', 'done', 1, 'x', 'x', '2026-01-02T03:04:05.678Z', '{\"kind\":5}')",
-        words="assignment 70 2: the gold that it expects cannot be read: Expected `str`",
+        words="assignment 70 2: the gold that it expects cannot be read: found a whole number",
         settings=1,
     ),
     # --- the log

@@ -179,7 +179,10 @@ TWO = sentence("1 Two two NFH=AGE", comments="# text = Two\n")
         (TWO.replace("NFH=AGE", "NFHOp=AND"), "line 1: .*NFHOp stands without NFH"),
         (TWO.replace("=AGE", "=ANCHOR|NFHNoun=x"), "line 2: NFH=ANCHOR says that nobody"),
         ("# nfh_passage = {\n" + TWO, "line 1: .*the comment nfh_passage is no JSON"),
-        ("# nfh_passage = {}\n" + TWO, "line 1: .*the comment nfh_passage: Object missing"),
+        (
+            "# nfh_passage = {}\n" + TWO,
+            "line 1: .*nfh_passage: the key .format. is missing",
+        ),
         (
             '# nfh_passage = {"format":"nfh-conllu/9","turns":[]}\n' + TWO,
             "line 1: .*found format .nfh-conllu/9., wanted nfh-conllu/1",

@@ -168,7 +168,10 @@ def test_a_line_may_be_laid_out_over_several(write: Callable[..., Path]) -> None
         ({"text": TEXT, "label": [[9, 9, "AGE"]]}, "the span 9 to 9"),
         ({"text": TEXT, "label": [[1, 2]]}, "wanted [start, end, label], or the name"),
         ({"text": TEXT, "label": [[True, 2, "AGE"]]}, "wanted [start, end, label]"),
-        ({"text": TEXT, "entities": [{"id": 1, "label": "AGE"}]}, "missing required field"),
+        (
+            {"text": TEXT, "entities": [{"id": 1, "label": "AGE"}]},
+            'the key "start_offset" is missing',
+        ),
         (
             {"text": TEXT, "entities": ENTITIES, "relations": [relation(7, 8, "HEAD")]},
             "found the entity 8, which the line does not have",
