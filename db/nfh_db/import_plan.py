@@ -4,7 +4,7 @@ Nothing is written here. New anchors get their rows, summary columns included. A
 existing anchor becomes an event, which is applied after the whole file is stored.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
@@ -15,7 +15,9 @@ from nfh_db.anchors import span_columns
 from nfh_db.answers import summarise
 from nfh_db.connection import Connection
 from nfh_db.errors import FormatError
+from nfh_db.formats.rows import per_token
 from nfh_db.passages import KNOWN as KNOWN_PASSAGES
+from nfh_db.passages import with_words
 from nfh_db.records import (
     PERSON,
     FlagMark,
@@ -83,6 +85,17 @@ class PassagePlace:
     anchors: dict[tuple[int, int], AnchorPlace] = field(default_factory=dict)
     """By tokens, [start, stop)."""
 
+    passage: Passage | None = None
+    """As stored, if it was found by its words; its text may be another than the file's."""
+
+    def decided(self, incoming: IncomingPassage) -> tuple[int, int]:
+        """The numbers of incoming anchors with gold here, and of those that are here."""
+        here = [
+            self.anchors.get((one.anchor.start, one.anchor.end)) for one in incoming.anchors
+        ]
+        known = [one for one in here if one is not None and not one.gone]
+        return sum(one.gold is not None for one in known), len(known)
+
 
 @dataclass(slots=True)
 class KnownPassages:
@@ -91,20 +104,68 @@ class KnownPassages:
     passages: dict[str, PassagePlace] = field(default_factory=dict)
     """By digest."""
 
+    by_words: dict[bytes, list[PassagePlace]] = field(default_factory=dict)
+    """By the digest of the words, the oldest first: those that a passage of a file without
+    text may be.
+    """
+
+    stored: dict[int, PassagePlace] = field(default_factory=dict)
+    """By id."""
+
     ahead: Mapping[int, AnchorPlace] = field(default_factory=dict)
     """Anchors by id as deferred events of earlier stretches will leave them.
 
     They are used instead of the rows of the database.
     """
 
-    def look_up(self, connection: Connection, digests: Iterable[str]) -> None:
+    def look_up(self, connection: Connection, stretch: Sequence[IncomingPassage]) -> None:
         """Add those of these passages that the database has and that are not here yet."""
-        missing = [digest for digest in set(digests) if digest not in self.passages]
-        by_id: dict[int, PassagePlace] = {}
+        wanted = {one.passage.digest for one in stretch}
+        missing = list(wanted - self.passages.keys())
+        new: dict[int, PassagePlace] = {}
         for digest, id_ in connection.execute(KNOWN_PASSAGES, {"digests": json_of(missing)}):
-            by_id[id_] = self.passages[digest] = PassagePlace(id_)
-        if by_id:
-            _add_anchors(connection, by_id, self.ahead)
+            self.passages[digest] = self._place(id_, new)
+        words = {
+            one.passage.words_digest
+            for one in stretch
+            if one.stated != "text" and one.passage.digest not in self.passages
+        }
+        if words:
+            found = with_words(connection, words - self.by_words.keys())
+            for id_, passage in sorted(found.items()):
+                place = self._place(id_, new)
+                place.passage = passage
+                self.by_words.setdefault(passage.words_digest, []).append(place)
+        if new:
+            _add_anchors(connection, new, self.ahead)
+
+    def _place(self, id_: int, new: dict[int, PassagePlace]) -> PassagePlace:
+        """Return the one place of a stored passage; one that is new here is added to `new`."""
+        if id_ not in self.stored:
+            self.stored[id_] = new[id_] = PassagePlace(id_)
+        return self.stored[id_]
+
+    def find(self, incoming: IncomingPassage) -> PassagePlace | None:
+        """Return the place of a passage; None for a new one.
+
+        A passage without text is also one with equal words, turns and speakers, as far as the
+        file states them: of several the one that has the anchors' gold, else the anchors, else
+        the oldest.
+        """
+        passage = incoming.passage
+        place = self.passages.get(passage.digest)
+        if place is not None or incoming.stated == "text":
+            return place
+        alike = [
+            one
+            for one in self.by_words.get(passage.words_digest, ())
+            if incoming.stated == "words" or _same_turns(one.passage, passage)
+        ]
+        return max(alike, key=lambda one: one.decided(incoming), default=None)
+
+
+def _same_turns(one: Passage | None, other: Passage) -> bool:
+    return one is not None and per_token(one.turns) == per_token(other.turns)
 
 
 def _add_anchors(
@@ -265,7 +326,7 @@ class ImportPlanner:
 
     def _passage(self, incoming: IncomingPassage) -> None:
         counts = self.plan.counts
-        place = self._known.passages.get(incoming.passage.digest)
+        place = self._known.find(incoming)
         if place is None:
             place = self._new_passage(incoming)
             counts.passages_new += 1
@@ -282,10 +343,13 @@ class ImportPlanner:
         place = PassagePlace(id_)
         purpose = self._purpose
         self._known.passages[passage.digest] = place
+        if incoming.stated == "turns":
+            self._known.by_words.setdefault(passage.words_digest, []).append(place)
         digest = bytes.fromhex(passage.digest)
         self.plan.passages.append((id_, purpose.document, purpose.batch, digest, passage.text))
         lemmas, turns = encode_lemmas(passage.tokens), encode_turns(passage.turns)
-        self.plan.tokens.append((id_, passage.offsets, lemmas, turns, incoming.tokenizer))
+        tokens = (passage.offsets, lemmas, turns, incoming.tokenizer, passage.words_digest)
+        self.plan.tokens.append((id_, *tokens))
         return place
 
     def _anchor(
@@ -447,7 +511,7 @@ class ImportPlanner:
         row: IncomingAnchor,
     ) -> None:
         """Add the rows of a new anchor, after all rows of the stretch have been read."""
-        passage = incoming.passage
+        passage = place.passage or incoming.passage
         votes = sorted(anchor.votes.items())
         types = self._purpose.types
         given = [

@@ -252,10 +252,9 @@ class Loading:
             with transaction(self._connection):
                 if self._learn(types):
                     self._note = batches.set_report(self._connection, self._batch, self._work)
-        digests = [one.passage.digest for one in stretch]
         for attempt in range(1, ATTEMPTS + 1):
             known = KnownPassages(ahead=self._ahead)
-            known.look_up(self._connection, digests)
+            known.look_up(self._connection, stretch)
             plan = ImportPlanner(self._purpose(), known, self._next_ids()).run(stretch)
             try:
                 if self._write(plan):
@@ -445,7 +444,7 @@ def _rehearse(
         for name, type_ in types_in(stretch).items():
             passages.check_name(name)
             passages.check_type(people.setdefault(name, Annotator(0, name, type_)), type_)
-        known.look_up(connection, [one.passage.digest for one in stretch])
+        known.look_up(connection, stretch)
         purpose = ImportPurpose(
             source.name,
             -1,

@@ -5,14 +5,15 @@ An annotator is a person, a model or a rule.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from nfh_db import system
 from nfh_db.connection import Connection, Repository, reads, writes_fast
 from nfh_db.errors import StoreError
 from nfh_db.records import MODEL, PERSON, RULE, Annotator
 from nfh_db.serialization import decode_lemmas, decode_passage, json_of
-from nfh_models.domain import Passage
+from nfh_models.domain import Passage, PassageError
 
 FIND = "SELECT id, name, type FROM annotator WHERE name = :name"
 ALL = "SELECT id, name, type FROM annotator ORDER BY name"
@@ -81,14 +82,23 @@ LEMMAS = "SELECT lemmas FROM passage_token WHERE passage_id = :id"
 KNOWN = """
 SELECT lower(hex(digest)), id FROM passage
 WHERE digest IN (SELECT unhex(value) FROM json_each(:digests))"""
+WITH_WORDS = """
+SELECT passage_id FROM passage_token
+WHERE words_digest IN (SELECT unhex(value) FROM json_each(:words))"""
+WITHOUT_WORDS_DIGEST = """
+SELECT p.id, p.text, t.offsets, t.lemmas, t.turns
+FROM passage AS p JOIN passage_token AS t ON t.passage_id = p.id
+WHERE p.id > :after ORDER BY p.id LIMIT 1000"""
+SET_WORDS_DIGEST = """
+UPDATE passage_token SET words_digest = :words_digest WHERE passage_id = :id"""
 INSERT_DOCUMENT = """
 INSERT INTO document (name, batch_id) VALUES (:name, :batch) RETURNING id"""
 INSERT = """
 INSERT INTO passage (id, document_id, batch_id, digest, text)
 VALUES (:id, :document, :batch, :digest, :text)"""
 INSERT_TOKENS = """
-INSERT INTO passage_token (passage_id, offsets, lemmas, turns, tokenizer)
-VALUES (:id, :offsets, :lemmas, :turns, :tokenizer)"""
+INSERT INTO passage_token (passage_id, offsets, lemmas, turns, tokenizer, words_digest)
+VALUES (:id, :offsets, :lemmas, :turns, :tokenizer, :words_digest)"""
 DROP_EMPTY_DOCUMENT = """
 DELETE FROM document
 WHERE id = :id AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = :id)"""
@@ -132,6 +142,24 @@ def read(connection: Connection, ids: Sequence[int]) -> dict[int, Passage]:
 def _decoded(connection: Connection, ids: Sequence[int]) -> Iterator[tuple[int, Passage]]:
     for row in connection.execute(READ, {"ids": json_of(list(ids))}):
         yield row[0], decode_passage(*row[1:])
+
+
+def with_words(connection: Connection, words: Iterable[bytes]) -> dict[int, Passage]:
+    """Return the passages with words of these digests, by id."""
+    wanted = {"words": json_of([digest.hex() for digest in words])}
+    return read(connection, [id_ for (id_,) in connection.execute(WITH_WORDS, wanted)])
+
+
+def fill_words_digests(connection: Connection) -> None:
+    """Set the digest of the words of all passages, but for damaged ones."""
+    after = 0
+    while rows := connection.execute(WITHOUT_WORDS_DIGEST, {"after": after}).fetchall():
+        found = []
+        for id_, *columns in rows:
+            with suppress(PassageError, ValueError):  # The doctor reports damage.
+                found.append((decode_passage(*columns).words_digest, id_))
+        connection.executemany(SET_WORDS_DIGEST, found)
+        after = rows[-1][0]
 
 
 def read_one(connection: Connection, passage_id: int, cache: PassageCache) -> Passage:

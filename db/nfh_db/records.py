@@ -5,7 +5,7 @@ Ids are integers of the database. Times are UTC, ISO 8601 with milliseconds and 
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from nfh_models.domain import Anchor, Answer, Blocking, DifferenceNote, Kind, Passage
 
@@ -442,6 +442,12 @@ class IncomingAnchor:
     """Answers that those in `votes` replaced, oldest first, for the log."""
 
 
+Stated = Literal["text", "turns", "words"]
+"""What a file states of its passages: all, tokens and turns without the text, or tokens alone.
+The rest is made up by its reader.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class IncomingPassage:
     """A passage, with its anchors in one part of a file. Its tokens have lemmas by then."""
@@ -449,6 +455,7 @@ class IncomingPassage:
     passage: Passage
     tokenizer: str
     anchors: tuple[IncomingAnchor, ...]
+    stated: Stated = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -500,6 +500,14 @@ PROPOSED_SPANS = (
 )
 
 
+# The digest of a passage's words, by which a file without text finds its passages again; NULL
+# where the row is damaged.
+WORDS_DIGESTS = (
+    "ALTER TABLE passage_token ADD COLUMN words_digest BLOB",
+    "CREATE INDEX passage_words ON passage_token(words_digest)",
+)
+
+
 @migrations()
 def m001_first_schema(db: "Database") -> None:
     """Create the tables of the first release."""
@@ -559,6 +567,13 @@ def m007_job_marks(db: "Database") -> None:
 def m008_proposed_spans(db: "Database") -> None:
     """Add the spans that annotators propose."""
     for statement in PROPOSED_SPANS:
+        db.execute(statement)
+
+
+@migrations()
+def m009_words_digests(db: "Database") -> None:
+    """Add the digests of passages' words."""
+    for statement in WORDS_DIGESTS:
         db.execute(statement)
 
 

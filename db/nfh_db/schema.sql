@@ -351,7 +351,9 @@ CREATE TABLE passage_token (
         lemmas TEXT NOT NULL,
         turns TEXT NOT NULL,
         tokenizer TEXT NOT NULL
-    ) STRICT;
+    , words_digest BLOB) STRICT;
+
+CREATE INDEX passage_words ON passage_token(words_digest);
 
 CREATE TABLE place (
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),

@@ -94,6 +94,11 @@ class Passage:
         return passage_digest(self.text, self.offsets, self.turns)
 
     @cached_property
+    def words_digest(self) -> bytes:
+        """The digest of its words alone, as in `words_digest`."""
+        return words_digest([self.text[token.start : token.end] for token in self.tokens])
+
+    @cached_property
     def offsets(self) -> bytes:
         """Start and end of each token, in code points, as little-endian uint32 pairs."""
         packed = array("I", bytes(8 * len(self.tokens)))
@@ -159,6 +164,12 @@ def passage_digest(text: str, offsets: bytes, turns: Sequence[Turn]) -> str:
     hashed.update(offsets)
     hashed.update(spelled.encode("ascii"))
     return hashed.hexdigest()
+
+
+def words_digest(words: Sequence[str]) -> bytes:
+    """16 bytes that equal sequences of words share, whatever stands between the words."""
+    spelled = _spell(words).encode("ascii")
+    return hashlib.blake2b(spelled, digest_size=16).digest()
 
 
 def anchor_id(digest: str, anchor: Anchor) -> str:

@@ -271,7 +271,7 @@ class PassageMaker:
             gold if self.annotator is None else None,
             self._votes(gold),
         )
-        return IncomingPassage(passage, AS_GIVEN, (anchor,))
+        return IncomingPassage(passage, AS_GIVEN, (anchor,), row.passage.stated)
 
     def _gold(self, row: GoldRow) -> IncomingPassage:
         if self.annotator is None:
@@ -294,7 +294,8 @@ class PassageMaker:
             row.line, row.anchor, row.labels, split, gold, votes, row.flags, replaced
         )
         tokenizer = row.tokenizer or AS_GIVEN
-        return IncomingPassage(self._passage(row.passage), tokenizer, (anchor,))
+        passage = self._passage(row.passage)
+        return IncomingPassage(passage, tokenizer, (anchor,), row.passage.stated)
 
     def _passage(self, raw: RawPassage) -> Passage:
         # A text may contain thousands of numbers: it is checked and hashed once.

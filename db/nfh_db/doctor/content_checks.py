@@ -402,10 +402,14 @@ def passages(chunk: PassageChunk) -> Iterator[Fault]:
 
 
 def digests(chunk: PassageChunk) -> Iterator[Fault]:
-    """The digest of each passage is that of its content."""
+    """The digests of each passage are those of its content and of its words."""
     for row in chunk.passages.values():
-        if row.passage is not None and bytes.fromhex(row.passage.digest) != row.digest:
+        if row.passage is None:
+            continue
+        if bytes.fromhex(row.passage.digest) != row.digest:
             yield Fault("its digest is not that of its content", Where("passage", row.id))
+        elif row.passage.words_digest != row.words_digest:
+            yield Fault("the digest of its words is not theirs", Where("passage", row.id))
 
 
 def spans(chunk: PassageChunk) -> Iterator[Fault]:

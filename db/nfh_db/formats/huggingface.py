@@ -467,7 +467,7 @@ def _identified(fields: Fields, split: str | None) -> LabelledRow:
     kind = LABELS.get(label) if isinstance(label, str | int) else None
     if kind is None or isinstance(label, bool):
         raise fields.refuse("label", "1 (pos, an NFH) or 0 (neg, none)")
-    passage = joined(words, (Turn(0, None, 0, len(words)),))
+    passage = joined(words, (Turn(0, None, 0, len(words)),), "words")
     labels = json.dumps(int(kind is Kind.NFH))
     return LabelledRow(fields.line, passage, Anchor(start, end), labels, kind, (), split)
 

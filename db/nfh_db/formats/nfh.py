@@ -132,7 +132,7 @@ def _row(source: Source, number: int, text: str) -> LabelledRow:
     kind = LABELS.get(label)
     if kind is None:
         raise _wrong(source, number, "y", label, "1 (NFH) or 0 (not)")
-    passage = joined(words, (Turn(0, None, 0, len(words)),))
+    passage = joined(words, (Turn(0, None, 0, len(words)),), "words")
     return LabelledRow(number, passage, Anchor(start, stop), label, kind)
 
 

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, get_args
 
 from nfh_db.errors import FormatError
 from nfh_db.messages import counted, shown, toml_string, visible
-from nfh_db.records import ExportRecord, FlagMark, Gold, Vote
+from nfh_db.records import ExportRecord, FlagMark, Gold, Stated, Vote
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Turn
 
 
@@ -26,6 +26,7 @@ class RawPassage:
     starts: Sequence[int]
     ends: Sequence[int]
     turns: tuple[Turn, ...]
+    stated: Stated = "text"
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """The code points of tokens [start, stop)."""
@@ -137,8 +138,10 @@ class AssignmentRow:
 Row = LabelledRow | GoldRow | DialogBlock | AssignmentRow
 
 
-def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
-    """The passage of a file that has words only: one space between them, one line a turn."""
+def joined(
+    words: Sequence[str], turns: tuple[Turn, ...], stated: Stated = "turns"
+) -> RawPassage:
+    """The passage of a file that has no text: one space between words, one line a turn."""
     if len(turns) == 1:
         text = " ".join(words)
     else:
@@ -146,7 +149,7 @@ def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
     after = list(accumulate(len(word) + 1 for word in words))
     ends = [place - 1 for place in after]
     starts = [end - len(word) for end, word in zip(ends, words, strict=True)]
-    return RawPassage(text, words, starts, ends, turns)
+    return RawPassage(text, words, starts, ends, turns, stated)
 
 
 def runs(numbers: Sequence[int], speakers: Sequence[str | None]) -> tuple[Turn, ...]:

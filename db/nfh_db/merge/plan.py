@@ -477,10 +477,11 @@ class Checker:
         self._last = (0, 0)
 
     def passage(self, row: MergedPassage) -> tuple[str, Sequence[object]]:
-        """The text, and the stored offsets, lemmas, turns and tokenizer."""
+        """The text, and the stored offsets, lemmas, turns, tokenizer and words' digest."""
         found = self._there.execute(TEXT, {"id": row.id}).fetchone()
         try:
-            if found is None or decode_passage(*found[:4]).digest != row.digest:
+            passage = None if found is None else decode_passage(*found[:4])
+            if passage is None or passage.digest != row.digest:
                 raise DamagedError(
                     f"its passage {row.id} is not the one that its hash names: "
                     "run `nfh-tui doctor` there. Nothing was merged"
@@ -490,7 +491,7 @@ class Checker:
                 f"its passage {row.id} does not hold ({error}): run `nfh-tui "
                 "doctor` there. Nothing was merged"
             ) from error
-        return found[0], found[1:]
+        return found[0], (*found[1:], passage.words_digest)
 
     def value(self, incoming: IncomingEvent, text: str | None) -> None:
         """Raise unless a value fits the passage that it is about."""

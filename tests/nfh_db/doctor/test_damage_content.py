@@ -23,7 +23,7 @@ DAMAGES = {
         "PRAGMA journal_mode = DELETE", words="not in write-ahead-log mode", mended=True, file=1
     ),
     "migrations that are not noted": damage(
-        "DELETE FROM _sqlite_migrations WHERE id = 8", words="7 migrations are noted", file=1
+        "DELETE FROM _sqlite_migrations WHERE id = 9", words="8 migrations are noted", file=1
     ),
     "a value that the table forbids": damage(
         "UPDATE anchor SET state = 'odd' WHERE id = 6",
@@ -115,6 +115,11 @@ DAMAGES = {
     "a speaker that was changed": damage(
         "UPDATE passage_token SET turns = replace(turns, 'Ann', 'Bea') WHERE passage_id = 6",
         words="passage 6 None: its digest is not that of its content",
+        digests=1,
+    ),
+    "a digest of words that is another one": damage(
+        "UPDATE passage_token SET words_digest = x'00' WHERE passage_id = 6",
+        words="passage 6 None: the digest of its words is not theirs",
         digests=1,
     ),
     "text that is no UTF-8": damage(

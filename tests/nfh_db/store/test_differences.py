@@ -319,8 +319,12 @@ def test_an_upgrade_fills_the_tables(path: Path, kit) -> None:
         with Store.open(path.with_name("other.db"), create=True) as other:
             kit.load(other, kit.one(WORDS, 3))
         old.execute("ATTACH ? AS other", (str(path.with_name("other.db")),))
-        for table in ("batch", "document", "passage", "passage_token", "anchor"):
+        for table in ("batch", "document", "passage", "anchor"):
             old.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
+        old.execute(
+            "INSERT INTO passage_token "
+            "SELECT passage_id, offsets, lemmas, turns, tokenizer FROM other.passage_token"
+        )
         old.executemany(
             "INSERT INTO annotator (id, name, created_at) VALUES (?, ?, '')",
             enumerate(PEOPLE, start=1),
@@ -333,6 +337,10 @@ def test_an_upgrade_fills_the_tables(path: Path, kit) -> None:
         assert check(path, store) == 1
         assert asked(path, "experts:differ") == [1]
         assert asked(path, "differs:eva~bob/class state:disagree") == [1]
+    with closing(connect(path, "ro")) as new:
+        assert new.execute("SELECT words_digest FROM passage_token").fetchall() == [
+            (kit.passage(WORDS).words_digest,)
+        ]
 
 
 def test_a_file_of_one_person_makes_no_pair(
