@@ -83,6 +83,7 @@ def draw(
 #
 # These functions are pure. People are indexes from 0.
 #
+# Balanced is what each person has to answer in the end: what was open before, and what is new.
 # Items with the same candidates and the same number of missing answers form a pile. First the
 # share of each person in each pile is computed: equal shares, then moved along augmenting paths
 # from the person with most items to the one with least, until no path improves the balance.
@@ -111,14 +112,15 @@ class _Pile:
         return len(self.places) - self.shares[person]
 
 
-def deal(items: Sequence[AssignmentShortfall], people: int) -> list[list[int]]:
+def deal(items: Sequence[AssignmentShortfall], open_before: Sequence[int]) -> list[list[int]]:
     """The people for each item, ascending.
 
-    An item that lacks more answers than it has candidates goes to all of them. Neighbours in
-    `items` go to the same people where possible.
+    open_before: of each person, the number of items that they have not answered yet. An item
+    that lacks more answers than it has candidates goes to all of them. Neighbours in `items` go
+    to the same people where possible.
     """
     piles = _piles(items)
-    loads = dict.fromkeys(range(people), 0)
+    loads = dict(enumerate(open_before))
     for pile in piles:
         _share_out(pile, loads)
     _even_out(piles, loads)
@@ -225,6 +227,9 @@ GIVEN_OF_ANCHORS = """
 SELECT s.anchor_id, s.annotator_id, s.id, s.purpose, s.state, s.assigned_at
 FROM json_each(:ids) AS j CROSS JOIN assignment AS s ON s.anchor_id = j.value
 WHERE s.role = :role"""
+OPEN_OF_PEOPLE = """
+SELECT annotator_id, count(*), sum(purpose = 'audit' OR assigned_at > :before) FROM assignment
+WHERE role = :role AND state = 'open' AND purpose <> 'check' GROUP BY annotator_id"""
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM assignment
 WHERE annotator_id = :person AND role = :role"""
@@ -388,7 +393,8 @@ def plan(
     )
     order = shuffled(ids, passage, wanted.seed or 0)
     lacking = [_lacking(made, anchor, known[anchor], numbers) for anchor in order]
-    dealt = dict(zip(order, deal(lacking, len(people)), strict=True))
+    loads = _open_of(connection, made, numbers)
+    dealt = dict(zip(order, deal(lacking, loads), strict=True))
     for place, anchor in enumerate(order):
         needs = lacking[place].need
         made.filled += not needs
@@ -398,6 +404,21 @@ def plan(
     if wanted.checks is not None:
         _add_checks(connection, made, people, wanted.checks, wanted.seed or 0)
     return made
+
+
+def _open_of(connection: Connection, made: AssignmentPlan, people: Sequence[int]) -> list[int]:
+    """How many items each person was given in the plan's role, and has not answered.
+
+    Not counted are hidden checks, which go by a person's items, and what is abandoned.
+    """
+    role, before = made.role.value, made.abandoned
+    found = {
+        person: recent if made.last.get((person, role), "") <= before else every
+        for person, every, recent in connection.execute(
+            OPEN_OF_PEOPLE, {"role": role, "before": before}
+        )
+    }
+    return [found.get(person, 0) for person in people]
 
 
 def _lacking(

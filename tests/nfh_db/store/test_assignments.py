@@ -109,7 +109,7 @@ def test_nobody_gets_what_they_answered_and_all_still_get_as_many(store: Store, 
     assign(store, ("bob", "eva"), each=2, query="by:bob")
     assert per_person(store) == {"eva": 20}
     assign(store, ("bob", "eva"), each=1)
-    assert per_person(store) == {"eva": 30, "bob": 10}
+    assert per_person(store) == {"eva": 20, "bob": 20}
 
 
 def test_the_same_call_again_changes_nothing(store: Store, kit) -> None:
@@ -124,6 +124,36 @@ def test_the_same_call_again_changes_nothing(store: Store, kit) -> None:
     assert again.filled == first.items == 20
     assert first.given["eva"] == {"work": 20, "check": 4, "audit": 0, "double": 0}
     assert set(again.given["eva"].values()) == {0}
+
+
+def open_items(store: Store) -> dict[str, int]:
+    """How many items everybody has still to answer."""
+    return dict(Counter(row.person for row in rows(store) if row.state == "open"))
+
+
+def test_what_is_open_is_even_when_people_join_and_leave(store: Store, kit) -> None:
+    kit.load(store, *items(kit, 120))
+    people = ("eva", "bob", "ida")
+    assign(store, people[:2], limit=40)
+    assert open_items(store) == {"eva": 20, "bob": 20}
+    assign(store, people, limit=60)
+    assert open_items(store) == {"eva": 20, "bob": 20, "ida": 20}
+    # What is answered is no work any more: who is faster gets more.
+    for row in [row for row in rows(store) if row.person == "bob"][:15]:
+        answer(store, row.anchor, "bob")
+    assign(store, people, limit=75)
+    assert open_items(store) == {"eva": 20, "bob": 20, "ida": 20}
+    # Other roles and hidden checks are counted apart.
+    assign(store, ("eva",), role=Role.ADJUDICATOR, limit=10)
+    took = store.assignments.take_back(parse(""), None, days_ago(0), "ida")
+    assert took == {"ida": 20}
+    assign(store, people[:2], limit=75)
+    assert Counter(
+        r.person for r in rows(store) if r.state == "open" and r.role == "annotator"
+    ) == {
+        "eva": 30,
+        "bob": 30,
+    }
 
 
 def test_new_people_join(store: Store, kit) -> None:

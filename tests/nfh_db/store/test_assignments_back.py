@@ -81,7 +81,7 @@ def test_what_was_abandoned_comes_back_and_is_given_to_others(
     assert store.assignments.todo(store.people.ensure("eva"), Role.ANNOTATOR).left == 0
     assign(store, ("bob", "ida"))
     given = Counter(person for _, person, state in rows(store) if state == "open")
-    assert given == {"bob": 4 + 2, "ida": 3} or given == {"bob": 4 + 3, "ida": 2}
+    assert given == {"bob": 4 + 1, "ida": 4} or given == {"bob": 4, "ida": 5}
     assert take_back(store, 0, "ida") == {"ida": given["ida"]}
     with pytest.raises(StoreError, match="Nobody here is called 'zoe'"):
         take_back(store, 0, "zoe")
