@@ -46,8 +46,24 @@ from nfh_db.formats.files import (
     split_of_name,
 )
 from nfh_db.formats.json_stream import content_in
-from nfh_db.formats.rows import GoldRow, RawPassage, ReadOptions, Writing, by_passage
-from nfh_db.formats.spans import ANCHOR, ANSWERS, MarkError, label_of
+from nfh_db.formats.rows import (
+    IGNORE,
+    GoldRow,
+    RawPassage,
+    ReadOptions,
+    Writing,
+    by_passage,
+)
+from nfh_db.formats.spans import (
+    ANCHOR,
+    ANSWERS,
+    Graph,
+    MarkError,
+    Spot,
+    label_of,
+    read_graph,
+    refusing_strays,
+)
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
 from nfh_db.messages import reason_of, shown, tallied
 from nfh_db.records import ExportRecord, Gold, Rule
@@ -642,13 +658,13 @@ class PassageComment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     offsets: tuple[Span, ...] | None = None
 
 
-def read(source: Source, how: ReadOptions) -> Iterator[GoldRow]:  # noqa: ARG001
+def read(source: Source, how: ReadOptions) -> Iterator[GoldRow]:
     """The numbers of a file's documents; for a document without any, the numbers that are found
     by rule.
 
     A document begins at `# newdoc`; without one the file is one document. Raises FormatError.
     """
-    reader = _Reader(source)
+    reader = _Reader(source, how)
     document: list[ParsedSentence] = []
     size = 0
     for sentence in sentences(source):
@@ -711,8 +727,9 @@ WARNINGS = {
 
 
 class _Reader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, how: ReadOptions) -> None:
         self._source = source
+        self._how = how
         self._split = split_of_name(source.path.stem)
         self.counts: Counter[str] = Counter()
 
@@ -732,6 +749,8 @@ class _Reader:
         for mark in document.marks:
             with self._source.refusing(MarkError, AnswerError, line=mark.line):
                 row = self._row(document, mark, left)
+            if row is None:
+                continue
             if row.anchor in seen:
                 raise self._source.error(
                     mark.line, f"a number is marked twice here: {shown(mark.keys[''])}"
@@ -741,9 +760,21 @@ class _Reader:
             labels = None
         self.counts["gone"] += len(left)
 
-    def _row(self, document: _Document, mark: _Mark, left: dict[Span, Restored]) -> GoldRow:
+    def _row(
+        self, document: _Document, mark: _Mark, left: dict[Span, Restored]
+    ) -> GoldRow | None:
+        """None for a number that the map leaves out."""
         span = span_of(mark.keys, mark.token, document.at)
         kept = left.pop(span, None)
+        if kept is None:
+            passage = document.passage
+            own = Graph((Spot(*passage.span(*span), mark.keys[""]),))
+            where, exported = f"line {mark.line}", bool(document.kept)
+            read = read_graph(own, self._how, passage.text, where, exported=exported)
+            label = read.spots[0].label
+            if label == IGNORE:
+                return None
+            mark = replace(mark, keys={**mark.keys, "": label})
         gold = self._gold(document, mark, span, kept)
         if kept is not None:
             row = kept.row(mark.line, gold, kept.votes, kept.flags)
@@ -1098,7 +1129,7 @@ CONLLU = Format(
         "MISC on the number's first token, the rest in comments"
     ),
     example="3\tthree\tthree\t_\t_\t_\t_\t_\t_\tNFH=REFERENCE|NFHHead=1:2|SpaceAfter=No",
-    read=read,
+    read=refusing_strays(read),
     sniff=sniff,
     chunks=ConlluWriter,
     carries_split=True,
@@ -1106,5 +1137,6 @@ CONLLU = Format(
         How.BESIDE,
         **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT NOUN COMMENT GOLD SPEAKERS TOKENS"),
     ),
+    settings=frozenset({"map"}),
     extra="conllu",
 )

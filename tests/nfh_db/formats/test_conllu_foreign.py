@@ -166,7 +166,10 @@ TWO = sentence("1 Two two NFH=AGE", comments="# text = Two\n")
         (TWO.replace("= Two", "= Three"), 'line 1: expected "Two" of line 2 at character 0'),
         (TWO.replace("= Two", "= Two cups"), "line 1: the sentence's text goes on where its"),
         (TWO.replace("1\tTwo", "1-2\tTwo"), "line 2: the words 1 to 2 of this token are miss"),
-        (TWO.replace("AGE", "NUM"), 'line 2: found NFH="NUM", wanted one of ANCHOR, REFERENCE'),
+        (
+            TWO.replace("AGE", "NUM"),
+            'found 1 span "NUM" of no known meaning, the first "Two" in line 2',
+        ),
         (TWO.replace("=AGE", "=AGE|NFHHead=1:1"), "line 2: .*heads belong to REFERENCE"),
         (TWO.replace("=AGE", "=REFERENCE|NFHHead=1:1"), "line 2: head token 0 is part of the"),
         (TWO.replace("=AGE", "=REFERENCE|NFHHead=1:2"), "line 2: the place 1:2 is none of the"),

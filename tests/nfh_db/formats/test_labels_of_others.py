@@ -1,6 +1,7 @@
 """Labels and relations that are not ours, in the files of every annotation tool."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -123,13 +124,37 @@ def _docbin(folder: Path, marks: Sequence[Mark], arcs: Sequence[Arc]) -> Path:
     return path
 
 
+def _conllu(folder: Path, marks: Sequence[Mark], arcs: Sequence[Arc]) -> Path:
+    assert not arcs
+    words = re.findall(r"\w+|[.,]", TEXT)
+    misc = {}
+    for said, label in marks:
+        first, *rest = said.split()
+        at = words.index(first if not rest else rest[-1]) - len(rest)
+        misc[at] = f"NFH={label}" + (
+            f"|NFHSpan=1:{at + 1}-{at + 1 + len(rest)}" if rest else ""
+        )
+    rows = [
+        "\t".join((str(at + 1), word, *"_" * 7, misc.get(at, "_")))
+        for at, word in enumerate(words)
+    ]
+    path = folder / "a.conllu"
+    path.write_text("\n".join(rows) + "\n\n", "utf-8")
+    return path
+
+
 LINKING: dict[str, Write] = {
     "brat": _brat,
     "doccano": _doccano,
     "prodigy": _prodigy,
     "label-studio": _label_studio,
 }
-WRITE: dict[str, Write] = {**LINKING, "inception-json": _inception, "docbin": _docbin}
+WRITE: dict[str, Write] = {
+    **LINKING,
+    "inception-json": _inception,
+    "docbin": _docbin,
+    "conllu": _conllu,
+}
 
 
 def _read(path: Path, name: str, labels: LabelMap | None = None) -> tuple[list[Row], list[str]]:
