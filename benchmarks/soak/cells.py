@@ -101,7 +101,7 @@ def prepare(path: Path) -> None:
             stored = f"{path.stem}-models/{name}"
             digest = save_svm(svm, folder / stored)
             job = store.jobs.begin("identification", {"set": ["c=1"]})
-            store.jobs.note(
+            store.jobs.update(
                 job, JobProgress("epoch 1", 1, 2, {"loss": 1}), JobPoint(1, {"loss": 1})
             )
             new = NewModel(
@@ -116,7 +116,7 @@ def prepare(path: Path) -> None:
                 verdict={"verdict": "better"},
             )
             store.jobs.finish_training(job, new)
-        store.retraining.put(
+        store.retraining.set_schedule(
             "resolution", 100, NewJob("train", 2, "resolution", {"recipe": "linear"})
         )
         for task, arguments in (
@@ -140,7 +140,7 @@ def prepare(path: Path) -> None:
         store.workspace.save_draft(ids[0], me, Role.ADJUDICATOR, "{}")
         with closing(connect(path, "rw")) as writer:
             writer.execute("UPDATE job SET mark = '' WHERE id = 3")
-        store.guidelines.begin("# Rules\n\n## A rule\n\ntext\n")
+        store.guidelines.add_first("# Rules\n\n## A rule\n\ntext\n")
 
 
 def columns(path: Path) -> list[tuple[str, str]]:

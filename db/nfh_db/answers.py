@@ -99,7 +99,7 @@ def pairs(anchor_id: int, people: Sequence[int], found: ItemDisagreement) -> lis
     return sorted(rows, key=lambda row: row[:3])
 
 
-def decided(anchor_id: int, found: ItemDisagreement | None) -> list[Decided]:
+def expert_rows(anchor_id: int, found: ItemDisagreement | None) -> list[Decided]:
     """Return the row of `expert_difference` for one anchor.
 
     The list is empty where fewer than two adjudicators decided.
@@ -109,7 +109,7 @@ def decided(anchor_id: int, found: ItemDisagreement | None) -> list[Decided]:
     return [(anchor_id, found.strongest.value if found.strongest else None)]
 
 
-def judged(
+def gold_rows(
     anchor_id: int, people: Sequence[int], by_gold: Sequence[Blocking | None] | None
 ) -> list[Judged]:
     """Return the rows of `gold_difference` for one anchor, ordered by primary key.
@@ -140,11 +140,11 @@ def write_differences(connection: Connection, anchor_id: int, summary: Summary) 
     if connection.execute(READ_DIFFERENCES, key).fetchall() != wanted:
         connection.execute(DELETE_DIFFERENCES, key)
         connection.executemany(INSERT_DIFFERENCE, wanted)
-    experts = decided(anchor_id, summary.experts)
+    experts = expert_rows(anchor_id, summary.experts)
     if connection.execute(READ_EXPERT_DIFFERENCE, key).fetchall() != experts:
         connection.execute(DELETE_EXPERT_DIFFERENCE, key)
         connection.executemany(INSERT_EXPERT_DIFFERENCE, experts)
-    by_gold = judged(anchor_id, people, summary.by_gold)
+    by_gold = gold_rows(anchor_id, people, summary.by_gold)
     if connection.execute(READ_GOLD_DIFFERENCES, key).fetchall() != by_gold:
         connection.execute(DELETE_GOLD_DIFFERENCES, key)
         connection.executemany(INSERT_GOLD_DIFFERENCE, by_gold)
@@ -186,7 +186,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubted:
+class ShownDoubt:
     """A doubt as a person is shown it, with its source."""
 
     choice: str
@@ -202,7 +202,7 @@ class Doubted:
     """The recipe with which that job trained the model; "" if unknown."""
 
 
-def save(connection: Connection, job_id: int, found: Sequence[Doubt]) -> None:
+def write_doubts(connection: Connection, job_id: int, found: Sequence[Doubt]) -> None:
     """Write doubts; they replace earlier ones of the same anchors."""
     connection.executemany(
         UPSERT_DOUBT,
@@ -225,16 +225,16 @@ def read_doubt(connection: Connection, anchor_id: int) -> Doubt | None:
     return None if row is None else Doubt(*row)
 
 
-def told(connection: Connection, anchor_id: int) -> Doubted | None:
+def find_doubt(connection: Connection, anchor_id: int) -> ShownDoubt | None:
     """Return the doubt about an anchor's gold with its source; None if no model was asked."""
     row = connection.execute(TOLD, {"anchor": anchor_id}).fetchone()
     if row is None:
         return None
     choice, likely, job, recipe = row
-    return Doubted(choice, likely, job, str(recipe))
+    return ShownDoubt(choice, likely, job, str(recipe))
 
 
-def forget(connection: Connection, anchor_ids: Iterable[int]) -> None:
+def delete_doubts(connection: Connection, anchor_ids: Iterable[int]) -> None:
     """Delete the doubts of anchors whose gold was written."""
     connection.executemany(DELETE_DOUBT, [{"anchor": anchor_id} for anchor_id in anchor_ids])
 
@@ -540,7 +540,7 @@ def write_gold(connection: Connection, anchor_id: int, value: GoldValue | None) 
 
 def write_all_gold(connection: Connection, values: Mapping[int, GoldValue | None]) -> None:
     """Do what `write_gold` does for many anchors, with fewer statements."""
-    forget(connection, values)
+    delete_doubts(connection, values)
     present = {id_: value for id_, value in values.items() if value is not None}
     rows = [_row(connection, id_, value) for id_, value in present.items()]
     connection.executemany(UPSERT_GOLD, rows)
@@ -756,5 +756,5 @@ class Answers(Repository):
                 if (value := golds.get(one.anchor_id)) is not None
                 and holds(one.anchor_id, answer_of(value))
             ]
-            save(connection, job_id, kept)
+            write_doubts(connection, job_id, kept)
         return len(kept)

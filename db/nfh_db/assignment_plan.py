@@ -44,7 +44,7 @@ def known_golds(connection: Connection) -> dict[int, str | None]:
     return dict(connection.execute(KNOWN).fetchall())
 
 
-def standing(connection: Connection, person_id: int) -> CheckItem:
+def read_check_item(connection: Connection, person_id: int) -> CheckItem:
     rows = connection.execute(GIVEN_TO_PERSON, {"person": person_id}).fetchall()
     return CheckItem(
         sum(purpose == "work" for _, purpose, _, _ in rows),
@@ -112,7 +112,7 @@ class _Pile:
         return len(self.places) - self.shares[person]
 
 
-def deal(items: Sequence[AssignmentShortfall], open_before: Sequence[int]) -> list[list[int]]:
+def assign(items: Sequence[AssignmentShortfall], open_before: Sequence[int]) -> list[list[int]]:
     """The people for each item, ascending.
 
     open_before: of each person, the number of items that they have not answered yet. An item
@@ -394,7 +394,7 @@ def plan(
     order = shuffled(ids, passage, wanted.seed or 0)
     lacking = [_lacking(made, anchor, known[anchor], numbers) for anchor in order]
     loads = _open_of(connection, made, numbers)
-    dealt = dict(zip(order, deal(lacking, loads), strict=True))
+    dealt = dict(zip(order, assign(lacking, loads), strict=True))
     for place, anchor in enumerate(order):
         needs = lacking[place].need
         made.filled += not needs
@@ -445,11 +445,11 @@ def _doubles(
         and len(known[anchor].decided) < BOTH
         and len(known[anchor].have.union(people)) >= BOTH
     ]
-    source = chance("double", wanted.seed or 0)
+    source = seeded_random("double", wanted.seed or 0)
     return found.union(source.sample(could, max(0, min(more, len(could)))))
 
 
-def chance(*what: object) -> Random:
+def seeded_random(*what: object) -> Random:
     """A random generator seeded by the given values."""
     return Random(repr(what))  # noqa: S311 - an order, no secret
 
@@ -460,7 +460,7 @@ def shuffled(ids: Sequence[int], passage: Mapping[int, int], seed: object) -> li
     for anchor in ids:
         groups.setdefault(passage[anchor], []).append(anchor)
     mixed = list(groups.values())
-    chance("order", seed).shuffle(mixed)
+    seeded_random("order", seed).shuffle(mixed)
     return [anchor for group in mixed for anchor in group]
 
 
@@ -504,11 +504,11 @@ def _add_checks(
     golds = known_golds(connection)
     for person in people:
         new = mine[person.id]
-        there = standing(connection, person.id)
+        there = read_check_item(connection, person.id)
         work = there.work + len(new)
         # Without other items a check would not be hidden.
         lacks = amount.of(work) - there.checks if work else 0
-        source = chance("check", seed, person.name)
+        source = seeded_random("check", seed, person.name)
         drawn = draw(connection, golds, person, new, lacks, source)
         made.checks_short += max(0, lacks) - len(drawn)
         among = [*there.positions, *new.values()]
@@ -682,7 +682,7 @@ def days_ago(days: float) -> str:
     return past.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def everybody(
+def read_progress(
     connection: Connection, query: Query, me_id: int, before: str
 ) -> tuple[PersonProgress, ...]:
     """The progress of everybody who was assigned anchors of a query, by name and role."""
@@ -698,7 +698,7 @@ def everybody(
     return tuple(found)
 
 
-def abandoned(
+def read_abandoned(
     connection: Connection, query: Query, me_id: int, before: str, name: str | None = None
 ) -> dict[str, list[int]]:
     """Assignments from before a time of people who have finished nothing since, by name.

@@ -209,7 +209,7 @@ def todo(connection: Connection, me: Annotator, role: Role) -> Todo:
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class AssignmentCounts:
     """The counts of one call of `Assignments.assign`."""
 
     items: int
@@ -254,7 +254,7 @@ class Assignments(Repository):
         limit: int | None = None,
         dry_run: bool = False,
         tell: Callable[[int], None] = lambda _: None,
-    ) -> Dealt:
+    ) -> AssignmentCounts:
         """Assign the items of a query, at most the first `limit`, to people by name.
 
         me: the person that "me" in the query means. Only missing assignments are made; see
@@ -273,7 +273,7 @@ class Assignments(Repository):
             slots = [*chain.from_iterable(plan.slots.values()), *plan.checks]
         else:
             slots = assignment_plan.give(self.connections.fast_write, plan, tell)
-        return Dealt(
+        return AssignmentCounts(
             items=len(ids),
             filled=plan.filled,
             given=assignment_plan.counted(slots, people),
@@ -320,7 +320,7 @@ class Assignments(Repository):
         with self.connections.reading() as connection:
             if name is not None and passages.find(connection, name) is None:
                 raise StoreError(f"Nobody here is called {name!r}: nothing to take back")
-            found = assignment_plan.abandoned(
+            found = assignment_plan.read_abandoned(
                 connection, query, me.id if me else 0, before, name
             )
         if not dry_run:
@@ -339,4 +339,4 @@ class Assignments(Repository):
         from nfh_db import assignment_plan
 
         with self.connections.reading() as connection:
-            return assignment_plan.everybody(connection, query, me.id if me else 0, before)
+            return assignment_plan.read_progress(connection, query, me.id if me else 0, before)

@@ -61,7 +61,7 @@ _under_way: dict[str, _Attempts] = {}
 _lock = threading.Lock()
 
 
-def later(path: Path, attempt: Callable[[], bool]) -> None:
+def retry_in_thread(path: Path, attempt: Callable[[], bool]) -> None:
     """Call `attempt` in a thread, repeatedly, until it returns True."""
     key = os.path.realpath(path)
     with _lock:
@@ -272,7 +272,7 @@ def is_alive(batch: Unfinished) -> bool:
     if batch.pid == os.getpid():
         with _running_lock:
             return batch.id in _running
-    return system.alive(batch.pid, batch.work.started)
+    return system.is_running(batch.pid, batch.work.started)
 
 
 def find_shown(
@@ -382,7 +382,7 @@ def still_mine(connection: Connection, batch_id: int, note: str) -> bool:
     return connection.execute(STILL_MINE, key).fetchone() is not None
 
 
-def settles(connection: Connection, batch_id: int) -> bool:
+def applies_here(connection: Connection, batch_id: int) -> bool:
     """True if this process is to apply the deferred events of a batch."""
     key = {"id": batch_id, "pid": os.getpid()}
     return connection.execute(SETTLES, key).fetchone() is not None

@@ -33,7 +33,7 @@ from nfh_db.serialization import (
     gold_value,
     json_of,
 )
-from nfh_db.settlement import Progress, silent
+from nfh_db.settlement import Progress, ignore
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Anchor,
@@ -82,7 +82,7 @@ Seeing = Callable[[int], Exposure]
 """Returns for an anchor what the deciding person had in view."""
 
 
-def unseen(anchor_id: int) -> Exposure:
+def empty_exposure(anchor_id: int) -> Exposure:
     """Return that neither votes nor a model's answer were in view."""
     del anchor_id
     return Exposure()
@@ -377,7 +377,7 @@ class BulkPlanner:
             return _proposal(facts.given.get(id_, ()), facts.items[id_][2])
         if self._wish.deed is OperationKind.MODEL:
             choice = facts.choices.get(id_)
-            return NO_MODEL if choice is None else chosen(choice, facts.items[id_])
+            return NO_MODEL if choice is None else answer_of_choice(choice, facts.items[id_])
         if self._wish.deed is OperationKind.GIVEN:
             return self._wish.answers.get(id_) or NOT_OFFERED
         return self._wish.answer or NO_FIT
@@ -455,7 +455,7 @@ def _proposal(given: Sequence[tuple[str, Answer]], lemmas: Sequence[str]) -> Ans
     return NO_PROPOSAL
 
 
-def chosen(choice: str, item: tuple[int, int, Sequence[str]]) -> Answer | str:
+def answer_of_choice(choice: str, item: tuple[int, int, Sequence[str]]) -> Answer | str:
     """Return the answer that a model's choice stands for, or NO_FIT.
 
     choice: a class name, or a token index in decimal digits. item: first token of the anchor,
@@ -517,7 +517,7 @@ def preview(
     check(wish)
     sample, changed = _Sample(), array("q")
     notes, kept = Counter[str](), Counter[str]()
-    planner = BulkPlanner(connection, wish, me, system.now(), unseen)
+    planner = BulkPlanner(connection, wish, me, system.now(), empty_exposure)
     for done, one in enumerate(_planned(planner, ids), 1):
         if one.kept:
             kept[one.kept] += 1
@@ -566,8 +566,8 @@ def run(
     wish: BulkOperation,
     me: Annotator,
     *,
-    seeing: Seeing = unseen,
-    progress: Progress = silent,
+    seeing: Seeing = empty_exposure,
+    progress: Progress = ignore,
 ) -> BulkDone:
     """Apply an operation to the anchors of a preview, as one act.
 
@@ -610,7 +610,7 @@ class Bulk(Repository):
         found: Query | Sequence[int],
         wish: BulkOperation,
         me: Annotator,
-        progress: Progress = silent,
+        progress: Progress = ignore,
     ) -> BulkPreview:
         """Return what an operation would do to the anchors of a query, or to these anchors.
 

@@ -86,7 +86,7 @@ def apply_gold(connection: Connection, events: Sequence[Event], *, by_votes: boo
         elif present != event.after:
             never.append(event)
     answers.write_all_gold(connection, happened)
-    event_log.forget(connection, [event.id for event in never])
+    event_log.delete_planned(connection, [event.id for event in never])
     event_log.move_to_end(connection, [e.id for e in events if e.anchor_id in happened])
     _summarise(connection, happened, live, replacing)
     return [event.anchor_id for event in never]
@@ -146,7 +146,7 @@ def _compare(connection: Connection, golds: dict[int, GoldValue | None]) -> None
         votes_ = given.get(id_, ())
         if standard is not None and votes_:
             found = answers.against(standard, [said for _, said in votes_], lemmas[id_])
-            rows += answers.judged(id_, [who for who, _ in votes_], found)
+            rows += answers.gold_rows(id_, [who for who, _ in votes_], found)
     connection.executemany(answers.DELETE_GOLD_DIFFERENCES, [{"anchor": id_} for id_ in golds])
     connection.executemany(answers.INSERT_GOLD_DIFFERENCE, rows)
 
@@ -171,7 +171,7 @@ def is_of_items(connection: Connection, act_id: int) -> bool:
     return connection.execute(OF_ITEMS, {"act": act_id}).fetchone() is not None
 
 
-def whole(events: Sequence[Event], limit: int) -> Sequence[Event]:
+def complete_anchors(events: Sequence[Event], limit: int) -> Sequence[Event]:
     """The events without those of the last anchor, if the limit may have cut these."""
     if len(events) < limit or events[0].anchor_id == events[-1].anchor_id:
         return events
@@ -204,11 +204,11 @@ def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
         present = state_now(connection, group)
         if anchor_id in live and present == [event.before for event in group]:
             for event in group:
-                event_log.make(connection, event.key, event.after)
+                event_log.write_state(connection, event.key, event.after)
             happened += group
         elif present != [event.after for event in group]:
             never += group
-    event_log.forget(connection, [event.id for event in never])
+    event_log.delete_planned(connection, [event.id for event in never])
     event_log.move_to_end(connection, [event.id for event in happened])
     touched = {event.anchor_id for event in happened if event.entity != "flag"}
     answers.recompute_with_successors(connection, sorted(touched))
@@ -241,7 +241,7 @@ def run_settlement(
     while work.deferred:
         with transaction(connection):
             begun = time.perf_counter()
-            if not batches.settles(connection, batch_id):
+            if not batches.applies_here(connection, batch_id):
                 # Another process took this one for dead and claimed the batch.
                 return left
             count = _apply_some(connection, batch_id, work, size, left)
@@ -251,7 +251,7 @@ def run_settlement(
         time.sleep(SETTLE_SIZE.pause)
     connection.execute(SYNCHRONOUS_FULL)
     with transaction(connection):
-        if batches.settles(connection, batch_id):
+        if batches.applies_here(connection, batch_id):
             _make_ready(connection, batch_id, work)
     return left
 
@@ -263,7 +263,7 @@ def _apply_some(
     first, last = work.deferred[0]
     events = event_log.some_events(connection, work.act, first, last, size)
     if work.items and events:
-        events = whole(events, size)
+        events = complete_anchors(events, size)
     if events and (work.items or work.bulk):
         found = (
             apply_items(connection, events)
@@ -293,10 +293,10 @@ def _apply(connection: Connection, events: Sequence[Event]) -> None:
     for event in events:
         present = event_log.present_value(connection, event.key)
         if present == event.before:
-            event_log.make(connection, event.key, event.after)
+            event_log.write_state(connection, event.key, event.after)
             event_log.move_to_end(connection, [event.id])
         elif present != event.after:
-            event_log.forget(connection, [event.id])
+            event_log.delete_planned(connection, [event.id])
     touched = sorted({event.anchor_id for event in events})
     answers.recompute_with_successors(connection, touched)
 
@@ -475,7 +475,7 @@ def _finish_later(connection: Connection) -> None:
         except StoreError:
             return True  # The file is gone, or no database any more: retrying is pointless.
 
-    batches.later(path, attempt)
+    batches.retry_in_thread(path, attempt)
 
 
 class BulkAct:
@@ -724,7 +724,7 @@ def _groups(connection: Connection, act_id: int, *, items: bool) -> Iterator[_Gr
         connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
     ):
         if items:
-            events = whole(events, UNDO_AT_ONCE)
+            events = complete_anchors(events, UNDO_AT_ONCE)
             for _, group in by_anchor(events):
                 yield group, state_now(connection, group)
         else:

@@ -33,7 +33,7 @@ from nfh_db.errors import (
     StoreError,
     UnreadableError,
 )
-from nfh_db.system import FolderProblem, trouble
+from nfh_db.system import FolderProblem, probe
 
 if TYPE_CHECKING:
     import sqlite3 as sqlite3  # noqa: PLC0414 - other modules import it from here
@@ -73,7 +73,7 @@ def file_identity(path: Path | str) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
-def beside(path: Path, end: str) -> Path:
+def sidecar(path: Path, end: str) -> Path:
     """The path of a sidecar file of a database. Links are followed, as SQLite does."""
     real = Path(os.path.realpath(path))
     return real.with_name(real.name + end)
@@ -85,7 +85,7 @@ def state_of(path: Path) -> tuple[tuple[int, ...], ...]:
     Identity, size and modification time of the file and its log; an empty log counts as none.
     """
     states = []
-    for file, least in ((path, 0), (beside(path, LOG), 1)):
+    for file, least in ((path, 0), (sidecar(path, LOG), 1)):
         try:
             found = file.stat()
         except OSError:
@@ -102,7 +102,7 @@ https://www.sqlite.org/walformat.html, section 2.1. It is 0 in the index of a ne
 
 def is_without_log(path: Path) -> bool:
     """True if the log index counts frames and there is no log, or an empty one."""
-    index, log = beside(path, INDEX), beside(path, LOG)
+    index, log = sidecar(path, INDEX), sidecar(path, LOG)
     if log.exists() and log.stat().st_size > 0:
         return False
     try:
@@ -124,7 +124,7 @@ class OpenFiles:
         self._name = os.fspath(path)
         self.database = file_identity(path)
         """The database file when it was opened."""
-        self._beside = {end: str(beside(path, end)) for end in (LOG, INDEX)}
+        self._beside = {end: str(sidecar(path, end)) for end in (LOG, INDEX)}
         self._known: dict[str, Identity] = {}
         self._log = -1
         self._size = 0
@@ -519,7 +519,7 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
     if found is None:
         return None
     if code & 0xFF == sqlite3.SQLITE_IOERR:
-        seen = trouble(Path(os.path.realpath(path)).parent)
+        seen = probe(Path(os.path.realpath(path)).parent)
         if seen is not None:
             found = TROUBLES[seen]
         elif is_without_log(path):
@@ -782,7 +782,7 @@ class Checkpointer:
         self._stop = False
         self._lock = threading.Lock()
 
-    def wrote(self) -> None:
+    def count_write(self) -> None:
         """Count a write."""
         with self._lock:
             self._writes += 1

@@ -27,11 +27,11 @@ from nfh_db.connection import (
     Connections,
     Readers,
     Writer,
-    beside,
     check_sqlite,
     connect,
     identify,
     prepare_writer,
+    sidecar,
     sqlite3,
     state_of,
     translated,
@@ -44,7 +44,7 @@ from nfh_db.errors import (
     NotOurFileError,
     StoreError,
 )
-from nfh_db.system import FolderProblem, path_beside, sweep, sync_folder, trouble
+from nfh_db.system import FolderProblem, path_beside, probe, sweep, sync_folder
 
 # Read-only snapshots: a read transaction that writes no byte to the database.
 #
@@ -107,7 +107,7 @@ def at_one_moment(
 
     any_text: decode invalid UTF-8 with surrogate escapes. Raises StoreError.
     """
-    alone = not any(beside(path, end).exists() for end in BESIDE)
+    alone = not any(sidecar(path, end).exists() for end in BESIDE)
     with translated(path):
         try:
             if still:
@@ -123,7 +123,7 @@ def at_one_moment(
 
 def holds_without_log(path: Path) -> bool:
     """True if a log with changes lies beside a file which is sound in itself."""
-    if _size(beside(path, LOG)) <= LOG_HEADER:
+    if _size(sidecar(path, LOG)) <= LOG_HEADER:
         return False
     try:
         with closing(_begin(path, STILL, any_text=True)) as connection:
@@ -150,7 +150,7 @@ def connect_to_read(path: Path) -> Connection:
 
 def why_not_written(path: Path) -> str:
     """Why a database is not writable, in a few words."""
-    seen = trouble(Path(os.path.realpath(path)).parent)
+    seen = probe(Path(os.path.realpath(path)).parent)
     if seen is not None:
         return UNREADABLE_REASONS[seen]
     return "the file or its folder is read-only, or belongs to somebody else"
@@ -162,7 +162,7 @@ def _begun(path: Path, *, any_text: bool) -> tuple[Connection, str]:
     except sqlite3.OperationalError as error:
         if not _no_place(error, path):
             raise
-    log = beside(path, LOG)
+    log = sidecar(path, LOG)
     if not log.exists() or log.stat().st_size <= LOG_HEADER:
         return _begin(path, STILL, any_text=any_text), STILL
     try:
@@ -175,7 +175,7 @@ def _no_place(error: sqlite3.OperationalError, path: Path) -> bool:
     """Whether an error means that the sidecar files cannot be created."""
     code = error.sqlite_errorcode & 0xFF
     if code == sqlite3.SQLITE_IOERR:
-        return trouble(Path(os.path.realpath(path)).parent) is not None
+        return probe(Path(os.path.realpath(path)).parent) is not None
     return code in NO_PLACE_FOR_A_LOG
 
 
@@ -404,7 +404,7 @@ def _back_up(path: Path, version: int) -> Path:
     """Write a consistent copy beside the file."""
     stamp = system.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-v{version}-{stamp}")
-    with at_one_moment(path) as (source, _), written(target) as partial:
+    with at_one_moment(path) as (source, _), atomic_file(target) as partial:
         copy_pages(source, partial, target)
     return target
 
@@ -522,7 +522,7 @@ def copy_of(
     counts = reader.execute(COUNTS).fetchone()
     along = Along()
     try:
-        with written(place) as partial:
+        with atomic_file(place) as partial:
             copy_pages(reader, partial, place, progress)
             if take_along is not None:
                 with closing(connect(partial, "rw")) as copy:
@@ -545,7 +545,7 @@ def target_of(source: Path, target: Path) -> Path:
     if target.is_dir():
         target /= dated_name(source)
     real = Path(os.path.realpath(source))
-    taken = {real, *(beside(source, end) for end in BESIDE)}
+    taken = {real, *(sidecar(source, end) for end in BESIDE)}
     if Path(os.path.realpath(target)) in taken:
         raise StoreError(f"{target} is the database itself; name another file for the copy")
     if os.path.lexists(target):
@@ -564,7 +564,7 @@ def dated_name(source: Path, what: str = "backup") -> str:
 
 
 @contextlib.contextmanager
-def written(place: Path) -> Iterator[Path]:
+def atomic_file(place: Path) -> Iterator[Path]:
     """A temporary sibling of `place`, which is renamed to `place` unless the block raises."""
     sweep(place.parent)
     partial = path_beside(place, "partial")
@@ -575,7 +575,7 @@ def written(place: Path) -> Iterator[Path]:
     except OSError as error:
         raise FullError(_sentence(place, error)) from error
     finally:
-        for file in (partial, *(beside(partial, end) for end in (*BESIDE, "-journal"))):
+        for file in (partial, *(sidecar(partial, end) for end in (*BESIDE, "-journal"))):
             with contextlib.suppress(OSError):
                 file.unlink()
     sync_folder(place.parent)
@@ -678,7 +678,7 @@ class Database:
         self.unseen = "" if way is None else way.unseen
         """What of the file cannot be shown, in a sentence; "" if all is shown."""
         self._checkpointer = Checkpointer(path)
-        self._writer = Writer(connection, path, self._checkpointer.wrote, self._refusal())
+        self._writer = Writer(connection, path, self._checkpointer.count_write, self._refusal())
         try:
             self._readers = Readers(
                 path,

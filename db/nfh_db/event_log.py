@@ -182,7 +182,7 @@ def some_events(
     return [Event(*row) for row in connection.execute(READ_SOME, key)]
 
 
-def forget(connection: Connection, ids: Sequence[int]) -> None:
+def delete_planned(connection: Connection, ids: Sequence[int]) -> None:
     """Delete planned events that were not applied."""
     connection.execute(FORGET, {"ids": json_of(list(ids))})
 
@@ -266,7 +266,7 @@ DECODERS: Mapping[str, Callable[[str | None], Value | None]] = {
 }
 
 
-def make(connection: Connection, key: Key, state: str | None) -> None:
+def write_state(connection: Connection, key: Key, state: str | None) -> None:
     """Write a value, encoded as in the log, to the table of its entity."""
     _write(connection, key, DECODERS[key[0]](state))
 
@@ -502,7 +502,7 @@ def turn(
     act_id = add(connection, me.id, kind, words, at, target=target.id)
     for event, before, after in steps:
         _check_loses_nothing(connection, kind, words, event, after)
-        make(connection, event.key, after)
+        write_state(connection, event.key, after)
         record(connection, act_id, event.key, before, after)
     for event, _, after in steps:
         _check_still_decided(connection, kind, words, event, after)

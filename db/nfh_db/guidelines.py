@@ -90,7 +90,7 @@ class Guideline:
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
+class TagCount:
     """The number of decisions with one tag that were made under one version."""
 
     rule: str | None
@@ -102,7 +102,7 @@ class Tagged:
     decisions: int
 
 
-def everything(connection: Connection) -> tuple[Guideline, ...]:
+def read_versions(connection: Connection) -> tuple[Guideline, ...]:
     """Return all versions, oldest first."""
     return tuple(Guideline(*row) for row in connection.execute(READ_ALL))
 
@@ -141,7 +141,7 @@ def add(
     return Guideline(version, body, None if me is None else me.name, at), True
 
 
-def begin(connection: Connection, body: str) -> bool:
+def add_first(connection: Connection, body: str) -> bool:
     """Save a text as version 1 if there is no version; return whether it was saved."""
     if read(connection) is not None:
         return False
@@ -190,7 +190,7 @@ def _asked(only: Annotator | None, asks: Annotator | None) -> dict[str, int | No
 
 def tagged(
     connection: Connection, only: Annotator | None = None, asks: Annotator | None = None
-) -> tuple[Tagged, ...]:
+) -> tuple[TagCount, ...]:
     """Count the decisions by tag and version, including those without a tag.
 
     only: count this annotator's own answers instead of decisions.
@@ -200,7 +200,7 @@ def tagged(
     for tag, version, count in connection.execute(statement, _asked(only, asks)):
         key = (None if tag is None else rule_id(tag), version)
         counts[key] = counts.get(key, 0) + count
-    return tuple(Tagged(*key, count) for key, count in counts.items())
+    return tuple(TagCount(*key, count) for key, count in counts.items())
 
 
 def anchors_of(
@@ -225,13 +225,13 @@ class Guidelines(Repository):
     """The versions of the guidelines, and which decisions name which rule."""
 
     read = reads(read)
-    all = reads(everything)
+    all = reads(read_versions)
     add = writes_durably(add)
     tagged_items = reads(items)
     tagged_decisions = reads(tagged)
     tagged_anchors = reads(anchors_of)
 
-    def begin(self, body: str) -> bool:
+    def add_first(self, body: str) -> bool:
         """Save a text as version 1 if there is no version; return whether it was saved.
 
         Raises FullError if the database cannot be written.
@@ -239,4 +239,4 @@ class Guidelines(Repository):
         if self.read() is not None:
             return False
         with self.connections.durable_write() as connection:
-            return begin(connection, body)
+            return add_first(connection, body)

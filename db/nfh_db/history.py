@@ -79,7 +79,7 @@ ID_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class Timeline:
     """An anchor with its history."""
 
     anchor_id: int
@@ -138,7 +138,7 @@ def _lines(connection: Connection, ids: Sequence[int]) -> Iterator[HistoryLine]:
 
 def of_query(
     connection: Connection, query: Query, me_id: int, wanted: HistoryFilter = EVERYTHING
-) -> Iterator[Past]:
+) -> Iterator[Timeline]:
     """Yield each anchor of a query that has a history, ordered by passage and span.
 
     The connection must be in a read transaction until the iterator is exhausted.
@@ -153,7 +153,7 @@ def of_query(
 
 def of_anchors(
     connection: Connection, ids: Sequence[int], wanted: HistoryFilter = EVERYTHING
-) -> Iterator[Past]:
+) -> Iterator[Timeline]:
     """Yield these anchors with their history, in the given order.
 
     An anchor without wanted changes may be left out, unless it is the only one given.
@@ -168,7 +168,7 @@ def of_anchors(
             continue
         _, passage_id, start, stop, document, state, removed, replaced_by, split = row
         anchor, passage = Anchor(start, stop), texts[passage_id]
-        yield Past(
+        yield Timeline(
             id_,
             anchor_id(passage.digest, anchor),
             document,
@@ -247,7 +247,7 @@ class History(Repository):
         *,
         since: str = "",
         people: Sequence[str] = (),
-    ) -> Iterator[Past]:
+    ) -> Iterator[Timeline]:
         """Yield each anchor of a query that has a history, ordered by passage and span.
 
         All is of one state: the read transaction lasts until the iterator is exhausted or
@@ -257,7 +257,7 @@ class History(Repository):
         with self.connections.reading() as connection:
             yield from of_query(connection, query, me.id if me else 0, wanted)
 
-    def of_item(self, item: str, *, since: str = "", people: Sequence[str] = ()) -> Past:
+    def of_item(self, item: str, *, since: str = "", people: Sequence[str] = ()) -> Timeline:
         """Return one item with its history. item: see `find`; since, people: see HistoryFilter.
 
         Raises StoreError if the text names no item, or several.

@@ -81,13 +81,13 @@ def gold_kinds(connection: Connection, query: Query) -> Counter[Kind]:
     return Counter({Kind(kind): number for kind, number in rows})
 
 
-def dealt(connection: Connection) -> tuple[SplitSide, ...]:
+def read_sides(connection: Connection) -> tuple[SplitSide, ...]:
     """All passages with a side."""
     rows = connection.execute(DEALT)
     return tuple(SplitSide(passage_id, bool(dev), unit) for passage_id, dev, unit in rows)
 
 
-def deal(connection: Connection, sides: Sequence[SplitSide], known: int) -> bool:
+def write_sides(connection: Connection, sides: Sequence[SplitSide], known: int) -> bool:
     """Store the sides of passages; False, and nothing is stored, unless `known` have one now.
 
     So a plan that overlooks sides that another process stored in the meantime is refused.
@@ -142,13 +142,13 @@ class Holdout(Repository):
 
     labelled = streams(labelled)
     gold_kinds = reads(gold_kinds)
-    sides = reads(dealt)
+    sides = reads(read_sides)
     labels = reads(labels)
     passages_of_splits = reads(of_splits)
     documents_of = reads(documents)
     passages = streams(texts)
 
-    def deal(self, new: Sequence[SplitSide], known: int) -> bool:
+    def write_sides(self, new: Sequence[SplitSide], known: int) -> bool:
         """Store the sides of new passages, in steps; False if another process stored some.
 
         known: how many passages had a side when this was planned. After False, or a crash, a
@@ -159,6 +159,6 @@ class Holdout(Repository):
         def write(connection: Connection, some: Sequence[SplitSide]) -> bool:
             nonlocal done
             done += len(some)
-            return deal(connection, some, known + done - len(some))
+            return write_sides(connection, some, known + done - len(some))
 
         return write_in_steps(self.connections.fast_write, new, write, WRITE_SIZE)

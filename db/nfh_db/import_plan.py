@@ -33,13 +33,13 @@ from nfh_db.serialization import (
     FlagValue,
     GoldValue,
     Marks,
+    content_of,
     encode,
     encode_gold_votes,
     encode_lemmas,
     encode_turns,
     gold_value,
     json_of,
-    said,
     vote_of,
     vote_value,
 )
@@ -393,7 +393,7 @@ class ImportPlanner:
         except (PassageError, AnswerError) as error:
             raise FormatError(self._purpose.name, row.line, str(error)) from error
         for mark in row.flags:
-            trouble = mark.trouble(row.anchor, len(passage.tokens))
+            trouble = mark.problem(row.anchor, len(passage.tokens))
             if trouble:
                 what = f"flag {mark.name} of {mark.annotator}: {trouble}"
                 raise FormatError(self._purpose.name, row.line, what)
@@ -409,14 +409,14 @@ class ImportPlanner:
         value = steps[-1]
         before = anchor.votes.get(key)
         if before is not None:
-            if said(before) == said(value):
+            if content_of(before) == content_of(value):
                 return
             steps = _behind(before, steps) or self._newer(vote, before, value)
             if not steps:
                 self._conflict(
                     row.line,
-                    f"{vote.annotator} answered {worded(before)} already, which was kept; the "
-                    f"file says {worded(value)}",
+                    f"{vote.annotator} answered {in_words(before)} already, which was kept; "
+                    f"the file says {in_words(value)}",
                 )
                 return
             self.plan.counts.votes_replaced += 1
@@ -461,7 +461,7 @@ class ImportPlanner:
         else:
             whose = "an expert's gold" if before.rule == Rule.EXPERT else "gold"
             self._conflict(
-                line, f"{whose} {worded(before)} was kept; the file says {worded(value)}"
+                line, f"{whose} {in_words(before)} was kept; the file says {in_words(value)}"
             )
             return
         anchor.gold = value
@@ -527,10 +527,10 @@ class ImportPlanner:
         self.plan.anchors.append((anchor.id, *columns, self._purpose.batch, *summary.columns()))
         people = [self._purpose.people[one.annotator] for one in given if one.counts]
         if summary.by_gold is not None:
-            self.plan.gold_differences += answers.judged(anchor.id, people, summary.by_gold)
+            self.plan.gold_differences += answers.gold_rows(anchor.id, people, summary.by_gold)
         if len(votes) > 1:
             self.plan.differences += answers.pairs(anchor.id, people, summary.disagreement)
-            self.plan.expert_differences += answers.decided(anchor.id, summary.experts)
+            self.plan.expert_differences += answers.expert_rows(anchor.id, summary.experts)
         adjudicated = {}
         for (name, role), value in votes:
             answer_id = self._answer_row(anchor.id, name, role, value)
@@ -587,7 +587,7 @@ def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> boo
 
     If gold may be replaced, an expert's decision that confirms the present gold does add to it.
     """
-    if said(value) != said(before) or value.comment not in ("", before.comment):
+    if content_of(value) != content_of(before) or value.comment not in ("", before.comment):
         return False
     return not (may_replace and value.rule == Rule.EXPERT)
 
@@ -599,12 +599,12 @@ def _behind(present: AnswerValue, steps: Sequence[AnswerValue]) -> list[AnswerVa
     before the newer ones.
     """
     for place, step in enumerate(steps):
-        if said(step) == said(present) and step.at == present.at:
+        if content_of(step) == content_of(present) and step.at == present.at:
             return list(steps[place + 1 :])
     return []
 
 
-def worded(value: AnswerValue | GoldValue) -> str:
+def in_words(value: AnswerValue | GoldValue) -> str:
     """Return an answer in a few words, for a message."""
     if not value.heads:
         return value.kind

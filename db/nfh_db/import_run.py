@@ -85,7 +85,7 @@ class IncomingFile:
     """The settings determine how the text is divided into passages."""
 
 
-def stretches(
+def chunks(
     incoming: Iterable[IncomingPassage], size: Callable[[], int]
 ) -> Iterator[Sequence[IncomingPassage]]:
     passages_ = iter(incoming)
@@ -181,7 +181,7 @@ class Loading:
         with ExitStack() as stack:
             self._begin(stack)
             try:
-                for stretch in stretches(incoming, lambda: self._size):
+                for stretch in chunks(incoming, lambda: self._size):
                     self._store(stretch)
                     self._tell(self._counts.rows)
                 if self._origin is not None and not self._counts.changes:
@@ -439,8 +439,8 @@ def _rehearse(
 ) -> ImportReport:
     """Return the report of an import without writing anything."""
     known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
-    people = {person.name: person for person in passages.everybody(connection)}
-    for stretch in stretches(incoming, lambda: WRITE_SIZE.largest):
+    people = {person.name: person for person in passages.read_annotators(connection)}
+    for stretch in chunks(incoming, lambda: WRITE_SIZE.largest):
         for name, type_ in types_in(stretch).items():
             passages.check_name(name)
             passages.check_type(people.setdefault(name, Annotator(0, name, type_)), type_)

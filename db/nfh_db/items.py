@@ -263,7 +263,7 @@ def _whole(
         if identifier
         else None,
         competences=models.of_votes(connection, votes.get(id_, ())),
-        doubted=answers.told(connection, id_) if decided else None,
+        doubted=answers.find_doubt(connection, id_) if decided else None,
     )
 
 
@@ -431,7 +431,7 @@ ANSWERS_OF = "SELECT batch_id, anchor_id FROM answer WHERE batch_id IS NOT NULL 
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedFile:
     """An imported file. annotator: of its labels; None if they are gold, or name their own."""
 
     id: int
@@ -442,7 +442,7 @@ class Imported:
     annotator: str | None
 
 
-class Frozen:
+class ReleaseSnapshot:
     """A snapshot for a release: all that it reads is of one read transaction."""
 
     schema = SCHEMA_VERSION
@@ -472,7 +472,7 @@ class Frozen:
 
     def guidelines(self) -> tuple[Guideline, ...]:
         """All versions of the guidelines, the first one first."""
-        return guidelines.everything(self._connection)
+        return guidelines.read_versions(self._connection)
 
     def audits(self) -> tuple[Audit, ...]:
         """All audits, oldest first, with what their auditors say now."""
@@ -486,11 +486,11 @@ class Frozen:
         """Each time that a task came to use another model, the oldest first."""
         return models.read_activations(self._connection)
 
-    def imports(self) -> tuple[Imported, ...]:
+    def imports(self) -> tuple[ImportedFile, ...]:
         """The files that came in, in order."""
         bulk = json_of(sorted(batches.BULK_FORMATS))
         rows = self._connection.execute(IMPORTS, {"bulk": bulk})
-        return tuple(Imported(*row) for row in rows)
+        return tuple(ImportedFile(*row) for row in rows)
 
     def texts_of(self) -> Iterator[tuple[int, int]]:
         """File and anchor, of each anchor that stands in a text of a file."""
@@ -675,10 +675,10 @@ class Items(Repository):
             return read_for_annotator(connection, anchor_id, me, self._cache)
 
     @contextmanager
-    def frozen(self) -> Iterator[Frozen]:
+    def frozen(self) -> Iterator[ReleaseSnapshot]:
         """All that is read in this block is of one moment; others may write meanwhile."""
         with self.connections.reading() as connection:
-            yield Frozen(connection)
+            yield ReleaseSnapshot(connection)
 
     def by_passage(self, query: Query) -> "list[array[int]]":
         """The anchors that a query finds, those of one passage together, by span."""

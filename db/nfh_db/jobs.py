@@ -347,7 +347,7 @@ def _order_of(job: Job) -> tuple[object, ...]:
     return job.created_at, job.kind, job.version, job.task, job.asked_by, job.arguments
 
 
-def me() -> dict[str, object]:
+def own_process() -> dict[str, object]:
     """The columns that identify this process in a job's row, and the time."""
     pid = os.getpid()
     return {
@@ -358,9 +358,9 @@ def me() -> dict[str, object]:
     }
 
 
-def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
+def update(connection: Connection, job_id: int, progress: JobProgress) -> bool:
     """Store the progress of this process' job; False if it was ended or claimed elsewhere."""
-    row = me() | {
+    row = own_process() | {
         "id": job_id,
         "phase": progress.phase,
         "done": progress.done,
@@ -370,9 +370,9 @@ def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
     return bool(connection.execute(NOTE, row).rowcount)
 
 
-def beat(connection: Connection, job_id: int) -> bool:
+def write_heartbeat(connection: Connection, job_id: int) -> bool:
     """Store a heartbeat of this process' job; False if it was ended or claimed elsewhere."""
-    return bool(connection.execute(BEAT, me() | {"id": job_id}).rowcount)
+    return bool(connection.execute(BEAT, own_process() | {"id": job_id}).rowcount)
 
 
 def set_snapshot(connection: Connection, job_id: int, snapshot: str) -> None:
@@ -413,7 +413,7 @@ def end(
     anyone: also end a job that another process runs; else only one of this process, or one
     that was never started.
     """
-    row = me() | {
+    row = own_process() | {
         "id": job_id,
         "anyone": anyone,
         "state": state.value,
@@ -503,7 +503,7 @@ The number of heavy jobs that run at a time is limited."""
 
 def start(connection: Connection, job_id: int) -> bool:
     """Claim a job for this process; False if it no longer waits."""
-    return bool(connection.execute(START, me() | {"id": job_id}).rowcount)
+    return bool(connection.execute(START, own_process() | {"id": job_id}).rowcount)
 
 
 def claim(
@@ -515,7 +515,7 @@ def claim(
     job. A job with MOST_ATTEMPTS attempts is set to failed instead.
     """
     interrupt_lost(connection)
-    while (row := waiting(connection, kinds, trainings, only)) is not None:
+    while (row := find_next(connection, kinds, trainings, only)) is not None:
         job_id, attempts = row
         if attempts < MOST_ATTEMPTS:
             return job_id if start(connection, job_id) else None
@@ -526,7 +526,7 @@ def claim(
     return None
 
 
-def waiting(
+def find_next(
     connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
 ) -> tuple[int, int] | None:
     """Id and attempts of the oldest own job that can run now; None if there is none."""
@@ -548,7 +548,7 @@ def try_again(connection: Connection, job_id: int) -> bool:
     return bool(connection.execute(TRY_AGAIN, {"id": job_id}).rowcount)
 
 
-def lost(connection: Connection, only: int | None = None) -> list[tuple[int, int | None]]:
+def find_dead(connection: Connection, only: int | None = None) -> list[tuple[int, int | None]]:
     """Id and pid of each running job whose process is dead. only: check just this job."""
     here = system.place()
     found = []
@@ -563,7 +563,7 @@ def _gone(who: Sequence[Any], heartbeat: str | None, here: str) -> bool:
     pid, started, place = who
     if place not in (None, here):
         return _silent(heartbeat)
-    if pid is None or not system.alive(pid, started):
+    if pid is None or not system.is_running(pid, started):
         return True
     # Process ids are reused. Without a start time the heartbeat decides.
     return started is None and _silent(heartbeat)
@@ -571,7 +571,7 @@ def _gone(who: Sequence[Any], heartbeat: str | None, here: str) -> bool:
 
 def interrupt_lost(connection: Connection, only: int | None = None) -> None:
     """Mark running jobs whose process is dead as interrupted. only: check just this job."""
-    for job_id, pid in lost(connection, only):
+    for job_id, pid in find_dead(connection, only):
         row = {"id": job_id, "pid": pid, "at": system.now(), "error": GONE}
         connection.execute(INTERRUPT, row)
 
@@ -710,7 +710,7 @@ ORDER BY j.id"""  # noqa: S608 - of columns' names
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class Schedule:
     """The retraining schedule of a task. `count`, `held_by` and `own` are not stored."""
 
     task: str
@@ -750,7 +750,7 @@ class Every:
 
 
 @dataclass(frozen=True, slots=True)
-class RetrainingSchedule:
+class DueTrainings:
     """The state of scheduled retraining."""
 
     to_do: bool = False
@@ -761,12 +761,12 @@ class RetrainingSchedule:
     """Whether a due training waits for another one of its task to end."""
 
 
-def read_retraining(connection: Connection) -> tuple[Every, ...]:
+def read_retraining(connection: Connection) -> tuple[Schedule, ...]:
     """All schedules with their counts. Needs a connection in a transaction."""
     return tuple(_counted(connection, one) for one in _stored(connection))
 
 
-def put(connection: Connection, task: str, number: int, new: NewJob | None) -> None:
+def set_schedule(connection: Connection, task: str, number: int, new: NewJob | None) -> None:
     """Set the schedule of a task; None removes it.
 
     A schedule that existed keeps its count. Raises StoreError if no mark can be made.
@@ -775,8 +775,8 @@ def put(connection: Connection, task: str, number: int, new: NewJob | None) -> N
     kept = [one for one in found if one.task != task]
     if new is not None:
         before = next((one for one in found if one.task == task), None)
-        since, job = _from_the_last(connection, task, before)
-        set_now = Every(task, number, new.version, new.arguments, since, job)
+        since, job = _count_start(connection, task, before)
+        set_now = Schedule(task, number, new.version, new.arguments, since, job)
         mark = Marks.to_make(connection).mark(RETRAINING_ORDER, *_retraining_order(set_now))
         kept.append(replace(set_now, mark=mark))
     _store(connection, kept)
@@ -801,16 +801,16 @@ def queue_due(connection: Connection, held: Container[str] = ()) -> tuple[int, .
     return tuple(queued)
 
 
-def look(connection: Connection) -> RetrainingSchedule:
+def find_due(connection: Connection) -> DueTrainings:
     """What `queue_due` would do, without writing."""
     found = read_retraining(connection)
     due = [one for one in found if one.due]
     blocked = any(one.held_by for one in due)
     free = any(not one.held_by for one in due)
-    return RetrainingSchedule(free or found != _stored(connection), blocked)
+    return DueTrainings(free or found != _stored(connection), blocked)
 
 
-def _counted(connection: Connection, one: Every) -> Every:
+def _counted(connection: Connection, one: Schedule) -> Schedule:
     """The schedule with its count and the training that holds it up."""
     begun = _last_begun(connection, one.task, one.job)
     if begun is not None:
@@ -823,7 +823,7 @@ def _counted(connection: Connection, one: Every) -> Every:
     return replace(one, count=count, held_by=_under_way(connection, one.task))
 
 
-def _from_the_last(connection: Connection, task: str, before: Every | None) -> tuple[int, int]:
+def _count_start(connection: Connection, task: str, before: Schedule | None) -> tuple[int, int]:
     """The last event that does not count, and the training that began there.
 
     before: the present schedule. Its values were stored while the clock could be trusted.
@@ -857,7 +857,7 @@ def _under_way(connection: Connection, task: str) -> int:
     return 0
 
 
-def _stored(connection: Connection) -> tuple[Every, ...]:
+def _stored(connection: Connection) -> tuple[Schedule, ...]:
     """The stored schedules; none if they cannot be read, e.g. from a newer program."""
     text = passages.read_setting(connection, SETTING)
     try:
@@ -873,12 +873,12 @@ def _stored(connection: Connection) -> tuple[Every, ...]:
     )
 
 
-def _retraining_order(one: Every) -> tuple[object, ...]:
+def _retraining_order(one: Schedule) -> tuple[object, ...]:
     """The content that the mark of a schedule is made of."""
     return one.task, one.number, one.version, json.dumps(one.arguments, sort_keys=True)
 
 
-def _every(row: object) -> Every | None:
+def _every(row: object) -> Schedule | None:
     match row:
         case {
             "task": str(task),
@@ -890,14 +890,14 @@ def _every(row: object) -> Every | None:
             **more,
         } if number > 0:
             mark = more.get("mark")
-            return Every(
+            return Schedule(
                 task, number, version, arguments, since, job,
                 mark=mark if isinstance(mark, str) else "",
             )  # fmt: skip
     return None
 
 
-def _store(connection: Connection, found: Iterable[Every]) -> None:
+def _store(connection: Connection, found: Iterable[Schedule]) -> None:
     rows = [
         {
             "task": one.task,
@@ -926,7 +926,7 @@ class Jobs(Repository):
     add = writes_durably(add)
     accept = writes_durably(accept)
     retry = writes_durably(try_again)
-    beat = writes_fast(beat)
+    write_heartbeat = writes_fast(write_heartbeat)
     set_snapshot = writes_fast(set_snapshot)
     set_log = writes_fast(set_log)
     points = reads(points)
@@ -936,7 +936,7 @@ class Jobs(Repository):
         """A job by its id, marked as interrupted if its process is dead."""
         with self.connections.reading() as connection:
             found = read(connection, job_id)
-            if found is None or not lost(connection, job_id):
+            if found is None or not find_dead(connection, job_id):
                 return found
         try:
             with self.connections.fast_write() as connection:
@@ -949,7 +949,7 @@ class Jobs(Repository):
         """All jobs, newest first; those of dead processes are marked as interrupted."""
         with self.connections.reading() as connection:
             found = read_all(connection)
-            gone = {job_id for job_id, _ in lost(connection)}
+            gone = {job_id for job_id, _ in find_dead(connection)}
         if not gone:
             return found
         try:
@@ -969,15 +969,15 @@ class Jobs(Repository):
             job_id = claim(connection, kinds, trainings, only)
             return None if job_id is None else read(connection, job_id)
 
-    def waiting(self, kinds: Kinds, trainings: int = 1) -> int | None:
+    def find_next(self, kinds: Kinds, trainings: int = 1) -> int | None:
         """The id of the job that `claim` would claim; None if there is none."""
         with self.connections.reading() as connection:
-            gone = lost(connection)
+            gone = find_dead(connection)
         if gone:
             with suppress(FullError, BusyError), self.connections.fast_write() as connection:
                 interrupt_lost(connection)
         with self.connections.reading() as connection:
-            found = waiting(connection, kinds, trainings)
+            found = find_next(connection, kinds, trainings)
             return None if found is None else found[0]
 
     def begin(self, task: str, arguments: Mapping[str, object], kind: str = TRAIN) -> int:
@@ -988,10 +988,10 @@ class Jobs(Repository):
             start(connection, job_id)
         return job_id
 
-    def note(self, job_id: int, progress: JobProgress, point: JobPoint | None = None) -> None:
+    def update(self, job_id: int, progress: JobProgress, point: JobPoint | None = None) -> None:
         """Store progress and a point of the curves. JobGoneError if the job was ended."""
         with self.connections.fast_write() as connection:
-            if not note(connection, job_id, progress):
+            if not update(connection, job_id, progress):
                 raise JobGoneError(CANCELLED)
             if point is not None:
                 add_point(connection, job_id, point)
@@ -1029,7 +1029,7 @@ class Jobs(Repository):
         the job was ended, StoreError if the name is taken.
         """
         with self.connections.durable_write() as connection:
-            judged = models.settled(connection, verdict, promote=promote)
+            judged = models.valid_verdict(connection, verdict, promote=promote)
             model_id = models.register_trained(connection, new, judged, job_id)
             folder = Path(os.path.realpath(self.connections.path)).parent / new.path
             models.note_place(connection, str(folder.parent))
@@ -1060,7 +1060,7 @@ class Jobs(Repository):
             found = read_pulse(connection, after)
             if all(job.state is not JobState.RUNNING for job in found.jobs):
                 return found
-            gone = {job_id for job_id, _ in lost(connection)}
+            gone = {job_id for job_id, _ in find_dead(connection)}
         jobs = (
             replace(job, state=JobState.INTERRUPTED) if job.id in gone else job
             for job in found.jobs
@@ -1077,6 +1077,6 @@ class Retraining(Repository):
     """Scheduled retraining."""
 
     all = reads(read_retraining)
-    put = writes_durably(put)
-    schedule = reads(look)
+    set_schedule = writes_durably(set_schedule)
+    schedule = reads(find_due)
     queue_due = writes_durably(queue_due)

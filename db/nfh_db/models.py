@@ -15,7 +15,7 @@ from nfh_db.connection import Connection, Repository, reads, writes_durably, wri
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import CompetenceWeight, Remembered, Vote
+from nfh_db.records import CompetenceWeight, StoredWeights, Vote
 from nfh_db.serialization import json_of, object_of
 from nfh_db.system import now
 
@@ -110,7 +110,7 @@ def read_activations(connection: Connection) -> tuple[Activation, ...]:
 # --- rollback ---------------------------------------------------------------------------------
 
 
-def piles(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
+def stacks(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
     """The stack of each task: its changes that were not rolled back, oldest first."""
     found: dict[str, list[Activation]] = {task: [] for task in SINGLE_TASKS}
     for one in told:
@@ -127,7 +127,7 @@ def piles(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
 
 def last_changed(told: Iterable[Activation]) -> tuple[str, ...]:
     """The tasks of the last change that can be rolled back: both, if both changed together."""
-    tops = [pile[-1] for pile in piles(told).values() if pile]
+    tops = [pile[-1] for pile in stacks(told).values() if pile]
     from_another = [one for one in tops if one.before_id is not None]
     if not from_another:
         return ()
@@ -137,7 +137,7 @@ def last_changed(told: Iterable[Activation]) -> tuple[str, ...]:
     return tuple(task for task, change in same if change == (last.model_id, last.at))
 
 
-def earlier(pile: Sequence[Activation]) -> Iterator[int]:
+def former(pile: Sequence[Activation]) -> Iterator[int]:
     """The ids of the former models of a stack, the last one first."""
     for one in reversed(pile):
         if one.before_id is not None:
@@ -168,22 +168,22 @@ def remember(connection: Connection, source: str, people: Sequence[CompetenceWei
     db_passages.write_setting(connection, SETTING, json.dumps(told))
 
 
-def forget(connection: Connection) -> bool:
+def delete_weights(connection: Connection) -> bool:
     """Delete the weights; False if there were none."""
-    if remembered(connection) is None:
+    if read_weights(connection) is None:
         return False
     db_passages.write_setting(connection, SETTING, "")
     return True
 
 
-def remembered(connection: Connection) -> Remembered | None:
+def read_weights(connection: Connection) -> StoredWeights | None:
     """The stored weights; None if there are none, or the value is invalid."""
     return _read(db_passages.read_setting(connection, SETTING) or "")
 
 
 def of_votes(connection: Connection, votes: Sequence[Vote]) -> tuple[CompetenceWeight, ...]:
     """The weights of the annotators of these votes, as far as there are any."""
-    found = remembered(connection) if votes else None
+    found = read_weights(connection) if votes else None
     if found is None:
         return ()
     names = {vote.annotator for vote in votes if vote.counts}
@@ -191,7 +191,7 @@ def of_votes(connection: Connection, votes: Sequence[Vote]) -> tuple[CompetenceW
 
 
 @lru_cache(maxsize=4)
-def _read(text: str) -> Remembered | None:
+def _read(text: str) -> StoredWeights | None:
     if not text:
         return None
     try:
@@ -201,7 +201,7 @@ def _read(text: str) -> Remembered | None:
             for name, (accuracy, answers) in sorted(told["people"].items())
             if 0.0 <= float(accuracy) <= 1.0
         )
-        return Remembered(str(told["source"]), str(told["at"]), people)
+        return StoredWeights(str(told["source"]), str(told["at"]), people)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -538,7 +538,7 @@ HELD_BACK = "It was not to take over by itself."
 OTHERS = "Meanwhile {names} came into use, beside which it was not judged."
 
 
-def settled(
+def valid_verdict(
     connection: Connection, verdict: Mapping[str, object] | None, *, promote: bool
 ) -> dict[str, object]:
     """The verdict to apply: "candidate" if the given one does not apply any more."""
@@ -672,6 +672,6 @@ def _read_active(connection: Connection, task: str) -> Model | None:
 class Competences(Repository):
     """Figures by which votes weigh more or less in what is proposed."""
 
-    read = reads(remembered)
+    read = reads(read_weights)
     remember = writes_durably(remember)
-    forget = writes_durably(forget)
+    delete = writes_durably(delete_weights)

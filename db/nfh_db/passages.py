@@ -43,7 +43,7 @@ def find(connection: Connection, name: str) -> Annotator | None:
     return None if row is None else Annotator(*row)
 
 
-def everybody(connection: Connection) -> tuple[Annotator, ...]:
+def read_annotators(connection: Connection) -> tuple[Annotator, ...]:
     """Return all annotators, ordered by name."""
     return tuple(Annotator(*row) for row in connection.execute(ALL))
 
@@ -219,7 +219,7 @@ def guideline_version(connection: Connection) -> int | None:
 class People(Repository):
     """The annotators: people, models and rules."""
 
-    all = reads(everybody)
+    all = reads(read_annotators)
 
     def ensure(self, name: str, type: str = PERSON) -> Annotator:  # noqa: A002
         """Get or create the annotator; an existing one costs no write transaction.

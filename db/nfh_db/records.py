@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from nfh_models.domain import Anchor, Answer, Blocking, DifferenceNote, Kind, Passage
 
 if TYPE_CHECKING:
-    from nfh_db.answers import Doubted
+    from nfh_db.answers import ShownDoubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class CompetenceWeight:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class StoredWeights:
     """The stored competence weights. source: the measure, in words. people: sorted by name."""
 
     source: str
@@ -140,7 +140,7 @@ class FlagMark:
         """Start and end of the span, as files and the log store it."""
         return None if self.span is None else (self.span.start, self.span.end)
 
-    def trouble(self, anchor: Anchor, tokens: int) -> str:
+    def problem(self, anchor: Anchor, tokens: int) -> str:
         """Why its span is invalid for an anchor; "" if it is valid or absent.
 
         tokens: their number in the passage.
@@ -297,7 +297,7 @@ class AnchorItem:
     blind: bool = False
     """Whether letters replace the annotators' names, in shuffled order."""
 
-    doubted: "Doubted | None" = None
+    doubted: "ShownDoubt | None" = None
     """The doubt of a model that had not seen the gold; None if there is none, or no gold is
     shown."""
 

@@ -212,7 +212,7 @@ def _fields(answer: Answer) -> dict[str, Any]:
     }
 
 
-def said(value: AnswerValue | GoldValue) -> tuple[object, ...]:
+def content_of(value: AnswerValue | GoldValue) -> tuple[object, ...]:
     """Return what an answer says: without author, time, circumstances and comment."""
     return value.kind, value.heads, value.relation, value.sort, value.noun
 

@@ -23,12 +23,12 @@ from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Gold, Rule
 from nfh_db.serialization import (
     GoldValue,
+    content_of,
     decode_gold,
     decode_lemmas,
     encode,
     gold_value,
     json_of,
-    said,
 )
 from nfh_models.domain import Answer, Kind, Settled, SettlingRule, settle
 
@@ -62,7 +62,7 @@ Progress = Callable[[str, int], None]
 """Called with the phase of the work and the number of anchors done in it."""
 
 
-def silent(phase: str, done: int) -> None:
+def ignore(phase: str, done: int) -> None:
     """Ignore the progress."""
 
 
@@ -148,7 +148,7 @@ def run(
     *,
     least: int = 2,
     dry_run: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore,
 ) -> SettleReport:
     """Settle the votes on the anchors of a query, as one act of `me`.
 
@@ -278,7 +278,7 @@ def decide(
     made = gold_value(Gold(settled.answer, rule, None, base.at, of), None)
     if present is None:
         return SettledGold("new", gold=made)
-    if by_rule and present.votes == of and said(present) == said(made):
+    if by_rule and present.votes == of and content_of(present) == content_of(made):
         return SettledGold("same")
     return SettledGold("replaced", gold=made)
 

@@ -67,7 +67,7 @@ def _stat(pid: int) -> list[str]:
     return stat.rpartition(")")[2].split()
 
 
-def alive(pid: int, since: str | None) -> bool:
+def is_running(pid: int, since: str | None) -> bool:
     """True if process `pid` runs and, where start times are known, was started at `since`."""
     if not 0 < pid <= LARGEST:
         return False
@@ -140,7 +140,7 @@ def _left(name: str) -> bool:
     if found is None or found["machine"] != _machine():
         return False
     started = None if found["started"] == UNKNOWN else found["started"]
-    return not alive(int(found["pid"]), started)
+    return not is_running(int(found["pid"]), started)
 
 
 def _machine() -> str:
@@ -170,7 +170,7 @@ REASONS = {
 }
 
 
-def trouble(folder: Path) -> FolderProblem | None:
+def probe(folder: Path) -> FolderProblem | None:
     """Probe a folder with a small file.
 
     None where it can be written and shared, and for every other problem. The database itself

@@ -112,7 +112,7 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
     if remember:
         raise click.UsageError("--remember and --forget exclude each other")
     with Store.open(database) as store:
-        forgotten = store.competences.forget()
+        forgotten = store.competences.delete()
     if as_json:
         emit({"forgotten": forgotten})
     else:

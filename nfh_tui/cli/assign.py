@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from nfh_db.assignment_plan import Amount, AssignmentRequest, PersonProgress, days_ago
-from nfh_db.assignments import Dealt
+from nfh_db.assignments import AssignmentCounts
 from nfh_db.messages import counted, visible
 from nfh_db.records import Role
 from nfh_tui.cli.options import (
@@ -259,7 +259,7 @@ WORDS = 2
 # --- what was given out ---------------------------------------------------------------------
 
 
-def dealt_lines(dealt: Dealt, wanted: AssignmentRequest) -> list[str]:
+def dealt_lines(dealt: AssignmentCounts, wanted: AssignmentRequest) -> list[str]:
     total = sum(sum(counts.values()) for counts in dealt.given.values())
     answers = counted(wanted.each, "answer")
     lack = dealt.items - dealt.filled

@@ -89,7 +89,7 @@ def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
 
     text = _text_of(file)
     with open_database(db, writes=True) as store:
-        store.guidelines.begin(first_text())
+        store.guidelines.add_first(first_text())
         before = _one(store, None)
         saved, new = store.guidelines.add(text, store.people.ensure(me or user()))
         guide = guide_of(store.guidelines.all())

@@ -23,7 +23,7 @@ from nfh_tui.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from nfh_db.history import Past
+    from nfh_db.history import Timeline
     from nfh_db.records import HistoryLine
     from nfh_db.store import Store
 
@@ -77,7 +77,7 @@ def history(
     with open_database(db) as store:
         names = _names(store, people)
         if item is not None:
-            pasts: Iterable[Past] = [store.history.of_item(item, since=start, people=names)]
+            pasts: Iterable[Timeline] = [store.history.of_item(item, since=start, people=names)]
         else:
             me = known(store, names[0] if names else user())
             pasts = store.history.of_query(parsed, me, since=start, people=names)
@@ -115,7 +115,7 @@ def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
 # --- words ----------------------------------------------------------------------------------
 
 
-def _tell(pasts: "Iterable[Past]") -> None:
+def _tell(pasts: "Iterable[Timeline]") -> None:
     items = changes = 0
     for past in pasts:
         if items:
@@ -130,7 +130,7 @@ def _tell(pasts: "Iterable[Past]") -> None:
     tell(end if changes else "Nothing of this has happened.")
 
 
-def _rows(past: "Past") -> Iterator[str]:
+def _rows(past: "Timeline") -> Iterator[str]:
     from nfh_tui.services.history import block, changed
 
     split = f", {past.split}" if past.split else ""
@@ -143,7 +143,7 @@ def _rows(past: "Past") -> Iterator[str]:
         yield from (f"  {row}" for row in rest)
 
 
-def _context(past: "Past") -> str:
+def _context(past: "Timeline") -> str:
     """The item's words in brackets, with some of the text around them."""
     passage, anchor = past.passage, past.anchor
     if anchor.end > len(passage.tokens):
@@ -159,7 +159,7 @@ def _context(past: "Past") -> str:
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def _emit(pasts: "Iterable[Past]", path: Path) -> None:
+def _emit(pasts: "Iterable[Timeline]", path: Path) -> None:
     """One JSON object, written item by item: the history of a large database is long."""
     write = sys.stdout.write
     write(f'{{"db": {json.dumps(str(path))}, "items": [')
@@ -170,7 +170,7 @@ def _emit(pasts: "Iterable[Past]", path: Path) -> None:
     write(f'\n], "changes": {changes}}}\n')
 
 
-def _item(past: "Past") -> dict[str, object]:
+def _item(past: "Timeline") -> dict[str, object]:
     passage, anchor = past.passage, past.anchor
     return {
         **picked(past, "id=public_id anchor=anchor_id document split state"),
@@ -179,7 +179,7 @@ def _item(past: "Past") -> dict[str, object]:
     }
 
 
-def _change(line: "HistoryLine", past: "Past") -> dict[str, object]:
+def _change(line: "HistoryLine", past: "Timeline") -> dict[str, object]:
     from nfh_tui.services.history import changed
 
     told = changed(line, past.passage)

@@ -148,9 +148,9 @@ class JobReporter:
 
     def _note(self, noted: JobProgress) -> None:
         if not self._points:
-            self._store.jobs.note(self._job_id, noted)
+            self._store.jobs.update(self._job_id, noted)
         while self._points:
-            self._store.jobs.note(self._job_id, noted, self._points[0])
+            self._store.jobs.update(self._job_id, noted, self._points[0])
             del self._points[0]
 
 

@@ -393,7 +393,7 @@ def ensure_runner(store: "Store") -> bool:
     runner that was killed. Raises StoreError, and OSError if no process can be started.
     """
     _drop_ended()
-    if any(_recent(at) for _, at in _started) or store.jobs.waiting(claimable()) is None:
+    if any(_recent(at) for _, at in _started) or store.jobs.find_next(claimable()) is None:
         return False
     return start_runner(store.path)
 
@@ -521,7 +521,7 @@ class JobHeartbeat:
     def _beat(self) -> None:
         while not self._stop.wait(BETWEEN_BEATS):
             try:
-                if self._store.jobs.beat(self._job.id):
+                if self._store.jobs.write_heartbeat(self._job.id):
                     continue
             except (StoreError, sqlite3.Error):
                 continue  # full disk or locked file: the job itself will fail on it
@@ -720,7 +720,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tidily(), Store.open(asked.db) as store:
             _forget(store)
             work(store, _nobody, trainings=asked.trainings, fresh=True)
-            anew = store.jobs.waiting(claimable(), asked.trainings) is not None
+            anew = store.jobs.find_next(claimable(), asked.trainings) is not None
     except StoreError as error:
         sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1

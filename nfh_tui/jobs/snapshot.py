@@ -841,7 +841,7 @@ def _dealt(store: "Store", learnt: list[_Read], share: float | None) -> SplitPla
             elsewhere = {key: long_turns(text) for key, text in store.holdout.passages(others)}
         known = elsewhere | {one.passage_id: one.turns for one in found}
         planned = plan(found, dealt, known, store.holdout.labels(), share)
-        if store.holdout.deal(planned.new, len(dealt)):
+        if store.holdout.write_sides(planned.new, len(dealt)):
             return planned
 
 
@@ -899,5 +899,5 @@ def _note(store: "Store", units: Mapping[int, str], dev: Mapping[int, bool]) -> 
     while True:
         dealt = {one.passage_id: one.dev for one in store.holdout.sides()}
         new = [SplitSide(key, out, units[key]) for key, out in dev.items() if key not in dealt]
-        if store.holdout.deal(new, len(dealt)):
+        if store.holdout.write_sides(new, len(dealt)):
             return sum(dealt.get(key, False) and not out for key, out in dev.items())

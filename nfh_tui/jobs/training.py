@@ -78,7 +78,7 @@ from nfh_tui.services.training import (
 )
 
 if TYPE_CHECKING:
-    from nfh_db.jobs import Every, Job
+    from nfh_db.jobs import Job, Schedule
     from nfh_db.store import Store
     from nfh_tui.jobs.reporting import JobReporter
 
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
 FEWEST, MOST = 1, 1_000_000
 
 
-def set_every(store: "Store", number: int, new: "NewJob") -> "Every | None":
+def set_every(store: "Store", number: int, new: "NewJob") -> "Schedule | None":
     """Queue this training after every `number` decisions.
 
     The count starts when the last training of the task begins. Replaces the setting of the
@@ -101,7 +101,7 @@ def set_every(store: "Store", number: int, new: "NewJob") -> "Every | None":
     if not FEWEST <= number <= MOST:
         raise ValueError(f"after every {number} decisions: give {FEWEST} to {MOST:,}")
     before = next((one for one in store.retraining.all() if one.task == new.task), None)
-    store.retraining.put(new.task, number, new)
+    store.retraining.set_schedule(new.task, number, new)
     same = before is None or before.arguments == new.arguments
     return None if same else before
 
@@ -110,7 +110,7 @@ def stop_every(store: "Store", task: str) -> bool:
     """Train a task on demand only; returns False if it already was. Raises StoreError."""
     wanted = any(one.task == task for one in store.retraining.all())
     if wanted:
-        store.retraining.put(task, 0, None)
+        store.retraining.set_schedule(task, 0, None)
     return wanted
 
 
@@ -142,7 +142,7 @@ def too_few(store: "Store") -> dict[str, str]:
     return found
 
 
-def replaced(before: "Every") -> str:
+def replaced(before: "Schedule") -> str:
     """Describe the scheduled training that was replaced."""
     recipe = before.arguments.get("recipe")
     named = recipe if isinstance(recipe, str) else before.task
@@ -151,7 +151,7 @@ def replaced(before: "Every") -> str:
     return f"in place of {named}{of} after every {before.number:,}"
 
 
-def told(every: "Every", held: Mapping[str, str] | None = None) -> str:
+def told(every: "Schedule", held: Mapping[str, str] | None = None) -> str:
     """Describe a scheduled training and its count. held: reasons why due tasks wait."""
     recipe = every.arguments.get("recipe")
     what = f"{every.task} ({recipe})" if isinstance(recipe, str) else every.task
@@ -239,7 +239,7 @@ def _left(note: _Note) -> bool:
     """Return True if the process of a note is gone, or is this one."""
     if note.place != system.place():
         return True
-    return note.pid == os.getpid() or not system.alive(note.pid, note.started)
+    return note.pid == os.getpid() or not system.is_running(note.pid, note.started)
 
 
 def _remove(store: "Store", note: _Note) -> None:
@@ -828,7 +828,7 @@ class _Attempt:
         model = self.home / MODEL
         verdict = judge(store, snapshot, model, self.report.step, parser=order.parser)
         # Another process may have claimed the job and be moving its own model.
-        if not store.jobs.beat(self.job.id):
+        if not store.jobs.write_heartbeat(self.job.id):
             raise JobGoneError(CANCELLED)
         with placed(store, self.home, model, order.recipe) as (folder, digest):
             new = NewModel(

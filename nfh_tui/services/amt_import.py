@@ -232,7 +232,7 @@ class AmtContext:
         key = (row.context, row.html, row.target, row.start, row.end, row.sentence)
         found = self._anchors.get(key)
         if found is None:
-            worded = amt.Worded(context, self._tokens, passage.turns)
+            worded = amt.Context(context, self._tokens, passage.turns)
             try:
                 found = amt.find_anchor(worded, amt.AmtTarget(*key[2:]), spans)
             except UnusableRow as error:

@@ -26,7 +26,7 @@ from nfh_models.domain import rule_id
 from nfh_models.errors import ModelsError
 
 if TYPE_CHECKING:
-    from nfh_db.guidelines import Guideline, Tagged
+    from nfh_db.guidelines import Guideline, TagCount
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -428,7 +428,7 @@ class RuleCount:
 
 
 def counts_of(
-    guide: Guide, items: Mapping[str, int], tagged: "Iterable[Tagged]"
+    guide: Guide, items: Mapping[str, int], tagged: "Iterable[TagCount]"
 ) -> Mapping[str, RuleCount]:
     """How often each rule was used, by its id. items: with each tag, by the rule's id."""
     found = {rule: RuleCount(number) for rule, number in items.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from nfh_db.errors import FullError
-from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, earlier, last_changed, piles
+from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, former, last_changed, stacks
 from nfh_models import small
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import (
@@ -166,7 +166,7 @@ def set_up(store: "Store") -> None:
     from nfh_tui.services.guidelines import first_text
 
     ensure_small(store)
-    store.guidelines.begin(first_text())
+    store.guidelines.add_first(first_text())
 
 
 def ensure_small(store: "Store") -> int | None:
@@ -530,13 +530,13 @@ def roll_back(store: "Store", task: str | None = None, *, who: str = "") -> Roll
     tasks = last_changed(activations) if task is None else (task,)
     if not tasks:
         raise NoEarlierModelError(NOTHING.format(of=""))
-    changes = piles(activations)
+    changes = stacks(activations)
     models = {one.id: one for one in store.models.all()}
     before = in_use(store)
     passed_over: dict[str, str] = {}
     wanted = {}
     for one in tasks:
-        candidates = [models[it] for it in earlier(changes[one]) if it in models]
+        candidates = [models[it] for it in former(changes[one]) if it in models]
         found = _first_usable(store, candidates, before.get(one), passed_over)
         if found is None and passed_over:
             reasons = "; ".join(passed_over.values())

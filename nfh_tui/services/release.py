@@ -45,7 +45,7 @@ from nfh_tui.services.agreement import SampleCorpus, judged
 
 if TYPE_CHECKING:
     from nfh_db.guidelines import Guideline
-    from nfh_db.items import Frozen
+    from nfh_db.items import ReleaseSnapshot
     from nfh_db.store import Store
     from nfh_models.agreement.measure import AnsweredAnchor
     from nfh_models.agreement.report import Agreement
@@ -530,7 +530,7 @@ class Contents:
     tally: ReleaseCounts
     rows: ReleaseRows
     agreement: "Agreement"
-    frozen: "Frozen"
+    frozen: "ReleaseSnapshot"
     names: ReleaseNames
     files: Counter[str]
     kept: "tuple[Guideline, ...]"
@@ -671,7 +671,7 @@ def record_of(ballot: Ballot) -> ExportRecord:
 
 def _write_rows(
     folder: NewFolder,
-    frozen: "Frozen",
+    frozen: "ReleaseSnapshot",
     query: Query,
     stems: FileNames,
     homes: dict[bytes, str | None],
@@ -693,7 +693,7 @@ def _write_rows(
 
 
 def _write_guidelines(
-    folder: NewFolder, frozen: "Frozen", tally: ReleaseCounts
+    folder: NewFolder, frozen: "ReleaseSnapshot", tally: ReleaseCounts
 ) -> "tuple[Guideline, ...]":
     """Write the guidelines that hold, and those that answers of the release name."""
     versions = frozen.guidelines()

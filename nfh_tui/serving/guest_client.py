@@ -64,7 +64,7 @@ class GuestClient(StoreClient):
             workspace.save_view: Access.ANNOTATOR,
             self.rescue_all: Access.ANNOTATOR,  # see `rescue`
             edits.replace_anchor: Access.ADJUDICATOR,
-            store.guidelines.begin: Access.ADJUDICATOR,
+            store.guidelines.add_first: Access.ADJUDICATOR,
             store.guidelines.add: Access.ADJUDICATOR,
         }
 

@@ -564,7 +564,7 @@ def opened(call: ServeOptions) -> Iterator[Service]:
         for guest in call.guests:
             store.people.ensure(guest.name)
         # The first guest may be a reader, who cannot write the guidelines.
-        store.guidelines.begin(first_text())
+        store.guidelines.add_first(first_text())
     with listen(call.host, call.port) as listening:
         address = Address(call.host, listening.getsockname()[1], call.public_url)
         guests = Guests(call.guests)

@@ -128,7 +128,7 @@ class GuidelinesController(Controller):
         if last is None:
             with suppress(StoreError):
                 await self.client.write(
-                    self.store.guidelines.begin, await asyncio.to_thread(first_text)
+                    self.store.guidelines.add_first, await asyncio.to_thread(first_text)
                 )
                 last = await self.client.read(self.store.guidelines.read)
         if last is None or last.version == self.state.guidelines.version:

@@ -60,7 +60,7 @@ def _running(store: Store) -> None:
         if judged:
             figures["score"] = 0.78 - 0.12 * exp(-judged / 2)
         progress = JobProgress("training, epoch 2", done, STEPS, figures)
-        store.jobs.note(job_id, progress, JobPoint(done, figures))
+        store.jobs.update(job_id, progress, JobPoint(done, figures))
     lines = (AT.format(place, words) for place, words in enumerate(LOG_LINES))
     job = store.jobs.all()[0]
     (job_folder(store.path, job) / LOG).write_text("".join(lines), "utf-8")

@@ -291,14 +291,14 @@ def with_half(layout: str, place: str) -> bytes:
         row[place][0] = HALF
         return f"{good}\n{json.dumps(row)}\n".encode()
     if layout == "gold":
-        from nfh_db.formats.gold import spelled
+        from nfh_db.formats.gold import compact_json
 
         row = json.loads(good)
         if isinstance(row[place], list):
             row[place][0] = HALF
         else:
             row[place] = HALF
-        return f"{good}\n".encode() + spelled(row).encode("utf-8", "surrogatepass") + b"\n"
+        return f"{good}\n".encode() + compact_json(row).encode("utf-8", "surrogatepass") + b"\n"
     head = b"text\tind_s\tind_e\ty\n" if layout == "nfh-ident" else b"Ann: one\n"
     return head + good.encode() + HALF.encode("utf-8", "surrogatepass") + b"\n"
 

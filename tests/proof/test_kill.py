@@ -104,7 +104,7 @@ def test_a_process_that_nobody_asked_after_is_dead() -> None:
     # It has ended once its end of the pipe is closed, and nobody has waited for it yet.
     child.stdout.read()
     for _ in range(1000):
-        if not system.alive(child.pid, since):
+        if not system.is_running(child.pid, since):
             break
     else:
         pytest.fail("a process that has ended counts as alive")

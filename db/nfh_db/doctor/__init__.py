@@ -5,7 +5,7 @@ the store's own checks; `content_checks` checks what people did and `file_checks
 else. Import from this package; tests may import the modules. The store does not import it.
 """
 
-from nfh_db.doctor.rows import Check, DoctorFinding, Repair, Where
+from nfh_db.doctor.rows import Check, DoctorFinding, Place, Repair
 from nfh_db.doctor.runner import CHECKS, CheckResult, Repaired, Report, examine, repair
 
 __all__ = [
@@ -13,10 +13,10 @@ __all__ = [
     "Check",
     "CheckResult",
     "DoctorFinding",
+    "Place",
     "Repair",
     "Repaired",
     "Report",
-    "Where",
     "examine",
     "repair",
 ]

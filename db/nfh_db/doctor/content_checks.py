@@ -15,15 +15,15 @@ from nfh_db.doctor.rows import (
     DatabaseSnapshot,
     Fault,
     PassageChunk,
+    Place,
     Repair,
-    Where,
 )
 from nfh_db.event_log import DECODERS, PEOPLE, Key, Mismatch, mismatches
 from nfh_db.messages import reason_of
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import (
     answer_of,
-    said,
+    content_of,
 )
 from nfh_models.domain import Anchor, Passage, SettlingRule, settle
 
@@ -39,7 +39,7 @@ def answers(chunk: PassageChunk) -> Iterator[Fault]:
         for row in chunk.answers.get(anchor.id, ()):
             what = chunk.trouble_of(row.checked, anchor)
             if what:
-                yield Fault(what, Where("answer", row.id, anchor.id))
+                yield Fault(what, Place("answer", row.id, anchor.id))
 
 
 def _anchor_faults(
@@ -48,7 +48,7 @@ def _anchor_faults(
     for anchor in chunk.anchors:
         what = trouble(anchor)
         if what:
-            yield Fault(what, Where(table, anchor.id, anchor.id))
+            yield Fault(what, Place(table, anchor.id, anchor.id))
 
 
 def golds(chunk: PassageChunk) -> Iterator[Fault]:
@@ -94,7 +94,7 @@ def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
     if answer.removed:
         return f"it points to answer {answer.id}, which was withdrawn"
     comments = answer.value.comment, gold.value.comment
-    if said(answer.value) != said(gold.value) or comments[0] != comments[1]:
+    if content_of(answer.value) != content_of(gold.value) or comments[0] != comments[1]:
         return f"it says something else than answer {answer.id}, which it points to"
     return ""
 
@@ -164,7 +164,7 @@ def summaries(chunk: PassageChunk) -> Iterator[Fault]:
             )
             if there != should
         ]
-        yield Fault("; ".join(wrong), Where("anchor", anchor.id, anchor.id), Repair.SUMMARIES)
+        yield Fault("; ".join(wrong), Place("anchor", anchor.id, anchor.id), Repair.SUMMARIES)
 
 
 def _cell(value: object) -> str:
@@ -187,17 +187,17 @@ def differences(chunk: PassageChunk) -> Iterator[Fault]:
             (
                 "expert_difference",
                 chunk.experts.get(anchor.id, []),
-                db_answers.decided(anchor.id, wanted.experts),
+                db_answers.expert_rows(anchor.id, wanted.experts),
             ),
             (
                 "gold_difference",
                 chunk.by_gold.get(anchor.id, []),
-                db_answers.judged(anchor.id, people, wanted.by_gold),
+                db_answers.gold_rows(anchor.id, people, wanted.by_gold),
             ),
         ):
             if there != should:
                 what = f"its {len(there)} rows are not the {len(should)} that its answers give"
-                yield Fault(what, Where(table, None, anchor.id), Repair.SUMMARIES)
+                yield Fault(what, Place(table, None, anchor.id), Repair.SUMMARIES)
 
 
 def assignments(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
@@ -205,7 +205,7 @@ def assignments(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for row in snapshot.connection.execute(ASSIGNMENTS).fetchall():
         what = _assignment_trouble(snapshot.connection, *row[1:])
         if what:
-            yield Fault(what, Where("assignment", row[0], row[1]), Repair.ASSIGNMENTS)
+            yield Fault(what, Place("assignment", row[0], row[1]), Repair.ASSIGNMENTS)
 
 
 def _assignment_trouble(
@@ -287,7 +287,7 @@ def events(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         if before is None and after is None and not what:
             what = "it says neither what was nor what came"
         if what:
-            yield Fault(what, Where("event", id_, anchor))
+            yield Fault(what, Place("event", id_, anchor))
 
 
 def _key_trouble(entity: str, annotator: int | None, name: str) -> str:
@@ -317,13 +317,13 @@ def replayed(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         yield Fault(_mismatch_words(found, names), _where(found))
 
 
-def _where(found: Mismatch) -> Where:
+def _where(found: Mismatch) -> Place:
     entity, anchor, annotator, name = found.key
     if found.event is not None:
-        return Where("event", found.event, anchor)
+        return Place("event", found.event, anchor)
     if annotator is None:
-        return Where(entity, anchor, anchor)
-    return Where(entity, f"{anchor}, {annotator}, {name}", anchor)
+        return Place(entity, anchor, anchor)
+    return Place(entity, f"{anchor}, {annotator}, {name}", anchor)
 
 
 def _mismatch_words(found: Mismatch, names: dict[int, str]) -> str:
@@ -380,25 +380,25 @@ def acts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         how = {"undo": "undone it", "redo": "done it again"}.get(last)
         what = f"the last act about it has {how}" if how else "no act is there that undid it"
         yield Fault(
-            f"it is marked as {'' if undone else 'not '}undone, but {what}", Where("act", id_)
+            f"it is marked as {'' if undone else 'not '}undone, but {what}", Place("act", id_)
         )
     for id_, kind, target in run(TARGETS):
         of = "names no act" if target is None else f"names act {target}"
-        yield Fault(f"it is of kind {kind}, but {of}", Where("act", id_))
+        yield Fault(f"it is of kind {kind}, but {of}", Place("act", id_))
     for id_, kind in run(WITHOUT_BATCH):
-        yield Fault(f"it is of kind {kind}, but names no batch", Where("act", id_))
+        yield Fault(f"it is of kind {kind}, but names no batch", Place("act", id_))
     for id_, summary in run(EMPTY):
-        yield Fault(f"“{summary}” changed nothing: its events are missing", Where("act", id_))
+        yield Fault(f"“{summary}” changed nothing: its events are missing", Place("act", id_))
     for id_, anchor, kind, target in run(WRONG_REVERSALS):
         what = f"it is part of the {kind} of act {target}, but not what that act did"
-        yield Fault(what, Where("event", id_, anchor))
+        yield Fault(what, Place("event", id_, anchor))
 
 
 def passages(chunk: PassageChunk) -> Iterator[Fault]:
     """The offsets, lemmas and turns of each passage can be decoded."""
     for row in chunk.passages.values():
         if row.trouble:
-            yield Fault(row.trouble, Where("passage", row.id))
+            yield Fault(row.trouble, Place("passage", row.id))
 
 
 def digests(chunk: PassageChunk) -> Iterator[Fault]:
@@ -407,9 +407,9 @@ def digests(chunk: PassageChunk) -> Iterator[Fault]:
         if row.passage is None:
             continue
         if bytes.fromhex(row.passage.digest) != row.digest:
-            yield Fault("its digest is not that of its content", Where("passage", row.id))
+            yield Fault("its digest is not that of its content", Place("passage", row.id))
         elif row.passage.words_digest != row.words_digest:
-            yield Fault("the digest of its words is not theirs", Where("passage", row.id))
+            yield Fault("the digest of its words is not theirs", Place("passage", row.id))
 
 
 def spans(chunk: PassageChunk) -> Iterator[Fault]:
@@ -445,9 +445,9 @@ def proposals(chunk: PassageChunk) -> Iterator[Fault]:
         if passage is None:
             continue
         for mark in marks:
-            what = mark.trouble(Anchor(anchor.start, anchor.stop), len(passage.tokens))
+            what = mark.problem(Anchor(anchor.start, anchor.stop), len(passage.tokens))
             if what:
-                where = Where("flag", f"{anchor_id}, {mark.annotator}, {mark.name}", anchor_id)
+                where = Place("flag", f"{anchor_id}, {mark.annotator}, {mark.name}", anchor_id)
                 yield Fault(what, where)
 
 

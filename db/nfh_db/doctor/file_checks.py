@@ -19,12 +19,12 @@ from nfh_db.connection import (
     OLDEST_SQLITE,
     SCHEMA_VERSION,
     Connection,
-    beside,
     connect,
+    sidecar,
     sqlite3,
 )
 from nfh_db.database import holds_without_log
-from nfh_db.doctor.rows import READ_ERRORS, DatabaseSnapshot, Fault, Repair, Where
+from nfh_db.doctor.rows import READ_ERRORS, DatabaseSnapshot, Fault, Place, Repair
 from nfh_db.errors import QueryError
 from nfh_db.messages import reason_of
 from nfh_db.predictions import decode_weights
@@ -86,7 +86,7 @@ def header(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     if applied != SCHEMA_VERSION:
         yield Fault(
             f"the header says schema {SCHEMA_VERSION}, but {applied} migrations are noted",
-            Where("_sqlite_migrations"),
+            Place("_sqlite_migrations"),
         )
 
 
@@ -106,7 +106,7 @@ NO_DATABASE = (
 
 def about_log(path: Path, broken: Collection[str]) -> Iterator[str]:
     """Notes on logs that seem to be missing or left behind. broken: names of checks."""
-    log = beside(path, LOG)
+    log = sidecar(path, LOG)
     if holds_without_log(path) and {"pages", "schema", "references"} & set(broken):
         yield LEFT_BEHIND.format(log=log.name)
     elif "pages" in broken and not log.exists():
@@ -152,12 +152,12 @@ def _unreadable(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
             if snapshot.timed_out:
                 raise
             yield Fault(
-                f"pages of it, or of its indexes, cannot be read ({error})", Where(table)
+                f"pages of it, or of its indexes, cannot be read ({error})", Place(table)
             )
         else:
             lines = [line for (text,) in found for line in text.splitlines()]
             yield from (
-                Fault(line, Where(table)) for line in lines if line not in ("ok", HEADING)
+                Fault(line, Place(table)) for line in lines if line not in ("ok", HEADING)
             )
 
 
@@ -165,13 +165,13 @@ def _page_fault(line: str, roots: dict[int, tuple[str, str, str]]) -> Fault:
     """A line of the integrity check, with the table or index that it names."""
     index = INDEX_LINE.search(line)
     if index is not None:
-        return Fault(line, Where(index[1]), Repair.INDEXES, index[1])
+        return Fault(line, Place(index[1]), Repair.INDEXES, index[1])
     tree = TREE_LINE.match(line)
     found = roots.get(int(tree[1])) if tree else None
     if found is None:
         return Fault(line)
     type_, name, _ = found
-    return Fault(f"{line} ({type_} {name})", Where(name))
+    return Fault(f"{line} ({type_} {name})", Place(name))
 
 
 def references(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
@@ -184,7 +184,7 @@ def references(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         # Only references of jobs may be emptied: they are notes.
         repair, target = (Repair.JOBS, str(row)) if table == "job" else (None, "")
         what = f"{column} refers to a row of {parent} that is missing"
-        yield Fault(what, Where(table, row), repair, target)
+        yield Fault(what, Place(table, row), repair, target)
 
 
 def schema(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
@@ -193,15 +193,15 @@ def schema(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     wanted = schema_parts.expected(snapshot.version) | schema_parts.expected(SCHEMA_VERSION)
     for part in schema_parts.missing(snapshot.connection, snapshot.version):
         repair = Repair.INDEXES if part.type == "index" else None
-        yield Fault(f"the {part.key} is missing", Where(part.name), repair, part.name)
+        yield Fault(f"the {part.key} is missing", Place(part.name), repair, part.name)
     for part in snapshot.foreign:
         if part.key not in wanted:
             what = f"the {part.key} is none of nfh-tui's"
-            yield Fault(what, Where(part.name), Repair.PARTS, part.key)
+            yield Fault(what, Place(part.name), Repair.PARTS, part.key)
             continue
         repair = Repair.PARTS if part.type == "index" else None
         what = f"the {part.key} is not built as it should be"
-        yield Fault(what, Where(part.name), repair, part.key)
+        yield Fault(what, Place(part.name), repair, part.key)
 
 
 # `references` checks that the anchor and the model exist.
@@ -219,7 +219,7 @@ def identifications(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     ):
         what = _identification_trouble(bool(nfh), rule, score, weights, task)
         if what:
-            yield Fault(what, Where("identification", f"{anchor}, {model}", anchor))
+            yield Fault(what, Place("identification", f"{anchor}, {model}", anchor))
 
 
 def _identification_trouble(
@@ -305,9 +305,9 @@ def jobs(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         for id_, *values in run(statement):
             yield _job_fault(words.format(*values), id_)
     for id_, number in run(POINTS):
-        where = Where("job_point", f"{id_}, {number}")
+        where = Place("job_point", f"{id_}, {number}")
         yield Fault("a point of a curve cannot be read", where, Repair.JOBS, str(id_))
-    for id_, pid in db_jobs.lost(snapshot.connection):
+    for id_, pid in db_jobs.find_dead(snapshot.connection):
         if pid is not None:
             snapshot.notes.append(
                 f"job {id_} was left by its process {pid}; the next runner goes on with it, as "
@@ -316,7 +316,7 @@ def jobs(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
 
 
 def _job_fault(what: str, job_id: int) -> Fault:
-    return Fault(what, Where("job", job_id), Repair.JOBS, str(job_id))
+    return Fault(what, Place("job", job_id), Repair.JOBS, str(job_id))
 
 
 def repair_job(connection: Connection, job_id: int) -> None:
@@ -389,14 +389,14 @@ def imports(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for row in snapshot.connection.execute(UNFINISHED).fetchall():
         batch = _unfinished(*row)
         if batch is None:
-            yield Fault("what it has still to do cannot be read", Where("batch", row[0]))
+            yield Fault("what it has still to do cannot be read", Place("batch", row[0]))
         elif batches.is_alive(batch):
             snapshot.notes.append(
                 f"{batch.name} is under way in process {batch.pid}; what it is changing was "
                 "left out of some checks"
             )
         elif _is_still_dead(snapshot, batch):
-            yield Fault(_unfinished_words(batch), Where("batch", batch.id), Repair.IMPORTS)
+            yield Fault(_unfinished_words(batch), Place("batch", batch.id), Repair.IMPORTS)
 
 
 def _unfinished_words(batch: Unfinished) -> str:
@@ -431,10 +431,10 @@ def sources(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for id_, name, wanted, there in snapshot.connection.execute(ROWS):
         if wanted != there:
             what = f"{name} came with {wanted:,} rows, {there:,} are kept"
-            yield Fault(what, Where("batch", id_))
+            yield Fault(what, Place("batch", id_))
     for id_, anchor, line, readable in snapshot.connection.execute(BAD_SOURCE_ROWS):
         what = f"its line is {line}" if readable else "its labels cannot be read"
-        yield Fault(what, Where("source_row", id_, anchor))
+        yield Fault(what, Place("source_row", id_, anchor))
 
 
 def drafts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
@@ -446,13 +446,13 @@ def drafts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
             (snapshot.read_draft or msgspec.json.decode)(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             key = f"{anchor}, {annotator}, {role}"
-            yield Fault(f"it cannot be read: {reason_of(error)}", Where("draft", key, anchor))
+            yield Fault(f"it cannot be read: {reason_of(error)}", Place("draft", key, anchor))
     for annotator, name, query in snapshot.connection.execute(VIEWS):
         try:
             parse(query)
         except QueryError as error:
             key = f"{annotator}, {name}"
-            yield Fault(f"its query cannot be understood: {error}", Where("saved_view", key))
+            yield Fault(f"its query cannot be understood: {error}", Place("saved_view", key))
 
 
 def predictions(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
@@ -462,7 +462,7 @@ def predictions(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     ):
         what = _prediction_trouble(choice, second, scores, words)
         if what:
-            yield Fault(what, Where("prediction", f"{anchor}, {model}", anchor))
+            yield Fault(what, Place("prediction", f"{anchor}, {model}", anchor))
 
 
 def _prediction_trouble(choice: str, second: str | None, scores: bytes, words: int) -> str:
@@ -488,13 +488,13 @@ def notes(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     """
     for statement in SETTINGS:
         for table, id_ in snapshot.connection.execute(statement):
-            yield Fault("JSON that it keeps cannot be read", Where(table, id_))
+            yield Fault("JSON that it keeps cannot be read", Place(table, id_))
     for id_, anchor, expected in snapshot.connection.execute(EXPECTED):
         what = _expected_trouble(expected)
         if what:
             yield Fault(
                 f"the gold that it expects cannot be read: {what}",
-                Where("assignment", id_, anchor),
+                Place("assignment", id_, anchor),
             )
 
 
@@ -511,10 +511,10 @@ def _expected_trouble(expected: str) -> str:
 def leftovers(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     """No document is without passage, and no anchor without import or event."""
     for id_, name in snapshot.connection.execute(EMPTY_DOCUMENTS):
-        yield Fault(f"{name} holds no passage", Where("document", id_))
+        yield Fault(f"{name} holds no passage", Place("document", id_))
     for (id_,) in snapshot.connection.execute(UNLOGGED_ANCHORS):
         what = "no import and no person made it: the log does not know it"
-        yield Fault(what, Where("anchor", id_, id_))
+        yield Fault(what, Place("anchor", id_, id_))
 
 
 # SQLite's integrity check skips CHECK constraints in a file that is opened read-only.
@@ -533,7 +533,7 @@ def values(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         for condition in conditions(part.sql) if columns else ():
             statement = _statement(table, columns, condition)
             for key, item in snapshot.connection.execute(statement):
-                yield Fault(f"it does not hold that {condition}", Where(table, key, item))
+                yield Fault(f"it does not hold that {condition}", Place(table, key, item))
 
 
 def conditions(sql: str) -> Iterator[str]:

@@ -60,7 +60,7 @@ REPAIR_WORDS: dict[Repair, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Place:
     """The place of a fault."""
 
     table: str = ""
@@ -76,7 +76,7 @@ class Fault:
 
     what: str
     """A description without the place."""
-    where: Where = Where()
+    where: Place = Place()
     repair: Repair | None = None
     target: str = ""
     """What to repair where that is no item: an index, a part of the schema or a job."""
@@ -88,7 +88,7 @@ class DoctorFinding:
 
     check: str
     what: str
-    where: Where
+    where: Place
     repairable: bool
     how: str
     """What to do about it."""

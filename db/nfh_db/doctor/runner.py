@@ -31,8 +31,8 @@ from nfh_db.doctor.rows import (
     DoctorFinding,
     Fault,
     PassageChunk,
+    Place,
     Repair,
-    Where,
 )
 from nfh_db.errors import DamagedFileError, StoreError
 from nfh_db.serialization import json_of
@@ -299,7 +299,7 @@ class _Examination:
                 self._progress(name, 0, self._anchors)
                 self._snapshot.on_progress = partial(self._report_progress, name)
                 with self._snapshot.time_limit():
-                    self._collect(outcome, check_database(self._snapshot), Where())
+                    self._collect(outcome, check_database(self._snapshot), Place())
         by_passage = [
             outcome for outcome in self._outcomes if outcome.check.check_chunk is not None
         ]
@@ -310,7 +310,7 @@ class _Examination:
     def _report_progress(self, name: str, done: int) -> None:
         self._progress(name, done, self._anchors)
 
-    def _collect(self, outcome: CheckResult, faults: Iterator[Fault], where: Where) -> None:
+    def _collect(self, outcome: CheckResult, faults: Iterator[Fault], where: Place) -> None:
         try:
             for fault in faults:
                 self._add(outcome, fault)
@@ -343,7 +343,7 @@ class _Examination:
         limit = CHUNK_SIZE
         while after is not None:
             if self._snapshot.timed_out:
-                self._add(outcomes[0], Fault(OUT_OF_TIME, Where("passage", after)))
+                self._add(outcomes[0], Fault(OUT_OF_TIME, Place("passage", after)))
                 return
             try:
                 chunk, last = rows.read(self._snapshot.connection, after, limit)
@@ -362,7 +362,7 @@ class _Examination:
     def _check_chunk(self, outcome: CheckResult, chunk: PassageChunk) -> None:
         if outcome.check.check_chunk is not None and chunk.passages:
             first = next(iter(chunk.passages))
-            self._collect(outcome, outcome.check.check_chunk(chunk), Where("passage", first))
+            self._collect(outcome, outcome.check.check_chunk(chunk), Place("passage", first))
 
     def _skip_unreadable(
         self, outcome: CheckResult, after: int, error: Exception
@@ -380,7 +380,7 @@ class _Examination:
             broken = None
         if broken is None:
             what = f"it and what follows cannot be read: {_words(error)}"
-        self._add(outcome, Fault(what, Where("passage", broken or after + 1)))
+        self._add(outcome, Fault(what, Place("passage", broken or after + 1)))
         return broken
 
     def report(self, seconds: float) -> Report:
@@ -550,7 +550,7 @@ def _refuse_damage(path: Path, report: Report) -> None:
 def keep_copy(path: Path) -> Path:
     """Copy the database, damaged or not, to a new file beside it."""
     place = path.with_name(database.dated_name(path, "before-repair"))
-    with at_one_moment(path) as (reader, _), database.written(place) as partial:
+    with at_one_moment(path) as (reader, _), database.atomic_file(place) as partial:
         database.copy_pages(reader, partial, place)
     return place
 

@@ -631,7 +631,7 @@ class AmtTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class Context:
     """A context with the tokens of its turns: code points [start, end) of its text."""
 
     context: ContextText
@@ -643,7 +643,7 @@ class Worded:
         return bisect_right(self.turns, token, key=lambda turn: turn.end)
 
 
-def find_anchor(worded: Worded, target: AmtTarget, tokenize: Tokenize) -> tuple[Anchor, bool]:
+def find_anchor(worded: Context, target: AmtTarget, tokenize: Tokenize) -> tuple[Anchor, bool]:
     """The number's tokens, and whether the file gives its position.
 
     Candidates are the occurrences of the number's text at token bounds. They are narrowed by
@@ -668,7 +668,7 @@ def find_anchor(worded: Worded, target: AmtTarget, tokenize: Tokenize) -> tuple[
     return places[left[0]], given
 
 
-def _places(worded: Worded, target: AmtTarget) -> dict[Span, Anchor]:
+def _places(worded: Context, target: AmtTarget) -> dict[Span, Anchor]:
     """The tokens of each candidate, by its letters. Raises UnusableRow if there is none."""
     words = target.text.strip()
     if not words:
@@ -691,7 +691,7 @@ def _places(worded: Worded, target: AmtTarget) -> dict[Span, Anchor]:
     return places
 
 
-def _in_sentence(worded: Worded, target: AmtTarget, places: dict[Span, Anchor]) -> set[Span]:
+def _in_sentence(worded: Context, target: AmtTarget, places: dict[Span, Anchor]) -> set[Span]:
     sentence = "".join(target.sentence.split())
     spans = [
         (first, first + len(sentence))
@@ -714,7 +714,7 @@ def _standing(text: str, wanted: str) -> Iterator[int]:
         place = text.find(wanted, place + 1)
 
 
-def _in_reach(worded: Worded, anchor: Anchor) -> bool:
+def _in_reach(worded: Context, anchor: Anchor) -> bool:
     rank = worded.turn_of(anchor.start)
     return rank <= TURNS_BEFORE and len(worded.turns) - 1 - rank <= TURNS_BEHIND
 
@@ -723,7 +723,7 @@ def _in_reach(worded: Worded, anchor: Anchor) -> bool:
 
 
 def _by_index(
-    worded: Worded, target: AmtTarget, places: dict[Span, Anchor], tokenize: Tokenize
+    worded: Context, target: AmtTarget, places: dict[Span, Anchor], tokenize: Tokenize
 ) -> set[Span]:
     """The candidates to which the indices lead in some interpretation."""
     start, end = whole_number(target.start), whole_number(target.end)
@@ -739,7 +739,7 @@ def _by_index(
     return found & places.keys()
 
 
-def _sentences(worded: Worded, given: str) -> Iterator[tuple[str, list[int]]]:
+def _sentences(worded: Context, given: str) -> Iterator[tuple[str, list[int]]]:
     """Each possible sentence, with the numbers of letters that precede its occurrences.
 
     Without a sentence in the file, each turn, with its speaker and without.

@@ -23,16 +23,17 @@ from nfh_db.formats.brat_document import (
     NOTES,
     SUFFIX,
     TEXT,
+    Author,
     CarriedDocument,
     Folders,
     LineError,
     Name,
-    Party,
     SideFile,
     Standoff,
     counting,
     covering,
     documents,
+    file_text,
     fragments,
     kept_items,
     labels_of,
@@ -47,7 +48,6 @@ from nfh_db.formats.brat_document import (
     side_of,
     split_of_folder,
     surface,
-    written,
 )
 from nfh_db.formats.dialog import block_of_lines
 from nfh_db.formats.files import Folder, split_of_name
@@ -124,7 +124,7 @@ class BratWriter:
         folders = Folders()
         yield CONF, configuration(self._names).encode()
         for number, of_passage in enumerate(by_passage(records), 1):
-            text, replaced = written(of_passage[0].passage.text)
+            text, replaced = file_text(of_passage[0].passage.text)
             encoded = text.encode()
             parts = parts_in(of_passage)
             for party in _parties(of_passage, parts):
@@ -138,15 +138,15 @@ class BratWriter:
 
 def _parties(
     records: Sequence[ExportRecord], parts: Sequence[CarriedDocument]
-) -> list[Party | None]:
+) -> list[Author | None]:
     """The gold, and everybody with a vote, a flag or carried lines in the passage."""
-    found: dict[Party | None, None] = {None: None}
+    found: dict[Author | None, None] = {None: None}
     found |= dict.fromkeys(part.by for part in parts)
     for record in records:
-        found |= dict.fromkeys(map(Party.of, record.votes))
+        found |= dict.fromkeys(map(Author.of, record.votes))
         answered = {vote.annotator for vote in record.votes}
         flagged = (f.annotator for f in record.flags if f.annotator not in answered)
-        found |= dict.fromkeys(map(Party.annotator, flagged))
+        found |= dict.fromkeys(map(Author.annotator, flagged))
     return list(found)
 
 
@@ -167,7 +167,7 @@ class _Document:
         self._lines: list[str] = []
         self._ids: Counter[str] = Counter()
 
-    def lines(self, records: Sequence[ExportRecord], party: Party | None) -> bytes:
+    def lines(self, records: Sequence[ExportRecord], party: Author | None) -> bytes:
         """The lines for the numbers of one passage and the answers of one party."""
         carried = [part for part in self._parts if part.by == party]
         for part in carried:
@@ -175,7 +175,7 @@ class _Document:
         for record in records:
             answer = record.gold.answer if party is None and record.gold else None
             for vote in record.votes:
-                if answer is None and Party.of(vote) == party:
+                if answer is None and Author.of(vote) == party:
                     answer = vote.answer
             number = self._graph(record_graph(record, answer))
             for flag in own_flags(record, party):
@@ -260,7 +260,7 @@ class BratDocument:
 
     ann: str
     """The name of its `.ann` file."""
-    party: Party | None
+    party: Author | None
     side: SideFile | None
     text: str
     """As it was exported."""
@@ -284,7 +284,7 @@ def document(
     ann: str,
     content: str,
     text: str,
-    party: Party | None,
+    party: Author | None,
     side: SideFile | None,
     how: ReadOptions,
 ) -> BratDocument:
@@ -621,7 +621,7 @@ WARNINGS = {
 """What is counted, and the warning of each count."""
 
 
-def _stored_answer(item: Restored | None, party: Party | None) -> Answer | None:
+def _stored_answer(item: Restored | None, party: Author | None) -> Answer | None:
     if item is None:
         return None
     if party is None:

@@ -238,7 +238,7 @@ UNSAFE = re.compile(r"[^\w@+.-]")
 """Characters that some file systems do not accept in a folder's name."""
 
 
-class Party(msgspec.Struct, frozen=True, array_like=True):
+class Author(msgspec.Struct, frozen=True, array_like=True):
     """Whose answers a folder holds. In the place of a party, None stands for the gold."""
 
     name: str
@@ -246,13 +246,13 @@ class Party(msgspec.Struct, frozen=True, array_like=True):
     type: Literal["person", "model", "rule"]
 
     @classmethod
-    def of(cls, vote: Vote) -> "Party":
+    def of(cls, vote: Vote) -> "Author":
         """Who gave an answer."""
         type_: Any = vote.type
         return cls(vote.annotator, vote.role, type_)
 
     @classmethod
-    def annotator(cls, name: str) -> "Party":
+    def annotator(cls, name: str) -> "Author":
         """A person in the role of an annotator."""
         return cls(name, Role.ANNOTATOR, "person")
 
@@ -267,20 +267,20 @@ class SideFile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     offsets: tuple[tuple[int, int], ...]
     items: tuple[dict[str, Any], ...]
     """StoredItems without turns and offsets."""
-    by: Party | None = None
+    by: Author | None = None
     """Whose folder it was."""
     replaced: tuple[tuple[int, str], ...] = ()
     """See `Replaced`."""
 
 
 def side_bytes(
-    folder: str, party: Party | None, records: Sequence[ExportRecord], replaced: "Replaced"
+    folder: str, party: Author | None, records: Sequence[ExportRecord], replaced: "Replaced"
 ) -> bytes:
     """The side file of a folder's document, for the records of one passage."""
     passage = records[0].passage
     items = []
     for record in records:
-        votes = [vote for vote in record.votes if Party.of(vote) == party]
+        votes = [vote for vote in record.votes if Author.of(vote) == party]
         flags = own_flags(record, party)
         kept = stored(record, offsets=False, gold=party is None, votes=votes, flags=flags)
         items.append(msgspec.to_builtins(kept))
@@ -298,7 +298,7 @@ def side_bytes(
     )
 
 
-def own_flags(record: ExportRecord, party: Party | None) -> list[FlagMark]:
+def own_flags(record: ExportRecord, party: Author | None) -> list[FlagMark]:
     """The flags of a record that are written to a party's folder."""
     if party is None:
         return []
@@ -333,10 +333,10 @@ class Folders:
     """Names of folders, different for each party also on case-insensitive file systems."""
 
     def __init__(self) -> None:
-        self._names: dict[Party | None, str] = {None: GOLD}
+        self._names: dict[Author | None, str] = {None: GOLD}
         self._taken = {GOLD}
 
-    def __call__(self, party: Party | None) -> str:
+    def __call__(self, party: Author | None) -> str:
         """The folder of a party."""
         if party is not None and party not in self._names:
             base = UNSAFE.sub("_", party.name).strip(".") or "_"
@@ -377,7 +377,7 @@ class CarriedLine(msgspec.Struct, frozen=True, array_like=True):
 class CarriedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is carried of the document of one folder."""
 
-    by: Party | None = None
+    by: Author | None = None
     """Whose folder it is."""
     lines: tuple[CarriedLine, ...] = ()
     torn: tuple[tuple[Span, ...], ...] = ()
@@ -388,7 +388,7 @@ class CarriedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def part_of(
-    party: Party | None,
+    party: Author | None,
     content: str,
     found: Standoff,
     unused: Collection[int],
@@ -532,7 +532,7 @@ def split_of_folder(folder: str) -> str | None:
     return folder.lower() if folder.lower() in SPLITS else None
 
 
-def party_of(folder: str, side: SideFile | None) -> Party | None:
+def party_of(folder: str, side: SideFile | None) -> Author | None:
     """Whose a folder is: that of its side file, unless the folder was renamed since; else the
     annotator of that name. A folder named after a split holds gold.
 
@@ -546,7 +546,7 @@ def party_of(folder: str, side: SideFile | None) -> Party | None:
         return None
     if not is_a_name(folder):
         raise MarkError(f"is in the folder {shown(folder)}, wanted {A_NAME}")
-    return Party.annotator(folder)
+    return Author.annotator(folder)
 
 
 # Texts as brat stores them, and the unit of their offsets.
@@ -563,7 +563,7 @@ Replaced = tuple[tuple[int, str], ...]
 """Code points at which the file has a space, with the character of the text."""
 
 
-def written(text: str) -> tuple[str, Replaced]:
+def file_text(text: str) -> tuple[str, Replaced]:
     """A text as its file has it, of the same length, and the characters that were replaced."""
     replaced = tuple((match.start(), match[0]) for match in REPLACED.finditer(text))
     return (REPLACED.sub(" ", text) if replaced else text), replaced

@@ -407,7 +407,7 @@ DIGITS = 9
 """Digits that the number of a turn may have."""
 
 
-def spoken(doc: "Doc", group: str) -> tuple[list[Span], list[Turn] | None]:
+def tokens_and_turns(doc: "Doc", group: str) -> tuple[list[Span], list[Turn] | None]:
     """The tokens of a Doc, in code points, and its turns; turns are None without the group.
 
     White space, and words outside all turns such as names of speakers, are no tokens. The id of
@@ -536,7 +536,7 @@ class DocReader:
         self._has_group |= in_group
         found = _group_numbers(doc, groups) if in_group else _component_numbers(doc)
         if not found and kept is None:
-            tokens, turns = spoken(doc, groups.turn)
+            tokens, turns = tokens_and_turns(doc, groups.turn)
             block = dialog(doc.text, self._line, tokens, turns) if turns else None
             block = block or block_of(doc.text, self._line)
             yield replace(block, split=self.split)
@@ -569,7 +569,7 @@ class DocReader:
     def _foreign(
         self, doc: "Doc", found: Sequence[LinkedNumber], in_group: bool
     ) -> Iterator[GoldRow]:
-        tokens, turns = spoken(doc, self._groups.turn)
+        tokens, turns = tokens_and_turns(doc, self._groups.turn)
         marks = [span for one in found for span in one.spans]
         made = based(doc.text, marks, self._how, tokens, turns)
         self._counts["cut"] += made.cut

@@ -44,9 +44,9 @@ from nfh_db.formats.json_stream import (
     first_value,
     in_braces,
     kept_in,
+    members_json,
     parts_of,
     refused,
-    spelled,
     value_of,
 )
 from nfh_db.formats.json_stream import items as json_items
@@ -384,7 +384,7 @@ class _Lines:
         id_ = value_of(parts, "id", ids)
         if id_ is None:
             return False
-        line = spelled(parts) if text is None else text.encode("utf-8")
+        line = members_json(parts) if text is None else text.encode("utf-8")
         content = hashlib.blake2b(line, digest_size=8).digest()
         before = self.seen.setdefault(id_, content)
         if before is not content and before != content:
@@ -519,7 +519,7 @@ class DoccanoWriter:
             page.text,
             self._graph(record, answer, page),
             b"" if who is None else b'"%b":%b' % (WHO.encode(), _encode(who)),
-            spelled(carried_in(record.carried, NAME)),
+            members_json(carried_in(record.carried, NAME)),
             b'"nfh":' + _encode(item),
         )
         return line + b"\n"

@@ -44,7 +44,7 @@ ESCAPED = re.compile(r"\\([*_\\\[\]~#.!@>=])")
 OPENING = re.compile(r"/\*|\[\[")
 
 
-class Is(Enum):
+class Type(Enum):
     """The type of a line outside a speech. The value: its name in the warning."""
 
     HEADING = "scene heading"
@@ -65,41 +65,41 @@ class FountainLine(NamedTuple):
     before: bool
 
 
-def element(line: FountainLine) -> tuple[Is, str]:
+def element(line: FountainLine) -> tuple[Type, str]:
     """The type of a line outside a speech, and its words without the marks of that type."""
     text = line.text.strip()
     return _forced(line, text) or _told(line, text)
 
 
-def _forced(line: FountainLine, text: str) -> tuple[Is, str] | None:
+def _forced(line: FountainLine, text: str) -> tuple[Type, str] | None:
     """An element whose first character forces its type."""
     first, rest = text[0], text[1:].strip()
     if first == "!":
-        return Is.ACTION, rest
+        return Type.ACTION, rest
     if first == "@" and not line.before and len(text) <= LONGEST_CUE:
-        return Is.CHARACTER, name_of(rest)
+        return Type.CHARACTER, name_of(rest)
     if first == "." and text[1:2].isalnum():
-        return Is.HEADING, rest
+        return Type.HEADING, rest
     if first == ">":
-        return (Is.ACTION, rest[:-1].strip()) if rest.endswith("<") else (Is.TRANSITION, rest)
+        return (Type.ACTION, rest[:-1].strip()) if rest[-1:] == "<" else (Type.TRANSITION, rest)
     if first in "#=":
-        return Is.SECTION, rest
-    return (Is.ACTION, rest) if first == "~" else None
+        return Type.SECTION, rest
+    return (Type.ACTION, rest) if first == "~" else None
 
 
-def _told(line: FountainLine, text: str) -> tuple[Is, str]:
+def _told(line: FountainLine, text: str) -> tuple[Type, str]:
     """An element whose type follows from its letters and the empty lines around it."""
     if line.after and HEADING.match(text):
-        return Is.HEADING, text
+        return Type.HEADING, text
     if not line.after or len(text) > LONGEST_CUE:
-        return Is.ACTION, text
+        return Type.ACTION, text
     name = name_of(text)
     if name.isupper():
         if name.endswith("TO:"):
-            return Is.TRANSITION, text
+            return Type.TRANSITION, text
         if not line.before and not name.endswith(":"):
-            return Is.CHARACTER, name
-    return Is.ACTION, text
+            return Type.CHARACTER, name
+    return Type.ACTION, text
 
 
 def name_of(cue: str) -> str:
@@ -236,20 +236,20 @@ class _Reader:
                 now.lines.append(text.removeprefix("~").strip())
             return True
         what, words = element(line)
-        if what is not Is.ACTION:
+        if what is not Type.ACTION:
             return False
         now.lines.append(words)
         return True
 
     def _begin(self, line: FountainLine) -> Iterator[DialogBlock]:
         what, words = element(line)
-        if what is Is.CHARACTER or what is Is.ACTION:
-            self._open = _Paragraph(line.number, words if what is Is.CHARACTER else None)
-            if what is Is.ACTION:
+        if what is Type.CHARACTER or what is Type.ACTION:
+            self._open = _Paragraph(line.number, words if what is Type.CHARACTER else None)
+            if what is Type.ACTION:
                 self._open.lines.append(words)
             return
         self.left[what.value] += 1
-        if what is Is.HEADING:
+        if what is Type.HEADING:
             yield from self.scene.end()
 
     def _close(self) -> None:
@@ -265,7 +265,7 @@ class _Reader:
         if not self.size["speech"]:
             raise self.source.error(None, f"no character says anything in it; {WANTED}")
         prose = self.size["action"] > PROSE * self.size["speech"]
-        if prose and not self.left[Is.HEADING.value]:
+        if prose and not self.left[Type.HEADING.value]:
             raise self.source.error(
                 None, f"has no scene heading, and next to nobody speaks in it; {WANTED}"
             )
@@ -293,7 +293,7 @@ def _sniff(first: First) -> str | None:
         return f"its name ends in {first.suffix}"
     lines = list(placed(enumerate(first.start.splitlines())))
     found = {element(line)[0] for line in lines if line.text.strip() and line.after}
-    if {Is.HEADING, Is.CHARACTER} <= found and any(_stands_alone(line) for line in lines):
+    if {Type.HEADING, Type.CHARACTER} <= found and any(_stands_alone(line) for line in lines):
         return "it has scene headings and characters as screenplays have them"
     return None
 
@@ -301,7 +301,7 @@ def _sniff(first: First) -> str | None:
 def _stands_alone(line: FountainLine) -> bool:
     """Whether a line is a scene heading between empty lines."""
     alone = line.text.strip() and line.after and line.before
-    return bool(alone) and bool(SURE.match(line.text)) and element(line)[0] is Is.HEADING
+    return bool(alone) and bool(SURE.match(line.text)) and element(line)[0] is Type.HEADING
 
 
 FOUNTAIN = Format(

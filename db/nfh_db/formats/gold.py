@@ -170,7 +170,7 @@ def _answer_values(answer: Answer | None) -> dict[str, object]:
 
 def seal(values: Mapping[str, object]) -> str:
     """The line, with its end, of values in the order of KEYS, with their digest."""
-    body = spelled(values)
+    body = compact_json(values)
     return f'{body[:-1]},"digest":"{_sha256(body)}"}}\n'
 
 
@@ -182,7 +182,7 @@ def is_sealed(line: str) -> bool:
     )
 
 
-def spelled(value: object) -> str:
+def compact_json(value: object) -> str:
     """JSON without white space and escapes, keys in the given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -198,7 +198,7 @@ def digest_of(values: Mapping[str, object]) -> str:
     for vote in _list(content["votes"]):
         if isinstance(vote, dict):
             vote["heads"] = _ordered_heads(vote["heads"])
-    return _sha256(spelled(content))
+    return _sha256(compact_json(content))
 
 
 def _ordered_heads(heads: object) -> list[object]:
@@ -473,7 +473,7 @@ def _flags(fields: Fields, count: int, anchor: Anchor) -> tuple[FlagMark, ...]:
     for inner in fields.objects("flags", FLAG_KEYS, SPAN):
         name = FlagName(inner.choice("name", tuple(FlagName)))
         flag = FlagMark(name, inner.name("annotator"), _time(inner, "at"), _span(inner))
-        trouble = flag.trouble(anchor, count)
+        trouble = flag.problem(anchor, count)
         if trouble:
             raise inner.refuse(SPAN, f"another one, since {trouble}")
         if (flag.name, flag.annotator) in seen:
@@ -529,7 +529,7 @@ def _check_prediction(fields: Fields, row: GoldRow) -> None:
         raise fields.refuse(SETTLED_ON, f'no such key beside "{MODEL}"')
     for key in (MODEL, SCORES):
         try:
-            spelled(fields.values.get(key)).encode("utf-8")
+            compact_json(fields.values.get(key)).encode("utf-8")
         except (TypeError, ValueError) as error:  # NaN, 1e999
             raise fields.refuse(key, "finite numbers and text") from error
     answer = row.votes[0].answer

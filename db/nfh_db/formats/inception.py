@@ -56,7 +56,7 @@ from nfh_db.formats.inception_reader import (
     member_of,
     type_system,
     types_beside,
-    unopened,
+    unopened_documents,
     user_file,
     writable,
 )
@@ -385,7 +385,7 @@ def _of_project(folder: Folder, members: list[ProjectDocument]) -> list[ProjectD
         return members
     left = (
         ([one.name for one in outside], "file", "outside annotation/ and curation/"),
-        (unopened(folder.names, within), "document", "that nobody has opened"),
+        (unopened_documents(folder.names, within), "document", "that nobody has opened"),
     )
     folder.warnings.extend(
         f"{counted(len(names), what)} {where} left out; the first is {visible(names[0])}"

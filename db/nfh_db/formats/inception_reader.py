@@ -141,7 +141,7 @@ def documents(names: Iterable[str]) -> list[str]:
     return found or sources
 
 
-def unopened(names: Iterable[str], members: Iterable[ProjectDocument]) -> list[str]:
+def unopened_documents(names: Iterable[str], members: Iterable[ProjectDocument]) -> list[str]:
     """The documents under source that no annotator has opened."""
     known = {member.document for member in members} | {member.name for member in members}
     parts = [(name, name.split("/")) for name in names]
@@ -291,7 +291,7 @@ def attribute(feature: str) -> str:
     return f"{feature}_" if feature in ("self", "type") else feature
 
 
-def below(types: "cassis.TypeSystem", name: str) -> frozenset[str]:
+def subtypes(types: "cassis.TypeSystem", name: str) -> frozenset[str]:
     """A type and its subtypes."""
     if not types.contains_type(name, match_exactly=True):
         return frozenset({name})
@@ -304,7 +304,7 @@ def check_layer(types: "cassis.TypeSystem", layer: CasLayer) -> None:
     """
     if not types.contains_type(layer.number, match_exactly=True):
         # Layers of the project come first.
-        layers = below(types, ANNOTATION) - BASIC
+        layers = subtypes(types, ANNOTATION) - BASIC
         layers_there = sorted(layers, key=lambda name: (name.startswith(DKPRO), name))
         there = ", ".join(map(shown, layers_there[:12])) or "none"
         raise MarkError(
@@ -312,7 +312,7 @@ def check_layer(types: "cassis.TypeSystem", layer: CasLayer) -> None:
             f"{there}. Name the one that holds numbers in a file with "
             '[layer] number = "its name" (--map)'
         )
-    annotated = below(types, ANNOTATION)
+    annotated = subtypes(types, ANNOTATION)
     own = {
         feature.name
         for type_ in types.get_types()
@@ -710,13 +710,13 @@ class _Reader:
         layer = self._layer
         kinds = {layer.number: "number", layer.head: "head", layer.turn: "turn", TOKEN: "token"}
         of_type = {
-            name: what for type_, what in kinds.items() for name in below(self._types, type_)
+            name: what for type_, what in kinds.items() for name in subtypes(self._types, type_)
         }
         of_type[TEXT] = "text"
         found: dict[str, list[FeatureStructure]] = {}
         other = Counter(self._unknown)
-        annotations = below(self._types, ANNOTATION)
-        quiet = BASIC | below(self._types, SENTENCE)
+        annotations = subtypes(self._types, ANNOTATION)
+        quiet = BASIC | subtypes(self._types, SENTENCE)
         for one in self._all:
             name = one.type.name
             what = of_type.get(name)

@@ -317,7 +317,7 @@ def carried_of(
 
     Raises MarkError for values that are nested deeper than DEEPEST.
     """
-    rest = spelled({key: raw for key, raw in parts.items() if key not in known})
+    rest = members_json({key: raw for key, raw in parts.items() if key not in known})
     if not rest:
         return None
     if rest.count(b"[") + rest.count(b"{") > DEEPEST and depth(rest) > DEEPEST:
@@ -357,7 +357,7 @@ def content_in(carried: str | None, name: str, type_: type[T]) -> T | None:
         return None
 
 
-def spelled(parts: Mapping[str, msgspec.Raw]) -> bytes:
+def members_json(parts: Mapping[str, msgspec.Raw]) -> bytes:
     """The members of an object, without its braces."""
     return b",".join(_encoder.encode(key) + b":" + bytes(raw) for key, raw in parts.items())
 

@@ -34,8 +34,8 @@ from nfh_db.formats.json_stream import (
     first_value,
     in_braces,
     kept_in,
+    members_json,
     refused,
-    spelled,
     value_of,
     values,
 )
@@ -676,7 +676,7 @@ class _Tasks:
             )
 
     def _line(self, *members: bytes, extras: Parts | None = None) -> bytes:
-        rest = spelled(self.extras if extras is None else extras)
+        rest = members_json(self.extras if extras is None else extras)
         return in_braces(self.page.text, rest, self.page.tokens, *members) + b"\n"
 
     def _graph(self, answer: Answer | None) -> bytes:

@@ -322,7 +322,7 @@ def _flag(kept: StoredFlag, anchor: Anchor, count: int) -> FlagMark:
     _check_name(kept.annotator)
     _check_time(kept.at)
     mark = FlagMark(kept.name, kept.annotator, kept.at, kept.span and Anchor(*kept.span))
-    trouble = mark.trouble(anchor, count)
+    trouble = mark.problem(anchor, count)
     if trouble:
         raise MarkError(f'key "{KEY}.flags": {trouble}')
     return mark

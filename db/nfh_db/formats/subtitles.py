@@ -52,7 +52,7 @@ class SubtitleCue:
     """Its text with line numbers, without blank lines at its ends."""
 
 
-class Oddities:
+class Deviations:
     """Deviations of a file from its format: for each warning the count and the first line."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ GAP = "cue|has an empty line in its text: what stands behind it was taken for it
 UNTIMED = "block|has no times and is no comment: left out, as players do"
 
 
-def subrip_cues(source: Source, oddities: Oddities) -> Iterator[SubtitleCue]:
+def subrip_cues(source: Source, oddities: Deviations) -> Iterator[SubtitleCue]:
     """The cues of a SubRip file, in its order. Raises FormatError."""
     times: Line | None = None
     lines: list[Line] = []
@@ -112,7 +112,7 @@ def _no_start(source: Source, lines: list[Line]) -> FormatError:
 
 
 def _subrip_cue(
-    source: Source, times: Line, lines: list[Line], oddities: Oddities
+    source: Source, times: Line, lines: list[Line], oddities: Deviations
 ) -> SubtitleCue:
     cue = _cue(source, SUBRIP_TIMES, "00:01:02,300 --> 00:01:04,000", times, lines, oddities)
     if any(not text.strip() for _, text in cue.lines):
@@ -120,7 +120,7 @@ def _subrip_cue(
     return cue
 
 
-def webvtt_cues(source: Source, oddities: Oddities) -> Iterator[SubtitleCue]:
+def webvtt_cues(source: Source, oddities: Deviations) -> Iterator[SubtitleCue]:
     """The cues of a WebVTT file, in its order. Raises FormatError."""
     any_cue = False
     for block in _webvtt_blocks(source):
@@ -151,7 +151,7 @@ def _webvtt_blocks(source: Source) -> Iterator[list[Line]]:
         yield block
 
 
-def _timed(block: list[Line], oddities: Oddities) -> Iterator[tuple[Line, list[Line]]]:
+def _timed(block: list[Line], oddities: Deviations) -> Iterator[tuple[Line, list[Line]]]:
     """The times and text of each cue of a block; a further line of times begins another cue."""
     if NO_CUE.match(block[0][1]) and ARROW not in block[0][1]:
         return
@@ -175,7 +175,7 @@ def _cue(
     example: str,
     times: Line,
     lines: list[Line],
-    oddities: Oddities,
+    oddities: Deviations,
 ) -> SubtitleCue:
     number, text = times
     found = form.fullmatch(text)
@@ -254,7 +254,7 @@ class NameCounts:
             self.capitals += sum(map(str.isupper, line))
             speaker, _ = split_speaker(line)
             if speaker is not None:
-                name = bare(speaker).casefold()
+                name = without_remark(speaker).casefold()
                 if name in self.counts or len(self.counts) < DIFFERENT_NAMES:
                     self.counts[name] += 1
 
@@ -265,7 +265,7 @@ class NameCounts:
         return is_sure or self.counts[name.casefold()] > 1
 
 
-def bare(name: str) -> str:
+def without_remark(name: str) -> str:
     """A name without a remark in parentheses: "ANNA (on the phone)" is ANNA."""
     return ASIDE.sub("", name).strip()
 
@@ -410,7 +410,7 @@ class CueTurns:
         speaker, start = split_speaker(text)
         if speaker is None or self._names is None:
             return None, text
-        name = bare(speaker)
+        name = without_remark(speaker)
         if self._names.take(name):
             return name, text[start:].strip()
         self.left.doubtful.add(number, speaker)
@@ -530,11 +530,11 @@ def _scenes(source: Source, how: ReadOptions, *, tagged: bool) -> Iterator[Dialo
     names = NameCounts()
     counting = CueTurns(tagged=tagged)
     rolls = False
-    for cue in cues(source, Oddities()):
+    for cue in cues(source, Deviations()):
         names.look_at(counting.lines(cue))
         rolls = rolls or (tagged and any(WORD_TIMES.search(text) for _, text in cue.lines))
     rolling = RollUp(sure=rolls)
-    oddities = Oddities()
+    oddities = Deviations()
     words = CueTurns(tagged=tagged, names=names)
     scene = SceneTurns(source, "wanted pauses between scenes: name a shorter one with --pause")
     pause = round((PAUSE if how.pause is None else how.pause) * 1000)

@@ -189,7 +189,7 @@ def _delete_events(writes: Writes, connection: Connection, act_ids: list[int]) -
         key = {"acts": json_of(act_ids), "limit": AT_ONCE}
         ids = [row[0] for row in connection.execute(EVENTS, key)]
         if ids:
-            event_log.forget(connection, ids)
+            event_log.delete_planned(connection, ids)
     return bool(ids)
 
 
@@ -337,10 +337,10 @@ class _Group:
         for one in self.pending:
             fits = spans_fit if one.event.entity == "anchor" else self._fits(one.event)
             if fits:
-                event_log.make(self.connection, one.event.key, one.event.after)
+                event_log.write_state(self.connection, one.event.key, one.event.after)
                 applied_acts.append(one)
             else:
-                event_log.forget(self.connection, [one.event.id])
+                event_log.delete_planned(self.connection, [one.event.id])
                 self.found.skipped.append(one)
         if applied_acts:
             act = self._act(applied_acts[0])
@@ -721,7 +721,7 @@ class MergeWriter:
             before, after = incoming.values(plan.maps)
             self._checker.value(incoming, after)
             key = (event.entity, anchor, owner, event.name)
-            event_log.make(connection, key, after)
+            event_log.write_state(connection, key, after)
             act = self._act_writer.imports[event.act]
             event_log.record(connection, act, key, before, after)
         answers.recompute(connection, anchor)

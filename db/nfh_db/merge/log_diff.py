@@ -18,8 +18,8 @@ from nfh_db.serialization import (
     FlagValue,
     GoldValue,
     Value,
+    content_of,
     encode,
-    said,
 )
 
 # A thing is somebody's answer in a role, the gold, somebody's flag, or an anchor itself. Its
@@ -83,7 +83,7 @@ class ThingComparison:
 def content(value: Value | None) -> tuple[object, ...]:
     """A value without annotator, time and circumstances."""
     if isinstance(value, (AnswerValue, GoldValue)):
-        return (*said(value), value.comment)
+        return (*content_of(value), value.comment)
     if isinstance(value, AnchorValue):
         return value.passage, value.start, value.stop, value.replaces, value.replaced_by
     return ("set", value.span) if isinstance(value, FlagValue) else ()

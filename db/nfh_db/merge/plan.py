@@ -504,7 +504,7 @@ class Checker:
             if isinstance(value, FlagValue):
                 proposal = value.span and Anchor(*value.span)
                 mark = FlagMark(FlagName(incoming.event.name), "", value.at, proposal)
-                trouble = mark.trouble(Anchor(span.start, span.stop), tokens)
+                trouble = mark.problem(Anchor(span.start, span.stop), tokens)
             else:
                 answer_of(value).check(tokens, span.start, span.stop)
                 trouble = ""

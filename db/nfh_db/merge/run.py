@@ -39,7 +39,7 @@ from nfh_db.serialization import (
     Value,
     json_of,
 )
-from nfh_db.settlement import Progress, silent
+from nfh_db.settlement import Progress, ignore
 from nfh_models.domain import Anchor, Passage, anchor_id
 
 SPANS = """
@@ -101,7 +101,7 @@ def skipped_conflicts(
             for id_, passage, start, stop in connection.execute(PLACES, {"ids": ids})
         }
         texts = read_passages(connection, sorted({passage for passage, _ in places.values()}))
-        names = {person.id: person.name for person in passages.everybody(connection)}
+        names = {person.id: person.name for person in passages.read_annotators(connection)}
         for one in some:
             passage, span = places[one.event.anchor_id]
             yield _skipped_conflict(connection, one, texts[passage], span, names)
@@ -238,7 +238,7 @@ MAX_OPEN = 20_000
 
 
 def merge(
-    path: Path, source: Path, me: str, *, dry_run: bool = False, progress: Progress = silent
+    path: Path, source: Path, me: str, *, dry_run: bool = False, progress: Progress = ignore
 ) -> MergeReport:
     """Merge another copy of this database, or one made of the same files, into this one.
 

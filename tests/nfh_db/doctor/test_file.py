@@ -18,8 +18,8 @@ from nfh_db.connection import (
     LOG_HEADER,
     SCHEMA_VERSION,
     STILL_WITH_LOG,
-    beside,
     connect,
+    sidecar,
     sqlite3,
 )
 from nfh_db.database import open_writer
@@ -402,7 +402,7 @@ def copied(path: Path, *ends: str) -> Path:
 def test_a_log_that_was_not_copied_is_missed(in_use: Path, empty: bool) -> None:
     copy = copied(in_use, "", "-shm")
     if empty:
-        beside(copy, LOG).touch()
+        sidecar(copy, LOG).touch()
     for _ in range(2):  # Looking does not make it good.
         report = examine(copy)
         assert [finding.check for finding in report.findings] == ["file"]
@@ -418,17 +418,17 @@ def test_a_log_that_was_left_behind_is_named(path: Path, tmp_path: Path) -> None
         store.edits.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE))
     with Store.open(newer) as store:
         store.edits.commit_answer(2, me, Role.ANNOTATOR, class_answer(Kind.AGE))
-        shutil.copy(beside(newer, LOG), beside(path, LOG))
+        shutil.copy(sidecar(newer, LOG), sidecar(path, LOG))
     report = examine(path)
     assert report.broken
     assert report.notes[-1].startswith("The file holds together without nfh.db-wal, which may")
-    beside(path, LOG).write_bytes(b"")
+    sidecar(path, LOG).write_bytes(b"")
     assert "without" not in " ".join(examine(path).notes)
 
 
 def test_a_log_without_its_database_is_named(in_use: Path, path: Path) -> None:
     gone = path.with_name("gone.db")
-    shutil.copy(beside(in_use, LOG), beside(gone, LOG))
+    shutil.copy(sidecar(in_use, LOG), sidecar(gone, LOG))
     assert examine(path).notes[-1] == (
         "gone.db-wal is there, and no database gone.db: what was saved last may be in it. If "
         "nfh.db is that database under another name, put the two together again"

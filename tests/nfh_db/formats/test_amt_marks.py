@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from nfh_db.formats import amt
 from nfh_db.formats.amt import (
     AmtTarget,
+    Context,
     NodeLayout,
     RowProblem,
     UnusableRow,
-    Worded,
     code_point,
     layouts,
     offsets,
@@ -207,7 +207,7 @@ def test_offsets_are_counted_in_utf16() -> None:
 # --- the number ---------------------------------------------------------------------------
 
 
-def worded(text: str, page: str = "") -> Worded:
+def worded(text: str, page: str = "") -> Context:
     """A context with its tokens, each line a turn."""
     context = shown(text, page)
     tokens: list[tuple[int, int]] = []
@@ -220,7 +220,7 @@ def worded(text: str, page: str = "") -> Worded:
         if len(tokens) > first:
             turns.append(Turn(number, speaker, first, len(tokens)))
         place += len(line) + 1
-    return Worded(context, tokens, turns)
+    return Context(context, tokens, turns)
 
 
 def where(text: str, target: AmtTarget, page: str = "") -> tuple[int, bool]:

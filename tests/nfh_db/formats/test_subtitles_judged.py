@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.subtitles import Oddities, SubtitleCue, subrip_cues, webvtt_cues
+from nfh_db.formats.subtitles import Deviations, SubtitleCue, subrip_cues, webvtt_cues
 from tests.nfh_db.formats.subtitle_files import SUBRIP, WEBVTT, Heard, words
 
 MARKS = "-‐‑–—―[](){}<>&:;♪\\"
@@ -56,7 +56,7 @@ def as_judged(subs: pysubs2.SSAFile) -> list[tuple[int, int, str]]:
 def test_what_pysubs2_writes(tmp_path: Path, suffix: str, read, given_) -> None:
     path = tmp_path / f"a.{suffix}"
     subs = written(path, given_)
-    oddities = Oddities()
+    oddities = Deviations()
     found = list(map(as_seen, read(Source(path), oddities)))
     assert found == as_judged(subs) == as_judged(pysubs2.load(str(path)))
     assert oddities.warnings() == []
@@ -80,7 +80,7 @@ def test_times_are_what_pysubs2_takes_them_for(
 ) -> None:
     path = tmp_path / "a.srt"
     path.write_text(f"1\n{time} --> {time}\ntwo\n", "utf-8")
-    (cue,) = subrip_cues(Source(path), Oddities())
+    (cue,) = subrip_cues(Source(path), Deviations())
     (event,) = pysubs2.load(str(path))
     assert (cue.begin, cue.until) == (event.start, event.end) == (milliseconds, milliseconds)
 

@@ -156,7 +156,7 @@ def test_guidelines_come_by_version(parted) -> None:
 def test_answers_under_guidelines_that_read_otherwise_are_counted(parted) -> None:
     for name, body in (("home", "a"), ("train", "b")):
         with parted.open(name) as store:
-            store.guidelines.begin(body)
+            store.guidelines.add_first(body)
     parted.answer("train", "eva", Kind.AGE)
     report = parted.merge("home", "train")
     assert report.guidelines_new == 0

@@ -182,12 +182,12 @@ def test_somebody_faster_than_the_settling_keeps_the_decision(path: Path, halfwa
 
 def test_a_process_is_known_by_number_and_start() -> None:
     since = system.started(os.getpid())
-    assert system.alive(os.getpid(), since)
+    assert system.is_running(os.getpid(), since)
     if since is not None:
-        assert not system.alive(os.getpid(), "1")
+        assert not system.is_running(os.getpid(), "1")
     gone = start("pass")
     gone.wait()
-    assert not system.alive(gone.pid, None)
+    assert not system.is_running(gone.pid, None)
     for pipe in (gone.stdin, gone.stdout):
         assert pipe is not None
         pipe.close()

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_db.assignment_plan import AssignmentShortfall, deal
+from nfh_db.assignment_plan import AssignmentShortfall, assign
 
 
 def loads(dealt: list[list[int]], people: int) -> list[int]:
@@ -38,7 +38,7 @@ items = st.lists(
 def test_each_item_gets_what_it_lacks_and_nobody_gets_it_twice(
     wanted: list[AssignmentShortfall],
 ) -> None:
-    dealt = deal(wanted, [0] * PEOPLE)
+    dealt = assign(wanted, [0] * PEOPLE)
     for one, people in zip(wanted, dealt, strict=True):
         assert len(people) == len(set(people)) == min(one.need, len(one.may))
         assert set(people) <= one.may
@@ -68,41 +68,44 @@ few = st.lists(
 def test_the_loads_are_as_even_as_they_can_be(
     wanted: list[AssignmentShortfall], before: list[int]
 ) -> None:
-    found = sorted(in_all(deal(wanted, before), before), reverse=True)
+    found = sorted(in_all(assign(wanted, before), before), reverse=True)
     assert found == spread_at_best(wanted, before)
 
 
 def test_who_comes_new_catches_up() -> None:
-    assert loads(deal([lacking(1, 0, 1, 2)] * 30, [20, 20, 0]), 3) == [3, 4, 23]
-    assert loads(deal([lacking(1, 0, 1, 2)] * 10, [20, 20, 0]), 3) == [0, 0, 10]
-    assert loads(deal([lacking(2, 0, 1, 2)] * 30, [20, 20, 0]), 3) == [15, 15, 30]
+    assert loads(assign([lacking(1, 0, 1, 2)] * 30, [20, 20, 0]), 3) == [3, 4, 23]
+    assert loads(assign([lacking(1, 0, 1, 2)] * 10, [20, 20, 0]), 3) == [0, 0, 10]
+    assert loads(assign([lacking(2, 0, 1, 2)] * 30, [20, 20, 0]), 3) == [15, 15, 30]
 
 
 def test_those_who_cannot_answer_the_one_half_get_the_other() -> None:
     """Person 0 answered the first half: those go to person 1, the others to person 0."""
     wanted = [lacking(1, 1)] * 50 + [lacking(1, 0, 1)] * 50
-    assert loads(deal(wanted, [0, 0]), 2) == [50, 50]
+    assert loads(assign(wanted, [0, 0]), 2) == [50, 50]
 
 
 def test_a_chain_of_people_is_gone_through() -> None:
     wanted = [lacking(1, 0, 1)] * 9 + [lacking(1, 1, 2)] * 3 + [lacking(1, 0)] * 3
-    assert loads(deal(wanted, [0, 0, 0]), 3) == [6, 6, 3]
+    assert loads(assign(wanted, [0, 0, 0]), 3) == [6, 6, 3]
     wanted = [lacking(1, 0, 1)] * 8 + [lacking(1, 1, 2)] * 7
-    assert loads(deal(wanted, [0, 0, 0]), 3) == [5, 5, 5]
+    assert loads(assign(wanted, [0, 0, 0]), 3) == [5, 5, 5]
 
 
 def test_neighbours_are_parted_only_where_a_share_ends() -> None:
-    dealt = deal([lacking(2, 0, 1, 2)] * 900, [0, 0, 0])
+    dealt = assign([lacking(2, 0, 1, 2)] * 900, [0, 0, 0])
     assert loads(dealt, 3) == [600, 600, 600]
     seams = sum(before != after for before, after in pairwise(dealt))
     assert seams == 2
 
 
 def test_everybody_meets_everybody() -> None:
-    pairs = Counter(map(tuple, deal([lacking(2, 0, 1, 2)] * 900, [0, 0, 0])))
+    pairs = Counter(map(tuple, assign([lacking(2, 0, 1, 2)] * 900, [0, 0, 0])))
     assert pairs == {(0, 1): 300, (0, 2): 300, (1, 2): 300}
 
 
 def test_nothing_to_deal_and_nobody_to_deal_to() -> None:
-    assert deal([], [0, 0, 0]) == []
-    assert deal([lacking(0, 0, 1), AssignmentShortfall(2, frozenset())], [0, 0]) == [[], []]
+    assert assign([], [0, 0, 0]) == []
+    assert assign([lacking(0, 0, 1), AssignmentShortfall(2, frozenset())], [0, 0]) == [
+        [],
+        [],
+    ]

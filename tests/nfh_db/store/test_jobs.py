@@ -38,7 +38,7 @@ def test_a_job_goes_from_queued_to_done_with_its_model(path: Path) -> None:
         )
         assert job.pid is not None
         assert job.heartbeat == job.started_at
-        store.jobs.note(job_id, JobProgress("fold 2", 2, 5, {"f1": 0.25}))
+        store.jobs.update(job_id, JobProgress("fold 2", 2, 5, {"f1": 0.25}))
         job = store.jobs.read(job_id)
         assert job is not None
         assert (job.phase, job.done, job.total, job.metrics) == ("fold 2", 2, 5, {"f1": 0.25})
@@ -60,7 +60,7 @@ def test_whoever_cancels_a_job_stops_it_and_nothing_is_registered(path: Path) ->
         job_id = store.jobs.begin("identification", {})
         change(path, "UPDATE job SET state = 'cancelled'")
         with pytest.raises(JobGoneError, match="cancelled"):
-            store.jobs.note(job_id, JobProgress("fitting"))
+            store.jobs.update(job_id, JobProgress("fitting"))
         with pytest.raises(JobGoneError, match="cancelled"):
             store.jobs.finish_training(job_id, new())
         store.jobs.end(job_id, JobState.FAILED, "too late")

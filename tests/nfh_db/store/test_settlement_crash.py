@@ -178,7 +178,7 @@ def test_two_that_finish_it_at_once_do_no_harm(
     def twice(connection, batch_id, work, *more):
         same = other.decode(msgspec.json.encode(work))
         run(connection, batch_id, work)
-        monkeypatch.setattr(batches, "settles", lambda *_: True)
+        monkeypatch.setattr(batches, "applies_here", lambda *_: True)
         return run(connection, batch_id, same, *more)
 
     monkeypatch.setattr(bulk_run, "run_settlement", twice)

@@ -99,7 +99,7 @@ def test_where_nobody_has_a_figure_what_is_there_stays(database: Path, tmp_path:
         kept = store.competences.read()
         assert kept is not None
         assert (kept.source, kept.people) == ("somebody", (CompetenceWeight("ann1", 0.5, 12),))
-        assert store.competences.forget()
+        assert store.competences.delete()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ Make = Callable[..., Path]
 IN_A_WRITER = """
 import sys, time
 from pathlib import Path
-from nfh_db.database import written
+from nfh_db.database import atomic_file
 from nfh_db.formats.files import replacing
 from nfh_tui.cli.options import reporting
 
@@ -59,7 +59,7 @@ def until(there: Callable[[], bool], running: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
-@pytest.mark.parametrize("writer", ["written", "replacing"])
+@pytest.mark.parametrize("writer", ["atomic_file", "replacing"])
 def test_whatever_writes_beside_its_place_leaves_nothing(
     home: Path, writer: str, number: signal.Signals
 ) -> None:

@@ -358,7 +358,7 @@ def test_a_jobs_row_is_written_ten_times_a_second_at_most(
     with Store.open(filled(4)) as store:
         job_id = store.jobs.begin("identification", {})
         monkeypatch.setattr(
-            store.jobs, "note", lambda _, progress, point=None: noted.append(progress)
+            store.jobs, "update", lambda _, progress, point=None: noted.append(progress)
         )
         reporter = JobReporter(store, job_id, lambda *one: told.append(one), lambda: now)
         for number in range(1_000):

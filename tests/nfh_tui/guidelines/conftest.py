@@ -42,7 +42,7 @@ def text() -> str:
 def guided(database: Path, text: str) -> Path:
     """The small database, with that text as its first version."""
     with Store.open(database) as store:
-        store.guidelines.begin(text)
+        store.guidelines.add_first(text)
     return database
 
 

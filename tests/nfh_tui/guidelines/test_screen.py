@@ -169,7 +169,7 @@ HOSTILE = (
 
 async def test_hostile_text_is_text(database, open_desk) -> None:
     with Store.open(database) as store:
-        store.guidelines.begin(HOSTILE)
+        store.guidelines.add_first(HOSTILE)
     async with open_desk(query="id:2") as desk:
         await desk.press("f5")
         await drawn(desk)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import ChangedSinceError, StoreError
-from nfh_db.guidelines import Tagged
+from nfh_db.guidelines import TagCount
 from nfh_db.query import parse
 from nfh_db.records import Exposure, Role
 from nfh_db.store import Store
@@ -25,8 +25,8 @@ def decide(store: Store, place: int, tag: str | None, role: Role = Role.ADJUDICA
 def test_the_first_text_is_version_one_and_only_once(database: Path, text: str) -> None:
     with Store.open(database) as store:
         assert store.guidelines.read() is None
-        assert store.guidelines.begin(text)
-        assert not store.guidelines.begin("another")
+        assert store.guidelines.add_first(text)
+        assert not store.guidelines.add_first("another")
         found = store.guidelines.read()
         assert found is not None
         assert (found.version, found.body, found.by) == (1, text, None)
@@ -71,7 +71,7 @@ def test_tags_are_counted_by_rule_however_they_are_written(guided: Path) -> None
         decide(store, 5, None)
         assert store.guidelines.tagged_items() == {"R12": 2, "§ 4": 1}
         assert set(store.guidelines.tagged_decisions()) == {
-            Tagged("R12", 1, 2), Tagged("§ 4", 1, 1), Tagged(None, 1, 1)
+            TagCount("R12", 1, 2), TagCount("§ 4", 1, 1), TagCount(None, 1, 1)
         }  # fmt: skip
 
 

@@ -129,7 +129,7 @@ async def test_the_line_of_state_says_which_jobs_there_are(open_desk, store):
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear waits +1"
         store.jobs.claim(claimable())
-        store.jobs.note(1, JobProgress("fitting", 3, 10))
+        store.jobs.update(1, JobProgress("fitting", 3, 10))
         await second(desk)
         assert "train linear: fitting 30 % +1" in desk.text()
         store.jobs.end(1, JobState.FAILED, "there are too few of a kind")

@@ -98,7 +98,7 @@ def test_no_phase_ends_in_a_colon() -> None:
     notes: list[JobProgress] = []
 
     class Jobs:
-        def note(self, job_id: int, noted: JobProgress, *more: object) -> None:
+        def update(self, job_id: int, noted: JobProgress, *more: object) -> None:
             notes.append(noted)
 
     rows = SimpleNamespace(jobs=Jobs())

@@ -9,7 +9,7 @@ from click.testing import Result
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.files import Source
-from nfh_db.formats.gold import digest_of, read, spelled
+from nfh_db.formats.gold import compact_json, digest_of, read
 from nfh_db.formats.rows import release_head
 from nfh_db.query import Query
 from nfh_db.records import Annotator
@@ -133,7 +133,7 @@ def test_keys_in_another_order_are_the_same_line(
     assert len(list(read(Source(home / "p.jsonl")))) == 1
     values = json.loads(line)
     assert digest_of(values) == values["digest"]
-    assert spelled(values) + "\n" == line
+    assert compact_json(values) + "\n" == line
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def deal(store: Store, *numbers: int) -> None:
         for one in store.holdout.labelled(Query())
         if one.passage_id not in known
     ]
-    assert store.holdout.deal(new, len(known))
+    assert store.holdout.write_sides(new, len(known))
 
 
 def test_a_model_learnt_from_what_was_not_kept_out(store: Store, load: Load) -> None:

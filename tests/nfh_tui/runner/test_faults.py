@@ -64,7 +64,7 @@ def test_faults_of_a_body_end_its_job_and_say_where(queue: Queue) -> None:
 
 def test_jobs_of_a_newer_program_wait_for_it_and_hold_nothing_up(queue: Queue) -> None:
     dream, newer = queue.add(kind="dream"), queue.add(version=3)
-    assert queue.store.jobs.waiting(claimable()) is None
+    assert queue.store.jobs.find_next(claimable()) is None
     assert not ensure_runner(queue.store)
     mine = queue.add()
     queue.work()

@@ -78,7 +78,7 @@ def test_a_job_whose_order_was_changed_is_foreign(queue: Queue, change: str) -> 
     assert queue.job(1).own
     queue.change(f"UPDATE job SET {change}")
     assert [job.own for job in queue.store.jobs.all()] == [False]
-    assert queue.store.jobs.waiting(claimable()) is None
+    assert queue.store.jobs.find_next(claimable()) is None
     assert queue.store.jobs.claim(claimable()) is None
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_was_moved_or_restored_keeps_its_jobs(queue: Queue, tmp_path
         shutil.copy(wal, tmp_path / "copy.db-wal")
     with Store.open(tmp_path / "copy.db") as store:
         assert [job.own for job in store.jobs.all()] == [True]
-        assert store.jobs.waiting(claimable()) == 1
+        assert store.jobs.find_next(claimable()) == 1
 
 
 def test_a_row_of_another_database_is_foreign(queue: Queue, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_colleagues_job_is_foreign_until_it_is_accepted(
     assert not queue.store.jobs.accept(shown)  # not what was shown
     assert queue.store.jobs.accept(queue.job(1))
     assert queue.job(1).own
-    assert queue.store.jobs.waiting(claimable()) == 1
+    assert queue.store.jobs.find_next(claimable()) == 1
 
 
 def test_a_foreign_job_can_be_cancelled_and_not_tried_again(queue: Queue) -> None:
@@ -223,7 +223,7 @@ def test_a_damaged_secret_is_named(
 
 def test_a_training_that_somebody_else_set_does_not_come_round(queue: Queue) -> None:
     store = queue.store
-    store.retraining.put(
+    store.retraining.set_schedule(
         "resolution", 1, NewJob("train", 2, "resolution", {"recipe": "linear"})
     )
     assert [one.own for one in store.retraining.all()] == [True]
@@ -238,5 +238,5 @@ def test_a_training_that_somebody_else_set_does_not_come_round(queue: Queue) -> 
 def test_a_foreign_training_that_waits_holds_none_back(queue: Queue) -> None:
     put(queue)
     queue.change("UPDATE job SET kind = 'train', task = 'resolution'")
-    queue.store.retraining.put("resolution", 1, NewJob("train", 2, "resolution", {}))
+    queue.store.retraining.set_schedule("resolution", 1, NewJob("train", 2, "resolution", {}))
     assert [one.held_by for one in queue.store.retraining.all()] == [0]

@@ -30,7 +30,7 @@ def test_killed_at_any_moment_each_job_is_done_once_and_goes_on_where_it_was(
         runner.wait()
         kills += 1
         assert JobState.RUNNING not in queue.states()
-        assert queue.store.jobs.waiting({"probe": (2, 2, False)}) in jobs
+        assert queue.store.jobs.find_next({"probe": (2, 2, False)}) in jobs
     assert kills >= 2
     assert queue.states() == [JobState.DONE] * 2
     for job_id in jobs:

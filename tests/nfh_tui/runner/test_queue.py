@@ -43,8 +43,8 @@ def test_who_was_taken_for_dead_changes_nothing_once_another_has_the_job(queue: 
         f"UPDATE job SET pid = {other.pid}, pid_started = '{system.started(other.pid)}'"
     )
     with pytest.raises(JobGoneError):
-        queue.store.jobs.note(job.id, JobProgress("far"))
-    assert not queue.store.jobs.beat(job.id)
+        queue.store.jobs.update(job.id, JobProgress("far"))
+    assert not queue.store.jobs.write_heartbeat(job.id)
     with pytest.raises(JobGoneError):
         queue.store.jobs.finish_training(job.id, new("late"))
     for state in (JobState.DONE, JobState.FAILED, JobState.INTERRUPTED):
@@ -58,8 +58,8 @@ def test_who_was_taken_for_dead_changes_nothing_once_another_has_the_job(queue: 
 def test_who_was_taken_for_dead_has_its_job_back_while_nobody_else_has(queue: Queue) -> None:
     job = claimed(queue)
     for back in (
-        lambda: queue.store.jobs.beat(job.id),
-        lambda: queue.store.jobs.note(job.id, JobProgress("on")),
+        lambda: queue.store.jobs.write_heartbeat(job.id),
+        lambda: queue.store.jobs.update(job.id, JobProgress("on")),
     ):
         queue.change("UPDATE job SET state = 'interrupted', error = 'x', finished_at = 'now'")
         back()
@@ -72,7 +72,7 @@ def test_cancelled_and_tried_again_is_nobodys_before_it_is_begun(queue: Queue) -
     job = claimed(queue)
     queue.store.jobs.end(job.id, JobState.CANCELLED)
     queue.store.jobs.retry(job.id)
-    assert not queue.store.jobs.beat(job.id)
+    assert not queue.store.jobs.write_heartbeat(job.id)
     assert not queue.store.jobs.end(job.id, JobState.DONE)
     assert queue.job(job.id).state is JobState.QUEUED
 
@@ -111,8 +111,8 @@ def test_a_clock_that_is_set_takes_nobodys_job(
     assert queue.job(job.id).state is JobState.RUNNING  # its process is there
     queue.change(ELSEWHERE)
     queue.change(f"UPDATE job SET place = '{system.place()}'")
-    assert queue.store.jobs.beat(job.id)
-    queue.store.jobs.note(job.id, JobProgress("on", 1, 2), JobPoint(1, {"loss": 1.0}))
+    assert queue.store.jobs.write_heartbeat(job.id)
+    queue.store.jobs.update(job.id, JobProgress("on", 1, 2), JobPoint(1, {"loss": 1.0}))
     assert queue.store.jobs.end(job.id, JobState.DONE)
 
 
@@ -138,7 +138,7 @@ def test_a_number_that_another_process_has_now_is_no_sign_of_life(
     assert queue.job(job.id).state is JobState.RUNNING
     queue.change("UPDATE job SET heartbeat = '2020-01-01T00:00:00.000+00:00'")
     assert queue.job(job.id).state is JobState.INTERRUPTED
-    assert system.alive(os.getpid(), None)
+    assert system.is_running(os.getpid(), None)
 
 
 def test_steps_made_again_replace_their_points_and_a_judgement_stays(queue: Queue) -> None:
@@ -152,7 +152,7 @@ def test_steps_made_again_replace_their_points_and_a_judgement_stays(queue: Queu
         (2, {"loss": 2.5}),
         (2, {"loss": 2.5, "accuracy": 0.6}),
     ):
-        queue.store.jobs.note(job.id, progress, JobPoint(done, figures))
+        queue.store.jobs.update(job.id, progress, JobPoint(done, figures))
     points = [(point.done, point.metrics) for point in queue.store.jobs.points(job.id)]
     assert points[0] == (1, {"loss": 3.0})
     assert points[-2:] == [(2, {"loss": 2.5}), (2, {"loss": 2.5, "accuracy": 0.6})]
@@ -167,7 +167,7 @@ def test_what_cannot_be_noted_now_is_noted_later(
     report.step(Phase("training", 1, 9, {"loss": 3.0}))
     for trouble in (BusyError("locked"), FullError("full")):
         with monkeypatch.context() as patch:
-            patch.setattr(queue.store.jobs, "note", raises(trouble))
+            patch.setattr(queue.store.jobs, "update", raises(trouble))
             report.step(Phase("training", 2, 9, {"loss": 2.0}))
             report.step(Phase("training", 3, 9, {"loss": 1.0}))
     report.step(Phase("training", 4, 9, {"loss": 0.5}))
@@ -225,7 +225,7 @@ def test_running_jobs_that_name_nobody_are_taken_up(queue: Queue) -> None:
                 f"place = nullif('{place}', ''), heartbeat = '{heartbeat}'"
             )
             assert queue.states() == [JobState.INTERRUPTED], (pid, heartbeat)
-            assert queue.store.jobs.waiting({"probe": (2, 2, False)}) == 1
+            assert queue.store.jobs.find_next({"probe": (2, 2, False)}) == 1
 
 
 def test_a_job_that_waits_for_one_that_is_missing_can_be_run_and_cancelled(

@@ -15,7 +15,7 @@ def test_its_time_and_progress_begin_anew_and_its_attempts_are_counted_on(tmp_pa
         first = store.jobs.claim(claimable())
         assert first is not None
         with JobLog(store, first):
-            store.jobs.note(job_id, JobProgress("fitting", 3, 10))
+            store.jobs.update(job_id, JobProgress("fitting", 3, 10))
         store.jobs.end(job_id, JobState.FAILED, "no")
         assert store.jobs.retry(job_id)
         waiting = store.jobs.read(job_id)

@@ -43,7 +43,7 @@ def running(store: Store, *points: JobPoint) -> int:
     job = store.jobs.claim(claimable(), 9)
     assert job is not None and job.id == job_id
     for point in points:
-        store.jobs.note(job_id, JobProgress("epoch 1", point.done, 100, point.metrics), point)
+        store.jobs.update(job_id, JobProgress("epoch 1", point.done, 100, point.metrics), point)
     return job_id
 
 
@@ -82,7 +82,7 @@ async def test_figures_come_by_themselves_and_the_cursor_stays(
         screen = await opened(desk)
         await until(desk, lambda: "now 2.00, lowest 2.00" in desk.text())
         assert screen.subject == f"job {first}" and "20 %" in desk.text()
-        store.jobs.note(
+        store.jobs.update(
             first, JobProgress("epoch 2", 60, 100), JobPoint(60, {"loss": 0.5, "score": 0.4})
         )
         store.jobs.add(LINEAR)

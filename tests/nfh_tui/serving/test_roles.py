@@ -282,7 +282,7 @@ def writes(it: StoreClient) -> dict[str, tuple[Access, Callable[[], object]]]:
         ("settings.write own", Access.ANNOTATOR, (f"theme.{ME}", "x")),
         ("edits.propose_span", Access.ANNOTATOR, (6, me, Anchor(2, 4))),
         ("edits.replace_anchor", Access.ADJUDICATOR, (6, me, gold, Anchor(2, 4))),
-        ("guidelines.begin", Access.ADJUDICATOR, ("## R1 One",)),
+        ("guidelines.add_first", Access.ADJUDICATOR, ("## R1 One",)),
         ("guidelines.add", Access.ADJUDICATOR, ("## R1 One", me, 1)),
         ("settings.write", Access.ADMIN, ("voters saw", "off")),
         ("settings.write of another", Access.ADMIN, (f"theme.{OTHER}", "x")),
@@ -377,7 +377,7 @@ async def test_a_write_is_not_made_where_reads_are(
 ) -> None:
     it = client(Access.ADJUDICATOR)
     with pytest.raises(NotAllowedError, match="as if it only read"):
-        await it.read(it.store.guidelines.begin, "## R1 One")
+        await it.read(it.store.guidelines.add_first, "## R1 One")
 
 
 async def test_nobody_writes_as_somebody_else(

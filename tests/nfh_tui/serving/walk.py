@@ -49,7 +49,7 @@ def furnish(path: Path, *names: str) -> None:
         store.workspace.save_position(other, "annotate", QueuePosition("", ids[2], 0))
         store.workspace.save_view(other, "hers", "state:open")
         store.settings.write(f"theme.{OTHER}", "textual-dark")
-        store.guidelines.begin(first_text())
+        store.guidelines.add_first(first_text())
         read = store.items.passages(ids[:3])
         for number, name in enumerate(("one", "two")):
             model = store.models.ensure(name, "resolution", "nearest", str(number))

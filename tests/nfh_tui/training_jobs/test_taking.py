@@ -142,7 +142,7 @@ def test_scenes_with_a_long_turn_in_common_are_not_parted(store: Store, load: Lo
 def test_what_has_long_turns_of_both_sides_is_left_out(store: Store, load: Load) -> None:
     load("a", [*passages(1, turns=(LONG,)), *passages(1, 2, turns=(OTHER,))])
     one, other = (ballot.passage_id for ballot in store.holdout.labelled(parse("")))
-    assert store.holdout.deal(
+    assert store.holdout.write_sides(
         [SplitSide(one, True, "one"), SplitSide(other, False, "other")], 0
     )
     load("b", passages(1, 4, turns=(LONG, OTHER)))
@@ -186,13 +186,13 @@ def test_dealing_many_passages_is_many_short_writes(
     monkeypatch.setattr(holdout, "WRITE_SIZE", slow)
     load("a", count=180)
     sizes = []
-    deal = holdout.deal
+    deal = holdout.write_sides
 
     def dealt(connection: object, some: list[SplitSide], known: int) -> bool:
         sizes.append(len(some))
         return deal(connection, some, known)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(holdout, "deal", dealt)
+    monkeypatch.setattr(holdout, "write_sides", dealt)
     taken(store)
     assert sizes == [50, 30, 30, 30, 30, 10]
     assert len(store.holdout.sides()) == 180

@@ -17,7 +17,7 @@ AGE = class_answer(Kind.AGE)
 def tagged(database: Path) -> Path:
     """Two items that others tagged with R5, and a saved view of edith's that asks for gold."""
     with Store.open(database) as store:
-        store.guidelines.begin(TEXT)
+        store.guidelines.add_first(TEXT)
         eva, edith = store.people.ensure("eva"), store.people.ensure("edith")
         anchors = next(store.queue.ids(parse(""), eva))
         for anchor in anchors[:2]:

@@ -75,7 +75,7 @@ async def test_forgotten_competence_counts_votes_again(database, open_desk):
     ]
     with Store.open(database) as store:
         store.competences.remember("a test", people)
-        store.competences.forget()
+        store.competences.delete()
     async with open_desk() as desk:
         assert "proposal · 2 of 3" in desk.text()
         assert "weight" not in desk.text()
