@@ -165,7 +165,7 @@ class ModelFiles:
 # --- writing --------------------------------------------------------------------------------
 
 
-class About(TypedDict, total=False):
+class ModelNotes(TypedDict, total=False):
     """What is saved with a model and does not change its decisions. All keys are optional."""
 
     name: str | None
@@ -189,7 +189,7 @@ def save_model(
     *,
     parser: str | None = None,
     more: Mapping[str, str] | None = None,
-    **about: Unpack[About],
+    **about: Unpack[ModelNotes],
 ) -> str:
     """Write a model directory atomically; returns its digest.
 

@@ -184,7 +184,7 @@ def fleiss(tables: Tables, resampling: Resampling) -> Fleiss:
         f"items with another number of answers than {chosen}": int((inside & ~used).sum()),
     }
     names = tuple(kind.value for kind in CLASSES)
-    nothing = NONE_INSIDE if enough.any() else tables.lack
+    nothing = NONE_INSIDE if enough.any() else tables.problem
     kappa = fleiss_kappa(classes[used], tables.passage[used], resampling, names, nothing)
     return Fleiss(kappa, chosen, left_out(omitted))
 

@@ -257,7 +257,7 @@ class Tables:
         return len(self.passage)
 
     @property
-    def lack(self) -> str:
+    def problem(self) -> str:
         """The sentence for tables that hold no two comparable answers of annotators."""
         if not self.items:
             return "The query finds no item."

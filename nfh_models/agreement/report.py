@@ -278,7 +278,7 @@ def measure_agreement(
     """All measures. most: the largest number of pairs of people measured in each of the three
     tables.
     """
-    votes, lack = tables.votes, tables.lack
+    votes, lack = tables.votes, tables.problem
     names, expert = tables.people, (THE_EXPERT,)
     return Agreement(
         _coverage(tables),
@@ -315,7 +315,7 @@ def _coverage(tables: Tables) -> Coverage:
 
 def _coefficients(tables: Tables, resampling: Resampling) -> Coefficients:
     names = tuple(kind.value for kind in KINDS)
-    kinds, passage, lack = tables.kinds, tables.passage, tables.lack
+    kinds, passage, lack = tables.kinds, tables.passage, tables.problem
     too_few = int((kinds.sum(axis=1) < 2).sum())
     return Coefficients(
         krippendorff_alpha(kinds, passage, resampling, names, lack),
@@ -331,7 +331,7 @@ def _coefficients(tables: Tables, resampling: Resampling) -> Coefficients:
 
 
 def _pooled(tables: Tables, resampling: Resampling) -> Pooled:
-    votes, lack = tables.votes, tables.lack
+    votes, lack = tables.votes, tables.problem
     pairs = Counter(votes.blocking.tolist())
     differences = {
         kind: (pairs[code], len(np.unique(votes.item[votes.blocking == code])))

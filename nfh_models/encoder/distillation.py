@@ -172,7 +172,7 @@ def _mean(made: EncoderNetwork, networks: Sequence[EncoderNetwork], name: str) -
     layer.bias.copy_(torch.stack([part.bias for part in parts]).mean(0))
 
 
-def taught(teacher: Resolver, items: Sequence[Item]) -> list[Soft]:
+def soft_targets(teacher: Resolver, items: Sequence[Item]) -> list[Soft]:
     """For each item the teacher's probabilities, over the six classes and all tokens of its
     passage; 0 for what is no candidate. Raises ValueError for a teacher whose scores are no
     probabilities.

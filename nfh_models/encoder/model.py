@@ -51,9 +51,9 @@ from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.model_files import (
     CONFIG,
     WEIGHTS,
-    About,
     ModelConfig,
     ModelFileError,
+    ModelNotes,
     damaged,
     read_arrays,
     read_config,
@@ -270,7 +270,7 @@ class TeacherStates:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class NetworkOutput:
     """The output for each row, in order."""
 
     logits: list[Floats]
@@ -293,7 +293,7 @@ def read(
     candidates: Candidates = Candidates.ALL,
     batch: int | None = None,
     states: bool = False,
-) -> Read:
+) -> NetworkOutput:
     """Score all candidates of some rows. The network must be in eval mode, on that device."""
     device = on or torch.device("cpu")
     own = isinstance(network.encoder, OWN)
@@ -309,7 +309,7 @@ def read(
             inputs = Tensors.of(pad(some, empty), device)
             words = network.read(inputs)
             scored = network.score(words, inputs)
-            found = shut(scored.logits.float(), candidates).cpu().numpy()
+            found = restrict(scored.logits.float(), candidates).cpu().numpy()
             nfh[places] = scored.nfh.float().cpu().numpy()
             several[places] = scored.several.float().softmax(-1).cpu().numpy()
         for number, place in enumerate(places):
@@ -326,7 +326,7 @@ def read(
     else:
         for places in batches:
             score(places)
-    return Read(logits, nfh, several, seen)
+    return NetworkOutput(logits, nfh, several, seen)
 
 
 def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
@@ -349,7 +349,7 @@ def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int
         torch.set_num_threads(threads)
 
 
-def shut(logits: torch.Tensor, candidates: Candidates) -> torch.Tensor:
+def restrict(logits: torch.Tensor, candidates: Candidates) -> torch.Tensor:
     """The scores without the candidates that an oracle run leaves out."""
     if candidates is Candidates.ALL:
         return logits
@@ -572,7 +572,7 @@ def save(
     *,
     recipe: str = ENCODER,
     notice: str = "",
-    **about: Unpack[About],
+    **about: Unpack[ModelNotes],
 ) -> str:
     """Write a model directory; returns its digest. See `save_model`.
 
@@ -589,20 +589,20 @@ def save(
         shift=bundle.shift,
         tokenizer=_digest(bundle.pieces.content),
     )
-    arrays = kept(bundle.network, bundle.settings.weights)
+    arrays = stored_arrays(bundle.network, bundle.settings.weights)
     more = {TOKENIZER: bundle.pieces.content} | ({NOTICE: notice} if notice else {})
     task = bundle.settings.task.value
     return save_model(folder, task, recipe, VERSION, stored, arrays, more=more, **about)
 
 
-def kept(network: nn.Module, weights: Weights) -> dict[str, Array]:
+def stored_arrays(network: nn.Module, weights: Weights) -> dict[str, Array]:
     """The arrays of a network as they are stored."""
     arrays = {
         name: tensor.detach().float().cpu().numpy()
         for name, tensor in network.state_dict().items()
         if tensor.is_floating_point()
     }
-    return quantization.packed(arrays, weights)
+    return quantization.pack_arrays(arrays, weights)
 
 
 # --- reading --------------------------------------------------------------------------------
@@ -632,7 +632,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     _check_pieces(folder, pieces, network)
     own = isinstance(network.encoder, OWN)
     stay = bytes_ and own and on.type == "cpu"
-    _fill(network, arrays, in_bytes=stay and quantization.fast())
+    _fill(network, arrays, in_bytes=stay and quantization.has_fast_int8())
     network.eval().requires_grad_(requires_grad=False)
     bundle = ModelBundle(
         network.to(on),
@@ -713,7 +713,7 @@ def _arrays(folder: Path, network: EncoderNetwork, weights: Weights) -> dict[str
         for name, tensor in network.state_dict().items()
         if tensor.is_floating_point()
     }
-    wanted = quantization.wanted(shapes, weights)
+    wanted = quantization.packed_shapes(shapes, weights)
     found = read_arrays(folder, {name: kind for name, (kind, _) in wanted.items()})
     for name, (_, shape) in wanted.items():
         if found[name].shape != shape:

@@ -164,7 +164,7 @@ def form_of(name: str, shape: Shape, weights: Weights) -> ArrayEncoding:
     return ArrayEncoding.BYTES if shape[0] * shape[1] >= SMALL else ArrayEncoding.FLOAT
 
 
-def packed(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
+def pack_arrays(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
     """All arrays as they are stored."""
     made: dict[str, Array] = {}
     for name, values in arrays.items():
@@ -180,7 +180,7 @@ def packed(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
     return made
 
 
-def wanted(shapes: Shapes, weights: Weights) -> dict[str, tuple[str, Shape]]:
+def packed_shapes(shapes: Shapes, weights: Weights) -> dict[str, tuple[str, Shape]]:
     """The numpy type and the shape of each stored array, scales included."""
     made: dict[str, tuple[str, Shape]] = {}
     for name, shape in shapes.items():
@@ -220,7 +220,7 @@ LEAST = 1e-8
 """Lower bound of a piece's largest number, so that nothing is divided by 0."""
 
 
-def fast() -> bool:
+def has_fast_int8() -> bool:
     """Whether products of 8-bit integers are fast here; elsewhere weights are widened."""
     backend: Any = torch.backends.mkldnn
     if not backend.is_available():

@@ -39,8 +39,8 @@ from nfh_models.encoder.model import (
     Tensors,
     network_of,
     read,
+    restrict,
     shift_to_paper,
-    shut,
 )
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Priors, Task, Weights
 from nfh_models.errors import ModelsError
@@ -108,7 +108,7 @@ class TrainingExamples:
     lost: int = 0
     """Of `heads`, those outside the window."""
 
-    def leave(self, reason: str) -> None:
+    def leave_out(self, reason: str) -> None:
         """Count an example that is left out."""
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
 
@@ -144,10 +144,10 @@ def add_resolution(
         item = example.item
         kind = paper_class(example.gold.kind)
         if kind is None:
-            training_examples.leave(NO_CLASS)
+            training_examples.leave_out(NO_CLASS)
             continue
-        if not allowed(kind, settings.candidates):
-            training_examples.leave(OTHER_KIND)
+        if not includes_kind(kind, settings.candidates):
+            training_examples.leave_out(OTHER_KIND)
             continue
         window = window_of(item.passage, item.anchor, featuriser.window, featuriser.before)
         row = featuriser.of_window(window)
@@ -156,7 +156,7 @@ def add_resolution(
         training_examples.lost += sum(not one for one in heads)
         kept = tuple(one for one in heads if one)
         if not kept:
-            training_examples.leave(OUTSIDE)
+            training_examples.leave_out(OUTSIDE)
             continue
         several, weight = _several(example.gold, len(kept), settings)
         training_examples.taught.append(
@@ -173,7 +173,7 @@ def add_resolution(
         )
 
 
-def allowed(kind: Kind, candidates: Candidates) -> bool:
+def includes_kind(kind: Kind, candidates: Candidates) -> bool:
     """Whether an oracle run with such candidates includes examples of that kind."""
     if candidates is Candidates.ALL:
         return True
@@ -266,13 +266,13 @@ def add_silver(
         row = featuriser.of_window(window)
         kind = None if gold is None else paper_class(gold.kind)
         heads: tuple[tuple[int, ...], ...] = ()
-        if gold is not None and kind is not None and allowed(kind, settings.candidates):
+        if gold is not None and kind is not None and includes_kind(kind, settings.candidates):
             heads = tuple(right for right in right_candidates(item, gold, kind, row) if right)
         taught = _fitting(soft, key_of_item(item), row)
         own = _states(states, key_of_item(item), row)
         nfh = True if one.nfh is None and settings.passages else one.nfh
         if not heads and taught is None and nfh is None:
-            training_examples.leave(NOBODY)
+            training_examples.leave_out(NOBODY)
             continue
         training_examples.taught.append(
             TrainingExample(row, window, heads, nfh, soft=taught, states=own)
@@ -325,7 +325,7 @@ def balanced(
     ]
 
 
-def wanted(task: Task, of: Task) -> bool:
+def uses_task(task: Task, of: Task) -> bool:
     """Whether a training for `task` uses examples of the task `of`."""
     return task in (Task.BOTH, of)
 
@@ -446,7 +446,7 @@ def dev_examples_of(
     questions = [
         question(one, featuriser)
         for one in resolution
-        if (kind := paper_class(one.gold.kind)) is not None and allowed(kind, candidates)
+        if (kind := paper_class(one.gold.kind)) is not None and includes_kind(kind, candidates)
     ]
     labelled = list(identification)
     rows = [featuriser.case_row(one.case) for one in labelled]
@@ -603,7 +603,7 @@ WORDS = "two three four five six seven eight nine ten".split()
 """Interchangeable before a plural noun; "one" is not."""
 
 
-def swapped(
+def swap_number(
     example: TrainingExample, featuriser: EncoderFeaturiser, draw: int
 ) -> TrainingExample:
     """A Reference to a word in the passage with its number, one of WORDS, replaced by another;
@@ -739,7 +739,7 @@ class EncoderLearner:
 
     def _scored(self, words: Tensor, inputs: Tensors) -> Scored:
         scored = self._network.score(words, inputs)
-        return replace(scored, logits=shut(scored.logits, self._settings.candidates))
+        return replace(scored, logits=restrict(scored.logits, self._settings.candidates))
 
     def _drawn(self, example: TrainingExample) -> TrainingExample:
         """The example, its number replaced at random with the probability `swap`."""
@@ -747,7 +747,7 @@ class EncoderLearner:
         share = self._settings.swap
         if not share or float(torch.rand(())) >= share:
             return example
-        return swapped(example, self._featuriser, int(torch.randint(1 << 30, ())))
+        return swap_number(example, self._featuriser, int(torch.randint(1 << 30, ())))
 
     def judge(self, on: torch.device) -> Mapping[str, float]:
         return judge(self._network, self._featuriser, self._dev, self._settings, on=on)
@@ -855,7 +855,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedTraining:
     """A network and its examples, ready for training."""
 
     learner: EncoderLearner
@@ -879,7 +879,7 @@ def prepare(
     settings: EncoderSettings,
     backbone: Backbone | None = None,
     start: ModelBundle | None = None,
-) -> Prepared:
+) -> PreparedTraining:
     """Load the encoder and make all rows.
 
     backbone: in place of the one in the settings. start: a model of the same encoder and sizes
@@ -900,15 +900,15 @@ def prepare(
     training_examples = training_examples_of(material, featuriser, settings)
     dev = dev_examples_of(
         featuriser,
-        material.dev_resolution if wanted(settings.task, Task.RESOLUTION) else (),
-        material.dev_identification if wanted(settings.task, Task.IDENTIFICATION) else (),
+        material.dev_resolution if uses_task(settings.task, Task.RESOLUTION) else (),
+        material.dev_identification if uses_task(settings.task, Task.IDENTIFICATION) else (),
         settings.candidates,
     )
     learner = EncoderLearner(network, featuriser, settings, training_examples.taught, dev)
     bundle = ModelBundle(network, settings, own.architecture, own.pieces, Path(own.name).name)
     if settings.priors is Priors.PAPER:
         bundle = replace(bundle, shift=shift_to_paper(material.resolution))
-    return Prepared(learner, training_examples, dev, bundle)
+    return PreparedTraining(learner, training_examples, dev, bundle)
 
 
 def begin_with(trained: EncoderNetwork, network: EncoderNetwork) -> None:
@@ -927,18 +927,18 @@ def training_examples_of(
 ) -> TrainingExamples:
     """The training examples of the material, for the task of the settings."""
     training_examples = TrainingExamples()
-    if wanted(settings.task, Task.RESOLUTION):
+    if uses_task(settings.task, Task.RESOLUTION):
         taught = material.soft, material.states
         add_resolution(training_examples, material.resolution, featuriser, settings, *taught)
         add_silver(training_examples, material.silver, featuriser, settings, *taught)
-    if wanted(settings.task, Task.IDENTIFICATION):
+    if uses_task(settings.task, Task.IDENTIFICATION):
         silver = material.soft if settings.task is Task.BOTH else None
         add_identification(training_examples, material.identification, featuriser, silver)
     return training_examples
 
 
 def training(
-    prepared: Prepared,
+    prepared: PreparedTraining,
     folder: Path,
     *,
     on: torch.device | None = None,

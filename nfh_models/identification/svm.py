@@ -29,7 +29,7 @@ from nfh_models.model_files import (
     SEED,
     VOCABULARY,
     WEIGHTS,
-    About,
+    ModelNotes,
     check_summable,
     damaged,
     digest_of_examples,
@@ -445,7 +445,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossed:
+class FoldResults:
     """The result of cross-validation."""
 
     said: tuple[bool, ...]
@@ -519,7 +519,7 @@ def _too_few(labels: Sequence[bool], seen: dict[str, set[bool]]) -> str:
     )
 
 
-def crossed(table: SvmTable, folds: int = FOLDS, seed: int = 1) -> Iterator[Fold]:
+def run_folds(table: SvmTable, folds: int = FOLDS, seed: int = 1) -> Iterator[Fold]:
     """Fit and decide fold by fold. Raises TooFewError before the first."""
     fold_of = np.array(folds_of(table.labels.tolist(), table.groups, folds, seed), np.int32)
     for number in range(int(fold_of.max()) + 1):
@@ -553,7 +553,7 @@ def cross_validate(
     """
     table = table_of(examples, settings or SvmSettings())
     made: dict[int, Decision] = {}
-    for fold in crossed(table, folds, seed):
+    for fold in run_folds(table, folds, seed):
         made.update(zip(fold.places, fold.decisions, strict=True))
     return [made[place] for place in range(len(examples))]
 
@@ -613,7 +613,7 @@ ARRAYS = {"weights": "float64", "bias": "float64"}
 """weights: one for each feature. bias: one number."""
 
 
-def save_svm(svm: Svm, folder: Path, **about: Unpack[About]) -> str:
+def save_svm(svm: Svm, folder: Path, **about: Unpack[ModelNotes]) -> str:
     """Write a machine as a model directory; returns its digest. See `save_model`."""
     arrays = {"weights": svm.weights, "bias": np.array([svm.bias], np.float64)}
     return save_model(
@@ -664,7 +664,7 @@ class FittedSvm:
 
     svm: Svm
     plan: SvmPlan
-    crossed: Crossed
+    crossed: FoldResults
     groups: int
     """Passages of the examples."""
     snapshot: str
@@ -704,11 +704,11 @@ def training(
 
 def _folds(
     examples: Sequence[Example], table: SvmTable, plan: SvmPlan
-) -> Generator[PhaseProgress, None, Crossed]:
+) -> Generator[PhaseProgress, None, FoldResults]:
     said = [False] * len(examples)
     counts = []
     total = max(folds_of(table.labels.tolist(), table.groups, plan.folds, plan.settings.seed))
-    for fold in crossed(table, plan.folds, plan.settings.seed):
+    for fold in run_folds(table, plan.folds, plan.settings.seed):
         own = [decision.nfh for decision in fold.decisions]
         for place, nfh in zip(fold.places, own, strict=True):
             said[place] = nfh
@@ -717,7 +717,7 @@ def _folds(
         f1 = counts[-1].f1
         metrics = {} if f1 is None else {"f1": f1}
         yield PhaseProgress(f"fold {fold.number + 1}", fold.number + 1, total + 1, metrics)
-    return Crossed(tuple(said), tuple(counts))
+    return FoldResults(tuple(said), tuple(counts))
 
 
 def snapshot_of(examples: Sequence[Example]) -> str:

@@ -167,7 +167,7 @@ Note = Callable[[CheckContext, Anchor, Answer], str]
 """What is wrong with an answer, in words; "" for nothing."""
 
 
-def nothing(_context: CheckContext) -> Iterator[LabelFinding]:
+def no_findings(_context: CheckContext) -> Iterator[LabelFinding]:
     """The `look` of checks whose findings come from elsewhere."""
     return iter(())
 

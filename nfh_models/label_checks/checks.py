@@ -29,7 +29,7 @@ from nfh_models.label_checks.base import (
     Note,
     Severity,
     check_of_answers,
-    nothing,
+    no_findings,
 )
 from nfh_models.text.numbers import (
     ORDINAL_ENDINGS,
@@ -257,7 +257,7 @@ CHECK = LabelCheck(
     NAME,
     NOTE,
     "A person comes to say a kind more often, or less, in the course of the work.",
-    nothing,
+    no_findings,
 )
 
 
@@ -548,7 +548,7 @@ REPEAT_CHECKS = (
     LabelCheck("two-splits", ERROR, "A passage stands in two splits.", two_splits),
 )
 ACROSS = (
-    LabelCheck("shared-turn", NOTE, "Passages in two splits share a long turn.", nothing),
+    LabelCheck("shared-turn", NOTE, "Passages in two splits share a long turn.", no_findings),
 )
 """Checks whose findings come from `Repeats` alone."""
 
@@ -1150,7 +1150,7 @@ PAIR_CHECKS = (
 
 
 NOT_TAKEN = LabelCheck(
-    "import-conflict", NOTE, "An import said something else than what was kept.", nothing
+    "import-conflict", NOTE, "An import said something else than what was kept.", no_findings
 )
 """Found by the store, in the reports of imports."""
 
@@ -1168,7 +1168,7 @@ CHECKS: tuple[LabelCheck, ...] = (
 )
 
 
-def look(context: CheckContext) -> Iterator[LabelFinding]:
+def find_all(context: CheckContext) -> Iterator[LabelFinding]:
     """The findings of all checks in one passage; checks that need tags are skipped without
     them.
     """

@@ -160,7 +160,7 @@ class ParserPiece:
     words: Sequence[str]
 
 
-def shown(word: str) -> str:
+def printable(word: str) -> str:
     """A word as a parser may see it: printable, not empty, of bounded length.
 
     White space at its ends and control characters (NUL among them) are removed.
@@ -259,7 +259,7 @@ def batches(
     pieces: list[ParserPiece] = []
     held = 0
     for word_span in word_spans:
-        words = [shown(word) for word in word_span.words]
+        words = [printable(word) for word in word_span.words]
         for start, end in cut(words, longest):
             pieces.append(ParserPiece(len(waiting), start, end, words[start:end]))
         waiting.append(word_span)

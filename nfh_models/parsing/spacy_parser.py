@@ -20,7 +20,7 @@ from nfh_models.parsing.base import (
     ParserPiece,
     WordSpan,
     in_pieces,
-    shown,
+    printable,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Tagger:
     def _doc(self, word_span: WordSpan) -> "Doc":
         from spacy.tokens import Doc
 
-        words = [shown(word) if word.strip() else " " for word in word_span.words]
+        words = [printable(word) if word.strip() else " " for word in word_span.words]
         return Doc(self._language.vocab, words, list(word_span.spaces))
 
 

@@ -414,7 +414,7 @@ class StanzaParser:
                 for piece in pieces
             ]
         )
-        with quiet():
+        with silence():
             try:
                 done = self._pipeline.process(document)
             except Exception as error:  # whatever a model from elsewhere does
@@ -500,14 +500,14 @@ def load_stanza(
     whose message names what is missing, damaged or unsafe to open.
     """
     try:
-        with quiet():
+        with silence():
             import stanza
             import torch
     except ImportError as error:
         raise ParserError(
             f"stanza cannot be loaded ({error}): `pip install stanza` installs it"
         ) from error
-    with quiet():
+    with silence():
         found = find_models(folder)
     _require(found, wanted)
     if threads is not None:
@@ -545,7 +545,7 @@ def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
             settings[f"{part}_{need}_path"] = str(path)
     if StanzaModelKind.LEMMA not in found.models:
         settings["lemma_use_identity"] = True
-    with tempfile.TemporaryDirectory(prefix="nfh-stanza-") as scratch, quiet():
+    with tempfile.TemporaryDirectory(prefix="nfh-stanza-") as scratch, silence():
         resources = Path(scratch) / "resources.json"
         resources.write_text(json.dumps({}), "utf-8")
         try:
@@ -570,7 +570,7 @@ def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Silence stanza and torch: failures are reported by our own errors."""
     logger = logging.getLogger("stanza")
     before = logger.disabled

@@ -131,19 +131,19 @@ the farthest head that the releases mark is 151 tokens away.
 """
 
 
-def reach(passage: Passage, anchor: Anchor) -> tuple[int, int]:
+def tag_span(passage: Passage, anchor: Anchor) -> tuple[int, int]:
     """The tokens [start, end) of the passage that need tags for this anchor."""
     return max(0, anchor.start - REACH), min(len(passage.tokens), anchor.end + REACH)
 
 
 def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
     """The words of `reach`, for a tagger."""
-    return WordSpan.of(passage, *reach(passage, anchor))
+    return WordSpan.of(passage, *tag_span(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
     """The recipe `nearest-noun`. tags: a universal part of speech for each token of `reach`."""
-    start, end = reach(passage, anchor)
+    start, end = tag_span(passage, anchor)
     if len(tags) != end - start:
         raise ValueError(f"{len(tags)} tags for the {end - start} tokens around an anchor")
     candidates: list[int] = []
@@ -226,7 +226,7 @@ def tags_within(item: Item) -> tuple[int, Sequence[str]]:
     there on.
     """
     parsed = parse_of(item)
-    start, end = reach(item.passage, item.anchor)
+    start, end = tag_span(item.passage, item.anchor)
     start = max(start, item.parsed_from)
     end = min(end, item.parsed_from + len(parsed.words))
     return start, parsed.pos[start - item.parsed_from : end - item.parsed_from]
@@ -236,7 +236,7 @@ BATCH = 128
 """Items parsed together; it bounds the memory."""
 
 
-def resolved(
+def resolve_items(
     items: Iterable[Item], resolver: Resolver, parser: Parser | None
 ) -> Iterator[tuple[Item, Choice | None]]:
     """Each item, parsed where the recipe needs it, with its choice; in order and in bounded
@@ -277,7 +277,7 @@ def parse_items(
     checked = _checked(needs, parser)
     reached: Windows = {}
     for item in waiting:
-        span = reach(item.passage, item.anchor)
+        span = tag_span(item.passage, item.anchor)
         reached.setdefault(item.passage.digest, []).append(span)
     windows = {digest: _merged(sorted(found)) for digest, found in reached.items()}
     spans = [(digest, start) for digest, found in windows.items() for start, _ in found]

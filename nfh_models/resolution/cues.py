@@ -14,7 +14,7 @@ from functools import cached_property
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.parsing.base import ParseLayer, WordSpan
-from nfh_models.resolution.base import Choice, Item, reach, tags_within
+from nfh_models.resolution.base import Choice, Item, tag_span, tags_within
 from nfh_models.text.numbers import NumberPart, Shape, parts_of
 
 QUESTION_REACH = 30
@@ -667,7 +667,7 @@ def candidates(number: CueNumber, tag: str, step: int) -> Iterator[int]:
             yield at
 
 
-def worth(number: CueNumber, token: int, rank: int) -> float:
+def head_score(number: CueNumber, token: int, rank: int) -> float:
     """The worth of a noun or name as head, between 0 and 1. rank: 0 for the nearest on its
     side.
     """
@@ -693,7 +693,7 @@ def worth(number: CueNumber, token: int, rank: int) -> float:
     return value
 
 
-def best(number: CueNumber) -> int | None:
+def best_head(number: CueNumber) -> int | None:
     """The noun of highest worth, the nearest of equals; None if none is above FLOOR.
 
     The search stops when no farther noun can have a higher worth. Nouns behind the number, and
@@ -703,7 +703,7 @@ def best(number: CueNumber) -> int | None:
     for rank, token in enumerate(candidates(number, "NOUN", -1)):
         if DECAY**rank <= most:
             break
-        value = worth(number, token, rank)
+        value = head_score(number, token, rank)
         if value > most:
             most, found = value, token
     return found
@@ -981,7 +981,7 @@ def resolve(context: CueContext, start: int, end: int) -> CueResult:
     for cue in CUES:
         if cue.test(number):
             return CueResult(cue.kind, None, cue.name)
-    token = best(number)
+    token = best_head(number)
     if token is None:
         return CueResult(_without_noun(number), None, NOTHING)
     return CueResult(Kind.REFERENCE, token, NEAREST)
@@ -994,7 +994,7 @@ def _without_noun(number: CueNumber) -> Kind:
 
 def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
     """The words that need tags for this anchor: those of `reach`."""
-    return WordSpan.of(passage, *reach(passage, anchor))
+    return WordSpan.of(passage, *tag_span(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
@@ -1002,7 +1002,7 @@ def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
 
     Raises ValueError for another number of tags.
     """
-    start, end = reach(passage, anchor)
+    start, end = tag_span(passage, anchor)
     if len(tags) != end - start:
         raise ValueError(f"{len(tags)} tags for the {end - start} tokens around an anchor")
     number = _number(passage, anchor, start, tags)
@@ -1028,7 +1028,7 @@ def suggest(number: CueNumber) -> tuple[list[Cue], dict[int, int]]:
 
 def featurise(number: CueNumber, ranks: dict[int, int]) -> dict[int, float]:
     """The worth of each candidate by itself."""
-    return {token: worth(number, token, rank) for token, rank in ranks.items()}
+    return {token: head_score(number, token, rank) for token, rank in ranks.items()}
 
 
 def score(
@@ -1111,7 +1111,7 @@ class CuesResolver:
 
 def _tags(item: Item) -> list[str]:
     """A tag for each token of `reach`."""
-    start, end = reach(item.passage, item.anchor)
+    start, end = tag_span(item.passage, item.anchor)
     first, tags = tags_within(item)
     behind = end - first - len(tags)
     return [*[UNTAGGED] * (first - start), *tags, *[UNTAGGED] * behind]

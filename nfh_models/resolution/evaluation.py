@@ -22,10 +22,10 @@ from nfh_models.resolution.scoring import (
     HeadFigures,
     HeadsJudged,
     MistakeCount,
-    Mistaken,
     PartFigures,
     ResolutionFigures,
     ScoredExample,
+    WrongExample,
     by_class,
     by_distance,
     by_mistake,
@@ -37,9 +37,9 @@ from nfh_models.resolution.scoring import (
     confusion,
     figures,
     head_figures,
+    is_lost,
     judge,
     judge_heads,
-    lost,
     mistakes,
     oracle,
 )
@@ -395,7 +395,7 @@ class ResolutionEvaluation:
     by_distance: tuple[PartFigures, ...]
     by_turns: tuple[PartFigures, ...]
     by_side: tuple[PartFigures, ...]
-    mistakes: tuple[Mistaken, ...]
+    mistakes: tuple[WrongExample, ...]
     by_mistake: tuple[MistakeCount, ...]
     heads: HeadFigures | None
     heads_several: HeadFigures | None
@@ -435,7 +435,7 @@ def evaluate(
         judged=judged,
         groups=len({example.group for example in examples}),
         saw_model=sum(example.saw_model for example in examples),
-        lost=sum(lost(one) for one in judged if one.choice is not None and one.choice.scores),
+        lost=sum(is_lost(one) for one in judged if one.choice and one.choice.scores),
         figures=figures(judged),
         ci95=intervals(judged, heads, resampling),
         confusion=confusion(judged),

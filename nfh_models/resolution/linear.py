@@ -33,7 +33,7 @@ from nfh_models.model_files import (
     SEED,
     VOCABULARY,
     WEIGHTS,
-    About,
+    ModelNotes,
     check_summable,
     damaged,
     digest_of_examples,
@@ -435,7 +435,7 @@ class AnchorContext:
     @cached_property
     def best(self) -> int | None:
         """The noun that `cues` would choose."""
-        return cues.best(self.view.number)
+        return cues.best_head(self.view.number)
 
     @cached_property
     def shared(self) -> int | None:
@@ -561,7 +561,7 @@ def _candidate_cues(context: AnchorContext, at: int) -> Iterator[str]:
         yield "shared"
     rank = context.ranks.get(at)
     if rank is not None and -8 <= rank < 0:
-        worth = cues.worth(context.view.number, at, -rank - 1)
+        worth = cues.head_score(context.view.number, at, -rank - 1)
         yield f"worth={round(worth * 10) / 10}"
 
 
@@ -787,7 +787,7 @@ OF_TOKEN = "token "  # noqa: S105 # no password: the kind of token that text has
 """Prefixes of features in the vocabulary."""
 
 
-def save_linear(model: Linear, folder: Path, **about: Unpack[About]) -> str:
+def save_linear(model: Linear, folder: Path, **about: Unpack[ModelNotes]) -> str:
     """Write a model as a model directory; returns its digest. See `save_model`."""
     weights = model.weights
     arrays = {"classes": weights.classes, "heads": weights.heads}

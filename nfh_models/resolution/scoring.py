@@ -686,7 +686,7 @@ REACH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Mistaken:
+class WrongExample:
     """A wrong example (no gold mention was chosen), and its kind of mistake."""
 
     judged: ScoredExample
@@ -702,12 +702,12 @@ class MistakeCount:
     share: float
 
 
-def mistakes(judged: Iterable[ScoredExample]) -> tuple[Mistaken, ...]:
+def mistakes(judged: Iterable[ScoredExample]) -> tuple[WrongExample, ...]:
     """The wrong examples, in order."""
-    return tuple(Mistaken(one, mistake(one)) for one in judged if not one.right)
+    return tuple(WrongExample(one, mistake(one)) for one in judged if not one.right)
 
 
-def by_mistake(mistaken: Sequence[Mistaken]) -> tuple[MistakeCount, ...]:
+def by_mistake(mistaken: Sequence[WrongExample]) -> tuple[MistakeCount, ...]:
     """The kinds that occur, most frequent first, ties in the order of Mistake."""
     counts = Counter(one.mistake for one in mistaken)
     ranked = sorted(counts, key=lambda kind: (-counts[kind], list(Mistake).index(kind)))
@@ -725,14 +725,14 @@ def mistake(one: ScoredExample) -> Mistake:
         return Mistake.NOTHING
     if not one.reference:
         return Mistake.CLASS_FOR_CLASS if one.token is None else Mistake.WORD_FOR_CLASS
-    if one.choice.scores and lost(one):
+    if one.choice.scores and is_lost(one):
         return Mistake.OUT_OF_REACH
     if one.token is None:
         return Mistake.CLASS_FOR_WORD
     return _wrong_token(one, one.token)
 
 
-def lost(one: ScoredExample) -> bool:
+def is_lost(one: ScoredExample) -> bool:
     """Whether no gold head is a candidate, for example because all stand outside a recipe's
     window.
 

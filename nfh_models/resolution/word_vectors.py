@@ -75,7 +75,7 @@ class Vectors:
         return None
 
 
-def gathered(found: Iterator[tuple[str, Floats]], source: str) -> Vectors:
+def vectors_from(found: Iterator[tuple[str, Floats]], source: str) -> Vectors:
     """Vectors from words with their numbers; the first entry of a word counts."""
     rows: dict[str, Floats] = {}
     for word, numbers in found:
@@ -85,10 +85,10 @@ def gathered(found: Iterator[tuple[str, Floats]], source: str) -> Vectors:
     table = np.zeros((len(words), width), np.float32)
     for place, word in enumerate(words):
         table[place] = rows[word]
-    return Vectors(words, halved(table), source)
+    return Vectors(words, to_half(table), source)
 
 
-def halved(table: Floats) -> Floats:
+def to_half(table: Floats) -> Floats:
     """The numbers of a table rounded to 16 bits."""
     largest = float(np.finfo(np.float16).max)
     return np.clip(table, -largest, largest).astype(np.float16).astype(np.float32)
@@ -422,7 +422,7 @@ def read_vectors(source: str, words: set[str], extra: int = 0) -> Vectors:
     else:
         found = read_encoder_table(Path(where), wanted, extra)
     # The folder is the user's own business; the name is enough to know the source again.
-    made = gathered(found, f"{kind}:{Path(where).name}")
+    made = vectors_from(found, f"{kind}:{Path(where).name}")
     if words and not any(word in made.places for word in wanted):
         raise VectorError(
             f"{source} has a vector for none of the {len(words):,} words of the text"

@@ -27,9 +27,9 @@ from nfh_models.resolution.scoring import (
     ClassPart,
     HeadFigures,
     Mistake,
-    Mistaken,
     ScoredExample,
     ScoredSystem,
+    WrongExample,
     on_references,
     score_of,
 )
@@ -301,7 +301,7 @@ def _test(one: Paired) -> Json:
 # --- errors ---------------------------------------------------------------------------------
 
 
-def error(one: Mistaken) -> Json:
+def error(one: WrongExample) -> Json:
     """A wrong answer. start, end: code points of the text, end-exclusive."""
     judged = one.judged
     item, choice = judged.example.item, judged.choice
@@ -341,7 +341,7 @@ def quoted(judged: ScoredExample) -> tuple[str, int, int]:
     return passage.text[start : last + AROUND_ERROR], first - start, last - start
 
 
-def worst(mistakes: Sequence[Mistaken], *, probabilities: bool) -> list[Mistaken]:
+def worst(mistakes: Sequence[WrongExample], *, probabilities: bool) -> list[WrongExample]:
     """Errors by descending score where scores are probabilities, else unchanged."""
     if not probabilities:
         return list(mistakes)
@@ -812,7 +812,7 @@ def _confusions(page: CommandReport, pairs: Both) -> None:
     page.note("WRONG: REF-WRONG, a word for a Reference that is no gold mention")
 
 
-def described(one: Mistaken, *, sure: bool) -> tuple[str, str]:
+def described(one: WrongExample, *, sure: bool) -> tuple[str, str]:
     """A wrong answer, where, what and of which kind; the text around it.
 
     sure: its score says how sure it is.

@@ -20,7 +20,7 @@ from nfh_models.resolution.scoring import (
     ELMO_N,
     LABELS,
     Mistake,
-    Mistaken,
+    WrongExample,
     elmo_confusion,
 )
 from nfh_tui.cli.evaluate_call import EvaluateOptions
@@ -198,7 +198,7 @@ def _points(one: Reliability) -> Points:
 
 
 def _kinds(
-    mistaken: Sequence[Mistaken], budget: int, *, sure: bool
+    mistaken: Sequence[WrongExample], budget: int, *, sure: bool
 ) -> Iterator[dict[str, object]]:
     """The errors of each kind, the most frequent first, in a box that opens."""
     parts: Any = templates.macros("evaluation_parts.html.j2", FILTERS)
@@ -235,7 +235,7 @@ def _fitting(pieces: Iterator[str], room: int) -> list[str]:
     return kept
 
 
-def _listed(one: Mistaken, *, sure: bool) -> dict[str, object]:
+def _listed(one: WrongExample, *, sure: bool) -> dict[str, object]:
     judged = one.judged
     score = confidence(judged)
     return {
@@ -248,7 +248,7 @@ def _listed(one: Mistaken, *, sure: bool) -> dict[str, object]:
     }
 
 
-def _shown(one: Mistaken, *, sure: bool) -> dict[str, object]:
+def _shown(one: WrongExample, *, sure: bool) -> dict[str, object]:
     judged = one.judged
     item, choice = judged.example.item, judged.choice
     heads = judged.example.gold.head_tokens()

@@ -154,12 +154,12 @@ def kept(model: bytes) -> bytes:
 
 def resolve(model: bytes, tools: bytes, packed: bytes) -> bytes:
     """Resolve a batch; returns `Answers`. model: the archive of its files, b"" for none."""
-    from nfh_models.resolution.base import resolved
+    from nfh_models.resolution.base import resolve_items
 
     try:
         with _lock:
             loaded = _resolver(model, msgspec.msgpack.decode(tools, type=ResolverTools))
-            found = resolved(unpack_items(packed), loaded.resolver, loaded.parser)
+            found = resolve_items(unpack_items(packed), loaded.resolver, loaded.parser)
             answers = Answers(loaded.hello, [choice for _, choice in found])
     except (ModelsError, OSError, ImportError) as error:
         answers = Answers(error=str(error))

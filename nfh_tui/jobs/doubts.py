@@ -23,8 +23,8 @@ from nfh_models.identification.svm import (
     Fold,
     SvmPlan,
     SvmTable,
-    crossed,
     plan_of,
+    run_folds,
     table_from,
 )
 from nfh_models.parsing.base import Parser
@@ -151,7 +151,7 @@ class IdentificationOpinions:
         plan = plan_of(given.general.words)
         parser = loaded_parser(given.parser, plan.settings.layers, report.step)
         table = _table(self._examples, plan, parser, report)
-        self._folds = crossed(table, given.folds, plan.settings.seed)
+        self._folds = run_folds(table, given.folds, plan.settings.seed)
         self._known: dict[int, Fold] = {}
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:  # noqa: ARG002 - takes seconds: no checkpoints
@@ -354,7 +354,7 @@ class ResolutionOpinions:
     """None if all examples are parsed already."""
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:
-        from nfh_models.resolution.base import resolved
+        from nfh_models.resolution.base import resolve_items
 
         count = max(self.parts) + 1
         dev = (number + 1) % count if self.trainer.share else None
@@ -371,7 +371,7 @@ class ResolutionOpinions:
         trained = driven(self.trainer.train(lessons, work, self.parser), tell)
         found = []
         items = (one.item for one in sides["asked"])
-        choices = resolved(items, trained.resolver, self.parser)
+        choices = resolve_items(items, trained.resolver, self.parser)
         for example, (_, choice) in zip(sides["asked"], choices, strict=True):
             if choice is not None:
                 found.append(opinion(example, choice))

@@ -44,7 +44,7 @@ from nfh_models.parsing.spacy_parser import (
     installed_pipelines,
     load_tagger,
 )
-from nfh_models.resolution.base import Choice, Item, Resolver, parse_items, reach
+from nfh_models.resolution.base import Choice, Item, Resolver, parse_items, tag_span
 from nfh_models.resolution.recipes import TASK
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
@@ -218,7 +218,7 @@ def out_of_memory(name: str) -> str:
 
 
 def _key(item: Item) -> tuple[str, int, int]:
-    return (item.passage.digest, *reach(item.passage, item.anchor))
+    return (item.passage.digest, *tag_span(item.passage, item.anchor))
 
 
 def _same(one: "Model", other: "Model | None") -> bool:

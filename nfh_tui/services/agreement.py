@@ -382,7 +382,7 @@ def with_nearest(
     from nfh_models.resolution import base
 
     wanted = {
-        (item.passage, *base.reach(passage, item.anchor)): passage for item, passage in items
+        (item.passage, *base.tag_span(passage, item.anchor)): passage for item, passage in items
     }
     places = list(wanted)
     tags: dict[tuple[int, int, int], list[str]] = {}
@@ -393,7 +393,7 @@ def with_nearest(
         tagging(len(tags))
     found = []
     for item, passage in items:
-        tagged = tags[item.passage, *base.reach(passage, item.anchor)]
+        tagged = tags[item.passage, *base.tag_span(passage, item.anchor)]
         choice = base.predict(passage, item.anchor, tagged).choice
         found.append(replace(item, nearest=int(choice) if choice.isdigit() else None))
     return found

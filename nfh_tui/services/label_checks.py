@@ -28,7 +28,7 @@ from nfh_models.label_checks.base import (
     LabelFinding,
     StatedAnswer,
 )
-from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, OverTime, Repeats, look
+from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, OverTime, Repeats, find_all
 from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import NoPipelineError, Tagger, load_tagger
 from nfh_tui.services.imports import grouped_by_lemma
@@ -130,7 +130,7 @@ def find_trouble(
     for first in range(0, len(by_passage), PASSAGES_AT_ONCE):
         some = by_passage[first : first + PASSAGES_AT_ONCE]
         for scene, ballots in _scenes(store, some, tagger):
-            found += look(scene)
+            found += find_all(scene)
             repeats.add(scene)
             _add_votes(over_time, ballots)
             done += 1

@@ -28,7 +28,7 @@ from nfh_models.identification.base import (
 )
 from nfh_models.parsing.base import BASIC, Parser, ParserError, load_parser
 from nfh_models.resolution import recipes
-from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolved
+from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolve_items
 from nfh_models.resolution.baselines import DeterministicResolver
 from nfh_models.resolution.heads import decode
 from nfh_models.resolution.recipes import ENCODER, SMALL, TASK, ResolutionRecipeError
@@ -207,7 +207,7 @@ def _predict(
             answers[place] = _by_pattern(open_[place], tools.resolver.model.recipe)
         waiting = [place for place in waiting if answers[place] is None]
     items = (Item(open_[at].numbers.passage, open_[at].anchor) for at in waiting)
-    choices = resolved(items, tools.resolver.model, tools.parser)
+    choices = resolve_items(items, tools.resolver.model, tools.parser)
     for place, (item, choice) in zip(waiting, choices, strict=True):
         one = open_[place]
         answer = Answer(Kind.NFH) if choice is None else decode(item, choice)
@@ -381,7 +381,7 @@ class Resolution:
         """Each item with its choice, in order, in bounded memory. Raises ModelsError."""
         if self.remote is not None:
             return self.remote.resolved(items)
-        return resolved(items, self.chosen.model, self.parser)
+        return resolve_items(items, self.chosen.model, self.parser)
 
 
 @dataclass(slots=True)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from nfh_db.models import Model
     from nfh_db.store import Store
-    from nfh_models.encoder.training import Material, Prepared
+    from nfh_models.encoder.training import Material, PreparedTraining
     from nfh_models.training.loop import StepReport, TrainingOutcome
 
 
@@ -554,7 +554,7 @@ class EncoderTrainer:
             notes=notes,
         )
 
-    def _prepared(self, material: "Material") -> "Prepared":
+    def _prepared(self, material: "Material") -> "PreparedTraining":
         from nfh_models.encoder.model import load
         from nfh_models.encoder.training import prepare
 
@@ -615,11 +615,11 @@ def judged(
     """
     if not dev:
         return {}
-    from nfh_models.resolution.base import resolved
+    from nfh_models.resolution.base import resolve_items
     from nfh_models.resolution.scoring import by_mistake, figures, judge, mistakes
 
     items = (one.item for one in dev)
-    choices = [choice for _, choice in resolved(items, trained.resolver, parser)]
+    choices = [choice for _, choice in resolve_items(items, trained.resolver, parser)]
     found = judge(dev, choices)
     all_figures = figures(found)
     named = {name: getattr(all_figures, name) for name in FIGURES}

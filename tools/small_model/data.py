@@ -354,7 +354,7 @@ def _taught(teacher: "EncoderModel", items: Sequence[Item], *, states: bool) -> 
 
     if states:
         return _Chunk(*distillation.teacher_output(teacher, items))
-    return _Chunk(distillation.taught(teacher, items), ())
+    return _Chunk(distillation.soft_targets(teacher, items), ())
 
 
 # --- files ----------------------------------------------------------------------------------

@@ -90,9 +90,9 @@ def test_heads_are_matched_by_noun(
 
 
 def test_what_is_lacking_is_said(kit) -> None:
-    assert "no item" in collect([]).lack
-    assert "Nobody" in collect([kit.item(0)]).lack
-    assert "Only ann" in collect([kit.item(0, {"ann": Kind.AGE})]).lack
+    assert "no item" in collect([]).problem
+    assert "Nobody" in collect([kit.item(0)]).problem
+    assert "Only ann" in collect([kit.item(0, {"ann": Kind.AGE})]).problem
     apart = [kit.item(0, {"ann": Kind.AGE}), kit.item(1, {"bob": Kind.AGE})]
-    assert collect(apart).lack == NO_OVERLAP
-    assert collect([kit.item(0, {"ann": Kind.AGE, "bob": Kind.NFH})]).lack == ONLY_NFH
+    assert collect(apart).problem == NO_OVERLAP
+    assert collect([kit.item(0, {"ann": Kind.AGE, "bob": Kind.NFH})]).problem == ONLY_NFH

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import COLUMNS_KIND, EncoderError, built
 from nfh_models.encoder.distillation import JoinError, between, joined
-from nfh_models.encoder.model import ModelBundle, Read, load, network_of, read, save
+from nfh_models.encoder.model import ModelBundle, NetworkOutput, load, network_of, read, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare, training
 from nfh_models.model_files import WEIGHTS, ModelFileError
@@ -45,7 +45,7 @@ def member(seed: int, width: int = 16, **settings: object) -> ModelBundle:
     )
 
 
-def answers(whole: ModelBundle) -> Read:
+def answers(whole: ModelBundle) -> NetworkOutput:
     rows = [whole.featuriser.row(one.passage, one.anchor) for one in ITEMS]
     return read(whole.network.eval(), rows, whole.pieces.pad)
 

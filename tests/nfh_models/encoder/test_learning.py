@@ -15,7 +15,7 @@ from nfh_models.encoder.training import (
     DevExamples,
     Material,
     NoTrainingExamplesError,
-    Prepared,
+    PreparedTraining,
     Silver,
     TrainingExamples,
     add_identification,
@@ -28,7 +28,7 @@ from nfh_models.encoder.training import (
     key_of_item,
     prepare,
     question,
-    swapped,
+    swap_number,
     training,
 )
 from nfh_models.model_files import SettingError
@@ -147,18 +147,20 @@ def test_references_count_as_much_as_asked() -> None:
 
 def test_swapped_numbers() -> None:
     dogs, age = lessons(LESSONS[0], LESSONS[1]).taught
-    others = {swapped(dogs, featuriser(), draw).window.words[6] for draw in range(20)}
+    others = {swap_number(dogs, featuriser(), draw).window.words[6] for draw in range(20)}
     assert others == {word for word in WORDS if word != "two"}
-    changed = swapped(dogs, featuriser(), 0)
+    changed = swap_number(dogs, featuriser(), 0)
     assert changed.heads == dogs.heads
     assert changed.row.ids != dogs.row.ids
-    assert swapped(age, featuriser(), 0) is age
+    assert swap_number(age, featuriser(), 0) is age
 
 
 # --- the learner ----------------------------------------------------------------------------
 
 
-def prepared(settings: EncoderSettings = TINY, material: Material = MATERIAL) -> Prepared:
+def prepared(
+    settings: EncoderSettings = TINY, material: Material = MATERIAL
+) -> PreparedTraining:
     return prepare(material, settings, backbone())
 
 
@@ -279,7 +281,7 @@ def test_a_lost_head_is_said() -> None:
 # --- from end to end ------------------------------------------------------------------------
 
 
-def run(made: Prepared, folder: Path, steps: int | None = None):
+def run(made: PreparedTraining, folder: Path, steps: int | None = None):
     """The outcome, or the reports of the first steps of a training that is cut off."""
     told = []
     generator = training(made, folder, on=torch.device("cpu"), checkpoint_every=1)

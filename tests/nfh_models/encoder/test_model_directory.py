@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from nfh_models.encoder import load_encoder
-from nfh_models.encoder.distillation import taught, teacher_output
+from nfh_models.encoder.distillation import soft_targets, teacher_output
 from nfh_models.encoder.model import (
     NOTICE,
     SHUT,
@@ -156,13 +156,13 @@ def test_temperature_flattens() -> None:
 def test_what_a_teacher_says_and_shows() -> None:
     made = model()
     said, seen = teacher_output(made, ITEMS)
-    for one, also, asked in zip(said, taught(made, ITEMS), ITEMS, strict=True):
+    for one, also, asked in zip(said, soft_targets(made, ITEMS), ITEMS, strict=True):
         assert np.allclose(one, also, atol=1e-5)
         assert len(one) == 6 + len(asked.passage.tokens)
     assert [one.states.shape[0] for one in seen] == [len(one.passage.tokens) for one in ITEMS]
     assert seen[0].states.std() > 0
     with pytest.raises(ValueError, match="probabilities"):
-        taught(load_resolver("nearest-noun"), ITEMS)
+        soft_targets(load_resolver("nearest-noun"), ITEMS)
 
 
 # --- directories ----------------------------------------------------------------------------

@@ -175,7 +175,7 @@ def test_eight_bits_are_near() -> None:
 def test_kernels_of_eight_bits_give_about_the_same() -> None:
     made = network()
     arrays = {name: one.numpy() for name, one in made.state_dict().items()}
-    packed = quantization.packed(arrays, Weights.BYTE)
+    packed = quantization.pack_arrays(arrays, Weights.BYTE)
     linear = made.encoder.encoder.layer[0].intermediate.dense
     values = torch.randn(2, 5, 16)
     wanted = linear(values)

@@ -22,11 +22,11 @@ from nfh_models.identification.svm import (
     TooFewError,
     card_of,
     cross_validate,
-    crossed,
     folds_of,
     metrics_of,
     plain,
     plan_of,
+    run_folds,
     snapshot_of,
     table_of,
     train_svm,
@@ -132,7 +132,7 @@ def test_decisions_come_in_the_order_of_the_examples() -> None:
 def test_every_fold_is_as_if_fitted_on_the_others_alone() -> None:
     some = [example(n, n % 3 == 0, f"g{n}", random.Random(n).choice("two 9".split()))
             for n in range(45)]  # fmt: skip
-    for fold in crossed(table_of(some, WORDS_ONLY), folds=3):
+    for fold in run_folds(table_of(some, WORDS_ONLY), folds=3):
         rest = [one for place, one in enumerate(some) if place not in fold.places]
         alone = train_svm(rest, WORDS_ONLY)
         expected = alone.decide([some[place].case for place in fold.places])

@@ -24,7 +24,7 @@ from nfh_models.label_checks.base import (
     LabelFinding,
     StatedAnswer,
 )
-from nfh_models.label_checks.checks import look
+from nfh_models.label_checks.checks import find_all
 from nfh_models.text.tokens import lemmas
 
 
@@ -92,7 +92,7 @@ class Kit:
 
     def findings(self, line: str, *says: Kind | Answer, **more: object) -> list[LabelFinding]:
         """What all checks find in a passage."""
-        return list(look(self.scene(line, *says, **more)))  # type: ignore[arg-type]
+        return list(find_all(self.scene(line, *says, **more)))  # type: ignore[arg-type]
 
 
 def _spans(marked: list[tuple[int, bool]]) -> list[Anchor]:

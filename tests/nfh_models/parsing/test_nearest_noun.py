@@ -14,9 +14,9 @@ from nfh_models.resolution.base import (
     decide,
     featurise,
     predict,
-    reach,
     score,
     suggest,
+    tag_span,
     word_span,
 )
 
@@ -117,7 +117,7 @@ def test_long_passages_are_looked_at_around_the_anchor(
     size = 3 * REACH
     passage = make_passage([f"w{i}" for i in range(size)], [0] * size)
     anchor = Anchor(2 * REACH, 2 * REACH + 2)
-    assert reach(passage, anchor) == (REACH, size)
+    assert tag_span(passage, anchor) == (REACH, size)
     assert word_span(passage, anchor).words[0] == f"w{REACH}"
     made = predict(passage, anchor, ["NOUN"] * (size - REACH))
     assert len(made.scores) == len(IMPLICIT_KINDS) + size
@@ -129,7 +129,7 @@ def test_stretch_knows_the_white_space(anchored: Anchored) -> None:
     passage, anchor = anchored("I saw *two* .")
     made = word_span(passage, anchor)
     assert made == WordSpan(["I", "saw", "two", "."], [True, True, True, False])
-    assert base.reach(passage, anchor) == (0, 4)
+    assert base.tag_span(passage, anchor) == (0, 4)
 
 
 @pytest.fixture(scope="module")

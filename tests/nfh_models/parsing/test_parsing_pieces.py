@@ -13,13 +13,13 @@ from nfh_models.parsing.base import (
     batches,
     cut,
     groups,
-    shown,
+    printable,
 )
 
 
 @pytest.mark.parametrize("word", ["two", "n't", ".", "twenty-four", "Élan", "数", "1,000", "_"])
 def test_ordinary_words_are_shown_as_they_are(word: str) -> None:
-    assert shown(word) is word
+    assert printable(word) is word
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_ordinary_words_are_shown_as_they_are(word: str) -> None:
     ],
 )
 def test_others_are_cleaned(word: str, seen: str) -> None:
-    assert shown(word) == seen
+    assert printable(word) == seen
 
 
 @given(st.text())
 def test_what_is_shown_has_something_to_see(word: str) -> None:
-    seen = shown(word)
+    seen = printable(word)
     assert seen.isprintable()
     assert seen.strip()
     assert len(seen) <= LONGEST_WORD

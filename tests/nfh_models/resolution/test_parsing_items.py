@@ -14,7 +14,7 @@ from nfh_models.resolution.base import (
     batches,
     parse_items,
     parsing_items,
-    resolved,
+    resolve_items,
 )
 from nfh_models.resolution.baselines import NearestResolver
 
@@ -99,7 +99,7 @@ def test_they_come_as_they_are_asked_for() -> None:
 
 
 def test_resolved_parses_and_answers_in_order() -> None:
-    said = list(resolved([CUPS, KEYS], NearestResolver(), WordParser()))
+    said = list(resolve_items([CUPS, KEYS], NearestResolver(), WordParser()))
     assert [choice.choice for _, choice in said if choice is not None] == ["1", "0"]
     assert all(item.parsed is not None for item, _ in said)
 

@@ -14,8 +14,8 @@ from nfh_models.resolution.scoring import (
     LABELS,
     Mistake,
     by_mistake,
+    is_lost,
     judge_one,
-    lost,
     mistake,
     mistakes,
     oracle,
@@ -111,10 +111,10 @@ def test_heads_that_are_no_candidates_are_lost() -> None:
     outside = [0.5] * 6 + [None, 0.5, None]
     for said in (choice(1, outside), choice("AGE", outside)):
         one = judge_one(example(CUPS), said)
-        assert lost(one)
+        assert is_lost(one)
         assert mistake(one) is Mistake.OUT_OF_REACH
-    assert not lost(judge_one(example(CUPS), choice(1, SCORES)))
-    assert not lost(judge_one(example(AGE, Kind.AGE), choice("AGE", outside)))
+    assert not is_lost(judge_one(example(CUPS), choice(1, SCORES)))
+    assert not is_lost(judge_one(example(AGE, Kind.AGE), choice("AGE", outside)))
 
 
 def test_mistakes_are_counted_by_kind() -> None:
