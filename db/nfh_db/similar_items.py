@@ -351,9 +351,8 @@ class Precedent:
     def sentence(self) -> tuple[str, str, str]:
         """The turn of the anchor: the text before it, its words, and the text after it."""
         turn = self.passage.turns[self.passage.turn_of(self.anchor.start)]
-        tokens = self.passage.tokens
-        first, last = tokens[turn.start].start, tokens[turn.end - 1].end
-        start, stop = tokens[self.anchor.start].start, tokens[self.anchor.end - 1].end
+        first, last = self.passage.code_points(turn)
+        start, stop = self.passage.code_points(self.anchor)
         text = self.passage.text
         return text[first:start], text[start:stop], text[stop:last]
 

@@ -118,6 +118,10 @@ class Passage:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
+    def code_points(self, span: "Anchor | Turn") -> tuple[int, int]:
+        """The code points [start, end) of an anchor or a turn."""
+        return self.tokens[span.start].start, self.tokens[span.end - 1].end
+
     def turn_of(self, index: int) -> int:
         """The rank (not the number) of the turn that holds token `index`."""
         low, high = 0, len(self.turns) - 1

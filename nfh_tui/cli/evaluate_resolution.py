@@ -336,7 +336,7 @@ def confidence(judged: ScoredExample) -> float | None:
 def quoted(judged: ScoredExample) -> tuple[str, int, int]:
     """Text around an anchor, and the code points [start, end) in it that are the anchor."""
     passage, anchor = judged.example.item.passage, judged.example.item.anchor
-    first, last = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
+    first, last = passage.code_points(anchor)
     start = max(0, first - AROUND_ERROR)
     return passage.text[start : last + AROUND_ERROR], first - start, last - start
 

@@ -148,8 +148,7 @@ def _context(past: "Timeline") -> str:
     passage, anchor = past.passage, past.anchor
     if anchor.end > len(passage.tokens):
         return "…"
-    start = passage.tokens[anchor.start].start
-    stop = passage.tokens[anchor.end - 1].end
+    start, stop = passage.code_points(anchor)
     before = passage.text[max(0, start - AROUND) : start]
     after = passage.text[stop : stop + AROUND]
     text = f"{before}[{passage.text[start:stop]}]{after}"

@@ -232,7 +232,7 @@ def _items(found: "ModelComparison", right: tuple[bool, bool], most: int) -> Ite
 
 def _item(found: "ModelComparison", one: "ComparedItem") -> Iterator[str]:
     passage, anchor = one.ballot.passage, one.ballot.anchor
-    start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
+    start, end = passage.code_points(anchor)
     number = visible(passage.text[start:end], AROUND)
     frame = f"  {one.anchor_id}  … [{number}] …"
     side = min(AROUND, max(0, WIDTH - len(frame)) // 2)

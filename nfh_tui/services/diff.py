@@ -31,7 +31,6 @@ from nfh_models.domain import (
     Blocking,
     Kind,
     Mention,
-    Passage,
     Relation,
     Turn,
     anchor_id,
@@ -154,7 +153,7 @@ def of_ballot(ballot: Ballot) -> Entry:
     passage, anchor = ballot.passage, ballot.anchor
     body = _body(ballot, passage.turns)
     words = {token: passage.word(token) for token in _tokens(body)}
-    bounds = _bounds(passage, anchor)
+    bounds = passage.code_points(anchor)
     look = _look(ballot.document, ballot.anchor_id, passage.text, bounds, words)
     return _item(passage.digest, anchor, spot_of(passage.text, bounds), body, look)
 
@@ -238,7 +237,7 @@ def form_of_record(record: ExportRecord, number: int, place: str) -> Entry | Non
         return None
     passage = record.passage
     words = [passage.word(index) for index in range(len(passage.tokens))]
-    anchor, bounds = record.anchor, _bounds(passage, record.anchor)
+    anchor, bounds = record.anchor, passage.code_points(record.anchor)
     return _form_item(head, words, passage.turns, anchor, passage.text, bounds, place, number)
 
 
@@ -278,10 +277,6 @@ def spot_of(text: str, bounds: tuple[int, int]) -> bytes:
 
 
 # --- display ---------------------------------------------------------------------------------
-
-
-def _bounds(passage: Passage, anchor: Anchor) -> tuple[int, int]:
-    return passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
 
 
 def _look(

@@ -96,10 +96,9 @@ def _turns(ballot: Ballot) -> Iterator[tuple[str, str, str, str]]:
             words = passage.words(turn.start, turn.end) if turn.end > turn.start else ""
             yield speaker, _cut(words), "", ""
             continue
-        tokens, text = passage.tokens, passage.text
-        start, stop = tokens[anchor.start].start, tokens[anchor.end - 1].end
-        before = text[tokens[turn.start].start : start]
-        yield speaker, before, text[start:stop], text[stop : tokens[turn.end - 1].end]
+        text, (first, end) = passage.text, passage.code_points(turn)
+        start, stop = passage.code_points(anchor)
+        yield speaker, text[first:start], text[start:stop], text[stop:end]
 
 
 def _cut(words: str) -> str:

@@ -303,7 +303,7 @@ def _places(store: "Store", keys: Iterable[int]) -> dict[int, AnchorLocation]:
 def _place(
     key: int, passage: Passage, anchor: Anchor, rows: "Sequence[SourceRow]"
 ) -> AnchorLocation:
-    start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
+    start, end = passage.code_points(anchor)
     return AnchorLocation(
         key,
         anchor_id(passage.digest, anchor),

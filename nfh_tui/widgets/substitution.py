@@ -829,9 +829,8 @@ def sentence(passage: Passage, anchor: Anchor, width: int) -> Text:
 def parts(passage: Passage, anchor: Anchor) -> tuple[str, str, str]:
     """The turn before a number, the number, and the turn after it, ready to be drawn."""
     turn = passage.turns[passage.turn_of(anchor.start)]
-    tokens, text = passage.tokens, passage.text
-    first, last = tokens[turn.start].start, tokens[turn.end - 1].end
-    start, stop = tokens[anchor.start].start, tokens[anchor.end - 1].end
+    text, (first, last) = passage.text, passage.code_points(turn)
+    start, stop = passage.code_points(anchor)
     return _drawn(text[first:start]), _drawn(text[start:stop]), _drawn(text[stop:last])
 
 

@@ -208,11 +208,10 @@ class CasDocumentWriter:
         if text != passage.text:
             replaced = _replaced(passage.text, text)
             made.add(self._new(TEXT, begin=0, end=end, replaced=replaced))
-        tokens = passage.tokens
-        for token in tokens:
+        for token in passage.tokens:
             made.add(self._new(TOKEN, begin=token.start, end=token.end))
         for turn in passage.turns:
-            begin, end = tokens[turn.start].start, tokens[turn.end - 1].end
+            begin, end = passage.code_points(turn)
             line = _line_of(passage, turn.start)
             made.add(self._new(SENTENCE, begin=line, end=end))
             features = {
