@@ -23,7 +23,7 @@ from nfh_tui.actions import Mode
 from nfh_tui.config import by_file, load, theme_trouble
 from nfh_tui.demo import hint_of
 from nfh_tui.display_text import visible
-from nfh_tui.process_signals import STATUS, watch
+from nfh_tui.process_signals import STATUS, watch_hangup
 from nfh_tui.textual_support import (
     ErrorRaised,
     OrderedApp,
@@ -277,7 +277,7 @@ def run_workbench(
         sys.stderr.write(f"{lines_visible(str(error))}{hint_of(error)}\n")
         return 1
     app.endures = True
-    watch(app.terminal_gone)
+    watch_hangup(app.terminal_gone)
     try:
         app.run(mouse=app.config.options.mouse)
     finally:

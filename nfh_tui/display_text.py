@@ -180,7 +180,7 @@ def is_right_to_left(glyph: str) -> bool:
     return any(unicodedata.bidirectional(c) in {"R", "AL", "AN"} for c in glyph)
 
 
-def isolated(shown: str) -> str:
+def isolate(shown: str) -> str:
     """A displayed text, isolated where it is right-to-left."""
     if shown.isascii() or not any(map(is_right_to_left, shown)):
         return shown

@@ -37,7 +37,7 @@ class EndedError(KeyboardInterrupt):
 
 
 @contextmanager
-def tidily() -> Iterator[None]:
+def ended_by_signals() -> Iterator[None]:
     """Raise EndedError inside the block at the first of SIGNALS; a second one ends the process.
 
     Signals that are ignored (as SIGHUP under nohup) or handled keep their handlers.
@@ -104,7 +104,7 @@ AT_MOST = 10.0
 """Seconds after the hang-up until the process is ended."""
 
 
-def watch(on_hangup: Callable[[], object]) -> None:
+def watch_hangup(on_hangup: Callable[[], object]) -> None:
     """Call `on_hangup`, in another thread, when the terminal of this process is closed.
 
     Output to the terminal is discarded from then on, since writing to it would fail. After

@@ -203,7 +203,7 @@ class ReportsErrors(Protocol):
         """Tell of a fault."""
 
 
-def endured(pump: MessagePump, error: Exception) -> bool:
+def report_fault(pump: MessagePump, error: Exception) -> bool:
     """Report a fault; returns False if it must end the program."""
     app = pump.app
     if not (isinstance(app, ReportsErrors) and app.endures):
@@ -212,7 +212,7 @@ def endured(pump: MessagePump, error: Exception) -> bool:
     return True
 
 
-class Enduring(Pump):
+class Tolerant(Pump):
     """Mixin for a screen or app, listed before its base class: continues after a failed
     handler.
     """
@@ -221,11 +221,11 @@ class Enduring(Pump):
         try:
             await super()._dispatch_message(message)
         except Exception as error:
-            if not endured(self, error):
+            if not report_fault(self, error):
                 raise
 
 
-class EnduringPane(Drawn):
+class TolerantPane(Drawn):
     """Mixin for a widget that draws itself with a Painter: draws nothing if drawing fails."""
 
     _painter: "Painter"
@@ -239,7 +239,7 @@ class EnduringPane(Drawn):
         try:
             await super()._dispatch_message(message)
         except Exception as error:
-            if not endured(self, error):
+            if not report_fault(self, error):
                 raise
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -247,12 +247,12 @@ class EnduringPane(Drawn):
         try:
             return super().render_lines(crop)
         except Exception as error:
-            if not endured(self, error):
+            if not report_fault(self, error):
                 raise
             return [Strip.blank(crop.width)] * crop.height
 
 
-class SteadyPane(EnduringPane, ScrollView, inherit_bindings=False):
+class StablePane(TolerantPane, ScrollView, inherit_bindings=False):
     """A pane whose virtual size is at least its own size, and so mostly constant.
 
     Textual lays out the whole screen again when a virtual size changes, which costs more than
@@ -280,7 +280,7 @@ FAINTEST, STRONGEST = 0.12, 0.55
 Hues = tuple[Style, ...]
 
 
-def hues(hue: Color, background: Color) -> Hues:
+def heat_styles(hue: Color, background: Color) -> Hues:
     """Return one style per step: the higher the score, the more of the hue in the background.
 
     The terminal's own colours cannot be mixed. There the hue colours the text, in bold from the
@@ -343,7 +343,7 @@ def _is_field(widget: Widget | None) -> "TypeGuard[Input | TextArea]":
     )
 
 
-class OrderedApp(Enduring, App[int], inherit_bindings=False):
+class OrderedApp(Tolerant, App[int], inherit_bindings=False):
     """An app that passes keys to the screen if it is a TakesKeys, else to the focused field.
 
     Textual handles the other keys.
@@ -455,7 +455,7 @@ class Painter:
             name = f"{self._prefix}--{heat}"
             if name in widget.COMPONENT_CLASSES:
                 hue = widget.get_component_styles(name).background
-                for step, style in enumerate(hues(hue, widget.background_colors[1])):
+                for step, style in enumerate(heat_styles(hue, widget.background_colors[1])):
                     self._parts[f"{heat}-{step}"] = style
         return self._parts
 

@@ -14,7 +14,7 @@ from itertools import count
 from nfh_db.records import AnchorItem, Role
 from nfh_models.domain import Answer, Head, Kind, Relation, Sort, compare
 from nfh_tui.actions import BY_ID
-from nfh_tui.editor.commands import act, begin, key
+from nfh_tui.editor.commands import act, first_state, key
 from nfh_tui.editor.state import EditState, Pending, live
 from nfh_tui.editor.state import answer as finished
 from nfh_tui.editor.votes import annotators_votes, lemmas
@@ -109,7 +109,7 @@ class Planner:
 
     def _first(self) -> EditState:
         if self.means is Means.ALL:
-            return begin(self.item, self.me, Role.ADJUDICATOR)
+            return first_state(self.item, self.me, Role.ADJUDICATOR)
         return EditState(cursor=self.item.anchor.start, role=Role.ADJUDICATOR)
 
     def _right(self, state: EditState) -> bool:

@@ -137,12 +137,12 @@ def tag_span(passage: Passage, anchor: Anchor) -> tuple[int, int]:
 
 
 def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
-    """The words of `reach`, for a tagger."""
+    """The words of `tag_span`, for a tagger."""
     return WordSpan.of(passage, *tag_span(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
-    """The recipe `nearest-noun`. tags: a universal part of speech for each token of `reach`."""
+    """The recipe `nearest-noun`. tags: a part of speech for each token of `tag_span`."""
     start, end = tag_span(passage, anchor)
     if len(tags) != end - start:
         raise ValueError(f"{len(tags)} tags for the {end - start} tokens around an anchor")
@@ -267,7 +267,7 @@ def parse_items(
 ) -> list[Item]:
     """The items, parsed together; items of one passage share a parse.
 
-    Of a long passage only the words in reach of its anchors are parsed (`reach`). Items that
+    Of a long passage only the words in reach of its anchors are parsed (`tag_span`). Items that
     have a parse keep it. Words in capitals throughout are parsed in lower case. Raises
     ParserError where a parser is needed and is missing, or gives too little.
     """

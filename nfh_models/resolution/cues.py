@@ -993,12 +993,12 @@ def _without_noun(number: CueNumber) -> Kind:
 
 
 def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
-    """The words that need tags for this anchor: those of `reach`."""
+    """The words that need tags for this anchor: those of `tag_span`."""
     return WordSpan.of(passage, *tag_span(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
-    """The recipe. tags: a universal part of speech for each token of `reach`.
+    """The recipe. tags: a universal part of speech for each token of `tag_span`.
 
     Raises ValueError for another number of tags.
     """
@@ -1110,7 +1110,7 @@ class CuesResolver:
 
 
 def _tags(item: Item) -> list[str]:
-    """A tag for each token of `reach`."""
+    """A tag for each token of `tag_span`."""
     start, end = tag_span(item.passage, item.anchor)
     first, tags = tags_within(item)
     behind = end - first - len(tags)

@@ -17,13 +17,13 @@ from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     as_option,
+    echo,
     emit,
     known,
     on_database,
     open_database,
     parse_query,
     picked,
-    tell,
     user,
 )
 from nfh_tui.cli.report import Brief, Cell, CommandReport, RowCounter
@@ -116,7 +116,7 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
     if as_json:
         emit({"forgotten": forgotten})
     else:
-        tell("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")
+        echo("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")
 
 
 Json = dict[str, Any]

@@ -15,6 +15,7 @@ from nfh_db.records import Role
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
+    echo,
     emit,
     known,
     name,
@@ -22,7 +23,6 @@ from nfh_tui.cli.options import (
     open_database,
     parse_query,
     picked,
-    tell,
     user,
 )
 from nfh_tui.cli.report import RowCounter, aligned
@@ -197,7 +197,7 @@ def assign(
     if as_json:
         emit(report)
     else:
-        tell("\n".join(lines))
+        echo("\n".join(lines))
 
 
 def _name(given: str) -> str:

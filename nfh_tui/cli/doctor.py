@@ -20,6 +20,7 @@ from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
+    echo,
     emit,
     on_database,
     open_database,
@@ -27,7 +28,6 @@ from nfh_tui.cli.options import (
     parse_query,
     picked,
     say,
-    tell,
     tell_lines,
     user,
 )
@@ -88,14 +88,14 @@ def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
         told |= told.pop("along") | {"folders": list(map(str, along.folders))}
         emit({"db": str(source)} | told | {"path": str(copied.path)})
         return
-    tell(
+    echo(
         f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'anchor')}, "
         f"{counted(copied.answers, 'answer')}, {counted(copied.golds, 'gold')}, "
         f"{counted(copied.drafts, 'draft')}; {copied.bytes / 1e6:.1f} MB, looked through"
     )
     if along.folders:
         names = " and ".join(visible(folder.name, 200) for folder in along.folders)
-        tell(
+        echo(
             f"{names} beside it: {counted(along.models, 'model')}, the files of "
             f"{counted(along.jobs, 'job')}"
         )
@@ -338,7 +338,7 @@ def _read_draft(body: str) -> object:
 
 
 def _tell(report: "Report", repaired: "Repaired | None") -> None:
-    tell(
+    echo(
         f"{visible(str(report.path), 200)}: {counted(report.anchors, 'anchor')}, "
         f"{counted(report.events, 'event')} in the log; SQLite {report.sqlite}, schema "
         f"{report.schema}; {report.seconds:.1f} s"
@@ -346,7 +346,7 @@ def _tell(report: "Report", repaired: "Repaired | None") -> None:
     width = max(len(outcome.check.name) for outcome in report.outcomes)
     for outcome in report.outcomes:
         sign = "BROKEN" if outcome.broken else "ok"
-        tell(f"{sign:<6}  {outcome.check.name:<{width}}  {outcome.check.promise}")
+        echo(f"{sign:<6}  {outcome.check.name:<{width}}  {outcome.check.promise}")
         if outcome.broken:
             _tell_findings(outcome, report)
     for note in report.notes:
@@ -357,11 +357,11 @@ def _tell(report: "Report", repaired: "Repaired | None") -> None:
 def _tell_findings(outcome: "CheckResult", report: "Report") -> None:
     found = [finding for finding in report.findings if finding.check == outcome.check.name]
     for finding in found[:SHOWN]:
-        tell(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
+        echo(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
     if outcome.broken > SHOWN:
-        tell(f"        and {outcome.broken - SHOWN:,} more; --json lists 100 of a check")
+        echo(f"        and {outcome.broken - SHOWN:,} more; --json lists 100 of a check")
     for how in dict.fromkeys(finding.how for finding in found):
-        tell(f"        What to do: {how}")
+        echo(f"        What to do: {how}")
 
 
 def place(finding: "DoctorFinding") -> str:
@@ -381,16 +381,16 @@ def _tell_end(report: "Report", repaired: "Repaired | None") -> None:
     if repaired is not None:
         done = ", ".join(repaired.kinds)
         kept = visible(str(repaired.backup), 200)
-        tell(f"Repaired: {done}. As it was before, it lies in {kept}")
+        echo(f"Repaired: {done}. As it was before, it lies in {kept}")
         for sentence in repaired.failed:
             say(f"nfh-tui: {visible(sentence, SHOWN_LENGTH)}")
     if not report.broken:
-        tell("Nothing is broken.")
+        echo("Nothing is broken.")
         return
     end = f"{counted(report.broken, 'thing')} broken"
     if report.repairable:
         end += f"; `nfh-tui doctor --repair` mends {report.repairable:,} of them"
-    tell(f"{end}.")
+    echo(f"{end}.")
 
 
 # --- JSON -----------------------------------------------------------------------------------

@@ -197,7 +197,7 @@ Tell = Callable[[str, int, int], None]
 
 
 @contextmanager
-def watched(tell: Tell | None) -> Iterator[Tell]:
+def progress_of(tell: Tell | None) -> Iterator[Tell]:
     """The progress callback: `tell`, else progress on the terminal."""
     if tell is not None:
         yield tell
@@ -207,7 +207,7 @@ def watched(tell: Tell | None) -> Iterator[Tell]:
 
 
 @contextmanager
-def opened(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | None"]:
+def open_source(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | None"]:
     """The database; None where neither labels nor models come from it.
 
     looks_up: whether a model may be registered in the database.
@@ -364,7 +364,7 @@ def run(call: EvaluateOptions) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Versus(Generic[T]):
+class SystemPair(Generic[T]):
     """Two of the systems compared, by name."""
 
     first: str
@@ -372,9 +372,9 @@ class Versus(Generic[T]):
     found: T
 
 
-def every_two(said: Mapping[str, A], compare: Callable[[A, A], T]) -> tuple[Versus[T], ...]:
+def every_two(said: Mapping[str, A], compare: Callable[[A, A], T]) -> tuple[SystemPair[T], ...]:
     """Compare every two systems, in their order. said: what each says, by its name."""
-    return tuple(Versus(a, b, compare(said[a], said[b])) for a, b in combinations(said, 2))
+    return tuple(SystemPair(a, b, compare(said[a], said[b])) for a, b in combinations(said, 2))
 
 
 # --- words ----------------------------------------------------------------------------------
@@ -460,7 +460,7 @@ def around_number(text: str, start: int, end: int) -> str:
     return f"{before}[{number}]{behind}"
 
 
-def where(trial: Trial, call: EvaluateOptions) -> str:
+def scope_words(trial: Trial, call: EvaluateOptions) -> str:
     place = trial.source if trial.format is None else f"{trial.source} ({trial.format})"
     if call.query:
         place += f", query {call.query}"

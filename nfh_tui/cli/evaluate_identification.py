@@ -42,8 +42,8 @@ from nfh_tui.cli.evaluate_call import (
     IDENTIFICATION,
     EvaluateOptions,
     Json,
+    SystemPair,
     Tell,
-    Versus,
     around_number,
     check_names,
     difference_row,
@@ -52,12 +52,12 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_notes,
     interval_words,
-    opened,
+    open_source,
+    progress_of,
+    scope_words,
     tell_seconds,
     tell_wrong,
     warn,
-    watched,
-    where,
     whole_report,
 )
 from nfh_tui.cli.options import picked
@@ -103,13 +103,13 @@ class IdentificationResult:
 
     trial: IdentificationTrial
     found: Sequence[IdentificationEvaluation]
-    versus: Sequence[Versus[IdentifierComparison]]
+    versus: Sequence[SystemPair[IdentifierComparison]]
 
     def json(self, call: EvaluateOptions) -> Json:
         pairs = zip(self.trial.judged, self.found, strict=True)
         models = [_model(self.trial, one, evaluation) for one, evaluation in pairs]
         return whole_report(
-            about(self.trial, call), models, list(map(_versus_json, self.versus))
+            trial_json(self.trial, call), models, list(map(_versus_json, self.versus))
         )
 
     def text(self, call: EvaluateOptions) -> str:
@@ -167,7 +167,7 @@ def as_text(whole: IdentificationResult, call: EvaluateOptions, *, errors: int) 
 def head(page: CommandReport, trial: IdentificationTrial, call: EvaluateOptions) -> None:
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
-    place = where(trial, call)
+    place = scope_words(trial, call)
     page.say(
         f"Identification on {counted(size, 'labelled number')} of {place}: "
         f"{yes:,} NFHs, {size - yes:,} others"
@@ -211,10 +211,10 @@ def _figures_table(page: CommandReport, both: Found, call: EvaluateOptions) -> N
     }
     for why in sorted(undefined):
         page.note(why)
-    tail(page, call)
+    print_notes(page, call)
 
 
-def tail(page: CommandReport, call: EvaluateOptions) -> None:
+def print_notes(page: CommandReport, call: EvaluateOptions) -> None:
     """Notes on how to read the table of figures."""
     for note in (
         *interval_notes(call),
@@ -238,7 +238,7 @@ def published(one: PublishedIdentification) -> tuple[str, ...]:
     return (f"paper: {one.what}, {one.data}", *figures, "")
 
 
-def _versus(page: CommandReport, versus: Sequence[Versus[IdentifierComparison]]) -> None:
+def _versus(page: CommandReport, versus: Sequence[SystemPair[IdentifierComparison]]) -> None:
     if not versus:
         return
     page.title("Difference in F1, on the same examples")
@@ -351,7 +351,7 @@ def described(error: Error) -> tuple[str, str]:
     if weights:
         why += f": {', '.join(weights)}"
     told = f"{error.example.where}: label {label}, decided {said} ({why})"
-    return told, around_number(*spelled(error))
+    return told, around_number(*excerpt(error))
 
 
 def seconds(page: CommandReport, trial: IdentificationTrial) -> None:
@@ -392,7 +392,7 @@ class Ablation:
 
     def json(self, call: EvaluateOptions) -> Json:
         trial, first = self.trial, self.trial.judged[0].system
-        return about(trial, call) | {
+        return trial_json(trial, call) | {
             "ablation": self.recipe,
             "folds": first.folds,
             "trained_on": trained_on(first),
@@ -409,7 +409,7 @@ class Ablation:
             table = _rules_table if self.recipe == RULES else _features_table
             table(page, self.rows)
             page.note("lost: points of F1 that go with what is left out")
-            tail(page, call)
+            print_notes(page, call)
         seconds(page, trial)
         return page.text()
 
@@ -570,7 +570,7 @@ def held(
     tell: the progress callback, in place of the terminal. Raises what reading, parsing and
     fitting raise.
     """
-    with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
+    with open_source(call, looks_up=_looks_up(call)) as store, progress_of(tell) as step:
         source = _examples(call, store)
         training_set = _training_set(call, step)
         systems = systems_of(call, store, training_set)
@@ -648,7 +648,7 @@ DECISION_FIGURES = f"n nfh {' '.join(MEASURES)}"
 """Keys of the figures that follow from counts."""
 
 
-def about(trial: IdentificationTrial, call: EvaluateOptions) -> Json:
+def trial_json(trial: IdentificationTrial, call: EvaluateOptions) -> Json:
     """What was measured on, and what was left out of it."""
     saw_model = sum(example.saw_model for example in trial.examples)
     own = {"no_number": trial.no_number, "saw_model": saw_model}
@@ -703,7 +703,7 @@ def _parts_json(key: str, parts: Iterable[PartCounts]) -> list[Json]:
 
 def error(one: Error) -> Json:
     """A wrong decision. start, end: code points of the text, end-exclusive."""
-    text, start, end = spelled(one)
+    text, start, end = excerpt(one)
     return {
         "where": one.example.where,
         "text": text,
@@ -715,7 +715,7 @@ def error(one: Error) -> Json:
     }
 
 
-def spelled(one: Error) -> tuple[str, int, int]:
+def excerpt(one: Error) -> tuple[str, int, int]:
     """The sentence of an error, and the code points [start, end) of its number."""
     case = one.example.case
     words, spaces = case.word_span.words, case.word_span.spaces
@@ -728,7 +728,7 @@ def spelled(one: Error) -> tuple[str, int, int]:
     return text.rstrip(), starts[case.start], end
 
 
-def _versus_json(one: Versus[IdentifierComparison]) -> Json:
+def _versus_json(one: SystemPair[IdentifierComparison]) -> Json:
     gap = one.found.difference
     return {
         "first": one.first,

@@ -38,8 +38,8 @@ from nfh_tui.cli.evaluate_call import (
     RESOLUTION,
     EvaluateOptions,
     Json,
+    SystemPair,
     Tell,
-    Versus,
     around_number,
     check_names,
     difference_row,
@@ -48,12 +48,12 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_notes,
     interval_words,
-    opened,
+    open_source,
+    progress_of,
+    scope_words,
     tell_seconds,
     tell_wrong,
     warn,
-    watched,
-    where,
     whole_report,
 )
 from nfh_tui.cli.options import picked
@@ -103,7 +103,7 @@ class ResolutionResult:
 
     trial: ResolutionTrial
     evaluations: tuple[ResolutionEvaluation, ...]
-    versus: tuple[Versus[list[Paired]], ...]
+    versus: tuple[SystemPair[list[Paired]], ...]
     baselines: tuple[ScoredSystem, ...]
 
     @property
@@ -131,7 +131,7 @@ def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResul
     tell: the progress callback, in place of the terminal. Raises what reading, parsing and the
     models raise.
     """
-    with opened(call, looks_up=True) as store, watched(tell) as step:
+    with open_source(call, looks_up=True) as store, progress_of(tell) as step:
         source = _examples(call, store)
         systems = _systems(call, store)
         baselines = [
@@ -305,7 +305,7 @@ def error(one: WrongExample) -> Json:
     """A wrong answer. start, end: code points of the text, end-exclusive."""
     judged = one.judged
     item, choice = judged.example.item, judged.choice
-    text, start, end = quoted(judged)
+    text, start, end = excerpt(judged)
     return {
         "where": judged.example.where,
         "kind": one.mistake,
@@ -333,7 +333,7 @@ def confidence(judged: ScoredExample) -> float | None:
     return None if choice is None else score_of(choice, choice.choice)
 
 
-def quoted(judged: ScoredExample) -> tuple[str, int, int]:
+def excerpt(judged: ScoredExample) -> tuple[str, int, int]:
     """Text around an anchor, and the code points [start, end) in it that are the anchor."""
     passage, anchor = judged.example.item.passage, judged.example.item.anchor
     first, last = passage.code_points(anchor)
@@ -401,7 +401,7 @@ def head(found: ResolutionResult, call: EvaluateOptions) -> tuple[str, list[str]
     trial = found.trial
     size = len(trial.examples)
     references = sum(bool(example.gold.heads) for example in trial.examples)
-    place = where(trial, call)
+    place = scope_words(trial, call)
     first = (
         f"Resolution on {counted(size, 'labelled number')} of {place}: "
         f"{counted(references, 'Reference')}, {size - references:,} of the six classes"
@@ -822,11 +822,11 @@ def described(one: WrongExample, *, sure: bool) -> tuple[str, str]:
     score = confidence(judged)
     if sure and score is not None:
         said += f" {score:.2f}"
-    told = f"{judged.example.where}: gold {wanted(judged)}, said {said} ({one.mistake})"
+    told = f"{judged.example.where}: gold {gold_label(judged)}, said {said} ({one.mistake})"
     return told, around(judged)
 
 
-def wanted(judged: ScoredExample) -> str:
+def gold_label(judged: ScoredExample) -> str:
     """The gold label: a class in capitals, or the words of the heads."""
     heads = judged.example.gold.head_tokens()
     return words_of(judged.example.item.passage, heads) if heads else judged.gold
@@ -842,7 +842,7 @@ def answered(judged: ScoredExample) -> str:
 
 
 def around(judged: ScoredExample) -> str:
-    return visible(around_number(*quoted(judged)), 500)
+    return visible(around_number(*excerpt(judged)), 500)
 
 
 def _rate(trial: ResolutionTrial, judged: ResolvedExamples) -> str:

@@ -31,10 +31,10 @@ from nfh_tui.cli.evaluate_resolution import (
     around,
     breakdowns,
     confidence,
+    gold_label,
     head,
     mistakes,
     tables,
-    wanted,
     worst,
 )
 from nfh_tui.services import templates
@@ -240,7 +240,7 @@ def _listed(one: WrongExample, *, sure: bool) -> dict[str, object]:
     score = confidence(judged)
     return {
         "where": judged.example.where,
-        "gold": wanted(judged),
+        "gold": gold_label(judged),
         "said": answered(judged),
         # The score says how sure a model is where it is a probability.
         "score": f" {score:.2f}" if sure and score is not None else "",
@@ -265,7 +265,7 @@ def _shown(one: WrongExample, *, sure: bool) -> dict[str, object]:
 # token that was chosen, so that nothing is told by colour alone.
 
 
-def strengths(choice: Choice) -> list[float | None]:
+def token_shares(choice: Choice) -> list[float | None]:
     """The share that each token has of the best candidate's score, classes included.
 
     One a token; None for what is no candidate. Scores below 0 are no shares: where there are
@@ -299,7 +299,7 @@ def passage_lines(
 ) -> list[dict[str, object]]:
     """The passage around the anchor, a line a turn. heads: the gold head tokens."""
     passage, anchor = item.passage, item.anchor
-    shares = strengths(choice) if choice is not None else []
+    shares = token_shares(choice) if choice is not None else []
     lines: list[dict[str, object]] = []
     last = 0
 

@@ -22,6 +22,7 @@ from nfh_tui.cli.options import (
     QueryCommand,
     allow_empty_option,
     background_option,
+    echo,
     emit,
     is_database,
     map_option,
@@ -34,7 +35,6 @@ from nfh_tui.cli.options import (
     reading_options,
     say,
     sentence,
-    tell,
     user,
     word,
 )
@@ -55,11 +55,11 @@ def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
     if "error" in report:
         yield f"{name}: {visible(str(report['error']), 2_000)}"
         return
-    yield from noted(report)
+    yield from warning_lines(report)
     yield f"{name}: {in_words(report)}"
 
 
-def noted(report: Mapping[str, object]) -> Iterator[str]:
+def warning_lines(report: Mapping[str, object]) -> Iterator[str]:
     """Warnings and conflicts of an import."""
     name = visible(str(report.get("name")), 200)
     for warning in _texts(report.get("warnings")):
@@ -270,10 +270,10 @@ def _import_one(
         say(f"nfh-tui: {sentence(error)}")
         return _refused(source.name, error)
     told = asdict(report)
-    for line in noted(told):
+    for line in warning_lines(told):
         say(line)
     if not quiet:
-        tell(f"{source.name}: {in_words(told)}")
+        echo(f"{source.name}: {in_words(told)}")
     return told
 
 
@@ -366,7 +366,7 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
     if as_json:
         emit(asdict(report))
     else:
-        tell(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")
+        echo(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")
 
 
 SETTINGS = ("map", "offsets", "columns", "pause", "encoding", "window", "count-rejected")

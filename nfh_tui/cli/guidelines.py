@@ -16,6 +16,7 @@ from nfh_tui.cli.options import (
     QueryCommand,
     allow_empty_option,
     as_option,
+    echo,
     emit,
     known,
     on_database,
@@ -23,7 +24,6 @@ from nfh_tui.cli.options import (
     open_to_read,
     out_option,
     picked,
-    tell,
     user,
 )
 from nfh_tui.services.guidelines import (
@@ -70,9 +70,9 @@ def guidelines(version: int | None, rules: bool, db: Path | None, as_json: bool)
     if as_json:
         emit(as_object(shown, guide, counts))
     elif rules:
-        tell("\n".join(rule_rows(shown, guide, counts)))
+        echo("\n".join(rule_rows(shown, guide, counts)))
     else:
-        tell(as_text(shown), nl=False)
+        echo(as_text(shown), nl=False)
 
 
 @guidelines.command("set", short_help="Make a file the next version.")
@@ -101,14 +101,14 @@ def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
         told = {"version": saved.version, "new": new, "outdated": older, "rules": changed}
         emit(told)
     elif not new:
-        tell(f"Version {saved.version} holds this text already; nothing changed")
+        echo(f"Version {saved.version} holds this text already; nothing changed")
     else:
         changed_by_it = visible(changed_words(changes), LINE)
-        tell(f"Version {saved.version} holds now: {changed_by_it}")
+        echo(f"Version {saved.version} holds now: {changed_by_it}")
         if older:
             were = "was" if older == 1 else "were"
             decisions = f"{counted(older, 'decision')} {were} made"
-            tell(f"{decisions} by rules that read otherwise then")
+            echo(f"{decisions} by rules that read otherwise then")
 
 
 HOW = ("changed", "new", "gone")
@@ -142,7 +142,7 @@ def versions(db: Path | None, as_json: bool) -> None:
     if as_json:
         emit({"versions": version_objects(found)})
     else:
-        tell("\n".join(version_rows(found)))
+        echo("\n".join(version_rows(found)))
 
 
 @guidelines.command(short_help="Tell what changed between two versions.")
@@ -164,9 +164,9 @@ def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
         emit({"from": earlier.version, "to": later.version, "changes": told})
         return
     for line in change_lines(changes):
-        tell(visible(line, LINE))
+        echo(visible(line, LINE))
     if not changes:
-        tell(f"Versions {earlier.version} and {later.version} say the same")
+        echo(f"Versions {earlier.version} and {later.version} say the same")
 
 
 @guidelines.command(
@@ -220,10 +220,10 @@ def discuss(
         told = {"query": asked, "count": len(topics), "out": str(out) if to_file else None}
         emit(told | {"items": [topic_object(one) for one in topics]})
     elif to_file:
-        tell(f"{counted(len(topics), 'item')} written to {visible(str(out), 200)}")
+        echo(f"{counted(len(topics), 'item')} written to {visible(str(out), 200)}")
     else:
         for line in lines:
-            tell(line, nl=False)
+            echo(line, nl=False)
 
 
 def _one(store: "Store", version: int | None) -> "Guideline":

@@ -13,12 +13,12 @@ from nfh_db.errors import StoreError
 from nfh_db.messages import counted, visible
 from nfh_tui.cli.options import (
     QueryCommand,
+    echo,
     known,
     on_database,
     open_database,
     parse_query,
     picked,
-    tell,
     user,
 )
 
@@ -119,15 +119,15 @@ def _tell(pasts: "Iterable[Timeline]") -> None:
     items = changes = 0
     for past in pasts:
         if items:
-            tell()
+            echo()
         items += 1
         changes += len(past.lines)
         for row in _rows(past):
-            tell(visible(row, SHOWN_LENGTH))
+            echo(visible(row, SHOWN_LENGTH))
     end = f"{counted(changes, 'change')} of {counted(items, 'item')}"
     if items:
-        tell()
-    tell(end if changes else "Nothing of this has happened.")
+        echo()
+    echo(end if changes else "Nothing of this has happened.")
 
 
 def _rows(past: "Timeline") -> Iterator[str]:

@@ -23,6 +23,7 @@ from nfh_tui.cli.options import (
     allow_empty_option,
     check_out,
     command,
+    echo,
     emit,
     known,
     named_store,
@@ -31,7 +32,6 @@ from nfh_tui.cli.options import (
     parse_query,
     picked,
     say,
-    tell,
     tell_lines,
     user,
 )
@@ -253,7 +253,7 @@ def identify_file(
     counts = Identification()
     listed: list[dict[str, object]] = []
     # What is printed line by line shows itself how far it is.
-    shown = out is None and not as_json and watched()
+    shown = out is None and not as_json and is_terminal()
     with ExitStack() as stack:
         steps = stack.enter_context(Steps("identify"))
         write = _writer(stack, out, listed, as_json=as_json)
@@ -287,9 +287,9 @@ def _writer(
     """The function that writes a number: as JSON, for a person, or into `listed`."""
     if as_json and out is None:
         return lambda found: listed.append(number_json(found))
-    if out is None and watched():
+    if out is None and is_terminal():
         width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
-        return lambda found: tell(number_line(found, width))
+        return lambda found: echo(number_line(found, width))
     file = json_file(stack, out)
 
     def write(found: "FoundNumber") -> None:
@@ -299,7 +299,7 @@ def _writer(
     return write
 
 
-def watched() -> bool:
+def is_terminal() -> bool:
     """True if a person watches standard output."""
     return sys.stdout is not None and sys.stdout.isatty()
 
@@ -350,8 +350,8 @@ def _say_how_many(name: str, counts: "Identification", out: Path | None) -> None
         f"{counts.no:,} with"
     )
     if out is not None:
-        tell(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
-    elif watched():
+        echo(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
+    elif is_terminal():
         say(summary)
 
 

@@ -19,6 +19,7 @@ from nfh_tui.cli.options import (
     as_option,
     command,
     db_option,
+    echo,
     emit,
     on_database,
     open_database,
@@ -26,7 +27,6 @@ from nfh_tui.cli.options import (
     reporting,
     say,
     start,
-    tell,
     tell_lines,
     user,
 )
@@ -41,8 +41,8 @@ from nfh_tui.jobs.descriptions import (
     log_of,
     phase_of,
     phase_words,
-    ruled,
-    took,
+    read_summary,
+    run_time,
 )
 from nfh_tui.jobs.runner import READS, WRITES, job_paths
 from nfh_tui.process_signals import EndedError
@@ -249,18 +249,18 @@ def jobs(every: bool, db: Path | None, as_json: bool) -> None:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
-    from nfh_tui.jobs.training import told
+    from nfh_tui.jobs.training import schedule_line
 
     with open_database(db) as store:
         found = store.jobs.all()
         names = _names(store)
-        again = [told(one) for one in store.retraining.all()]
+        again = [schedule_line(one) for one in store.retraining.all()]
     if as_json:
         emit({"jobs": [job_report(job, names) for job in found]})
         return
     tell_lines(listed(found if every else found[:LISTED], names, db))
     if len(found) > LISTED and not every:
-        tell(f"and {len(found) - LISTED:,} older ones: {command('jobs --all', db)}")
+        echo(f"and {len(found) - LISTED:,} older ones: {command('jobs --all', db)}")
     tell_lines((*left_over(found, db), *again))
 
 
@@ -296,7 +296,7 @@ def log(outer: tuple[Path | None, bool], number: int, follow: bool, db: Path | N
     db = db or outer[0]
     with open_database(db) as store:
         job = read(store, number, db)
-        tell_lines(followed(store, job, db) if follow else written(store, job))
+        tell_lines(followed(store, job, db) if follow else log_lines(store, job))
 
 
 @jobs.command(short_help="End a job, or take it out of the queue.")
@@ -319,7 +319,7 @@ def cancel(number: int, me: str | None, db: Path | None, as_json: bool) -> None:
         emit({"id": number, "state": "cancelled", "before": before.state.value})
         return
     ends = "; its process ends shortly" if before.state is JobState.RUNNING else ""
-    tell(f"job {number} is cancelled{ends}")
+    echo(f"job {number} is cancelled{ends}")
 
 
 @jobs.command(short_help="Follow a job until it has ended.")
@@ -360,7 +360,7 @@ def retry(number: int, db: Path | None, as_json: bool) -> None:
             emit({"id": number, "state": "queued", "before": job.state.value})
         else:
             wait_for = command(f"jobs wait {number}", db)
-            tell(f"job {number} is queued again; {wait_for} follows it")
+            echo(f"job {number} is queued again; {wait_for} follows it")
         start(store, db)
 
 
@@ -402,7 +402,7 @@ def run_(trainings: int, accept: int | None, db: Path | None, as_json: bool) -> 
     if as_json:
         emit({"run": number, "left": left, "foreign": foreign})
         return
-    tell(f"{number} {'job' if number == 1 else 'jobs'} run")
+    echo(f"{number} {'job' if number == 1 else 'jobs'} run")
     if left:
         say(f"{left} left in the queue: they wait for others, or this program cannot run them")
     if foreign:
@@ -438,7 +438,7 @@ LONGEST = 4_000
 """Code points of a line that are printed."""
 
 
-def written(store: "Store", job: "Job") -> Iterator[str]:
+def log_lines(store: "Store", job: "Job") -> Iterator[str]:
     """The lines of a job's log. Raises Failure where there is no log."""
     path = log_of(store.path, job)
     try:
@@ -560,7 +560,7 @@ def outcome(job: "Job", names: Names) -> str:
     if job.state is not JobState.DONE:
         return job.error or ""
     if job.model_id is not None:
-        word = ruled(job.result.get("verdict")).word
+        word = read_summary(job.result.get("verdict")).word
         name = names.get(job.model_id, f"model {job.model_id}")
         return f"{name}, {word}" if word else name
     return result_words(job)
@@ -600,7 +600,7 @@ def full_lines(job: "Job", names: Names, db: Path | None) -> Iterator[str]:
     yield from _labelled("error", job.error or "")
     if job.state is JobState.DONE:
         yield from _labelled("result", outcome(job, names))
-    yield from _labelled("verdict", ruled(job.result.get("verdict")).reason)
+    yield from _labelled("verdict", read_summary(job.result.get("verdict")).reason)
 
 
 def _times(job: "Job") -> Iterator[str]:
@@ -609,7 +609,7 @@ def _times(job: "Job") -> Iterator[str]:
     if job.started_at is None:
         return
     times = "once" if job.attempts <= 1 else f"{job.attempts} times"
-    ran = took(job, now())
+    ran = run_time(job, now())
     took_words = f"; {ran} (m:ss){'' if job.state.ended else ' so far'}" if ran else ""
     yield from _labelled("begun", f"{_minutes(job.started_at)} UTC, {times}{took_words}")
 

@@ -18,6 +18,7 @@ from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
     command,
+    echo,
     emit,
     known,
     on_database,
@@ -25,7 +26,6 @@ from nfh_tui.cli.options import (
     parse_query,
     picked,
     say,
-    tell,
     tell_lines,
     user,
 )
@@ -333,7 +333,7 @@ def history(db: Path | None, as_json: bool) -> None:
         emit({"activations": [activation_report(one) for one in told]})
         return
     if not told:
-        tell("No change of model has been noted yet.")
+        echo("No change of model has been noted yet.")
     tell_lines(history_lines(told))
 
 
@@ -514,7 +514,7 @@ def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
     told = f"{active.name} is now the active model of {in_words(active.task)}{ending}"
-    tell("\n".join(sentence_lines(told)))
+    echo("\n".join(sentence_lines(told)))
 
 
 def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
@@ -564,11 +564,11 @@ def model_report(
         "used": [activation_report(one) for one in used],
         **picked(model, "digest snapshot config"),
         "metrics": metrics_of(model),
-        "trouble": trouble(model, database),
+        "trouble": find_problem(model, database),
     }
 
 
-def trouble(model: "Model", database: Path) -> str | None:
+def find_problem(model: "Model", database: Path) -> str | None:
     """What is wrong with a model's folder, in a sentence; None where nothing is."""
     if model.path is None:
         return None
@@ -661,7 +661,7 @@ def full_lines(
         yield from _figures(metrics)
     elif metrics:
         yield from _resolution_figures(metrics)
-    found = trouble(model, database)
+    found = find_problem(model, database)
     if found is not None:
         yield ""
         yield f"It cannot be used: {visible(found, 2000)}"

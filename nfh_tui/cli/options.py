@@ -26,7 +26,7 @@ from nfh_db.messages import lines_visible, quoted, visible
 from nfh_models.errors import ModelsError
 from nfh_tui import config
 from nfh_tui.demo import hint_of
-from nfh_tui.process_signals import EndedError, tidily
+from nfh_tui.process_signals import EndedError, ended_by_signals
 
 if TYPE_CHECKING:
     from nfh_db.jobs import NewJob
@@ -103,7 +103,7 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
 
     A command that SIGTERM or SIGHUP ends leaves nothing half written.
     """
-    return reporting_screen(tidily()(command))
+    return reporting_screen(ended_by_signals()(command))
 
 
 def on_database(command: Callable[..., None]) -> Callable[..., None]:
@@ -170,17 +170,17 @@ def sentence(error: Exception) -> str:
 
 def say(message: str) -> None:
     """Print a message that is no result, on standard error."""
-    tell(message, err=True)
+    echo(message, err=True)
 
 
-def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
+def echo(text: str = "", *, nl: bool = True, err: bool = False) -> None:
     """Print text for a person; control characters are shown as visible ones."""
     click.echo(lines_visible(text), nl=nl, err=err)
 
 
 def tell_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        tell(line)
+        echo(line)
 
 
 def emit(report: object) -> None:
@@ -556,7 +556,7 @@ def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> 
         recipe = {key: new.arguments[key] for key in ("recipe",) if key in new.arguments}
         emit(filled(QueuedJob, new, id=job_id, task=new.task or None, **recipe))
     else:
-        tell(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
+        echo(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
     start(store, db)
     return job_id
 

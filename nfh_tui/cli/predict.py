@@ -17,9 +17,9 @@ from nfh_tui.cli.identify import (
     ESCAPED,
     PARSERS,
     fitting,
+    is_terminal,
     json_file,
     lines_option,
-    watched,
 )
 from nfh_tui.cli.options import (
     FormatName,
@@ -28,6 +28,7 @@ from nfh_tui.cli.options import (
     background_option,
     check_out,
     command,
+    echo,
     emit,
     named_store,
     of_file,
@@ -36,7 +37,6 @@ from nfh_tui.cli.options import (
     picked,
     reading_options,
     say,
-    tell,
     tell_lines,
     user,
 )
@@ -241,7 +241,7 @@ AROUND = 40
 def prediction_text(one: "PredictedNumber", width: int) -> str:
     """A prediction on one line: the head or the class, and the words around the number."""
     passage, anchor = one.numbers.passage, one.anchor
-    head = f"{visible(said(one), SAID_WIDTH):<{SAID_WIDTH}}  "
+    head = f"{visible(prediction_words(one), SAID_WIDTH):<{SAID_WIDTH}}  "
     first, last = anchor.start - AROUND, anchor.end + AROUND
     before, number, after = fitting(
         passage.words(max(0, first), anchor.start),
@@ -252,7 +252,7 @@ def prediction_text(one: "PredictedNumber", width: int) -> str:
     return f"{head}{before}{' ' if before else ''}{number}{' ' if after else ''}{after}"
 
 
-def said(one: "PredictedNumber") -> str:
+def prediction_words(one: "PredictedNumber") -> str:
     """A prediction in a word or two: "tickets", "AGE", "not an NFH"."""
     answer = one.answer
     if answer.kind is Kind.NOT_NFH:
@@ -347,7 +347,7 @@ def predict_file(call: PredictOptions, place: str) -> None:
             found = passages(lines, format_name, call.anchors or "given")
         tools = _tools(call, taken=taken and call.anchors != "found")
         # What is printed line by line shows itself how far it is.
-        shown = call.out is None and watched()
+        shown = call.out is None and is_terminal()
         steps = stack.enter_context(Steps("predict"))
         write = _writer(stack, call, tools)
         written = 0
@@ -364,7 +364,7 @@ def predict_file(call: PredictOptions, place: str) -> None:
     if call.as_json:
         emit(report_json(stream.name, format_name, call.out, tools, counts, seconds))
     elif call.out is not None:
-        tell(summary(stream.name, counts, call.out))
+        echo(summary(stream.name, counts, call.out))
     elif shown:
         say(summary(stream.name, counts, None))
 
@@ -394,9 +394,9 @@ def _writer(stack: ExitStack, call: PredictOptions, tools: "PredictionTools") ->
     from nfh_tui.services.predict import PredictionLines
 
     lines = PredictionLines(tools, now(), scores=call.scores)
-    if call.out is None and watched():
+    if call.out is None and is_terminal():
         width = shutil.get_terminal_size().columns
-        return lambda one: tell(prediction_text(one, width))
+        return lambda one: echo(prediction_text(one, width))
     file = json_file(stack, call.out)
     return lambda one: file.write(lines.line(one).translate(ESCAPED).encode("utf-8"))
 

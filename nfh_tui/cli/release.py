@@ -18,13 +18,13 @@ from nfh_tui.cli.files import stale_gold_words
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
+    echo,
     emit,
     json_option,
     on_database,
     open_database,
     parse_query,
     reporting,
-    tell,
     tell_lines,
 )
 from nfh_tui.cli.report import RowCounter, wrapped
@@ -36,8 +36,8 @@ from nfh_tui.services.diff import (
     ItemDisplay,
     NumberChange,
     OneSide,
+    changes_in_words,
     rules_of,
-    told,
 )
 
 SHOWN = 10
@@ -226,18 +226,18 @@ def write_text(compared: Compared, changed: Iterable[Changed], most: int) -> Non
     for change in NumberChange:
         if not found[change]:
             continue
-        tell(f"\n{change.value}")
+        echo(f"\n{change.value}")
         for one in shown[change]:
             there = one.right or one.left
             if there is not None:
                 side = compared.right if one.right else compared.left
                 place = _where(side, there.look, form=compared.form)
-                tell(f"  {place}  {_text(there.look)}")
-                words = "; ".join(told(one))
+                echo(f"  {place}  {_text(there.look)}")
+                words = "; ".join(changes_in_words(one))
                 tell_lines(wrapped(words, "    ", "      ", width=WIDTH, cuts=True))
         more = found[change] - len(shown[change])
         if more:
-            tell(f"  and {more:,} more; --most 0 shows all")
+            echo(f"  and {more:,} more; --most 0 shows all")
 
 
 def _head(found: Compared) -> Iterator[str]:
@@ -340,18 +340,18 @@ def release(
         emit(asdict(done))
         return
     name = visible(done.folder, NAME_SHOWN)
-    tell(
+    echo(
         f"{name}: {counted(done.items, 'number')} in {counted(done.passages, 'passage')} frozen"
     )
     for file, rows in done.files.items():
-        tell(f"  {file}: {counted(rows, 'line')}")
+        echo(f"  {file}: {counted(rows, 'line')}")
     undecided = sum(done.left_out.values())
     if undecided:
         states = ", ".join(f"{state} {count:,}" for state, count in done.left_out.items())
-        tell(f"  left out, since undecided: {undecided:,} ({states})")
+        echo(f"  left out, since undecided: {undecided:,} ({states})")
     if done.stale_gold:
-        tell(f"  {stale_gold_words(done.stale_gold)}")
-    tell(f"Read {visible(str(folder / 'DATASHEET.md'), NAME_SHOWN)} before you publish it")
+        echo(f"  {stale_gold_words(done.stale_gold)}")
+    echo(f"Read {visible(str(folder / 'DATASHEET.md'), NAME_SHOWN)} before you publish it")
 
 
 def _text_of(path: Path) -> str:
@@ -384,9 +384,9 @@ def _check(folder: Path, *, as_json: bool) -> None:
         emit({"ok": not found.faults, **asdict(found)})
     else:
         for fault in found.faults:
-            tell(fault)
+            echo(fault)
         state = counted(len(found.faults), "fault") if found.faults else "whole"
-        tell(
+        echo(
             f"{visible(str(folder), NAME_SHOWN)}: {counted(found.files, 'file')}, "
             f"{counted(found.items, 'number')}: {state}"
         )

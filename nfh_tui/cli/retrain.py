@@ -26,7 +26,7 @@ from nfh_tui.cli.options import (
 )
 from nfh_tui.cli.report import wrapped
 from nfh_tui.display_figures import percent
-from nfh_tui.jobs.descriptions import count, fraction, ruled
+from nfh_tui.jobs.descriptions import count, fraction, read_summary
 from nfh_tui.services.models import folder_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def retrain(
     """
     from nfh_db.query import parse
     from nfh_tui.jobs.descriptions import whole_parser, whole_setting
-    from nfh_tui.jobs.training import asked, check_at_hand
+    from nfh_tui.jobs.training import check_at_hand, new_job
 
     if every is not None and wait:
         raise click.UsageError("--every trains later: there is nothing to --wait for")
@@ -144,7 +144,7 @@ def retrain(
     with open_database(db, writes=True) as store:
         chosen = recipe or usual(store, task)
         check_settings(store, task, chosen, settings)
-        new = asked(
+        new = new_job(
             task,
             chosen,
             words=tuple(map(whole_setting, settings)),
@@ -163,7 +163,7 @@ def retrain(
 
 
 def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> None:
-    from nfh_tui.jobs.training import replaced, set_every, stop_every, told, too_few
+    from nfh_tui.jobs.training import replaced, schedule_line, set_every, stop_every, too_few
 
     before = None
     if every:
@@ -174,7 +174,7 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
         emit({"task": new.task, "every": every or None})
         return
     held = too_few(store)
-    lines = [told(one, held) for one in store.retraining.all() if one.task == new.task]
+    lines = [schedule_line(one, held) for one in store.retraining.all() if one.task == new.task]
     if before is not None:
         lines.append(replaced(before))
     tell_lines(lines or [f"{in_words(new.task)}: trained on demand only"])
@@ -335,7 +335,7 @@ def _identification(job: "Job", model: "Model") -> Iterator[str]:
 
 def verdict_lines(kept: object) -> Iterator[str]:
     """The verdict on a model in comparison with the active one, with the reason."""
-    ruling = ruled(kept)
+    ruling = read_summary(kept)
     if not ruling.word:
         return
     said = VERDICTS.get(ruling.word, visible(ruling.word, 40))
@@ -351,7 +351,7 @@ def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Ite
         yield f"It is the active model of {in_words(model.task)}."
         return
     activate = command(f"models activate {model.name}", db)
-    if model.state == "candidate" and not ruled(job.result.get("verdict")).word:
+    if model.state == "candidate" and not read_summary(job.result.get("verdict")).word:
         yield f"It is a candidate. To use it: {activate}"
     else:
         yield f"To use it all the same: {activate}"

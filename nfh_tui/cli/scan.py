@@ -152,10 +152,10 @@ def _run(
             job.run(lambda progress: steps.show(progress_words(progress)))
     except KeyboardInterrupt as error:
         if home is not None:
-            error.add_note(kept(job))
+            error.add_note(stopped_words(job))
         raise
     except ModelsError as error:
-        after = kept(job) if home is not None else ""
+        after = stopped_words(job) if home is not None else ""
         raise ModelsError(f"{str(error).rstrip('.')}. {after}".rstrip()) from error
     finally:
         if home is not None:
@@ -433,7 +433,7 @@ def say_rest(job: Scan) -> None:
     )
 
 
-def kept(job: Scan) -> str:
+def stopped_words(job: Scan) -> str:
     """The progress of a stopped scan, and whether it can be resumed."""
     done = sum(file.state.done for file in job.files)
     parts = [f"{done} of {len(job.files)} files are done"] if len(job.files) > 1 else []

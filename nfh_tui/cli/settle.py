@@ -11,6 +11,7 @@ from nfh_db.messages import command_line, counted, visible
 from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
+    echo,
     emit,
     known,
     name,
@@ -18,7 +19,6 @@ from nfh_tui.cli.options import (
     open_database,
     parse_query,
     say,
-    tell,
     tell_lines,
     user,
 )
@@ -141,8 +141,8 @@ def settle(
     tell_lines(settlement_lines(report, who))
     request = SettleRequest(user(), db)
     if count:
-        tell(f"{counted(count, 'anchor')} in disagreement left:")
-        tell(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
+        echo(f"{counted(count, 'anchor')} in disagreement left:")
+        echo(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
         tell_lines(drawn_lines(drawn, request))
 
@@ -241,11 +241,11 @@ def audit(
         if drawn is None or one.run != drawn.run:
             tell_lines(audit_lines(one, request))
     if any(one.wrong for one in found):
-        tell(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
+        echo(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
     if drawn is not None:
         tell_lines(drawn_lines(drawn, request))
     elif not found:
-        tell("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
+        echo("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
 
 
 NAME_SHOWN = 100

@@ -19,6 +19,7 @@ from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
     db_option,
+    echo,
     emit,
     json_option,
     name,
@@ -28,7 +29,6 @@ from nfh_tui.cli.options import (
     reporting,
     reporting_screen,
     say,
-    tell,
     tell_lines,
     user,
 )
@@ -109,14 +109,14 @@ def keys(check: bool, as_json: bool) -> None:
             }
         )
     elif not check:
-        tell(key_table_text(config.keymap.actions), nl=False)
-        tell(_files_text(config, files), nl=False)
+        echo(key_table_text(config.keymap.actions), nl=False)
+        echo(_files_text(config, files), nl=False)
     for trouble in troubles:
         say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
     if check and troubles:
         raise click.exceptions.Exit(1)
     if check and not as_json:
-        tell("Nothing is wrong with your settings." if config.files else NO_FILE)
+        echo("Nothing is wrong with your settings." if config.files else NO_FILE)
 
 
 NO_FILE = "There is no file of your own; the keys are those of the program."
@@ -174,7 +174,7 @@ def init(db: Path | None, as_json: bool) -> None:
         emit({"db": str(path), "created": not existed})
     else:
         shown = visible(str(path), 200)
-        tell(f"{shown} is there already" if existed else f"Made {shown}")
+        echo(f"{shown} is there already" if existed else f"Made {shown}")
 
 
 MODES = ("browse", "annotate", "adjudicate")
@@ -430,6 +430,6 @@ def _print_links(made: "Service", *, as_json: bool) -> None:
         emit({"database": str(made.plan.database), "links": links})
     else:
         for link in made.links:
-            tell(f"{link.guest.name} ({link.guest.words}): {link.url}")
+            echo(f"{link.guest.name} ({link.guest.words}): {link.url}")
         say(TO_EACH)
     sys.stdout.flush()

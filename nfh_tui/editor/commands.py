@@ -28,14 +28,14 @@ from nfh_tui.editor.state import (
     EditOutcome,
     EditState,
     Heads,
+    HiddenParts,
     Pending,
     Review,
-    SetAside,
     in_anchor,
     live,
+    normalized,
     quoted,
     refuse,
-    settled,
     without_pending,
     word,
 )
@@ -73,7 +73,7 @@ def with_kind(state: EditState, kind: Kind) -> EditState:
     )
 
 
-def _set_aside(state: EditState) -> SetAside:
+def _set_aside(state: EditState) -> HiddenParts:
     aside = state.aside
     if state.kind is None:
         return aside
@@ -120,7 +120,7 @@ def set_noun(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
     closed = without_pending(state)
     if closed.kind is None:
         if noun is None:
-            return EditOutcome(settled(closed))
+            return EditOutcome(normalized(closed))
         closed = with_kind(closed, Kind.OTHER)
     if closed.kind not in IMPLICIT_KINDS:
         if closed.kind is Kind.REFERENCE:
@@ -131,12 +131,12 @@ def set_noun(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
     sort = closed.sort
     if closed.kind is Kind.OTHER and noun is not None and sort is None:
         sort = Sort.NOUN
-    return EditOutcome(settled(replace(closed, noun=noun, sort=sort)))
+    return EditOutcome(normalized(replace(closed, noun=noun, sort=sort)))
 
 
 def set_comment(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
     """Set the comment; an empty text removes it."""
-    return EditOutcome(settled(replace(state, comment=_clean(text))))
+    return EditOutcome(normalized(replace(state, comment=_clean(text))))
 
 
 def _clean(text: str) -> str:
@@ -147,7 +147,7 @@ def _clean(text: str) -> str:
 def set_tag(state: EditState, tag: str | None) -> EditOutcome:
     """Tag the answer with a rule's id; None removes the tag."""
     kept = None if tag is None else rule_id(tag)
-    return EditOutcome(settled(replace(without_pending(state), tag=kept)))
+    return EditOutcome(normalized(replace(without_pending(state), tag=kept)))
 
 
 def tag_of(vote: Vote) -> str | None:
@@ -332,7 +332,7 @@ def _distance(item: AnchorItem, token: int) -> int:
     return (token - item.anchor.end + 1) * AHEAD_FACTOR
 
 
-def ranked(item: AnchorItem, role: Role) -> tuple[int, ...]:
+def rank_candidates(item: AnchorItem, role: Role) -> tuple[int, ...]:
     """Candidates in the order in which they get hints.
 
     By the model's score, then by distance; for an annotator by distance alone, so that hints
@@ -363,7 +363,7 @@ def start_hints(state: EditState, item: AnchorItem, view: range | None = None) -
     view: the tokens in view, None for all. They take precedence, then those that somebody
     marked.
     """
-    tokens = _in_view_first(ranked(item, state.role), state, item, view)[:MOST_NOUNS]
+    tokens = _in_view_first(rank_candidates(item, state.role), state, item, view)[:MOST_NOUNS]
     if any(view is None or token in view for token in tokens):
         return _with_hints(state, tokens)
     return _start_words(state, item, view)
@@ -381,7 +381,7 @@ def _in_view_first(
 
 def _start_words(state: EditState, item: AnchorItem, view: range | None) -> EditOutcome:
     """Show hints on all words that may be a head: the nouns first, then by distance."""
-    nouns = ranked(item, state.role)
+    nouns = rank_candidates(item, state.role)
     known = set(nouns)
     others = [
         token
@@ -438,7 +438,7 @@ def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
     )
 
 
-def narrowed(
+def take_hint_key(
     state: EditState,
     item: AnchorItem,
     key: str,
@@ -469,7 +469,7 @@ def narrowed(
     return EditOutcome(replace(state, typed=typed))
 
 
-def go(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
+def move_to_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     """Put the cursor on a token, clipped to the passage; the selected span follows it."""
     token = max(0, min(token, len(item.passage.tokens) - 1))
     if state.span is None:
@@ -491,13 +491,13 @@ def fixed_end(state: EditState) -> int:
 
 def move_to(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     """Put the cursor on a token, for vertical moves and clicks."""
-    outcome = go(without_pending(state), item, token)
-    return replace(outcome, state=settled(outcome.state))
+    outcome = move_to_token(without_pending(state), item, token)
+    return replace(outcome, state=normalized(outcome.state))
 
 
-def sideways(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
+def move_by(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     """Move by tokens; negative steps move to the left."""
-    return go(state, item, state.cursor + steps)
+    return move_to_token(state, item, state.cursor + steps)
 
 
 def noun(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
@@ -509,7 +509,7 @@ def noun(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
         ahead = places[: bisect_left(places, state.cursor)][::-1]
     if not ahead:
         return refuse(state, f"No noun {'after' if steps > 0 else 'before'} this word.")
-    return go(state, item, ahead[min(abs(steps), len(ahead)) - 1])
+    return move_to_token(state, item, ahead[min(abs(steps), len(ahead)) - 1])
 
 
 def turn(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
@@ -521,12 +521,12 @@ def turn(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     target = max(0, min(rank + steps, len(turns) - 1))
     if steps > 0 and target == rank:
         return refuse(state, "This is the last turn.")
-    return go(state, item, turns[target].start)
+    return move_to_token(state, item, turns[target].start)
 
 
 def anchor(state: EditState, item: AnchorItem) -> EditOutcome:
     """Move to the number."""
-    return go(state, item, item.anchor.start)
+    return move_to_token(state, item, item.anchor.start)
 
 
 def next_head(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
@@ -540,13 +540,13 @@ def next_head(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     if not places:
         return refuse(state, "No head is marked yet: press f, or move and press space.")
     place = bisect_right(places, state.cursor) + steps - 1
-    return go(state, item, places[place % len(places)])
+    return move_to_token(state, item, places[place % len(places)])
 
 
 ORDER = {Origin.MARKED: 0, Origin.ADDED: 1, Origin.REMOVED: 2}
 
 
-def tidy(mentions: Iterable[Mention], item: AnchorItem) -> tuple[Mention, ...]:
+def in_order(mentions: Iterable[Mention], item: AnchorItem) -> tuple[Mention, ...]:
     """Mentions in the order marked, added, removed; () if all are removed.
 
     Without a marked mention, the added one nearest to the number becomes marked.
@@ -670,7 +670,7 @@ def with_mention(
         mentions[same[0]] = mention
     else:
         mentions.append(mention)
-    return _with_head(state, number, tidy(mentions, item))
+    return _with_head(state, number, in_order(mentions, item))
 
 
 def with_origin(
@@ -694,7 +694,7 @@ def _unmarked(state: EditState, item: AnchorItem, number: int, mention: Mention)
     if mention.origin is Origin.ADDED:
         mentions.append(replace(mention, origin=Origin.REMOVED))
     words = quoted(item.passage.words(mention.start, mention.end))
-    kept = tidy(mentions, item)
+    kept = in_order(mentions, item)
     say = f"{words} is dropped." if kept else f"Head {number + 1}, {words}, is dropped."
     return EditOutcome(_with_head(state, number, kept), say)
 
@@ -724,7 +724,7 @@ def join(state: EditState, item: AnchorItem) -> EditOutcome:
         return refuse(state, "Joining makes one of two heads: mark another one first.")
     *before, first, second = state.heads
     known = {m.head for m in first}
-    joined = tidy((*first, *(m for m in second if m.head not in known)), item)
+    joined = in_order((*first, *(m for m in second if m.head not in known)), item)
     return EditOutcome(replace(state, heads=(*before, joined)), "Two words for one thing.")
 
 
@@ -746,8 +746,8 @@ NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
 
 
 def fitting(heads: Iterable[Iterable[Mention]], item: AnchorItem) -> Heads:
-    """The heads in order, each passed through `tidy`, without mentions inside the number."""
-    made = (tidy((m for m in head if not in_anchor(item, m.head)), item) for head in heads)
+    """The heads in order, each `in_order`, without mentions inside the number."""
+    made = (in_order((m for m in head if not in_anchor(item, m.head)), item) for head in heads)
     return tuple(mentions for mentions in made if mentions)
 
 
@@ -765,7 +765,7 @@ def filled(
         span=None,
         source=source,
         reason=reason,
-        aside=SetAside(),
+        aside=HiddenParts(),
     )
 
 
@@ -830,7 +830,7 @@ def _combined(
     return EditOutcome(filled(state, item, answer, AnswerSource.ADOPTED, reason))
 
 
-def nobody(state: EditState) -> EditOutcome:
+def clear(state: EditState) -> EditOutcome:
     """Clear the answer; the typed comment is kept."""
     empty = EditState(
         comment=state.comment, cursor=state.cursor, reason="cleared", role=state.role,
@@ -897,10 +897,10 @@ def _fitted(state: EditState, item: AnchorItem) -> EditState:
     aside = replace(state.aside, heads=fitting(state.aside.heads, item))
     if heads == state.heads:
         return replace(state, aside=aside)
-    return settled(without_pending(replace(state, heads=heads, aside=aside)))
+    return normalized(without_pending(replace(state, heads=heads, aside=aside)))
 
 
-def begin(item: AnchorItem, me: str, role: Role) -> EditState:
+def first_state(item: AnchorItem, me: str, role: Role) -> EditState:
     """The first state: the draft, else my answer, for an adjudicator else gold or proposal.
 
     A draft that cannot be used is skipped, and `reason` says so. An annotator never sees
@@ -960,7 +960,7 @@ def _for_adjudicator(item: AnchorItem, me: str) -> EditState | None:
     found = votes.proposal(item)
     if found is None:
         return None
-    if votes.withheld(item, me):
+    if votes.is_withheld(item, me):
         empty = EditState(cursor=item.anchor.start, role=Role.ADJUDICATOR)
         return replace(empty, reason="nothing preselected, as for one in eight")
     return _holding(item, found.answer, Role.ADJUDICATOR, AnswerSource.PROPOSAL, found.reason)
@@ -975,7 +975,7 @@ def _holding(
     tag: str | None = None,
 ) -> EditState:
     empty = EditState(comment=answer.comment, cursor=item.anchor.start, role=role, tag=tag)
-    state = settled(filled(empty, item, answer, source, reason))
+    state = normalized(filled(empty, item, answer, source, reason))
     return replace(state, began=state.content, touched=False)
 
 
@@ -1116,7 +1116,7 @@ ONE_WORD = "A span keeps one word; escape drops it."
 NO_SPAN = "No span here to shrink: v begins one, on a marked head it takes up its span."
 
 
-def grow(state: EditState) -> EditOutcome:
+def extend(state: EditState) -> EditOutcome:
     """Select a span at the cursor; with one selected, move its other end.
 
     On a head that is marked with several words, its span is selected.
@@ -1174,8 +1174,8 @@ def _adopt(number: int) -> EditorCommand:
 
 _COMMANDS: dict[str, EditorCommand] = {
     **{f"kind.{kind.value.lower()}": _kind(kind) for kind in Kind if kind is not Kind.NFH},
-    "cursor.left": lambda state, item, count: sideways(state, item, -count),
-    "cursor.right": sideways,
+    "cursor.left": lambda state, item, count: move_by(state, item, -count),
+    "cursor.right": move_by,
     "cursor.next_noun": noun,
     "cursor.previous_noun": lambda state, item, count: noun(state, item, -count),
     "cursor.next_turn": turn,
@@ -1185,7 +1185,7 @@ _COMMANDS: dict[str, EditorCommand] = {
     "head.toggle": lambda state, item, _count: toggle(state, item),
     "head.drop_last": lambda state, item, _count: drop_last(state, item),
     "head.join": lambda state, item, _count: join(state, item),
-    "span.grow": lambda state, _item, _count: grow(state),
+    "span.grow": lambda state, _item, _count: extend(state),
     "span.shrink": lambda state, item, _count: shrink(state, item),
     "span.drop": lambda state, _item, _count: EditOutcome(replace(state, span=None)),
     "hint.start": lambda state, item, _count: start_hints(state, item),
@@ -1195,8 +1195,8 @@ _COMMANDS: dict[str, EditorCommand] = {
     "adopt.model": lambda state, item, _count: model(state, item),
     "adopt.union": lambda state, item, _count: union(state, item),
     "adopt.intersection": lambda state, item, _count: intersection(state, item),
-    "adopt.nobody": lambda state, _item, _count: nobody(state),
-    "clear": lambda state, _item, _count: nobody(state),
+    "adopt.nobody": lambda state, _item, _count: clear(state),
+    "clear": lambda state, _item, _count: clear(state),
     **{f"adopt.{number}": _adopt(number) for number in range(1, 10)},
 }
 
@@ -1243,7 +1243,7 @@ def _pending_key(
     if state.pending is Pending.REVIEW:
         return review_key(state, item, key, character)
     if state.pending is Pending.HINT:
-        found = narrowed(state, item, key, character, view)
+        found = take_hint_key(state, item, key, character, view)
         if isinstance(found, int):
             return toggle_token(without_pending(state), item, found)
         return found
@@ -1253,7 +1253,7 @@ def _pending_key(
 
 
 def _settled_outcome(outcome: EditOutcome) -> EditOutcome:
-    return replace(outcome, state=settled(outcome.state))
+    return replace(outcome, state=normalized(outcome.state))
 
 
 def prompt(state: EditState) -> str | None:

@@ -35,7 +35,7 @@ def blinded(item: AnchorItem) -> AnchorItem:
     if item.gold is not None:
         people |= {item.gold.adjudicator or "", *(name for name, _ in item.gold.votes)}
     names = dict.fromkeys(people - {""}, SOMEBODY)
-    names |= {vote.annotator: letter(n) for n, vote in enumerate(mixed)}
+    names |= {vote.annotator: blind_name(n) for n, vote in enumerate(mixed)}
     gold = item.gold
     return replace(
         item,
@@ -66,7 +66,7 @@ def mixed_order(item: AnchorItem, votes: Iterable[Vote]) -> list[Vote]:
 
 
 def _lettered(votes: Sequence[Vote], names: Mapping[str, str]) -> tuple[Vote, ...]:
-    return tuple(_unsigned(vote, letter(n), names) for n, vote in enumerate(votes))
+    return tuple(_unsigned(vote, blind_name(n), names) for n, vote in enumerate(votes))
 
 
 def _unsigned(vote: Vote, name: str, names: Mapping[str, str]) -> Vote:
@@ -89,7 +89,7 @@ def without_names(comment: str, names: Mapping[str, str]) -> str:
     )
 
 
-def letter(index: int) -> str:
+def blind_name(index: int) -> str:
     """The blind name of the annotator with this index: A to Z, then A2 and so on."""
     again, at = divmod(index, 26)
     return chr(ord("A") + at) + (str(again + 1) if again else "")
@@ -135,7 +135,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class HiddenParts:
     """Parts of an answer hidden by a change of kind; changing back restores them."""
 
     heads: Heads = ()
@@ -193,12 +193,12 @@ class EditState:
     """Why the answer is there, such as "2 of 3"."""
 
     touched: bool = False
-    """Differs from what `begin` returned, so it must be stored as a draft."""
+    """Differs from what `first_state` returned, so it must be stored as a draft."""
 
     role: Role = Role.ANNOTATOR
-    aside: SetAside = field(default_factory=SetAside)
+    aside: HiddenParts = field(default_factory=HiddenParts)
     began: Content = field(default_factory=Content)
-    """The content that `begin` returned."""
+    """The content that `first_state` returned."""
 
     tag: str | None = None
     """The guideline rule on which the decision depends, such as "R12"."""
@@ -208,7 +208,7 @@ class EditState:
 
     @property
     def changed(self) -> bool:
-        """Whether the content differs from what `begin` returned, or a span is selected.
+        """Whether the content differs from what `first_state` returned, or a span is selected.
 
         Hints or a review alone are stored in a draft and change nothing.
         """
@@ -246,7 +246,7 @@ def refuse(state: EditState, why: str) -> EditOutcome:
     return EditOutcome(state, why, refused=True)
 
 
-def settled(state: EditState) -> EditState:
+def normalized(state: EditState) -> EditState:
     """The state with `touched` updated, and without a relation with fewer than two heads."""
     if len(state.heads) < 2 and state.relation is not None:
         state = replace(state, relation=None)

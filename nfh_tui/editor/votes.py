@@ -288,7 +288,7 @@ def _typical(group: Sequence[Answer]) -> Answer:
     return plain[best]
 
 
-def withheld(item: AnchorItem, me: str) -> bool:
+def is_withheld(item: AnchorItem, me: str) -> bool:
     """Whether this item's proposal is not preselected for this person (one in eight)."""
     content = f"{me}\0{item.public_id}".encode("utf-8", "replace")
     return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
@@ -300,7 +300,7 @@ def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
     None, too, where gold existed, since that was shown.
     """
     shown = item.gold is not None and item.gold.answer.kind is not Kind.NFH
-    found = proposal(item) if withheld(item, me) and not shown else None
+    found = proposal(item) if is_withheld(item, me) and not shown else None
     if found is None:
         return None
     blocking = compare(answer, found.answer, lemmas(item)).blocking

@@ -21,7 +21,7 @@ import msgspec
 
 from nfh_db.system import path_beside
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning.cluster import connect_client, differences, first_line, quiet
+from nfh_tui.scanning.cluster import connect_client, differences, first_line, silence
 from nfh_tui.scanning.worker import WorkerPoolError
 
 LIBRARIES = (
@@ -37,7 +37,7 @@ LIBRARIES = (
 """Packages whose version may change trained weights or predictions."""
 
 
-class Greeting(msgspec.Struct, frozen=True):
+class Versions(msgspec.Struct, frozen=True):
     """The versions of a machine."""
 
     program: str
@@ -47,18 +47,18 @@ class Greeting(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def greeting() -> Greeting:
+def own_versions() -> Versions:
     """The versions of this machine."""
     found = {name: _version(name) for name in LIBRARIES}
-    return Greeting(
+    return Versions(
         _version("nfh-tui") or "source",
         {name: number for name, number in found.items() if number},
     )
 
 
-def greet() -> bytes:
-    """`greeting` in JSON; called on workers."""
-    return msgspec.json.encode(greeting())
+def versions_json() -> bytes:
+    """`own_versions` in JSON; called on workers."""
+    return msgspec.json.encode(own_versions())
 
 
 def _version(package: str) -> str:
@@ -98,7 +98,7 @@ class Machines:
         self.warnings: tuple[str, ...] = ()
         """Sentences about versions that differ between the machines."""
         self._quiet = ExitStack()
-        self._quiet.enter_context(quiet())
+        self._quiet.enter_context(silence())
         self._client: Any = None
         self._looked = float("-inf")
         self._present: frozenset[str] = frozenset()
@@ -159,14 +159,14 @@ class Machines:
                 )
             time.sleep(LOOK_SECONDS)
 
-    def _greetings(self) -> tuple[dict[str, Greeting], list[str]]:
+    def _greetings(self) -> tuple[dict[str, Versions], list[str]]:
         """The greetings of the usable workers, and sentences about the others."""
-        ours = greeting()
-        alike: dict[str, Greeting] = {}
+        ours = own_versions()
+        alike: dict[str, Versions] = {}
         others: list[str] = []
-        for worker, said in self.ask_all(greet).items():
+        for worker, said in self.ask_all(versions_json).items():
             if isinstance(said, bytes):
-                found = msgspec.json.decode(said, type=Greeting)
+                found = msgspec.json.decode(said, type=Versions)
                 if found.program == ours.program:
                     alike[worker] = found
                 else:
@@ -175,8 +175,8 @@ class Machines:
                 others.append(f"{worker} has no nfh-tui that could ({first_line(said)})")
         return alike, sorted(others)
 
-    def _warn(self, alike: dict[str, Greeting], others: list[str]) -> None:
-        ours = greeting().libraries
+    def _warn(self, alike: dict[str, Versions], others: list[str]) -> None:
+        ours = own_versions().libraries
         told = [f"{other}, and is not used" for other in others]
         for worker, found in sorted(alike.items()):
             for name, there in found.libraries.items():
@@ -264,7 +264,7 @@ class Machines:
         """Call `hear` with each event of a topic, in another thread."""
         self._client.subscribe_topic(topic, lambda event: hear(event[1]))
 
-    def deafen(self, topic: str) -> None:
+    def unsubscribe(self, topic: str) -> None:
         """Unsubscribe from a topic."""
         with self._in_words():
             self._client.unsubscribe_topic(topic)
@@ -287,7 +287,7 @@ class Machines:
         try:
             found: bytes = self._patiently(future.result, seconds=inf)
         except KilledWorker as error:
-            raise WorkerPoolError(self.unkept(what)) from error
+            raise WorkerPoolError(self.lost_words(what)) from error
         return found
 
     @contextmanager
@@ -308,7 +308,7 @@ class Machines:
                 "nfh-tui on the machines of the scheduler and of the workers"
             ) from error
 
-    def unkept(self, what: str) -> str:
+    def lost_words(self, what: str) -> str:
         """The message for work that lost its workers each time."""
         return (
             f"{what} was begun several times on workers of {self.address} that were lost over "

@@ -37,7 +37,7 @@ from nfh_tui.jobs.cluster import (
     Future,
     Machines,
     TransferError,
-    greeting,
+    own_versions,
     pack,
     unpack,
 )
@@ -137,7 +137,7 @@ class _LoadedResolver:
         """What is loaded here."""
         parser = "" if self.parser is None else self.parser.name
         return ResolverHandshake(
-            greeting().program, self.resolver.recipe, self.resolver.version, parser
+            own_versions().program, self.resolver.recipe, self.resolver.version, parser
         )
 
 
@@ -147,7 +147,7 @@ _loaded_resolvers: list[_LoadedResolver] = []
 _lock = threading.Lock()
 
 
-def kept(model: bytes) -> bytes:
+def identity(model: bytes) -> bytes:
     """Returns its argument: as the result of a task it stays in the memory of the workers."""
     return model
 
@@ -288,7 +288,7 @@ class ClusterPredictors:
         self._on = self._machines.alike()
         self._at_once = 2 * max(1, self._machines.cores(self._on)) + 2
         self._model = self._machines.submit(
-            kept, self._archive, key=self._key("model"), on=self._on
+            identity, self._archive, key=self._key("model"), on=self._on
         )
 
     def _submit(self, items: Sequence[Item]) -> _SentBatch:
@@ -317,7 +317,7 @@ class ClusterPredictors:
             if self._on & self._machines.present():
                 continue
             if tries == TRIES:
-                raise WorkerPoolError(self._machines.unkept("a part of the prediction"))
+                raise WorkerPoolError(self._machines.lost_words("a part of the prediction"))
             tries += 1
             self._find_workers()
             for place, sent in enumerate(waiting):
@@ -426,7 +426,7 @@ def _trained(order: RemoteTraining) -> RemoteReply:
         return RemoteReply(again=True)
     begun.set()
     worker.log_event(order.run, {"begun": worker.address})
-    tell = Teller(_wanted(worker), lambda words: worker.log_event(order.run, words))
+    tell = Reporter(_wanted(worker), lambda words: worker.log_event(order.run, words))
     with TemporaryDirectory(prefix="nfh-job-", dir=worker.local_directory) as folder:
         with _lock:
             _folders[order.run] = Path(folder)
@@ -450,7 +450,7 @@ def _wanted(worker: Any) -> Callable[[], bool]:  # noqa: ANN401 - Dask's own cla
     return wanted
 
 
-def _answered(order: RemoteTraining, folder: Path, tell: "Teller") -> RemoteReply:
+def _answered(order: RemoteTraining, folder: Path, tell: "Reporter") -> RemoteReply:
 
     try:
         return _made(order, folder, tell)
@@ -471,7 +471,7 @@ def _answered(order: RemoteTraining, folder: Path, tell: "Teller") -> RemoteRepl
         return RemoteReply(fault=traceback.format_exc())
 
 
-def _made(order: RemoteTraining, folder: Path, tell: "Teller") -> RemoteReply:
+def _made(order: RemoteTraining, folder: Path, tell: "Reporter") -> RemoteReply:
     from nfh_tui.jobs.training import train_model
 
     tell.check()
@@ -497,7 +497,7 @@ def _unpacked(archive: bytes, folder: Path) -> Path:
     return folder
 
 
-class Teller:
+class Reporter:
     """Sends the progress of a training, every SECONDS_BETWEEN at most, and stops it when nobody
     waits for it. New phases and points of curves are always sent.
     """
@@ -760,7 +760,7 @@ class _Training:
                 at_home = any(self.work.glob(CHECKPOINTS))
                 next_ = "going on from its last checkpoint" if at_home else "beginning again"
                 self.tell(Phase(f"{found or 'its worker'} is gone; {next_}"))
-        raise WorkerPoolError(self.machines.unkept("the training"))
+        raise WorkerPoolError(self.machines.lost_words("the training"))
 
     def _warn(self) -> None:
         """Report differing versions, which appear in the job's log."""
@@ -796,7 +796,7 @@ class _Training:
             return _Following(self.machines, self.tell, heard, on).reply(future, checkpoints)
         finally:
             with suppress(WorkerPoolError):
-                self.machines.deafen(run)
+                self.machines.unsubscribe(run)
                 self.machines.forget(run)
 
     def _order(self, run: str) -> bytes:

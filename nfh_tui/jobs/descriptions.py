@@ -277,7 +277,7 @@ def give_room(database: Path, job: Job) -> None:
         (folder / ROOM).unlink(missing_ok=True)
 
 
-def tidy(database: Path, job: Job) -> None:
+def remove_files(database: Path, job: Job) -> None:
     """Remove all files of a job except its log and marker; it cannot resume then. Raises
     OSError.
     """
@@ -287,7 +287,7 @@ def tidy(database: Path, job: Job) -> None:
         sweep(folder)
 
 
-def forget(database: Path, ended: Iterable[Job]) -> None:
+def remove_old(database: Path, ended: Iterable[Job]) -> None:
     """Remove the files of ended jobs that nobody resumed within KEPT_SECONDS. Raises
     OSError.
     """
@@ -563,10 +563,10 @@ class PromotionSummary:
 
 def ruling_of(model: Model) -> PromotionSummary:
     """Return the outcome for a model; empty if it has none, or none that can be read."""
-    return ruled(getattr(model, "verdict", None))
+    return read_summary(getattr(model, "verdict", None))
 
 
-def ruled(kept: object) -> PromotionSummary:
+def read_summary(kept: object) -> PromotionSummary:
     """Parse an outcome from a JSON value or from JSON text; empty if it cannot be read."""
     if isinstance(kept, str):
         try:
@@ -644,7 +644,7 @@ def state_words(job: Job) -> str:
     it made and the outcome of judging it.
     """
     if job.state is JobState.DONE and job.kind == TRAIN:
-        made, word = text(job.result.get("model")), ruled(job.result.get("verdict")).word
+        made, word = text(job.result.get("model")), read_summary(job.result.get("verdict")).word
         return ": ".join(filter(None, (made, word))) or job.state.value
     if job.state is not JobState.RUNNING:
         return FOREIGN if job.held else job.state.value
@@ -665,7 +665,7 @@ def share_done(job: Job) -> float | None:
     return max(0.0, min(1.0, job.done / job.total))
 
 
-def took(job: Job, now: str) -> str:
+def run_time(job: Job, now: str) -> str:
     """Return how long a job has run or ran, as m:ss; empty before its start."""
     if job.started_at is None:
         return ""
@@ -682,10 +682,10 @@ def span_between(start: str, end: str | None) -> str:
         passed = datetime.fromisoformat(end or "") - datetime.fromisoformat(start)
     except (ValueError, TypeError):
         return ""
-    return clocked(max(0, int(passed.total_seconds())))
+    return clock(max(0, int(passed.total_seconds())))
 
 
-def clocked(seconds: int) -> str:
+def clock(seconds: int) -> str:
     """Format seconds as m:ss, or as h:mm:ss from one hour on."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -38,7 +38,7 @@ from nfh_tui.jobs.descriptions import (
     texts_of,
     words_of,
 )
-from nfh_tui.jobs.reporting import Phase, TrainingStep, driven, loaded_parser
+from nfh_tui.jobs.reporting import Phase, TrainingStep, drive, loaded_parser
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.snapshot import (
     IDENTIFICATION,
@@ -147,7 +147,7 @@ class IdentificationOpinions:
 
     def __init__(self, given: DoubtRequest, snapshot: Snapshot, report: "JobReporter") -> None:
         """Parse all examples and extract their features. Raises ModelsError."""
-        self._examples = snapshot.lessons.numbers
+        self._examples = snapshot.training_sets.numbers
         plan = plan_of(given.general.words)
         parser = loaded_parser(given.parser, plan.settings.layers, report.step)
         table = _table(self._examples, plan, parser, report)
@@ -273,7 +273,7 @@ def trial_of(
             "or more"
         )
     parser = loaded_parser(given.parser, trainer.needs, report.step)
-    examples = list(snapshot.lessons.train)
+    examples = list(snapshot.training_sets.train)
     if trainer.needs and len(examples) <= KEPT_PARSES:
         examples = _parsed(examples, trainer, parser, report)
         parser = None
@@ -368,7 +368,7 @@ class ResolutionOpinions:
         def tell(step: TrainingStep) -> None:
             report.step(Phase(f"{name}: {step.phase}", step.done, step.total))
 
-        trained = driven(self.trainer.train(lessons, work, self.parser), tell)
+        trained = drive(self.trainer.train(lessons, work, self.parser), tell)
         found = []
         items = (one.item for one in sides["asked"])
         choices = resolve_items(items, trained.resolver, self.parser)
@@ -441,7 +441,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opinions: Opinions
 
 
-def asked(
+def new_job(
     task: str = "resolution",
     recipe: str = LINEAR,
     *,

@@ -114,13 +114,13 @@ Made = TypeVar("Made", bound=TrialModel)
 Said = TypeVar("Said")
 
 
-class Bench(Generic[One, Made, Said]):
+class Benchmark(Generic[One, Made, Said]):
     """The held-out examples of a task, and the answers of models to them."""
 
     def __init__(self, examples: Iterable[One]) -> None:
         self.examples = tuple(examples)
 
-    def without(self, passages: frozenset[str]) -> "Bench[One, Made, Said]":
+    def without(self, passages: frozenset[str]) -> "Benchmark[One, Made, Said]":
         """Return the bench without the examples of these passages, given by digest."""
         return type(self)(one for one in self.examples if one.group not in passages)
 
@@ -164,7 +164,7 @@ class Bench(Generic[One, Made, Said]):
         return bench.score([ours[it] for it in kept], [theirs[it] for it in kept])
 
 
-class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
+class ResolutionBenchmark(Benchmark[ResolutionExample, Resolver, Choice | None]):
     """Resolution: any word with the form of a gold head is correct, or the gold class."""
 
     def answers(
@@ -199,7 +199,7 @@ class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
         return self.compared(found, found.first, found.second)
 
 
-class IdentificationBench(Bench[Example, Identifier, Decision]):
+class IdentificationBenchmark(Benchmark[Example, Identifier, Decision]):
     """Identification."""
 
     def answers(
@@ -459,9 +459,9 @@ class _Court:
 
     def trial(self, task: str) -> PromotionTrial:
         choosing: ModelSelector[Any] = IDENTIFIERS
-        bench: Bench[Any, Any, Any] = IdentificationBench(self.snapshot.dev_numbers)
+        bench: Benchmark[Any, Any, Any] = IdentificationBenchmark(self.snapshot.dev_numbers)
         if task == RESOLVERS.task:
-            choosing, bench = RESOLVERS, ResolutionBench(self.snapshot.dev)
+            choosing, bench = RESOLVERS, ResolutionBenchmark(self.snapshot.dev)
         kept_out = len(bench.examples)
         ours = choosing.find(None, str(self.folder), loaded=self.loaded).model
         other = self._other(choosing)

@@ -79,7 +79,7 @@ Tell = Callable[[TrainingStep], None]
 Trained = TypeVar("Trained")
 
 
-def driven(steps: Generator[TrainingStep, None, Trained], tell: Tell) -> Trained:
+def drive(steps: Generator[TrainingStep, None, Trained], tell: Tell) -> Trained:
     """Run a training and report each step. If it is stopped early, a network saves a
     checkpoint.
     """

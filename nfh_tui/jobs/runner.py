@@ -43,18 +43,18 @@ from nfh_tui.jobs.descriptions import (
     called,
     claimable,
     find_folder,
-    forget,
     give_room,
     job_folder,
     jobs_folder,
     keep_room,
+    remove_files,
+    remove_old,
     text_of,
     texts_of,
-    tidy,
 )
 from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.jobs.reporting import JobReporter, Progress
-from nfh_tui.process_signals import EndedError, tidily
+from nfh_tui.process_signals import EndedError, ended_by_signals
 
 # The check of a job's arguments, since a row of the database may hold anything.
 #
@@ -337,7 +337,7 @@ class JobLog:
         with suppress(OSError):
             os.write(self._file, f"{at} {words}\n".encode("utf-8", "replace"))
 
-    def telling(self, progress: "Progress") -> "Progress":
+    def logged(self, progress: "Progress") -> "Progress":
         """Wrap `progress` to write a line for each new phase."""
 
         def tell(phase: str, done: int, total: int) -> None:
@@ -627,7 +627,7 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
     long as it lives the job counts as running.
     """
     with JobLog(store, job) as log, _room(store, job):
-        report = JobReporter(store, job.id, log.telling(progress))
+        report = JobReporter(store, job.id, log.logged(progress))
         heartbeat = JobHeartbeat(store, job, log.say)
         try:
             with heartbeat:
@@ -643,7 +643,7 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
     found = store.jobs.read(job.id)
     if found is not None and found.state is JobState.DONE:
         with suppress(OSError):
-            tidy(store.path, job)
+            remove_files(store.path, job)
     return heartbeat.interrupted
 
 
@@ -717,7 +717,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Background jobs of a shell ignore SIGINT, but cancelling a job needs it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with tidily(), Store.open(asked.db) as store:
+        with ended_by_signals(), Store.open(asked.db) as store:
             _forget(store)
             work(store, _nobody, trainings=asked.trainings, fresh=True)
             anew = store.jobs.find_next(claimable(), asked.trainings) is not None
@@ -735,7 +735,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _forget(store: Store) -> None:
     """Remove the files of jobs that ended long ago."""
     with suppress(OSError):
-        forget(store.path, [job for job in store.jobs.all() if job.state.ended])
+        remove_old(store.path, [job for job in store.jobs.all() if job.state.ended])
 
 
 def _nobody(phase: str, done: int, total: int) -> None:

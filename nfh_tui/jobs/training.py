@@ -47,7 +47,7 @@ from nfh_tui.jobs.descriptions import (
     texts_of,
     words_of,
 )
-from nfh_tui.jobs.reporting import Phase, Tell, TrainingStep, driven, loaded_parser
+from nfh_tui.jobs.reporting import Phase, Tell, TrainingStep, drive, loaded_parser
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.snapshot import IDENTIFICATION as OF_IDENTIFICATION
 from nfh_tui.jobs.snapshot import (
@@ -62,8 +62,8 @@ from nfh_tui.jobs.snapshot import (
     alike,
     check_resolution,
     remarks,
+    restrict,
     take,
-    within,
 )
 from nfh_tui.services.models import models_folder, stored_path
 from nfh_tui.services.training import (
@@ -151,7 +151,7 @@ def replaced(before: "Schedule") -> str:
     return f"in place of {named}{of} after every {before.number:,}"
 
 
-def told(every: "Schedule", held: Mapping[str, str] | None = None) -> str:
+def schedule_line(every: "Schedule", held: Mapping[str, str] | None = None) -> str:
     """Describe a scheduled training and its count. held: reasons why due tasks wait."""
     recipe = every.arguments.get("recipe")
     what = f"{every.task} ({recipe})" if isinstance(recipe, str) else every.task
@@ -172,7 +172,7 @@ def told(every: "Schedule", held: Mapping[str, str] | None = None) -> str:
 def all_told(store: "Store") -> tuple[str, ...]:
     """Describe all scheduled trainings and their counts. Raises StoreError."""
     held = too_few(store)
-    return tuple(told(one, held) for one in store.retraining.all())
+    return tuple(schedule_line(one, held) for one in store.retraining.all())
 
 
 # Moving a finished model from its job's folder to the models of the database.
@@ -206,7 +206,7 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def placed(store: "Store", home: Path, made: Path, recipe: str) -> Iterator[tuple[Path, str]]:
+def place(store: "Store", home: Path, made: Path, recipe: str) -> Iterator[tuple[Path, str]]:
     """Copy a finished model under the next free name; yields its folder and digest.
 
     The copy is removed if the block fails before the model is registered. home: the job's
@@ -301,7 +301,7 @@ def _free_name(store: "Store", recipe: str) -> str:
     return f"{recipe}-{max((int(one[1]) for one in taken if one), default=0) + 1}"
 
 
-def asked(
+def new_job(
     task: str,
     recipe: str,
     *,
@@ -426,17 +426,17 @@ def trainer_of(spec: TrainSpec) -> Trainer:
 
 
 def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell) -> Made:
-    from nfh_tui.services.training import card_of, judged, metrics_of
+    from nfh_tui.services.training import card_of, dev_metrics, metrics_of
 
     trainer = trainer_of(spec)
     check_resolution(snapshot, kept_out=bool(trainer.share))
     parser = loaded_parser(spec.parser, trainer.needs, tell)
     tell(Phase("preparing"))
     used = snapshot.choosing if trainer.share else snapshot
-    lessons = used.lessons
-    trained = driven(trainer.train(lessons, work, parser), tell)
+    lessons = used.training_sets
+    trained = drive(trainer.train(lessons, work, parser), tell)
     tell(Phase("judging"))
-    judgement = judged(trained, snapshot.lessons.dev, parser)
+    judgement = dev_metrics(trained, snapshot.training_sets.dev, parser)
     left_out = dict(Counter(snapshot.left_out) + Counter(trained.left_out))
     seen = _seen(used, spec, chooses=bool(trainer.share))
     metrics = metrics_of(lessons, trained, judgement) | _told(snapshot, spec, left_out, seen)
@@ -497,10 +497,10 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
     from nfh_models.model_files import read_config
 
     plan = plan_of(spec.words)
-    examples = snapshot.lessons.numbers
+    examples = snapshot.training_sets.numbers
     check_enough(examples)
     parser = loaded_parser(spec.parser, plan.settings.layers, tell)
-    fitted = driven(training(examples, plan, parser), tell)
+    fitted = drive(training(examples, plan, parser), tell)
     trained = replace(fitted, groups=snapshot.passages)
     left_out = dict(snapshot.left_out)
     seen = _seen(snapshot, spec, chooses=False)
@@ -652,7 +652,7 @@ def check_at_hand(store: "Store", new: "NewJob") -> None:
     which = order.which
     for split in filter(None, (which.split, which.dev_split)):
         _check_split(store, split)
-    kinds = store.holdout.gold_kinds(within(which.query, which.split))
+    kinds = store.holdout.gold_kinds(restrict(which.query, which.split))
     if new.task != OF_IDENTIFICATION:
         _check_heads(kinds)
     if new.task != RESOLUTION:
@@ -830,7 +830,7 @@ class _Attempt:
         # Another process may have claimed the job and be moving its own model.
         if not store.jobs.write_heartbeat(self.job.id):
             raise JobGoneError(CANCELLED)
-        with placed(store, self.home, model, order.recipe) as (folder, digest):
+        with place(store, self.home, model, order.recipe) as (folder, digest):
             new = NewModel(
                 name=folder.name,
                 task=order.task,

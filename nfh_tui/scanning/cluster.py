@@ -121,7 +121,7 @@ def differences(client: _Client) -> list[str]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Suppress all logging and warnings inside the block.
 
     Dask logs a traceback for each lost machine; errors are reported as sentences instead.
@@ -153,7 +153,7 @@ class Cluster:
         self._sent = 0
         self._handshake: ScanHandshake | None = None
         self._quiet = ExitStack()
-        self._quiet.enter_context(quiet())
+        self._quiet.enter_context(silence())
         self._client: Any = None
         try:
             self._client = connect_client(address)
@@ -171,7 +171,7 @@ class Cluster:
     def handshake(self) -> ScanHandshake:
         """What the first worker to answer has loaded; the others must have loaded the same."""
         if self._handshake is None:
-            future = self._client.submit(greet, self._task, self._run, pure=False)
+            future = self._client.submit(handshake_json, self._task, self._run, pure=False)
             reply = self._reply(future, "")
             if reply.hello is None:
                 raise WorkerPoolError(f"a worker of {self._address} gave no answer")
@@ -256,7 +256,7 @@ class Cluster:
 # --- functions that Dask calls on the workers -----------------------------------------------
 
 
-def greet(task: bytes, run: str) -> bytes:
+def handshake_json(task: bytes, run: str) -> bytes:
     """The handshake of a worker, as a `WorkerReply` in JSON."""
     return scan(task, run, None)
 

@@ -28,7 +28,7 @@ from nfh_tui.actions import BY_ID, Access, Action, foot_actions, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Keymap
 from nfh_tui.textual_support import (
-    Enduring,
+    Tolerant,
     Typed,
     action_provider,
     bindings,
@@ -47,7 +47,7 @@ from nfh_tui.widgets.status_bar import (
     StatusLine,
     Title,
 )
-from nfh_tui.workbench.availability import denied, unbound
+from nfh_tui.workbench.availability import no_access, no_action
 
 if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
@@ -164,7 +164,7 @@ class ActionRunner:
         if await screen.app._check_bindings(event.key):  # noqa: SLF001
             return True
         if event.is_printable or is_function(event.key):
-            screen.refuse(unbound(event.key, event.character, screen.keymap, WHERE))
+            screen.refuse(no_action(event.key, event.character, screen.keymap, WHERE))
             return True
         return False
 
@@ -284,7 +284,7 @@ class FigurePanes:
             self.screen.dismiss(stop.find)
 
 
-class SideScreen(Enduring, Screen[str | None]):
+class SideScreen(Tolerant, Screen[str | None]):
     """A screen beside the workbench. Returns a query to show, or None.
 
     PANES: ids and titles of the two panes; without them the body is one scrollable column.
@@ -444,7 +444,7 @@ class SideScreen(Enduring, Screen[str | None]):
         """Return why an action is unavailable for this person or now; empty if no reason is
         known.
         """
-        return denied(self.access, action.access) or self.why_not(action)
+        return no_access(self.access, action.access) or self.why_not(action)
 
     def why_not(self, action: Action) -> str:
         """Return why an action is unavailable now; empty if no reason is known.

@@ -35,7 +35,7 @@ from nfh_tui.actions import (
     table_lines,
 )
 from nfh_tui.config import LEGEND
-from nfh_tui.display_text import clip, isolated, visible
+from nfh_tui.display_text import clip, isolate, visible
 from nfh_tui.editor.votes import describe
 from nfh_tui.screens.base import BACK_AND_ON, SideScreen
 from nfh_tui.screens.training_form import (
@@ -50,11 +50,11 @@ from nfh_tui.screens.training_form import (
 )
 from nfh_tui.services.history import local
 from nfh_tui.services.report_process import ReportError
-from nfh_tui.textual_support import Enduring, start
+from nfh_tui.textual_support import Tolerant, start
 from nfh_tui.widgets.evidence_rows import fitted, sentence_parts
 from nfh_tui.widgets.input_bar import BarInput
 from nfh_tui.widgets.substitution import sentence
-from nfh_tui.workbench.availability import denied, preview_lines
+from nfh_tui.workbench.availability import no_access, preview_lines
 from nfh_tui.workbench.completion import NamedQuery
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ BOX = """
 """
 
 
-def shown(text: str) -> str:
+def visible_lines(text: str) -> str:
     """Return the visible form of a text with several lines."""
     return "\n".join(visible(line) for line in text.splitlines())
 
 
 def indented(text: str) -> Group:
     """Return a text with several lines; wrapped lines keep the indentation of their start."""
-    lines = shown(text).split("\n")
+    lines = visible_lines(text).split("\n")
     return Group(
         *(
             Padding(Text(line.lstrip(" ")), (0, 0, 0, len(line) - len(line.lstrip(" "))))
@@ -99,7 +99,7 @@ def indented(text: str) -> Group:
     )
 
 
-class TextDialog(Enduring, ModalScreen[None]):
+class TextDialog(Tolerant, ModalScreen[None]):
     """Shows a text; enter, escape or q closes it. end: it is scrolled to its end."""
 
     DEFAULT_CSS = f"""
@@ -281,7 +281,7 @@ SIDES = 7
 """Cells of a dialog's width without text: border, padding, and the padding of the list."""
 
 
-class ListDialog(Enduring, ModalScreen[ScreenResultType]):
+class ListDialog(Tolerant, ModalScreen[ScreenResultType]):
     """A dialog with a title, some lines, a list, and a hint. Subclasses define its actions."""
 
     DEFAULT_CSS = f"""
@@ -607,7 +607,7 @@ def _read_again(one: Precedent, room: int) -> Text:
     made = fitted(one, one.answer, room, 0, 1) or fitted(one, NO_NOUN, room, 0, 1)
     text = Text()
     for part, role in sentence_parts(made) if made is not None else ():
-        text.append(isolated(visible(part)), "bold" if role in ("number", "put") else "")
+        text.append(isolate(visible(part)), "bold" if role in ("number", "put") else "")
     return text
 
 
@@ -703,7 +703,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
     def _entry(self, field: str) -> Text:
         value, faint = self._said(field)
         text = Text(f"{LABELS[field]:{LABEL}}")
-        fixed = field == "base" and not self.form.warm
+        fixed = field == "base" and not self.form.from_model
         shown = f"{visible(value)}" if fixed else f"‹ {visible(value)} ›"
         text.append(clip(shown, self.room - LABEL), "dim" if fixed else "bold")
         rest = self.room - len(text.plain) - 2
@@ -718,7 +718,7 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
         return {
             "task": (form.task, TASKS[form.task]),
             "recipe": (form.recipe, RECIPE_WORDS.get(form.recipe, "")),
-            "base": ((form.base or USUAL_WORDS) if form.warm else NOTHING, ""),
+            "base": ((form.base or USUAL_WORDS) if form.from_model else NOTHING, ""),
             SETTINGS: (form.settings or UNSET, "" if form.settings else "l types some"),
             "split": (form.split or "any", ""),
             "query": (form.query or "all gold", self.counts.get(form.query, "…")),
@@ -904,7 +904,7 @@ def _elsewhere(bench: "Workbench") -> Iterator[PaletteEntry]:
             words = f"{action.description} On the screen {there}, which this opens."
             opener = action.of[0]
             run = partial(bench.action_act, opener)
-            why = denied(bench.state.access, action.access) or bench.why_not(BY_ID[opener])
+            why = no_access(bench.state.access, action.access) or bench.why_not(BY_ID[opener])
             yield PaletteEntry(action, run, words, why)
 
 
@@ -965,7 +965,7 @@ class ActionProvider(Provider):
             offer.run()
 
 
-class Palette(Enduring, CommandPalette):
+class Palette(Tolerant, CommandPalette):
     """A palette that accepts one choice, even if enter is held down."""
 
     DEFAULT_CSS = "Palette SearchIcon { display: none; }"

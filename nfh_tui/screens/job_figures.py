@@ -26,14 +26,14 @@ from nfh_tui.jobs.descriptions import (
     fraction,
     job_name,
     phase_of,
-    ruled,
+    read_summary,
     ruling_of,
+    run_time,
     share_done,
     state_words,
     text,
-    took,
 )
-from nfh_tui.screens.agreement_figures import within
+from nfh_tui.screens.agreement_figures import restrict
 from nfh_tui.services.reports import FigureDifferenceReport, ModelComparisonReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,
@@ -158,7 +158,7 @@ def _shown(listed: Listed) -> tuple[list[Job], int]:
 
 
 def _job(listed: Listed, job: Job, width: int) -> Line:
-    time = took(job, listed.now)
+    time = run_time(job, listed.now)
     stands = min(28, max(12, (width - 15) // 2))
     name = max(8, width - 15 - stands)
     words = job_name(listed.names, job)
@@ -262,7 +262,7 @@ def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
     task = FigureCell(f"  {visible(job.task)}" if job.task else "", ("faint",))
     lines: list[Line] = [(head, task)]
     said = f" {SIGNS[job.state]} {FOREIGN if job.held else job.state}"
-    time = took(job, listed.now)
+    time = run_time(job, listed.now)
     if time:
         said += f" · {time}" if job.state is JobState.RUNNING else f" · took {time}"
     if job.attempts > 1:
@@ -402,7 +402,7 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
         label, value = _fact("made", f"{model.name}, {model.state}", width)
         stop = Target(f"{top} model", None, told, act=act)
         lines.append(row(stop, label, value._replace(roles=("bold",))))
-    ruling = ruled(job.result.get("verdict"))
+    ruling = read_summary(job.result.get("verdict"))
     if ruling.word:
         lines += sentence(f"{ruling.word}: {ruling.reason}", width, "bold")
     if job.kind == CHECK:
@@ -634,7 +634,7 @@ def beside_query(one: str, other: str, side: str, base: str) -> str:
         "other": ("miss", "hit"),
         "neither": ("miss", "miss"),
     }[side]
-    return within(base, f"{own}:{quote_name(one, ())} {others}:{quote_name(other, ())}")
+    return restrict(base, f"{own}:{quote_name(one, ())} {others}:{quote_name(other, ())}")
 
 
 def beside_lines(name: str, beside: ModelComparisonRow, top: str, width: int) -> list[Line]:

@@ -53,7 +53,7 @@ from nfh_tui.screens.training_form import (
     job_of,
     last_form,
 )
-from nfh_tui.services.report_process import ReportError, output, report, unbroken
+from nfh_tui.services.report_process import ReportError, output, report, unwrapped
 from nfh_tui.services.reports import ModelComparisonReport, QueuedJob
 from nfh_tui.textual_support import start
 from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
@@ -763,7 +763,7 @@ class ModelActions(ScreenPart):
             finally:
                 self._screen.set_status(busy="")
             if self._screen.is_current:
-                self._screen.show_text(f"Model {model.name}", unbroken(text))
+                self._screen.show_text(f"Model {model.name}", unwrapped(text))
 
         self._screen.set_status(busy="reading the card…")
         self._screen.runner.work(read, group="card")

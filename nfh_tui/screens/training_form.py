@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from nfh_db.jobs import Job, NewJob
 from nfh_tui.jobs.descriptions import TRAIN, text_of, texts_of, words_of
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 
 RECIPES: Mapping[str, tuple[str, ...]] = {
     "resolution": ("encoder", "linear", "bilstm"),
@@ -75,7 +75,7 @@ class TrainingForm:
     scheduler: str | None = None
 
     @property
-    def warm(self) -> bool:
+    def from_model(self) -> bool:
         """True if the recipe starts from a model."""
         return self.recipe in WARM
 
@@ -88,7 +88,7 @@ class TrainingForm:
     @property
     def words(self) -> tuple[str, ...]:
         """Return the values of the --set options. Raises ValueError for an unclosed quote."""
-        base = (f"{BASE}{self.base}",) if self.base and self.warm else ()
+        base = (f"{BASE}{self.base}",) if self.base and self.from_model else ()
         try:
             return (*base, *shlex.split(self.settings))
         except ValueError as error:
@@ -118,7 +118,7 @@ def turned(form: TrainingForm, field: str, by: int, choices: Choices) -> Trainin
     offered: Mapping[str, Sequence[object]] = {
         "task": list(RECIPES),
         "recipe": RECIPES[form.task],
-        "base": choices.bases if form.warm else [form.base],
+        "base": choices.bases if form.from_model else [form.base],
         SETTINGS: [form.settings],
         "split": choices.splits,
         "query": choices.queries,
@@ -129,7 +129,7 @@ def turned(form: TrainingForm, field: str, by: int, choices: Choices) -> Trainin
     form = replace(form, **{field: values[(place + by) % len(values)]})  # type: ignore[arg-type]  # of the field's own type
     if form.recipe not in RECIPES[form.task]:
         form = replace(form, recipe=RECIPES[form.task][0])
-    return form if form.warm else replace(form, base=USUAL)
+    return form if form.from_model else replace(form, base=USUAL)
 
 
 def last_form(jobs: Iterable[Job]) -> TrainingForm | None:
@@ -167,7 +167,7 @@ def _form_of(job: Job) -> TrainingForm:
 
 def job_of(form: TrainingForm, who: str) -> NewJob:
     """Build the job of a form. Raises ValueError as `words` does."""
-    return asked(
+    return new_job(
         form.task,
         form.recipe,
         words=form.words,

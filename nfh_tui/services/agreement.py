@@ -233,7 +233,7 @@ class AgreementResult:
     tagger: str | None
 
 
-def judged(ballot: Ballot) -> AnsweredAnchor:
+def split_votes(ballot: Ballot) -> AnsweredAnchor:
     """A ballot as agreement is measured on it: votes and experts' answers apart."""
     gold = ballot.gold
     return AnsweredAnchor(
@@ -345,7 +345,7 @@ def _passing_pairs(
     ballots: Iterable[Ballot], sample: ReferenceSample, corpus: SampleCorpus, progress: Progress
 ) -> Iterator[AnsweredAnchor]:
     for number, ballot in enumerate(ballots, 1):
-        item = judged(ballot)
+        item = split_votes(ballot)
         sample.offer(item, ballot.passage)
         corpus.look(ballot)
         progress(number)

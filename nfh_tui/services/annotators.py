@@ -12,7 +12,7 @@ from nfh_models.agreement.drift import LEAST, Cut, closest_nouns
 from nfh_models.agreement.measure import AnsweredAnchor
 from nfh_models.agreement.report import ChosenFigures, CompetenceReport, chosen, competence
 from nfh_models.domain import Kind
-from nfh_tui.services.agreement import SampleCorpus, judged, with_nearest
+from nfh_tui.services.agreement import SampleCorpus, split_votes, with_nearest
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -56,7 +56,7 @@ def measure_competence(
         for number, ballot in enumerate(store.items.ballots(query, me), 1):
             corpus.look(ballot)
             progress(number)
-            yield judged(ballot)
+            yield split_votes(ballot)
 
     checks = store.items.check_answers()
     marks = collect(answered(), checks)
@@ -98,5 +98,5 @@ def _closest(
         tagger = load_tagger()
     except NoPipelineError:
         return {}, None
-    items = [(judged(ballot), ballot.passage) for ballot in store.items.ballots_of(sample)]
+    items = [(split_votes(ballot), ballot.passage) for ballot in store.items.ballots_of(sample)]
     return closest_nouns(with_nearest(items, tagger)), tagger.name

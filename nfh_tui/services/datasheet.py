@@ -81,7 +81,7 @@ def figure(measure: Measure, *, share: bool) -> tuple[str, str]:
     return said(measure.value), f"{said(measure.low)} to {said(measure.high)}"
 
 
-def sheet(contents: "Contents") -> str:
+def render(contents: "Contents") -> str:
     """The datasheet in Markdown."""
     tally, frozen, agreement = contents.tally, contents.frozen, contents.agreement
     undecided = tally.undecided.total()

@@ -78,7 +78,7 @@ class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
         return Answer(kind, heads, relation, sort, self.noun, self.comment)
 
 
-class Voice(msgspec.Struct, frozen=True, array_like=True):
+class VoteEntry(msgspec.Struct, frozen=True, array_like=True):
     """An answer of a person. more: type of annotator, time, seconds, what was in view,
     guidelines."""
 
@@ -111,7 +111,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
     said: DiffAnswer | None
     rule: str | None
     decision: tuple[str | None, str | None, tuple[tuple[str, str], ...]]
-    voices: tuple[Voice, ...]
+    voices: tuple[VoteEntry, ...]
     flags: tuple[Flag, ...]
     split: str | None
     times: tuple[tuple[int | None, int | None] | None, ...] | None
@@ -191,8 +191,8 @@ def _body(found: GoldRow | Ballot, turns: Sequence[Turn]) -> Body:
     )
 
 
-def _voice_of(vote: Vote) -> Voice:
-    return Voice(
+def _voice_of(vote: Vote) -> VoteEntry:
+    return VoteEntry(
         vote.annotator,
         vote.role.value,
         DiffAnswer.of(vote.answer),
@@ -701,7 +701,7 @@ def _of_database(path: Path, *, form: bool) -> Iterator[Entry]:
 MOST_HEADS = 4
 
 
-def told(one: Changed) -> Iterator[str]:
+def changes_in_words(one: Changed) -> Iterator[str]:
     """The changes of a number in words, the first change first."""
     left, right = one.left, one.right
     if left is None or right is None:

@@ -149,7 +149,7 @@ def _flags(ballot: Ballot, *, blind: bool) -> tuple[tuple[str, tuple[str, ...]],
 # --- the page ---------------------------------------------------------------------------
 
 
-def harmless(text: str) -> str:
+def escape(text: str) -> str:
     """A text on one line, escaped for Markdown."""
     line = visible(" ".join(text.split()))
     return _MARKS.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", line)
@@ -158,41 +158,41 @@ def harmless(text: str) -> str:
 def page(topics: Sequence[Topic], heading: str) -> Iterator[str]:
     """The lines of the sheet, each with its end. heading: what it is of, in one line."""
     yield "# Items to discuss\n\n"
-    yield f"{counted(len(topics), 'item')}. {harmless(heading)}\n"
+    yield f"{counted(len(topics), 'item')}. {escape(heading)}\n"
     for number, one in enumerate(topics, 1):
         yield "\n"
         yield from _topic(number, one)
 
 
 def _topic(number: int, one: Topic) -> Iterator[str]:
-    yield f"## {number}. {harmless(one.word)}\n\n"
-    yield f"{harmless(one.document)}, `id:{one.anchor_id}`\n\n"
+    yield f"## {number}. {escape(one.word)}\n\n"
+    yield f"{escape(one.document)}, `id:{one.anchor_id}`\n\n"
     # A backslash at the end keeps each turn on a line of its own.
     yield "\\\n".join(f"> {_turn(*turn)}" for turn in one.turns) + "\n\n"
     for said in one.said:
         role = "" if said.role == Role.ANNOTATOR else f" ({said.role})"
-        yield f"* **{harmless(said.who)}**{role}: {harmless(said.answer)}\n"
+        yield f"* **{escape(said.who)}**{role}: {escape(said.answer)}\n"
         if said.rule:
             version = "" if said.version is None else f" (version {said.version})"
-            yield f"    * by rule {harmless(said.rule)}{version}\n"
+            yield f"    * by rule {escape(said.rule)}{version}\n"
         if said.comment:
-            yield f"    * comment: {harmless(said.comment)}\n"
-    yield f"* **gold**: {harmless(one.gold) if one.gold else 'none yet'}\n"
+            yield f"    * comment: {escape(said.comment)}\n"
+    yield f"* **gold**: {escape(one.gold) if one.gold else 'none yet'}\n"
     for flag, people in one.flags:
-        by = f": {', '.join(map(harmless, people))}" if people else ""
+        by = f": {', '.join(map(escape, people))}" if people else ""
         yield f"* flag {flag}{by}\n"
     yield "\nDecided: \n"
 
 
 def _turn(speaker: str, before: str, word: str, behind: str) -> str:
-    who = f"**{harmless(speaker)}:** " if speaker.strip() else ""
-    marked = f"**{harmless(word)}**" if word.strip() else ""
+    who = f"**{escape(speaker)}:** " if speaker.strip() else ""
+    marked = f"**{escape(word)}**" if word.strip() else ""
     return f"{who}{_spaced(before)}{marked}{_spaced(behind)}"
 
 
 def _spaced(text: str) -> str:
     """An escaped text that keeps one space at either end."""
-    made = harmless(text)
+    made = escape(text)
     if not made:
         return " " if text else ""
     return f"{' ' * text[:1].isspace()}{made}{' ' * text[-1:].isspace()}"

@@ -69,7 +69,7 @@ def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Histo
         line.at,
         line.annotator if named else None,
         act_words(line, named=named),
-        thing(line, named=named),
+        object_words(line, named=named),
         before,
         after,
         _note(line) if before == after else "",
@@ -89,7 +89,7 @@ def act_words(line: HistoryLine, *, named: bool = True) -> str:
     return said
 
 
-def thing(line: HistoryLine, *, named: bool = True) -> str:
+def object_words(line: HistoryLine, *, named: bool = True) -> str:
     """The object of a change in words."""
     if line.entity == "gold":
         return "gold"
@@ -165,7 +165,7 @@ def _answer(value: AnswerValue, passage: Passage) -> str:
         "had seen others' answers" if value.saw_votes else "",
         f"by {rule_words(value.rule_tag)}" if value.rule_tag else "",
     ]
-    return _joined(said(answer_of(value), passage), *seen)
+    return _joined(answer_words(answer_of(value), passage), *seen)
 
 
 def _gold(value: GoldValue, passage: Passage, *, named: bool) -> str:
@@ -174,10 +174,10 @@ def _gold(value: GoldValue, passage: Passage, *, named: bool) -> str:
         how += f", {value.by}"
     if named and value.votes:
         how += f" of {', '.join(name for name, _ in value.votes)}"
-    return _joined(said(answer_of(value), passage), how)
+    return _joined(answer_words(answer_of(value), passage), how)
 
 
-def said(answer: Answer, passage: Passage) -> str:
+def answer_words(answer: Answer, passage: Passage) -> str:
     """An answer with the words and places of its heads, and its comment.
 
     Places are tokens of the passage counted from 0, as in files, and turns from 1, as on the
@@ -186,7 +186,7 @@ def said(answer: Answer, passage: Passage) -> str:
     words = KIND_WORDS[answer.kind]
     if answer.heads:
         joint = ", " if answer.relation in (None, Relation.UNSTATED) else f" {answer.relation} "
-        words += ": " + joint.join(placed(head, passage) for head in answer.heads)
+        words += ": " + joint.join(head_words(head, passage) for head in answer.heads)
     if answer.sort is not None:
         words += f", {SORT_WORDS[answer.sort]}"
     if answer.noun:
@@ -194,7 +194,7 @@ def said(answer: Answer, passage: Passage) -> str:
     return _joined(words, f"{COMMENT}{answer.comment}" if answer.comment else "")
 
 
-def placed(head: Head, passage: Passage) -> str:
+def head_words(head: Head, passage: Passage) -> str:
     """The mentions of a head with their places; removed ones last."""
     kept = [_mention(mention, passage) for mention in head.live]
     gone = [
@@ -225,7 +225,7 @@ def _joined(*parts: str) -> str:
 # --- for the workbench ----------------------------------------------------------------------
 
 
-def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine, ...]:
+def lines_in_words(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine, ...]:
     """The changes with values in words."""
     return tuple(
         replace(
@@ -238,7 +238,7 @@ def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine,
     )
 
 
-def told(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) -> str:
+def history_text(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) -> str:
     """One block a change, newest first: when, who, what act, and what it changed."""
     changes = [changed(line, passage, named=named) for line in reversed(lines)]
     if not named:

@@ -37,7 +37,7 @@ from nfh_models.identification.base import (
 from nfh_models.parsing.base import Parser
 from nfh_tui.services.imports import AS_GIVEN
 from nfh_tui.services.models import SelectedModel
-from nfh_tui.services.predict_sources import STANDARD_INPUT, STANDARD_NAME, nothing
+from nfh_tui.services.predict_sources import STANDARD_INPUT, STANDARD_NAME, empty_error
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -382,7 +382,7 @@ def read_text(place: str) -> tuple[str, str]:
             "UTF-8: it is no text, or not saved as UTF-8",
         ) from error
     if not text.strip():
-        raise nothing(name, empty=not text)
+        raise empty_error(name, empty=not text)
     return name, text
 
 

@@ -47,7 +47,7 @@ class LinearTrainer:
         """Fit it. Raises NoLinearExamplesError, ParserError."""
         from nfh_models.resolution.linear import save_linear, training
 
-        done = yield from curved(training(sets.train, self._plan, parser))
+        done = yield from without_folds(training(sets.train, self._plan, parser))
         model = done.model
 
         figures = reduce(add, done.folds).figures() if done.folds else {}
@@ -68,7 +68,7 @@ class LinearTrainer:
         )
 
 
-def curved(
+def without_folds(
     steps: "Generator[PhaseProgress, None, FittedLinear]",
 ) -> "Generator[TrainingStep, None, FittedLinear]":
     """The same steps; those of the folds lose their figures."""

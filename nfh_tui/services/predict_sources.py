@@ -78,7 +78,7 @@ class Stream(Source):
 
     def nothing(self) -> FormatError:
         """The error for a file without a word, after it has been read."""
-        return nothing(self.name, empty=self._is_empty)
+        return empty_error(self.name, empty=self._is_empty)
 
     def _read(self) -> Iterator[tuple[int, str]]:
         with self.reading():
@@ -125,7 +125,7 @@ def opened(place: str) -> Iterator[Stream]:
         yield Stream(file, path, name)
 
 
-def nothing(name: str, *, empty: bool) -> FormatError:
+def empty_error(name: str, *, empty: bool) -> FormatError:
     """The error for a text without a word. empty: it has no white space either."""
     if empty:
         return FormatError(name, None, "is empty")

@@ -41,7 +41,7 @@ from nfh_db.records import (
 )
 from nfh_db.system import path_beside, sweep, sync_folder
 from nfh_models.domain import Kind, Relation, Sort, anchor_id
-from nfh_tui.services.agreement import SampleCorpus, judged
+from nfh_tui.services.agreement import SampleCorpus, split_votes
 
 if TYPE_CHECKING:
     from nfh_db.guidelines import Guideline
@@ -576,7 +576,7 @@ def release(
     from nfh_models.agreement.coefficients import no_skill
     from nfh_models.agreement.pairs import collect
     from nfh_models.agreement.report import measure_agreement
-    from nfh_tui.services.datasheet import sheet
+    from nfh_tui.services.datasheet import render
 
     with new_folder(place) as folder, store.items.frozen() as frozen:
         names = Pseudonyms(frozen.people()) if pseudonyms else ReleaseNames()
@@ -606,7 +606,7 @@ def release(
             about,
         )
         stale_gold = frozen.stale_gold()
-        folder.append(SHEET, sheet(contents).encode("utf-8"))
+        folder.append(SHEET, render(contents).encode("utf-8"))
         folder.append(SUMS, folder.sums().encode("ascii"))
     return Released(
         str(place),
@@ -653,7 +653,7 @@ class _Passing:
                 name = self.stems.stem(ballot.split) + GOLD_END
                 self.folder.append(name, writer.line(record).encode())
             self.progress(number)
-            yield judged(ballot)
+            yield split_votes(ballot)
 
 
 def record_of(ballot: Ballot) -> ExportRecord:

@@ -68,7 +68,7 @@ async def report(arguments: Sequence[str], database: Path, kind: type[R]) -> R:
         raise ReportError(f"nfh-tui {arguments[0]} printed no such report: {error}") from error
 
 
-def unbroken(text: str) -> str:
+def unwrapped(text: str) -> str:
     """A text of commands with each of its paragraphs in one line, to be broken anew.
 
     Lines belong together where one was broken only since the next word did not fit into PRINTED

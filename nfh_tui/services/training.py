@@ -606,7 +606,7 @@ FIGURES = (
 )
 
 
-def judged(
+def dev_metrics(
     trained: TrainedModel, dev: Sequence[ResolutionExample], parser: Parser | None
 ) -> dict[str, object]:
     """The entries of metrics.json about held-out examples; {} without any.
@@ -652,7 +652,7 @@ def _word(example: ResolutionExample) -> str:
 def metrics_of(
     sets: TrainingSets, trained: TrainedModel, judgement: dict[str, object]
 ) -> dict[str, object]:
-    """The content of metrics.json; figures are fractions. judgement: of `judged`."""
+    """The content of metrics.json; figures are fractions. judgement: of `dev_metrics`."""
     kinds = Counter(one.gold.kind for one in sets.train)
     metrics: dict[str, object] = {
         "examples": len(sets.train),

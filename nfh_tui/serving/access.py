@@ -116,7 +116,7 @@ def _is_loopback(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class CloseCode:
     """A close code and its reason."""
 
     code: int
@@ -124,19 +124,19 @@ class Closing:
     """A sentence for the guest, at most 123 bytes as the protocol demands."""
 
 
-LEFT = Closing(1000, "You left the workbench. Your answers and drafts are saved.")
-SERVER_ENDS = Closing(1001, "The server was ended. Your answers and drafts are saved.")
-BAD_MESSAGE = Closing(1008, "The page sent something that cannot be read.")
-TOO_MUCH = Closing(1008, "The page sent more than a person can type.")
-TOO_LARGE = Closing(1009, "The page sent more at once than the workbench takes: paste less.")
-FELL_OVER = Closing(
+LEFT = CloseCode(1000, "You left the workbench. Your answers and drafts are saved.")
+SERVER_ENDS = CloseCode(1001, "The server was ended. Your answers and drafts are saved.")
+BAD_MESSAGE = CloseCode(1008, "The page sent something that cannot be read.")
+TOO_MUCH = CloseCode(1008, "The page sent more than a person can type.")
+TOO_LARGE = CloseCode(1009, "The page sent more at once than the workbench takes: paste less.")
+FELL_OVER = CloseCode(
     4500, "The workbench ended by itself. What was saved is kept; its log says why."
 )
-NO_START = Closing(4501, "The workbench could not be opened; the server's log says why.")
-TOO_MANY_OF_YOURS = Closing(
+NO_START = CloseCode(4501, "The workbench could not be opened; the server's log says why.")
+TOO_MANY_OF_YOURS = CloseCode(
     4429, "You have as many workbenches open as one person may: close one."
 )
-TOO_MANY = Closing(4503, "Too many people are here. Wait until somebody leaves.")
+TOO_MANY = CloseCode(4503, "Too many people are here. Wait until somebody leaves.")
 
 
 SECRET_BYTES = 32
@@ -551,7 +551,7 @@ def plain(words: tuple[str, str], status: int) -> web.Response:
     return web.Response(text=text, status=status, content_type=TEXT)
 
 
-def entered(guest: Guest) -> web.Response:
+def entry_page(guest: Guest) -> web.Response:
     """A page that opens the workbench by a script.
 
     A redirect would not do: a browser that came from a mail or another site follows it without

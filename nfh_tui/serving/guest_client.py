@@ -17,7 +17,7 @@ from nfh_tui.actions import Access, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.services.guidelines import BEGUN
 from nfh_tui.theme import SETTING as THEME
-from nfh_tui.workbench.availability import denied
+from nfh_tui.workbench.availability import no_access
 from nfh_tui.workbench.background import SETTING as TOUR
 from nfh_tui.workbench.session import name_of
 
@@ -70,7 +70,7 @@ class GuestClient(StoreClient):
 
     def require(self, access: Access) -> None:
         """Raise NotAllowedError if this guest's access is lower."""
-        if why := denied(self._access, access):
+        if why := no_access(self._access, access):
             raise NotAllowedError(why)
 
     async def read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -46,7 +46,7 @@ from nfh_tui.serving.access import (
     TOO_MUCH,
     UNREADABLE,
     Address,
-    Closing,
+    CloseCode,
     Connections,
     Guest,
     Guests,
@@ -347,7 +347,7 @@ class GuestServer(Server):
         if guest is None:
             log_refusal(request, "a link of nobody invited")
             return access.plain(access.NO_SUCH_LINK, 403)
-        response = access.entered(guest)
+        response = access.entry_page(guest)
         address = self.plan.address
         response.set_cookie(
             address.cookie_name,
@@ -419,7 +419,7 @@ class GuestServer(Server):
             log.info("%s left a workbench; %d open", guest.name, len(self.visits))
         return page
 
-    def _full(self, guest: Guest) -> Closing | None:
+    def _full(self, guest: Guest) -> CloseCode | None:
         if Counter(visit.guest for visit in self.visits)[guest] >= FOR_ONE_PERSON:
             return TOO_MANY_OF_YOURS
         return TOO_MANY if len(self.visits) >= self.connections.limits.visits else None
@@ -474,7 +474,7 @@ async def _pass_on(message: Message, page: web.WebSocketResponse, child: AppServ
             await (child.focus() if on else child.blur())
 
 
-async def _close(page: web.WebSocketResponse, closing: Closing) -> None:
+async def _close(page: web.WebSocketResponse, closing: CloseCode) -> None:
     await page.close(code=closing.code, message=closing.reason.encode())
 
 

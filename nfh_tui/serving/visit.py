@@ -16,7 +16,7 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 from nfh_tui.jobs.logs import log_path, open_private
-from nfh_tui.serving.access import FELL_OVER, LEFT, NO_START, Closing, Guest
+from nfh_tui.serving.access import FELL_OVER, LEFT, NO_START, CloseCode, Guest
 
 log = logging.getLogger("nfh_tui.serving")
 
@@ -64,7 +64,7 @@ class Visit(AppService):
         *,
         send: Callable[[bytes], Awaitable[None]],
         tell: Callable[[str], Awaitable[None]],
-        close: Callable[[Closing], Awaitable[None]],
+        close: Callable[[CloseCode], Awaitable[None]],
         wanted: Callable[[list[int]], None],
     ) -> None:
         super().__init__(

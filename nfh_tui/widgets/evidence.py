@@ -11,7 +11,7 @@ from textual.strip import Strip
 from nfh_db.records import AnchorItem, HistoryLine
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.guidelines import Guide
-from nfh_tui.textual_support import Painter, SteadyPane, lane_css, refresh_lines
+from nfh_tui.textual_support import Painter, StablePane, lane_css, refresh_lines
 from nfh_tui.widgets.evidence_rows import Row, evidence
 from nfh_tui.widgets.passage_render import MOST_LANES
 
@@ -27,7 +27,7 @@ ROLES = (
 """Text roles, each a component class `evidence--NAME`."""
 
 
-class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
+class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
     """Shows the answer being edited, gold, votes, predictions, flags, and history."""
 
     ALLOW_SELECT = False

@@ -37,7 +37,7 @@ from nfh_models.domain import (
     same_head,
 )
 from nfh_tui.display_figures import bar
-from nfh_tui.display_text import broken, clip, isolated, visible, width_of
+from nfh_tui.display_text import broken, clip, isolate, visible, width_of
 from nfh_tui.editor.commands import fold, prompt, token_scores
 from nfh_tui.editor.state import AnswerSource, EditState, answer, in_anchor, live, quoted
 from nfh_tui.editor.votes import (
@@ -59,17 +59,17 @@ from nfh_tui.editor.votes import (
     shown_reason,
 )
 from nfh_tui.services.guidelines import Guide
-from nfh_tui.services.history import act_words, thing
+from nfh_tui.services.history import act_words, object_words
 from nfh_tui.widgets.passage_render import DIGITS, GOLD, Lane, Roles, Run, is_counted, lanes
 from nfh_tui.widgets.substitution import (
     FilledSentence,
     PlacedNumber,
     adjacent_number,
+    fill,
     is_leading,
     phrase_start,
     put_in,
-    reading,
-    sense,
+    word_class,
 )
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class RowBuilder:
         if note and fits:
             shown = visible(note)
             gap = self.width - width_of(title) - width_of(shown)
-            row += [Run(" " * gap, ()), Run(isolated(shown), ("note",))]
+            row += [Run(" " * gap, ()), Run(isolate(shown), ("note",))]
         self.made.append(tuple(row))
         if note and not fits:
             self.text([(note, "note")], indent=1)
@@ -180,7 +180,7 @@ class RowBuilder:
                 row, at, space = ([Run(" " * hang, ())] if hang else []), hang, 0
             if space:
                 row.append(Run(" ", word.roles if row[-1].roles == word.roles else ()))
-            row.append(Run(isolated(word.text), word.roles))
+            row.append(Run(isolate(word.text), word.roles))
             at, started = at + space + word.width, True
         if started:
             self.made.append(tuple(row))
@@ -199,7 +199,7 @@ class RowBuilder:
             shown = clip(text, min(width, self.width - at))
             if shown:
                 row += [Run(" " * due, ())] if due else []
-                row.append(Run(isolated(shown), _roles(role)))
+                row.append(Run(isolate(shown), _roles(role)))
                 due = 0
             due += width - width_of(shown) + 1
             at += width + 1
@@ -210,7 +210,7 @@ class RowBuilder:
         fits = self.width - name_width >= FIGURE + LEAST // 2
         room = min(self.width - name_width - 2 - (FIGURE + 1 if fits else 0), MOST_BAR)
         shown, drawn = clip(name[0], name_width), bar(share, room)
-        row = [Run(" ", ()), Run(isolated(shown), _roles(name[1]))]
+        row = [Run(" ", ()), Run(isolate(shown), _roles(name[1]))]
         row.append(Run(" " * (name_width - width_of(shown) + 1), ()))
         row.append(Run(drawn, ("bar",)))
         if fits:
@@ -396,7 +396,7 @@ def _place(
     before = " ".join(passage.words(start, token).split())
     word = " ".join(passage.word(token).split())
     mine = own[0] not in {"", "×"}
-    what = sense(item, token)
+    what = word_class(item, token)
     parts: list[Part] = [
         *shown,
         (f"{gap}\u00a0", ""),
@@ -519,11 +519,11 @@ def _add_choice(
         parts.append((f"a choice that does not fit: {choice}", "note"))
     else:
         parts.append((describe(given, item.passage, places=True), "said"))
-        parts.append(standing(given, against, item))
+        parts.append(compared(given, against, item))
     rows.text(parts, indent=1, hang=3)
 
 
-def standing(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
+def compared(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
     """An answer compared with the edited one, behind it: a sign, and what differs."""
     how = blocking_to(given, against, lemmas(item))
     return _unbroken(*_answer_standing(given, against, how, words=2))
@@ -912,7 +912,7 @@ def fitted(
     """
     room = min(ROOM, max(0, width - hang) * lines)
     while True:
-        made = reading(item, answer, room)
+        made = fill(item, answer, room)
         if made is None or room <= 0:
             return made
         trial = RowBuilder(width)
@@ -990,7 +990,7 @@ def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[
     ]
 
 
-def bearing(item: AnchorItem, state: EditState) -> tuple[frozenset[str], str | None]:
+def search_terms(item: AnchorItem, state: EditState) -> tuple[frozenset[str], str | None]:
     """What earlier decisions are searched by: nouns of the edited answer or gold, and rule."""
     tokens = item.passage.tokens
     marked = [mention for mentions in state.heads for mention in live(mentions)]
@@ -1082,7 +1082,7 @@ def _facts(lane: Lane, item: AnchorItem, rules: Guide, *, blind: bool) -> list[s
 def _gold_facts(gold: Gold, *, blind: bool) -> list[str]:
     by = "" if blind or not gold.adjudicator else gold.adjudicator
     rule = "expert" if gold.rule is Rule.EXPERT else f"{gold.rule}"
-    return [rule, by, when(gold.decided_at or "")]
+    return [rule, by, local_time(gold.decided_at or "")]
 
 
 def _vote_facts(vote: Vote, rules: Guide) -> list[str]:
@@ -1094,7 +1094,7 @@ def _vote_facts(vote: Vote, rules: Guide) -> list[str]:
     ]
 
 
-def when(at: str) -> str:
+def local_time(at: str) -> str:
     """A UTC time of the store in local time, to the minute; unchanged if it is no ISO time."""
     try:
         parsed = datetime.fromisoformat(at)
@@ -1410,7 +1410,7 @@ def _add_stale(
         parts: list[Part] = [(keys.get(id(vote), ""), "key")]
         parts += [("× ", "note"), (f"{name} ", "name")]
         parts.append((describe(vote.answer, item.passage, places=True), "said"))
-        parts.append(standing(vote.answer, against, item))
+        parts.append(compared(vote.answer, against, item))
         rows.text(parts, indent=1, hang=3)
 
 
@@ -1422,7 +1422,7 @@ def _add_flags(rows: RowBuilder, item: AnchorItem, *, named: bool) -> None:
     for flag in flags:
         parts: list[Part] = [("! ", "asks"), (flag.name, "")]
         if named and flag.annotator:
-            parts.append((f"  {flag.annotator} · {when(flag.flagged_at)}", "note"))
+            parts.append((f"  {flag.annotator} · {local_time(flag.flagged_at)}", "note"))
         rows.text(parts, indent=1, hang=3)
 
 
@@ -1435,8 +1435,8 @@ def _add_history(rows: RowBuilder, history: Sequence[HistoryLine]) -> None:
     rows.heading("History", "L shows all" if len(history) > LAST else "")
     for line in sorted(history, key=lambda line: line.at, reverse=True)[:LAST]:
         who = "" if line.annotator is None else f" {line.annotator}"
-        what = f"{act_words(line)}: {thing(line)}"
-        parts: list[Part] = [(f"{when(line.at)}{who}  ", "note"), (what, "")]
+        what = f"{act_words(line)}: {object_words(line)}"
+        parts: list[Part] = [(f"{local_time(line.at)}{who}  ", "note"), (what, "")]
         parts.append((f" {_plain(line.before)} → {_plain(line.after)}", "note"))
         rows.text(parts, indent=1, hang=3)
 

@@ -173,7 +173,7 @@ def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> lis
     for rank, cells in enumerate(_drawn(curve, room, height)):
         figures = {height // 2: high} if high == low else {0: high, height - 1: low}
         shown = figures.get(rank)
-        scale = "" if shown is None else said(shown, percent=curve.percent)
+        scale = "" if shown is None else axis_label(shown, percent=curve.percent)
         lines.append(axis_row(scale, cells))
     lines.append((FigureCell(f"{'':{CURVE_LABEL}} └{'─' * room}", ("faint",)),))
     start, end = f"{first:,.0f}", f"{last:,.0f} steps"
@@ -187,7 +187,7 @@ def axis_row(scale: str, drawn: str) -> Line:
     return (label, FigureCell("│", ("faint",)), FigureCell(drawn))
 
 
-def said(value: float, *, percent: bool = False) -> str:
+def axis_label(value: float, *, percent: bool = False) -> str:
     """A figure for an axis: three significant digits, or in percent with one decimal."""
     if percent:
         return f"{100 * value:.1f}"
@@ -202,8 +202,8 @@ def _heading(curve: Curve, key: str, width: int) -> Line:
     pick = min if curve.lower else max
     best_x, best = pick(curve.points, key=lambda point: point[1])
     sign = " %" if curve.percent else ""
-    last = said(now, percent=curve.percent) + sign
-    top = said(best, percent=curve.percent) + sign
+    last = axis_label(now, percent=curve.percent) + sign
+    top = axis_label(best, percent=curve.percent) + sign
     word = "lowest" if curve.lower else "best"
     note = f"{curve.name}: {last} after {x:,.0f} steps; {word} {top} after {best_x:,.0f}"
     words = f"now {last}, {word} {top}"

@@ -10,7 +10,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nfh_tui.display_text import width_of
-from nfh_tui.textual_support import EnduringPane, Painter
+from nfh_tui.textual_support import Painter, TolerantPane
 from nfh_tui.widgets.figure_lines import Line, Target
 from nfh_tui.widgets.figure_lines import stops as stops_of
 from nfh_tui.widgets.passage_render import Run
@@ -20,7 +20,7 @@ ROLES = ("head", "bold", "faint", "good", "bad", "on", "idle")
 HEAT_ROLES = (*ROLES, "heat")
 
 
-class FigureTable(EnduringPane, ScrollView, can_focus=False):
+class FigureTable(TolerantPane, ScrollView, can_focus=False):
     """A table with a cursor on one of its stops.
 
     Colours repeat what signs and numbers show: a sign precedes the selected cell.

@@ -8,7 +8,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nfh_tui.textual_support import EnduringPane, Painter
+from nfh_tui.textual_support import Painter, TolerantPane
 from nfh_tui.widgets.evidence_rows import Part, Row, RowBuilder
 
 # The guidelines as rows of text. No screen is needed.
@@ -102,7 +102,7 @@ ROLES = ("title", "key", "name", "kind", "note")
 """Text roles, each a component class `guide--NAME`."""
 
 
-class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=False):
+class GuideView(TolerantPane, ScrollView, can_focus=False, inherit_bindings=False):
     """Shows the guidelines. The scroll position is independent of the item."""
 
     ALLOW_SELECT = False

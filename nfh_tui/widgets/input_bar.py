@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from nfh_tui.textual_support import Enduring, Typed, one_line, type_into
+from nfh_tui.textual_support import Tolerant, Typed, one_line, type_into
 
 
-class BarInput(Enduring, Input):
+class BarInput(Tolerant, Input):
     """The input of the bar; the bar passes its keys to it."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ NOT_OURS = frozenset({"ctrl+c", "super+c"})
 """Keys of an input that have a meaning for the app, too."""
 
 
-class InputBar(Enduring, Horizontal):
+class InputBar(Tolerant, Horizontal):
     """An input with a prompt and a note, hidden until `ask` opens it."""
 
     DEFAULT_CSS = """

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from nfh_db.records import AnchorItem
 from nfh_tui.editor.state import EditState
-from nfh_tui.textual_support import HEATS, Painter, SteadyPane, lane_css, refresh_lines
+from nfh_tui.textual_support import HEATS, Painter, StablePane, lane_css, refresh_lines
 from nfh_tui.widgets.passage_layout import NO_ROOMS, PassageLayout, Rooms, TurnWindow, lay_out
 from nfh_tui.widgets.passage_render import (
     ROLES,
@@ -87,7 +87,7 @@ LOW = 10
 """Rows; a lower pane shows only the first line of the heat map's legend."""
 
 
-class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
+class PassageView(StablePane, can_focus=True, inherit_bindings=False):
     """Shows the passage of one item and the answer being edited."""
 
     ALLOW_SELECT = False

@@ -41,7 +41,7 @@ from nfh_tui.display_text import (
     width_of,
 )
 from nfh_tui.editor.commands import fold, open_hints, phrase_start
-from nfh_tui.editor.state import EditState, Pending, in_anchor, letter, live
+from nfh_tui.editor.state import EditState, Pending, blind_name, in_anchor, live
 from nfh_tui.editor.votes import (
     KIND_WORDS,
     annotators_votes,
@@ -178,7 +178,7 @@ LETTERS = {
 """The key of each kind, shown behind the sign of a decided number."""
 
 
-class Laned(NamedTuple):
+class LaneMention(NamedTuple):
     """A mention marked by an annotator. lane: 1 to MOST_LANES, 0 for all further ones."""
 
     lane: int
@@ -190,7 +190,7 @@ def judging(state: EditState | None) -> bool:
     return state is None or state.role is Role.ADJUDICATOR
 
 
-def laned(item: AnchorItem) -> Iterator[Laned]:
+def lane_mentions(item: AnchorItem) -> Iterator[LaneMention]:
     """All mentions of annotators by lane; of mentions with the same end the first."""
     seen: set[tuple[int, int]] = set()
     for number, vote in enumerate(annotators_votes(item), 1):
@@ -198,7 +198,7 @@ def laned(item: AnchorItem) -> Iterator[Laned]:
         for mention in (m for head in vote.answer.heads for m in head.live):
             if (lane, mention.end) not in seen:
                 seen.add((lane, mention.end))
-                yield Laned(lane, mention)
+                yield LaneMention(lane, mention)
 
 
 def sign_of(lane: int) -> str:
@@ -259,7 +259,7 @@ def rooms(
     heads = [*begun]
     if votes:
         further: set[int] = set()
-        for lane, mention in laned(item):
+        for lane, mention in lane_mentions(item):
             if lane or mention.end not in further:
                 need(mention.end - 1)
             if not lane:
@@ -327,7 +327,7 @@ def lanes(item: AnchorItem, *, blind: bool) -> tuple[Lane, ...]:
         Lane(
             f"{number}" if number <= MOST_LANES else NO_KEY,
             lane_role(number),
-            letter(number - 1) if blind else vote.annotator,
+            blind_name(number - 1) if blind else vote.annotator,
             vote.answer,
             vote,
         )
@@ -545,7 +545,7 @@ def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
     """Signs of all annotators behind each marked word, and roles of differing ones."""
     further: set[int] = set()
     differing: dict[tuple[int, int], list[int]] = {}
-    for lane, mention in laned(item):
+    for lane, mention in lane_mentions(item):
         if not lane and mention.end in further:
             continue
         further.update(() if lane else (mention.end,))

@@ -10,9 +10,9 @@ from textual.strip import Strip
 
 from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
-from nfh_tui.display_text import clip, cut_left, isolated, width_of
+from nfh_tui.display_text import clip, cut_left, isolate, width_of
 from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
-from nfh_tui.textual_support import EnduringPane, Painter, one_line, pad, start
+from nfh_tui.textual_support import Painter, TolerantPane, one_line, pad, start
 from nfh_tui.widgets.passage_render import Roles, Run
 from nfh_tui.workbench.session import IdList
 
@@ -64,7 +64,7 @@ def row_flags(row: QueueRow) -> str:
     return "".join(sign for name, sign in FLAG_SIGNS.items() if name in row.flags)
 
 
-class QueueList(EnduringPane, ScrollView, can_focus=False):
+class QueueList(TolerantPane, ScrollView, can_focus=False):
     """Shows one line per anchor: the number in its context. Colours repeat what signs show."""
 
     ALLOW_SELECT = False
@@ -259,8 +259,8 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         lead = " " * (left - width_of(before))
         after = pad(one_line(row.after), room - left - width_of(word))
         yield Run(STATE_SIGNS[row.state] + " ", (*lies, row.state.value))
-        yield Run(lead + isolated(before), (*lies, "around"))
-        yield Run(isolated(word), (*lies, "word"))
-        yield Run(isolated(after) + " ", (*lies, "around"))
+        yield Run(lead + isolate(before), (*lies, "around"))
+        yield Run(isolate(word), (*lies, "word"))
+        yield Run(isolate(after) + " ", (*lies, "around"))
         note = pad(note, note_width - len(flags) - bool(flags)) + " " * bool(flags)
         yield Run(note + flags, (*lies, "note"))

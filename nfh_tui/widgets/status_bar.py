@@ -14,8 +14,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from nfh_tui.display_text import clip, isolated, width_of
-from nfh_tui.textual_support import Enduring, EnduringPane, Painter, one_line, pad
+from nfh_tui.display_text import clip, isolate, width_of
+from nfh_tui.textual_support import Painter, Tolerant, TolerantPane, one_line, pad
 from nfh_tui.widgets.passage_render import Run
 
 
@@ -65,7 +65,7 @@ class Status:
     the others are counted."""
 
 
-class OneLine(EnduringPane, Widget, can_focus=False):
+class OneLine(TolerantPane, Widget, can_focus=False):
     """A widget with one line of runs, which a subclass returns."""
 
     ALLOW_SELECT = False
@@ -128,7 +128,7 @@ class StatusLine(OneLine):
         first = [Run(f" {status.mode} ", ("mode",))]
         if status.me:
             name = clip(one_line(status.me), MOST_NAME if width >= ROOMY else LEAST_NAME)
-            first.append(Run(isolated(name) + " ", ("plain",)))
+            first.append(Run(isolate(name) + " ", ("plain",)))
         first.append(Run(f" {status.place}  ", ("faint",)))
         said = SIGNS[status.level] + one_line(status.say) if status.say else ""
         words = f"{status.busy} {said}" if status.busy else said
@@ -275,7 +275,7 @@ WIDEST = 46
 """Maximum width of the box in cells."""
 
 
-class TourBox(Enduring, Static):
+class TourBox(Tolerant, Static):
     """A box over the screen, without focus and keys."""
 
     DEFAULT_CSS = f"""

@@ -13,7 +13,7 @@ from rich.text import Text
 from nfh_db.records import AnchorItem
 from nfh_models.domain import Anchor, Answer, Head, Kind, Passage, Relation, Sort
 from nfh_models.domain.compare import CLASS_NOUNS
-from nfh_tui.display_text import clip, cut_left, isolated, visible, width_of
+from nfh_tui.display_text import clip, cut_left, isolate, visible, width_of
 from nfh_tui.editor.commands import BEFORE_NOUNS, FUNCTION_WORDS, PRONOUNS, fold, token_scores
 from nfh_tui.editor.state import live
 
@@ -335,7 +335,7 @@ def _modifies(word: str) -> bool:
     return word not in FUNCTION_WORDS and word not in JOINED and word[:1].isalnum()
 
 
-def sense(item: AnchorItem, token: int) -> str:
+def word_class(item: AnchorItem, token: int) -> str:
     """The guessed word class: noun, name, pronoun, "verb?", "no noun?", or ""."""
     passage = item.passage
     word = fold(passage.word(token))
@@ -382,12 +382,12 @@ _OPENED = re.compile(r"([(\[“]|[$£€¥#](?=[ \n]+\d))[ \n]+")
 _SPOKEN = re.compile(r"(?i)\b(?:(gon|wan)[ \n]+(na)|(got)[ \n]+(ta)|(gim|lem)[ \n]+(me))\b")
 
 
-def flat(text: str) -> str:
+def one_line(text: str) -> str:
     """A text in one line, with usual spacing."""
-    return tidy(" ".join(text.split()))
+    return untokenized(" ".join(text.split()))
 
 
-def tidy(text: str) -> str:
+def untokenized(text: str) -> str:
     """Text without the spaces of a tokenized file: "do n't ." becomes "don't."."""
     text = _OPENED.sub(r"\1", _PARTED.sub(r"\1", text))
     return _SPOKEN.sub(lambda found: "".join(filter(None, found.groups())), text)
@@ -510,7 +510,7 @@ def _written_tokens(passage: Passage, start: int, end: int) -> str:
         stuck = place in closing or place - 1 in opening
         pieces.append("" if stuck else passage.text[before.end : token.start])
         pieces.append(passage.word(place))
-    return tidy("".join(pieces))
+    return untokenized("".join(pieces))
 
 
 # The sentence of a number with an answer filled in: "a new one [pump]".
@@ -594,7 +594,7 @@ class FilledSentence:
         return f"{self.before}{self.gap}{number}{self.after}"
 
 
-def reading(item: PlacedNumber, answer: Answer, room: int) -> FilledSentence | None:
+def fill(item: PlacedNumber, answer: Answer, room: int) -> FilledSentence | None:
     """The anchor's sentence with an answer filled in, in about `room` cells.
 
     None for BROKEN, and for NFH, which gives no head.
@@ -606,10 +606,10 @@ def reading(item: PlacedNumber, answer: Answer, room: int) -> FilledSentence | N
     leading = is_leading(answer)
     span = _written_span(passage, whole_number(passage, item.anchor))
     stop = span.end if leading or not put else _tail(passage, span.end)
-    number = flat(passage.words(span.start, span.end))
+    number = one_line(passage.words(span.start, span.end))
     if number[0] in APOSTROPHES:
         number = number.replace(" ", "", 1)
-    between = flat(passage.words(span.end, stop))
+    between = one_line(passage.words(span.end, stop))
     taken = width_of(visible(f"{number} {between} [{put}] "))
     before, after = around(passage, Anchor(span.start, stop), max(0, room - taken))
     return FilledSentence(
@@ -660,7 +660,7 @@ def put_in(item: PlacedNumber, answer: Answer, most: int | None = None) -> str:
         return _heads(item, answer, most)
     several = not is_one(item)
     if answer.noun:
-        return free_form(flat(answer.noun), plural=several)
+        return free_form(one_line(answer.noun), plural=several)
     return _class_words(item, answer, several=several)
 
 
@@ -763,12 +763,12 @@ def _noun(item: PlacedNumber, head: Head, *, plural: bool | None) -> str:
     while start < first.head and fold(item.passage.word(start)) in DETERMINERS:
         start += 1
     if plural is None:
-        return flat(item.passage.words(start, end))
+        return one_line(item.passage.words(start, end))
     form = noun_form(item.passage, first.head, plural=plural)
     pieces = (
         item.passage.words(start, first.head), form, item.passage.words(first.head + 1, end)
     )  # fmt: skip
-    return flat(" ".join(filter(None, pieces)))
+    return one_line(" ".join(filter(None, pieces)))
 
 
 def _money(item: PlacedNumber, *, several: bool) -> str:
@@ -820,9 +820,9 @@ def sentence(passage: Passage, anchor: Anchor, width: int) -> Text:
     room = max(0, width - width_of(word))
     right = min(width_of(after), max(room // 2, room - width_of(before)))
     # Isolated last: what is cut would lose one end of its isolation.
-    shown = Text(isolated(cut_left(before, room - right)))
-    shown.append(isolated(word), "bold")
-    shown.append(isolated(clip(after, right)))
+    shown = Text(isolate(cut_left(before, room - right)))
+    shown.append(isolate(word), "bold")
+    shown.append(isolate(clip(after, right)))
     return shown
 
 

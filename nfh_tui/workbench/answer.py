@@ -25,7 +25,7 @@ from nfh_tui.editor.state import EditOutcome, EditState, Pending, answer
 from nfh_tui.editor.votes import after_deciding
 from nfh_tui.textual_support import sentence_of, start
 from nfh_tui.widgets.status_bar import Level
-from nfh_tui.workbench.availability import NOTHING, unchanged
+from nfh_tui.workbench.availability import NOTHING, no_change
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
@@ -110,7 +110,7 @@ class AnswerController(Controller):
         outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
         self.apply(outcome)
         if outcome.state == before and not outcome.say:
-            self.ui.notify(unchanged(action_id, before), Level.REFUSED)
+            self.ui.notify(no_change(action_id, before), Level.REFUSED)
 
     def apply(self, outcome: EditOutcome) -> None:
         """Apply the outcome of an action of the editor: state, message, draft."""

@@ -137,14 +137,14 @@ UNCHANGED = {
 """Messages for actions of the editor that change nothing."""
 
 
-def denied(access: Access, needed: Access) -> str:
+def no_access(access: Access, needed: Access) -> str:
     """Return why a person's access does not suffice; empty if it does."""
     return "" if access >= needed else f"{INVITED[access]}: {BELONGS_TO[needed]}."
 
 
 def of_person(action: Action, mode: Mode, access: Access) -> str:
     """Return why the access or the mode forbids an action; empty if they allow it."""
-    why = denied(access, action.access)
+    why = no_access(access, action.access)
     if why or mode in action.modes:
         return why
     return _of_mode(action, mode) if access >= BY_ID["mode.next"].access else NOT_SEEN
@@ -197,17 +197,17 @@ def _of_the_answer(action_id: str, edit: EditState, item: AnchorItem) -> str:
     outcome = act(edit, item, action_id)
     if outcome.refused:
         return outcome.say or ""
-    return unchanged(action_id, edit) if outcome.state == edit and not outcome.say else ""
+    return no_change(action_id, edit) if outcome.state == edit and not outcome.say else ""
 
 
-def unchanged(action_id: str, edit: EditState) -> str:
+def no_change(action_id: str, edit: EditState) -> str:
     """Return the message for an action that changed neither the answer nor the cursor."""
     if action_id.startswith("kind.") and edit.kind is not None:
         return f"The answer is {KIND_WORDS[edit.kind]} already."
     return UNCHANGED.get(action_id, "That changes nothing here.")
 
 
-def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") -> str:
+def no_action(key: str, character: str | None, keymap: Keymap, where: str = "") -> str:
     """Return the message for a key without an action."""
     helping = "side.help" if where else "help"
     shown = next((a.shown.split()[0] for a in keymap.actions if a.id == helping), "?")

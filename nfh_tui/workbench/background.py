@@ -79,7 +79,7 @@ def _taken_over(some: Sequence[Activation]) -> str:
     return f"{first.model} now {does} in place of {before}: {first.reason or by}"
 
 
-def ended(job: Job) -> str:
+def end_message(job: Job) -> str:
     """Report the end of a job; empty for nothing to report.
 
     Promotions are reported by `taken_over`.
@@ -352,13 +352,13 @@ class BackgroundController(Controller):
         # Jobs are read each time: a job that dies writes nothing, and `others_wrote` does not
         # cover writes of this process from another screen.
         with suppress(StoreError):  # a locked file: tried again after a second
-            await self.hear()
+            await self.read_jobs()
         await self._queue_due_trainings()
         await self._keep_in_order()
 
     # --- jobs and models --------------------------------------------------------------------
 
-    async def hear(self) -> None:
+    async def read_jobs(self) -> None:
         """Read the jobs; report those that have ended, and models that were replaced."""
         pulse = await self.client.read(self.store.jobs.background_state, self._last_change)
         before, self._jobs = self._jobs, {job.id: job for job in pulse.jobs}
@@ -381,7 +381,7 @@ class BackgroundController(Controller):
         person cancelled.
         """
         own = job.state is JobState.CANCELLED and job.error == by(self.state.me.name)
-        return "" if own or self.state.mode is Mode.ANNOTATE else ended(job)
+        return "" if own or self.state.mode is Mode.ANNOTATE else end_message(job)
 
     def _refresh_jobs(self) -> None:
         self.ui.set_status(job=job_words(tuple(self._jobs.values())))
@@ -431,7 +431,7 @@ class BackgroundController(Controller):
                 self._nudged_at = monotonic()
                 await self.client.start_runner()
             if queued:
-                await self.hear()
+                await self.read_jobs()
         except StoreError:
             return  # a full disk or a locked file: tried again after a second
         except OSError as error:

@@ -12,7 +12,7 @@ from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip, visible
 from nfh_tui.editor.votes import describe
 from nfh_tui.textual_support import WorkProgress
-from nfh_tui.widgets.evidence_rows import bearing
+from nfh_tui.widgets.evidence_rows import search_terms
 from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench import availability
 from nfh_tui.workbench.availability import NOTHING, OTHERS
@@ -206,7 +206,7 @@ class BulkController(Controller):
             raise RefusedError(OTHERS)
         if item is None:
             raise RefusedError(NOTHING)
-        nouns, tag = bearing(item, self.state.edit)
+        nouns, tag = search_terms(item, self.state.edit)
         found = await self.client.read(
             self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
         )

@@ -31,7 +31,7 @@ MOST_CHOICES = 9
 """Maximum number of spans to choose from: one digit each."""
 
 
-def worded(done: Undone) -> str:
+def undo_words(done: Undone) -> str:
     """Describe an undone or redone change, with the number of items.
 
     The number is left out if the description of a bulk operation contains it.
@@ -228,7 +228,7 @@ class UndoController(Controller):
             self.bench.item.draft_steps.forget(done.anchor_id)
             await self._take_place_of_gone(done.anchor_id)
             await self.bench.item.show(done.anchor_id)
-        self.ui.notify(f"{how}: {worded(done)}, on disk {local_time(done.at)}", Level.DONE)
+        self.ui.notify(f"{how}: {undo_words(done)}, on disk {local_time(done.at)}", Level.DONE)
         await self.bench.queue_list.refresh_visible()
         await self.bench.queue.count_left()
 

@@ -90,7 +90,7 @@ LEAST_MEANING = 16
 """Minimum cells for the description of a completion."""
 
 
-def offered(offers: Sequence[Completion], room: int) -> tuple[tuple[str, str], ...]:
+def fit_offers(offers: Sequence[Completion], room: int) -> tuple[tuple[str, str], ...]:
     """Fit completions into `room` cells; only the first one has its description.
 
     The description is cut to the remaining cells, and left out below LEAST_MEANING.
@@ -181,7 +181,7 @@ OF_JUDGES = (
 )
 
 
-def standing(mode: Mode, me: str) -> tuple[NamedQuery, ...]:
+def built_in(mode: Mode, me: str) -> tuple[NamedQuery, ...]:
     """Return the built-in views. Those for annotators reveal nothing about answers of
     others.
     """
@@ -202,4 +202,4 @@ def views(saved: Iterable[tuple[str, str]], mode: Mode, me: str) -> tuple[NamedQ
     """Return the person's own views, then the built-in ones with other names."""
     own = tuple(NamedQuery(name, query, saved=True) for name, query in saved)
     names = {view.name for view in own}
-    return (*own, *(view for view in standing(mode, me) if view.name not in names))
+    return (*own, *(view for view in built_in(mode, me) if view.name not in names))

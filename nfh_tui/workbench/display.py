@@ -14,7 +14,7 @@ from nfh_tui.actions import Access, foot_actions
 from nfh_tui.editor.commands import is_models, prompt
 from nfh_tui.editor.state import Pending
 from nfh_tui.editor.votes import STATE_SIGNS
-from nfh_tui.services.history import worded
+from nfh_tui.services.history import lines_in_words
 from nfh_tui.widgets.evidence_rows import answer_words
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
 from nfh_tui.widgets.status_bar import Foot, Level, Title
@@ -183,7 +183,7 @@ class Display(Controller):
             edit = None if state.is_reading else state.edit
             # Imported votes and gold are shown above; the key L lists the imports as well.
             people = [line for line in state.history if line.kind != "import"]
-            history = () if state.blind else worded(people, state.visible_item.passage)
+            history = () if state.blind else lines_in_words(people, state.visible_item.passage)
             self.bench.evidence.show(
                 state.visible_item,
                 edit,

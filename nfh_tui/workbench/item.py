@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nfh_db.records import AnchorItem, Role
-from nfh_tui.editor.commands import begin, move_to
+from nfh_tui.editor.commands import first_state, move_to
 from nfh_tui.editor.state import EditState
-from nfh_tui.services.history import told
-from nfh_tui.widgets.evidence_rows import bearing
+from nfh_tui.services.history import history_text
+from nfh_tui.widgets.evidence_rows import search_terms
 from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
@@ -86,13 +86,13 @@ class ItemController(Controller):
         """Return the draft, else the state that the item itself gives."""
         state = self.state
         key = (item.anchor_id, state.role)
-        state.initial = begin(replace(item, draft=None), state.me.name, state.role)
+        state.initial = first_state(replace(item, draft=None), state.me.name, state.role)
         if state.is_reading:
             return EditState(cursor=item.anchor.start, role=state.role)
         # Edits of this session are newer than what was read.
         if key in state.drafts:
             return state.drafts[key] or state.initial
-        return begin(item, state.me.name, state.role)
+        return first_state(item, state.me.name, state.role)
 
     async def reload(self) -> None:
         """Reload the current item; keeps the draft."""
@@ -166,7 +166,7 @@ class ItemController(Controller):
         """Show relevant earlier decisions to people who may see decisions."""
         if self.state.role is Role.ANNOTATOR or self.state.stored_item is not item:
             return
-        nouns, tag = bearing(item, self.state.edit)
+        nouns, tag = search_terms(item, self.state.edit)
         found = await self.client.read(
             self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
         )
@@ -182,5 +182,5 @@ class ItemController(Controller):
         lines = await self.client.read(
             self.store.history.visible, item.anchor_id, self.state.me, self.state.role
         )
-        told_ = told(lines, item.passage, named=not self.state.blind)
+        told_ = history_text(lines, item.passage, named=not self.state.blind)
         await self.bench.prompts.show_text("History of this item", told_)

@@ -10,8 +10,8 @@ from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_tui.actions import Access
 from nfh_tui.widgets.status_bar import Foot, Level
-from nfh_tui.workbench.availability import denied
-from nfh_tui.workbench.completion import Completer, NamedQuery, offered, views
+from nfh_tui.workbench.availability import no_access
+from nfh_tui.workbench.completion import Completer, NamedQuery, fit_offers, views
 from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.state import QueryHistoryEntry
 
@@ -68,7 +68,7 @@ class QueryController(Controller):
         def typed(text: str) -> None:
             self._count_soon(text)
             offers = completer.offers(text, self.bench.bar.cursor)[:SUGGESTED]
-            keys = offered(offers, self.bench.size.width - TAB_WORDS)
+            keys = fit_offers(offers, self.bench.size.width - TAB_WORDS)
             words = "tab" if keys else _entered(text, self.bench.queue.why_not_asked)
             self.bench.key_line.foot = Foot(words, keys)
 
@@ -208,7 +208,7 @@ class QueryController(Controller):
             if picked.act == "open":
                 await self.run(picked.view.query)
                 return
-            if why := denied(self.state.access, Access.ANNOTATOR):
+            if why := no_access(self.state.access, Access.ANNOTATOR):
                 raise RefusedError(why)
             await (
                 self._rename(picked.view)

@@ -21,10 +21,10 @@ from nfh_tui.actions import BY_ID, Action, Mode, is_function
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.textual_support import (
-    Enduring,
     ErrorRaised,
     PredictionReady,
     PredictorChanged,
+    Tolerant,
     Typed,
     WorkbenchReady,
     WorkProgress,
@@ -44,9 +44,9 @@ from nfh_tui.widgets.status_bar import KeyLine, Level, PaneTitle, StatusLine
 from nfh_tui.workbench.answer import AnswerController
 from nfh_tui.workbench.availability import (
     SWITCH,
-    denied,
+    no_access,
+    no_action,
     of_person,
-    unbound,
     why_not,
 )
 from nfh_tui.workbench.background import (
@@ -84,7 +84,7 @@ POLL = 1.0
 """Seconds between checks for commits of other processes."""
 
 
-class Workbench(Enduring, Screen[None]):
+class Workbench(Tolerant, Screen[None]):
     """Queue, passage and evidence. Controllers draw and change them; they share one state."""
 
     AUTO_FOCUS = ""
@@ -309,7 +309,7 @@ class Workbench(Enduring, Screen[None]):
         elif not any(one.intercept(command) for one in self.interceptors):
             action_id = self.action_of(command.key)
             if action_id is None:
-                raise RefusedError(unbound(command.key, command.character, self.keymap))
+                raise RefusedError(no_action(command.key, command.character, self.keymap))
             await self._run_action(action_id)
 
     async def _run_action(self, action_id: str) -> None:
@@ -412,7 +412,7 @@ class Workbench(Enduring, Screen[None]):
 
     async def set_mode(self, mode: Mode) -> None:
         """Change the mode. Keeps the item, and the query if it is allowed there."""
-        if why := denied(self.state.access, BY_ID["mode.next"].access):
+        if why := no_access(self.state.access, BY_ID["mode.next"].access):
             raise RefusedError(why)
         if self.client.read_only and mode is not Mode.BROWSE:
             raise RefusedError(self.ui.read_only_reason)

@@ -30,7 +30,7 @@ from nfh_tui.jobs import logs
 from nfh_tui.jobs.cluster import pack, unpack
 from nfh_tui.jobs.cluster_work import CheckpointOffer, Checkpoints
 from nfh_tui.jobs.runner import write_whole
-from nfh_tui.jobs.training import placed
+from nfh_tui.jobs.training import place
 from nfh_tui.scanning.scan import Checkpoint, ScanState
 from nfh_tui.scanning.worker import ScanHandshake
 from nfh_tui.services.models import models_folder
@@ -165,7 +165,7 @@ def test_a_model_is_put_in_place_beside_what_a_person_has_there(tmp_path: Path) 
         for folder in theirs:
             folder.mkdir(parents=True)
             (folder / "notes").write_text(MINE)
-        with placed(store, home, made, "encoder") as (folder, _):
+        with place(store, home, made, "encoder") as (folder, _):
             assert folder.name == "encoder-8"
         assert sorted(models_folder(store.path).iterdir()) == sorted([*theirs, folder])
     assert [(folder / "notes").read_text() for folder in theirs] == [MINE] * 3

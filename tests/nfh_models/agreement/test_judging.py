@@ -36,8 +36,8 @@ from nfh_tui.demo import ensure_demo
 from nfh_tui.services.agreement import (
     ReferenceSample,
     SampleCorpus,
-    judged,
     measure,
+    split_votes,
     with_nearest,
 )
 
@@ -106,7 +106,7 @@ def test_votes_and_experts_answers_are_kept_apart(store: Store) -> None:
         vote("eva", Kind.AGE),
         gold=Gold(class_answer(Kind.YEAR), Rule.EXPERT, "eva", AT),
     )
-    item = judged(ballots(store)[0])
+    item = split_votes(ballots(store)[0])
     assert {name: timed.answer.kind for name, timed in item.votes.items()} == {
         "ann": Kind.AGE,
         "eva": Kind.AGE,
@@ -119,7 +119,7 @@ def test_votes_and_experts_answers_are_kept_apart(store: Store) -> None:
 
 def test_gold_that_no_expert_made_is_no_experts(store: Store) -> None:
     load(store, "a", vote("ann", Kind.AGE), gold=Gold(class_answer(Kind.AGE), Rule.IMPORTED))
-    assert not judged(ballots(store)[0]).expert_gold
+    assert not split_votes(ballots(store)[0]).expert_gold
 
 
 def test_a_vote_on_a_corrected_span_does_not_count_until_it_is_confirmed(store: Store) -> None:
@@ -128,17 +128,17 @@ def test_a_vote_on_a_corrected_span_does_not_count_until_it_is_confirmed(store: 
     saved = store.edits.replace_anchor(
         1, me, Role.ADJUDICATOR, Anchor(TWO - 1, TWO + 1), store.edits.stale_labels(1, me)
     )
-    assert [judged(ballot).votes for ballot in ballots(store)] == [{}]
+    assert [split_votes(ballot).votes for ballot in ballots(store)] == [{}]
     store.edits.commit_answer(
         saved.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE), Exposure()
     )
-    assert [list(judged(ballot).votes) for ballot in ballots(store)] == [["ann"]]
+    assert [list(split_votes(ballot).votes) for ballot in ballots(store)] == [["ann"]]
 
 
 def test_a_withdrawn_answer_does_not_count(store: Store) -> None:
     load(store, "a", vote("ann", Kind.AGE), vote("bob", Kind.AGE))
     store.edits.withdraw(1, store.people.ensure("bob"), Role.ANNOTATOR)
-    assert list(judged(ballots(store)[0]).votes) == ["ann"]
+    assert list(split_votes(ballots(store)[0]).votes) == ["ann"]
 
 
 def test_only_items_with_two_references_are_looked_at_for_nouns(store: Store) -> None:
@@ -147,7 +147,7 @@ def test_only_items_with_two_references_are_looked_at_for_nouns(store: Store) ->
     load(store, "c", vote("ann", to(DOGS)), vote("eva", to(DOGS), Role.ADJUDICATOR))
     sample = ReferenceSample(0)
     for ballot in ballots(store):
-        sample.offer(judged(ballot), ballot.passage)
+        sample.offer(split_votes(ballot), ballot.passage)
     assert sample.seen == 1
     assert [item.key for item, _ in sample.items] == [1]
 
@@ -155,7 +155,7 @@ def test_only_items_with_two_references_are_looked_at_for_nouns(store: Store) ->
 def test_a_sample_takes_each_with_the_same_probability(store: Store) -> None:
     load(store, "a", vote("ann", to(DOGS)), vote("bob", to(DOGS)))
     (ballot,) = ballots(store)
-    item = judged(ballot)
+    item = split_votes(ballot)
     taken = Counter[int]()
     for seed in range(600):
         sample = ReferenceSample(seed, most=3)
@@ -189,7 +189,7 @@ def test_the_closest_noun_before_is_found_and_a_passage_is_tagged_once(store: St
     incoming = IncomingPassage(passage(WORDS), "test 1", anchors)
     store.imports.load(IncomingFile("x", "sha", "gold"), [incoming])
     tagger = ByEnding()
-    items = [(judged(ballot), ballot.passage) for ballot in ballots(store)]
+    items = [(split_votes(ballot), ballot.passage) for ballot in ballots(store)]
     found = {item.anchor.start: item.nearest for item in with_nearest(items, tagger)}
     assert found == {TWO: BONE, BONE - 1: DOGS}
     assert tagger.tagged == 1
@@ -203,7 +203,7 @@ def test_a_passage_without_a_noun_has_no_closest_one(store: Store) -> None:
         vote("bob", to(0)),
         words="They ran and ran . I saw me two ,",
     )
-    items = [(judged(ballot), ballot.passage) for ballot in ballots(store)]
+    items = [(split_votes(ballot), ballot.passage) for ballot in ballots(store)]
     assert [item.nearest for item in with_nearest(items, ByEnding())] == [None]
 
 

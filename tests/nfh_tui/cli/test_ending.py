@@ -12,7 +12,7 @@ import click
 import pytest
 
 from nfh_tui.cli.options import reporting
-from nfh_tui.process_signals import SIGNALS, EndedError, tidily
+from nfh_tui.process_signals import SIGNALS, EndedError, ended_by_signals
 
 Make = Callable[..., Path]
 
@@ -103,7 +103,7 @@ def test_signals_are_as_they_were_afterwards_and_what_is_ignored_stays_so() -> N
     before = [signal.signal(one, signal.SIG_DFL) for one in SIGNALS]
     signal.signal(SIGNALS[-1], signal.SIG_IGN)  # as nohup does
     try:
-        with pytest.raises(EndedError, match="SIGTERM") as ended, tidily():
+        with pytest.raises(EndedError, match="SIGTERM") as ended, ended_by_signals():
             assert signal.getsignal(SIGNALS[-1]) is signal.SIG_IGN
             signal.raise_signal(signal.SIGTERM)
         assert ended.value.status == 143

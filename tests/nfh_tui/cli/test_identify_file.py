@@ -131,7 +131,7 @@ def test_hostile_text_is_read(home: Path, call: Callable[..., Result]) -> None:
 def test_a_person_sees_one_line_for_each_number(
     text: Path, call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identify, "watched", lambda: True)
+    monkeypatch.setattr(identify, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
     result = call("identify", "--file", text)
     rows = result.stdout.splitlines()

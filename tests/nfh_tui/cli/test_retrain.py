@@ -18,7 +18,7 @@ from nfh_models.model_files import digest_of, read_config
 from nfh_models.training.plan import PhaseProgress
 from nfh_tui.jobs.reporting import JobReporter
 from nfh_tui.jobs.runner import work
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]
@@ -265,7 +265,7 @@ def test_all_four_features_with_the_installed_pipeline(call: Call, filled: Make)
 
 # --- stopped ---------------------------------------------------------------------------------
 
-ASKED = asked("identification", "svm", words=("features=anchor,window",))
+ASKED = new_job("identification", "svm", words=("features=anchor,window",))
 
 
 @pytest.mark.parametrize("phase", ["reading", "parsing", "fold 2", "fitting", "saving"])

@@ -70,7 +70,7 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
             os.kill(killed[0], signal.SIGKILL)
 
     with Store.open(path) as store:
-        asked = training.asked("resolution", "encoder", words=words, scheduler=address)
+        asked = training.new_job("resolution", "encoder", words=words, scheduler=address)
         job = done(store, asked, kill_once)
         assert (job.state, job.error) == (JobState.DONE, None)
         assert killed
@@ -142,7 +142,7 @@ def test_a_scheduler_that_is_not_there_fails_the_job(
     add(60)
     with Store.open(path) as store:
         nowhere = "tcp://127.0.0.1:9"
-        one = done(store, training.asked("resolution", "encoder", scheduler=nowhere))
+        one = done(store, training.new_job("resolution", "encoder", scheduler=nowhere))
         assert (one.state, one.model_id) == (JobState.FAILED, None)
         assert "no scheduler answers at tcp://127.0.0.1:9" in str(one.error)
         other = done(store, tasks.prediction_asked(model="cues", scheduler=nowhere))

@@ -88,7 +88,7 @@ def test_a_runner_that_is_killed_and_a_job_that_is_cancelled(
     trace = tmp_path / "trace"
     add(40)
     words = ("slow=0.5", f"trace={trace}")
-    asked = training.asked(
+    asked = training.new_job(
         "resolution", "linear", words=words, scheduler=cluster.scheduler_address
     )
 

@@ -9,9 +9,9 @@ from distributed import LocalCluster
 from nfh_models.domain import Anchor
 from nfh_models.resolution.base import Item
 from nfh_tui.jobs import cluster as machines
-from nfh_tui.jobs.cluster import Greeting, TransferError, greeting, pack, unpack
+from nfh_tui.jobs.cluster import TransferError, Versions, own_versions, pack, unpack
 from nfh_tui.jobs.cluster_work import (
-    Teller,
+    Reporter,
     UnwantedError,
     pack_items,
     train_model_at,
@@ -84,7 +84,7 @@ def test_another_version_of_the_program_is_not_used(
     told: Told,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machines, "greeting", lambda: Greeting("9.9", {}))
+    monkeypatch.setattr(machines, "own_versions", lambda: Versions("9.9", {}))
     with pytest.raises(WorkerPoolError, match=r"no worker of tcp.* has nfh-tui .*, not 9\.9"):
         train_model_at(cluster.scheduler_address, snapshot, slow(), work, out, told.append)
     assert not told.losses
@@ -98,9 +98,9 @@ def test_another_version_of_a_library_is_said(
     told: Told,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ours = greeting()
-    other = Greeting(ours.program, ours.libraries | {"numpy": "0.1"})
-    monkeypatch.setattr(machines, "greeting", lambda: other)
+    ours = own_versions()
+    other = Versions(ours.program, ours.libraries | {"numpy": "0.1"})
+    monkeypatch.setattr(machines, "own_versions", lambda: other)
     made = train_model_at(cluster.scheduler_address, snapshot, slow(), work, out, told.append)
     assert any("numpy is " in note and "0.1 here" in note for note in made.notes)
     assert any(phase.startswith("warning: numpy is") for phase in told.phases)
@@ -108,7 +108,7 @@ def test_another_version_of_a_library_is_said(
 
 def test_steps_are_thinned_but_for_those_that_make_a_curve() -> None:
     sent: list[dict[str, object]] = []
-    tell = Teller(lambda: True, sent.append, clock=lambda: 0.0)
+    tell = Reporter(lambda: True, sent.append, clock=lambda: 0.0)
     for step in range(3000):
         tell(Phase("training", step, 3000, {"loss": 1.0}))
     tell(Phase("judging", 3000, 3000, {"loss": 1.0, "accuracy": 0.5}))
@@ -118,4 +118,4 @@ def test_steps_are_thinned_but_for_those_that_make_a_curve() -> None:
 
 def test_a_step_that_nobody_waits_for_is_the_last() -> None:
     with pytest.raises(UnwantedError):
-        Teller(lambda: False, lambda _: None)(Phase("training"))
+        Reporter(lambda: False, lambda _: None)(Phase("training"))

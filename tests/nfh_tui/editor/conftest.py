@@ -28,7 +28,7 @@ from nfh_models.domain import (
     compare_all,
     reference_answer,
 )
-from nfh_tui.editor.commands import act, begin, key, move_to
+from nfh_tui.editor.commands import act, first_state, key, move_to
 from nfh_tui.editor.state import EditOutcome, EditState
 
 LEMMAS: Mapping[str, str] = {
@@ -194,7 +194,7 @@ def item() -> AnchorItem:
 @pytest.fixture
 def fresh(item: AnchorItem) -> EditState:
     """What an annotator begins with on that item."""
-    return begin(item, "me", Role.ANNOTATOR)
+    return first_state(item, "me", Role.ANNOTATOR)
 
 
 HOSTILE = (

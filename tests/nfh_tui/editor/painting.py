@@ -2,7 +2,7 @@
 
 from nfh_db.records import Role
 from nfh_tui.display_text import width_of
-from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.editor.commands import act, first_state, move_to
 from nfh_tui.widgets.passage_layout import lay_out
 from nfh_tui.widgets.passage_render import judging, marks, paint, rooms, window
 
@@ -42,7 +42,7 @@ def looks(item, state, word, width=60, heat=None):
 
 def marked(item, *tokens, role=Role.ADJUDICATOR):
     """The state with heads marked word by word."""
-    state = begin(item, "somebody", role)
+    state = first_state(item, "somebody", role)
     for token in tokens:
         state = act(move_to(state, item, token).state, item, "head.toggle").state
     return state

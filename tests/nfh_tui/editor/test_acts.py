@@ -18,8 +18,8 @@ from nfh_models.domain import (
 from nfh_tui.editor.commands import (
     ACTIONS,
     act,
-    begin,
     candidates,
+    first_state,
     key,
     move_to,
     prompt,
@@ -205,14 +205,14 @@ def test_movements_that_lead_nowhere_say_so(item, fresh, start, action, why):
 
 def test_movements_without_any_noun(make):
     item = make.item(make.passage([(None, "he is one")]), anchor=(2, 3))
-    state = begin(item, "me", Role.ANNOTATOR)
+    state = first_state(item, "me", Role.ANNOTATOR)
     assert candidates(item) == ()
     for action in ("cursor.next_noun", "cursor.previous_noun"):
         assert act(state, item, action).refused
     letters = act(state, item, "hint.start").state
     assert (letters.all_words, [token for token, _ in letters.hints]) == (True, [0, 1])
     alone = make.item(make.passage([(None, "one .")]), anchor=(0, 1))
-    assert act(begin(alone, "me", Role.ANNOTATOR), alone, "hint.start").refused
+    assert act(first_state(alone, "me", Role.ANNOTATOR), alone, "hint.start").refused
 
 
 def test_from_head_to_head_and_round(item, fresh, do):

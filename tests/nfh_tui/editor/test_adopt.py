@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import Role
 from nfh_models.domain import Answer, Kind, Mention, Origin, Relation, Sort, class_answer
-from nfh_tui.editor.commands import act, begin
+from nfh_tui.editor.commands import act, first_state
 
 
 def one(token, origin=Origin.MARKED):
@@ -27,7 +27,7 @@ def voted(make):
 
 @pytest.fixture
 def judging(voted):
-    return replace(begin(voted, "me", Role.ADJUDICATOR), comment="ours")
+    return replace(first_state(voted, "me", Role.ADJUDICATOR), comment="ours")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_answers_that_cannot_be_adopted(voted, judging, action, why):
 
 def test_adopting_where_there_is_nothing(make):
     item = make.item()
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     said = {name: act(state, item, f"adopt.{name}").say for name in ("1", "model", "union")}
     assert said == {
         "1": "There is no answer 1: nobody has answered yet.",
@@ -83,13 +83,13 @@ def test_the_intersection_keeps_the_noun_where_no_mention_is_shared(make):
     item = make.item(
         votes=[make.vote("a", make.reference([1, 11])), make.vote("b", make.reference(29))]
     )
-    state = act(begin(item, "me", Role.ADJUDICATOR), item, "adopt.intersection").state
+    state = act(first_state(item, "me", Role.ADJUDICATOR), item, "adopt.intersection").state
     assert state.heads == ((one(1), one(11)),)
 
 
 @pytest.mark.parametrize("action", ["adopt.1", "adopt.union", "adopt.intersection"])
 def test_an_annotator_cannot_adopt_others_answers(voted, action):
-    state = begin(voted, "me", Role.ANNOTATOR)
+    state = first_state(voted, "me", Role.ANNOTATOR)
     outcome = act(state, voted, action)
     assert (outcome.refused, outcome.state) == (True, state)
     assert outcome.say == "Others' answers are there for adjudicators; you are annotating."
@@ -103,7 +103,7 @@ def test_an_annotator_cannot_adopt_others_answers(voted, action):
 )  # fmt: skip
 def test_the_models_choice_is_a_class_or_a_token(make, choice, kind):
     item = make.item(choice=choice)
-    outcome = act(begin(item, "me", Role.ANNOTATOR), item, "adopt.model")
+    outcome = act(first_state(item, "me", Role.ANNOTATOR), item, "adopt.model")
     assert outcome.state.kind is kind
     assert outcome.refused == (kind is None)
 
@@ -111,5 +111,5 @@ def test_the_models_choice_is_a_class_or_a_token(make, choice, kind):
 def test_one_reference_alone_is_no_intersection(make):
     votes = [make.vote("a", make.reference(1)), make.vote("b", Answer(Kind.YEAR))]
     item = make.item(votes=votes)
-    outcome = act(begin(item, "me", Role.ADJUDICATOR), item, "adopt.intersection")
+    outcome = act(first_state(item, "me", Role.ADJUDICATOR), item, "adopt.intersection")
     assert (outcome.refused, outcome.say) == (True, "The annotators have no head in common.")

@@ -16,9 +16,9 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_tui.editor.commands import act, begin, dump, key, load, set_comment
+from nfh_tui.editor.commands import act, dump, first_state, key, load, set_comment
 from nfh_tui.editor.state import AnswerSource, DraftError, EditState, Pending, answer, blinded
-from nfh_tui.editor.votes import after_deciding, proposal, withheld
+from nfh_tui.editor.votes import after_deciding, is_withheld, proposal
 
 ADJUDICATOR, ANNOTATOR = Role.ADJUDICATOR, Role.ANNOTATOR
 NOBODY = "somebody"
@@ -26,12 +26,12 @@ NOBODY = "somebody"
 
 @pytest.fixture(autouse=True)
 def _nothing_withheld(make):
-    assert not withheld(make.item(), NOBODY)
+    assert not is_withheld(make.item(), NOBODY)
 
 
 def test_an_open_item_begins_empty_at_its_number(make):
     for role in Role:
-        state = begin(make.item(), NOBODY, role)
+        state = first_state(make.item(), NOBODY, role)
         assert (state.kind, state.heads, state.cursor) == (None, (), 16)
         assert (state.source, state.touched, state.role) == (AnswerSource.EMPTY, False, role)
 
@@ -39,10 +39,10 @@ def test_an_open_item_begins_empty_at_its_number(make):
 def test_my_answer_comes_back_in_the_role_in_which_i_gave_it(make):
     mine = replace(make.reference([1, 11], 5, relation=Relation.AND), comment="both")
     item = make.item(votes=[make.vote("me", mine), make.vote("me", make.age(), ADJUDICATOR)])
-    state = begin(item, "me", ANNOTATOR)
+    state = first_state(item, "me", ANNOTATOR)
     assert (state.source, state.comment, state.relation) == ("mine", "both", Relation.AND)
     assert answer(state, item) == mine
-    assert begin(item, "me", ADJUDICATOR).kind is Kind.AGE
+    assert first_state(item, "me", ADJUDICATOR).kind is Kind.AGE
 
 
 def test_an_annotator_is_given_nothing_of_others(make):
@@ -51,13 +51,13 @@ def test_an_annotator_is_given_nothing_of_others(make):
         gold=Gold(make.age(), Rule.EXPERT, "anna"),
         scores={1: 0.9},
     )
-    assert begin(item, "me", ANNOTATOR) == EditState(cursor=16, role=ANNOTATOR)
+    assert first_state(item, "me", ANNOTATOR) == EditState(cursor=16, role=ANNOTATOR)
 
 
 def test_an_adjudicator_is_given_gold_before_the_proposal(make):
     votes = make.three(make.age(), make.age(), make.age())
     gold = Gold(class_answer(Kind.TIME, comment="clock"), Rule.MAJORITY)
-    state = begin(make.item(votes=votes, gold=gold), NOBODY, ADJUDICATOR)
+    state = first_state(make.item(votes=votes, gold=gold), NOBODY, ADJUDICATOR)
     assert (state.kind, state.source, state.reason) == (Kind.TIME, "gold", "rule majority")
     assert state.comment == "clock"
 
@@ -81,7 +81,7 @@ def test_the_largest_group_of_equal_votes_is_proposed_and_a_tie_is_not(
 ):
     votes = [make.vote(f"ann{n}", class_answer(Kind(kind))) for n, kind in enumerate(kinds)]
     item = make.item(votes=votes)
-    state = begin(item, NOBODY, ADJUDICATOR)
+    state = first_state(item, NOBODY, ADJUDICATOR)
     assert (state.kind, state.reason) == (chosen, reason)
     assert state.source == ("proposal" if chosen else "empty")
     assert not state.touched
@@ -98,22 +98,22 @@ def test_the_proposal_is_the_most_repeated_answer_that_states_its_relation(make)
 
 def test_a_vote_of_an_adjudicator_does_not_count_for_the_proposal(make):
     votes = [make.vote("ann1", make.age()), make.vote("anna", make.reference(1), ADJUDICATOR)]
-    assert begin(make.item(votes=votes), NOBODY, ADJUDICATOR).kind is Kind.AGE
+    assert first_state(make.item(votes=votes), NOBODY, ADJUDICATOR).kind is Kind.AGE
 
 
 def test_gold_and_votes_that_only_say_nfh_preselect_nothing(make):
     nfh = Answer(Kind.NFH)
     item = make.item(votes=[make.vote("me", nfh)], gold=Gold(nfh, Rule.IMPORTED))
     for role in Role:
-        assert begin(item, "me", role).source is AnswerSource.EMPTY
+        assert first_state(item, "me", role).source is AnswerSource.EMPTY
 
 
 def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
     votes = make.three(make.age(), make.age(), make.reference(1))
     items = [make.item(votes=votes, public_id=f"{n:032x}") for n in range(800)]
-    kept_back = [item for item in items if withheld(item, "me")]
+    kept_back = [item for item in items if is_withheld(item, "me")]
     assert 60 < len(kept_back) < 140
-    state = begin(kept_back[0], "me", ADJUDICATOR)
+    state = first_state(kept_back[0], "me", ADJUDICATOR)
     assert (state.kind, state.source) == (None, AnswerSource.EMPTY)
     assert "one in eight" in state.reason
     same = after_deciding(kept_back[0], "me", make.age())
@@ -122,7 +122,7 @@ def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
     assert same == "Your answer is the proposal that was held back (2 of 3)."
     assert other is not None
     assert "held back is Age (2 of 3); yours differs: which class." in other
-    usual = next(item for item in items if not withheld(item, "me"))
+    usual = next(item for item in items if not is_withheld(item, "me"))
     assert after_deciding(usual, "me", make.age()) is None
     tie = make.item(votes=votes[1:], public_id=kept_back[0].public_id)
     assert after_deciding(tie, "me", make.age()) is None
@@ -131,19 +131,21 @@ def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
 def test_an_answer_to_the_old_span_waits_to_be_confirmed(make):
     mine = make.reference([1, 16], 17)
     item = make.item(anchor=(16, 18), stale=[make.vote("me", mine)])
-    state = begin(item, "me", ANNOTATOR)
+    state = first_state(item, "me", ANNOTATOR)
     assert (state.source, state.reason) == (AnswerSource.MINE, "for the old span")
     assert state.heads == ((Mention(1, 2, 1),),)
     assert answer(state, item) == make.reference(1)
-    assert begin(item, "you", ANNOTATOR).source is AnswerSource.EMPTY
+    assert first_state(item, "you", ANNOTATOR).source is AnswerSource.EMPTY
 
 
 def test_a_draft_comes_before_everything_and_is_not_touched_yet(make):
     item = make.item(votes=[make.vote("me", make.age())])
-    state = act(begin(item, "me", ANNOTATOR), item, "kind.year").state
+    state = act(first_state(item, "me", ANNOTATOR), item, "kind.year").state
     state = act(state, item, "cursor.next_turn").state
     assert state.touched
-    again = begin(replace(item, draft=make.item(draft=dump(state)).draft), "me", ANNOTATOR)
+    again = first_state(
+        replace(item, draft=make.item(draft=dump(state)).draft), "me", ANNOTATOR
+    )
     assert (again.kind, again.cursor, again.source) == (Kind.YEAR, 28, AnswerSource.DRAFT)
     assert again.reason == "from saved"
     assert not again.touched
@@ -152,7 +154,7 @@ def test_a_draft_comes_before_everything_and_is_not_touched_yet(make):
 
 def test_a_draft_keeps_an_unfinished_span_hints_and_review(make):
     item = make.item(scores={1: 0.5, 5: 0.2})
-    state = begin(item, "me", ANNOTATOR)
+    state = first_state(item, "me", ANNOTATOR)
     span = act(act(state, item, "cursor.next_turn").state, item, "span.grow").state
     span = act(span, item, "cursor.right").state
     hints = act(state, item, "hint.start").state
@@ -161,7 +163,9 @@ def test_a_draft_keeps_an_unfinished_span_hints_and_review(make):
     review = act(picked.state, item, "mentions.all").state
     sort = act(state, item, "kind.other").state
     for begun in (span, hints, review, sort):
-        again = begin(make.item(draft=dump(begun), scores={1: 0.5, 5: 0.2}), "me", ANNOTATOR)
+        again = first_state(
+            make.item(draft=dump(begun), scores={1: 0.5, 5: 0.2}), "me", ANNOTATOR
+        )
         assert (again.span, again.pending, again.hints) == (
             begun.span,
             begun.pending,
@@ -200,10 +204,10 @@ def test_a_draft_keeps_an_unfinished_span_hints_and_review(make):
 )
 def test_a_draft_that_does_not_fit_is_refused_with_a_sentence_and_passed_over(make, change):
     item = make.item(votes=[make.vote("me", make.age())])
-    body = json.dumps(json.loads(dump(begin(item, "me", ANNOTATOR))) | change)
+    body = json.dumps(json.loads(dump(first_state(item, "me", ANNOTATOR))) | change)
     with pytest.raises(DraftError, match=r"start afresh\.$"):
         load(body, item)
-    state = begin(replace(item, draft=make.item(draft=body).draft), "me", ANNOTATOR)
+    state = first_state(replace(item, draft=make.item(draft=body).draft), "me", ANNOTATOR)
     assert (state.kind, state.source) == (Kind.AGE, AnswerSource.MINE)
     assert state.reason.startswith("saved; The draft ")
 
@@ -216,7 +220,7 @@ def test_a_draft_that_is_no_draft_is_refused(make, body):
 
 def test_a_draft_whose_head_the_number_has_swallowed_loses_that_head(make):
     before = make.item()
-    state = begin(before, "me", ANNOTATOR)
+    state = first_state(before, "me", ANNOTATOR)
     for token in (17, 1):
         state = act(replace(state, cursor=token), before, "head.toggle").state
     state = act(replace(state, comment="x"), before, "hint.start").state
@@ -261,7 +265,7 @@ def test_blinded_items_hide_names_and_mix_the_order_the_same_way_each_time(make)
 
 def test_a_comment_alone_makes_a_draft(make):
     item = make.item()
-    state = set_comment(begin(item, "me", ANNOTATOR), item, "  why? \ud800 ").state
+    state = set_comment(first_state(item, "me", ANNOTATOR), item, "  why? \ud800 ").state
     assert (state.comment, state.touched) == ("why? ?", True)
     assert load(dump(state), item) == state
     assert not set_comment(state, item, " ").state.touched
@@ -283,4 +287,4 @@ def test_an_adopted_reference_of_several_mentions_keeps_their_origins(make):
         ]
     )
     item = make.item(votes=[make.vote("me", given)])
-    assert answer(begin(item, "me", ANNOTATOR), item) == given
+    assert answer(first_state(item, "me", ANNOTATOR), item) == given

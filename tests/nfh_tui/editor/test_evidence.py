@@ -11,11 +11,11 @@ from nfh_db.records import CompetenceWeight, FlagMark, FlagName, Gold, HistoryLi
 from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
 from nfh_tui.display_figures import bar
 from nfh_tui.display_text import width_of
-from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.editor.commands import act, first_state, move_to
 from nfh_tui.editor.state import EditState, blinded
 from nfh_tui.editor.votes import describe, pattern_words
 from nfh_tui.services.guidelines import guide_of
-from nfh_tui.widgets.evidence_rows import HIDDEN, RowBuilder, best, folded, when
+from nfh_tui.widgets.evidence_rows import HIDDEN, RowBuilder, best, folded, local_time
 
 from .evidence import rows_of, shown
 
@@ -55,11 +55,11 @@ def full(make, monkeypatch):
 
 
 def local(at):
-    return when(f"2024-05-12T{at}:00.000Z")
+    return local_time(f"2024-05-12T{at}:00.000Z")
 
 
 def test_an_adjudicator_sees_everything_the_answers_first(full):
-    state = begin(full, "me", Role.ADJUDICATOR)
+    state = first_state(full, "me", Role.ADJUDICATOR)
     history = [
         HistoryLine("2024-05-12T10:03:00.000Z", "anna", "decide", "gold", "kind", None, '"AGE"')
     ]
@@ -122,7 +122,7 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
 
 
 def test_an_annotator_sees_nothing_of_others(full):
-    rows = shown(full, begin(full, "me", Role.ANNOTATOR), 60)
+    rows = shown(full, first_state(full, "me", Role.ANNOTATOR), 60)
     text = "\n".join(rows)
     assert HIDDEN in text
     for word in ("ann1", "ann3", "anna", "shelter", "Age\n", "◆", "Answers", "old span"):
@@ -145,7 +145,7 @@ def test_blind_evidence_names_nobody_and_tells_nothing_by_which_one_is_known(ful
     history = [HistoryLine("2024", "ann1", "answer", "answer", "kind", "1", "2")]
     hidden = blinded(item)
     for shown_item in (hidden, replace(hidden, competences=item.competences)):
-        state = begin(item, "me", Role.ADJUDICATOR)
+        state = first_state(item, "me", Role.ADJUDICATOR)
         text = "\n".join(shown(shown_item, state, 90, blind=True, history=history))
         for word in ("ann1", "ann2", "ann3", "ann4", "anna", "emil", "right in", "weight"):
             assert word not in text.casefold()
@@ -154,7 +154,7 @@ def test_blind_evidence_names_nobody_and_tells_nothing_by_which_one_is_known(ful
 
 
 def test_blind_evidence_of_an_item_that_is_not_blinded_names_nobody_either(full):
-    state = begin(full, "me", Role.ADJUDICATOR)
+    state = first_state(full, "me", Role.ADJUDICATOR)
     text = "\n".join(shown(full, state, blind=True, history=[]))
     assert "ann" not in text.replace("cannot", "")
     assert " 1 A    Reference tents +1" in text
@@ -162,7 +162,7 @@ def test_blind_evidence_of_an_item_that_is_not_blinded_names_nobody_either(full)
 
 def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
     item = make.item()
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     assert shown(item, state)[:3] == [
         "Answer",
         " ▸ Nothing is chosen yet: press f and",
@@ -182,14 +182,17 @@ def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
     measured = act(state, item, "kind.other").state
     assert " ▸ Which other? n number, c code, m measure," in shown(item, measured)
     noun = replace(
-        begin(item, "me", Role.ADJUDICATOR), kind=Kind.OTHER, sort=Sort.MEASURE, noun="mark"
+        first_state(item, "me", Role.ADJUDICATOR),
+        kind=Kind.OTHER,
+        sort=Sort.MEASURE,
+        noun="mark",
     )
     assert " Other, measure “mark”" in shown(item, noun)
 
 
 def test_what_is_only_asked_has_changed_nothing(make):
     item = make.item()
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     for pending in ("hint.start", "mentions.all"):
         waiting = act(state, item, pending).state
         assert shown(item, waiting)[0] == "Answer"
@@ -209,7 +212,7 @@ def test_what_stands_above_is_not_told_again(make):
     given = replace(make.age(), comment="she says so")
     vote = make.vote("anna", given, Role.ADJUDICATOR, rule_tag="R5", seconds=3)
     item = make.item(votes=[vote], gold=Gold(given, Rule.EXPERT, "anna", None))
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     rows = shown(item, state)
     assert sum("she says so" in row for row in rows) == 1
     reading = shown(item, None)
@@ -251,7 +254,7 @@ def test_hostile_text_is_shown_as_text_and_fits(make, hostile, width, blind):
         scores=dict.fromkeys((0, 8, 9, 10, 11, 12), 0.5),
         flags=[FlagMark(FlagName.ANCHOR, "\x00", "")],
     )
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     history = [HistoryLine(words, words, words, words, words, words, words)]
     text = "".join(shown(item, state, width, blind=blind, history=history))
     assert not any(c in text for c in "\x1b\t\x00\u202e\u200d\u2028\x85\ufe0f\n")
@@ -344,9 +347,9 @@ def test_bars_are_in_eighths_and_best_scores_come_first():
 
 
 def test_times_are_local_and_odd_ones_are_left_as_they_are():
-    assert re.fullmatch(r"2024-05-1[123] \d\d:\d\d", when("2024-05-12T10:03:07.000Z"))
-    assert when("") == ""
-    assert when("yesterday") == "yesterday"
+    assert re.fullmatch(r"2024-05-1[123] \d\d:\d\d", local_time("2024-05-12T10:03:07.000Z"))
+    assert local_time("") == ""
+    assert local_time("yesterday") == "yesterday"
 
 
 def test_a_state_of_nothing_is_shown(make):

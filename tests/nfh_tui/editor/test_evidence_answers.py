@@ -15,9 +15,9 @@ from nfh_models.domain import (
     class_answer,
     compare,
 )
-from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.editor.commands import act, first_state, move_to
 from nfh_tui.editor.votes import lemmas
-from nfh_tui.widgets.evidence_rows import RowBuilder, add_answers, bearing, standing, tally
+from nfh_tui.widgets.evidence_rows import RowBuilder, add_answers, compared, search_terms, tally
 from nfh_tui.widgets.passage_render import lanes
 from nfh_tui.widgets.substitution import adjacent_number, whole_number
 
@@ -138,10 +138,10 @@ def test_the_same_noun_without_a_mention_in_common_is_told_apart(make):
 def test_beside_the_stale_answers_too_a_mention_is_told_apart(make):
     item = make.item()
     against = make.reference(1)
-    assert standing(make.reference(11), against, item)[0].split() == ["≈", "mention"]
-    assert standing(make.reference([1, 11]), against, item)[0].strip() == "="
-    assert standing(make.reference(5), against, item)[0].strip().startswith("≠")
-    assert standing(make.age(), make.age(), item)[0].strip() == "="
+    assert compared(make.reference(11), against, item)[0].split() == ["≈", "mention"]
+    assert compared(make.reference([1, 11]), against, item)[0].strip() == "="
+    assert compared(make.reference(5), against, item)[0].strip().startswith("≠")
+    assert compared(make.age(), make.age(), item)[0].strip() == "="
 
 
 @pytest.mark.parametrize("width", range(16, 80))
@@ -266,7 +266,7 @@ def test_a_number_word_beside_it_is_told_with_the_key_that_takes_it_in(make):
     item = make.item(passage, (3, 4))
     row = " ▸ beside it “hundred”: part of the number? + widens"
     assert row in shown(item, None, 60)
-    assert row in shown(item, begin(item, "me", Role.ANNOTATOR), 60)
+    assert row in shown(item, first_state(item, "me", Role.ANNOTATOR), 60)
     own = make.item(
         passage, (3, 4), siblings=[(3, 4, AnchorState.OPEN), (4, 5, AnchorState.OPEN)]
     )
@@ -288,13 +288,13 @@ def test_other_numbers_with_what_they_are(make):
     for nouns, said in (((1, 22), "[tents, hill]"), (("joke",), "[joke]")):
         told = replace(item, siblings=(first, replace(item.siblings[1], nouns=nouns)))
         assert shown(told, None)[row] == f" ✓ seven t2 Reference {said}"
-        own = shown(told, begin(told, "me", Role.ANNOTATOR))
+        own = shown(told, first_state(told, "me", Role.ANNOTATOR))
         assert not any(said in row for row in own)
 
 
 def test_places_of_the_answers_nouns_show_who_marked_them(make):
     item = make.item(votes=make.three(make.reference(1), make.reference(5), make.reference(1)))
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     state = act(move_to(state, item, 11).state, item, "head.toggle").state
     rows = shown(item, state)
     assert rows[rows.index("Nouns                  * offers their places") + 1 :][:5] == [
@@ -308,7 +308,7 @@ def test_places_of_the_answers_nouns_show_who_marked_them(make):
 
 def test_an_annotators_own_nouns_are_placed_and_nobody_elses(make):
     item = make.item(votes=make.three(make.reference(1), make.reference(5), make.reference(1)))
-    state = begin(item, "me", Role.ANNOTATOR)
+    state = first_state(item, "me", Role.ANNOTATOR)
     state = act(move_to(state, item, 5).state, item, "head.toggle").state
     rows = shown(item, state)
     assert " ₁    t1 the ropes · noun" in rows
@@ -337,7 +337,7 @@ def test_earlier_decisions_are_counted_and_the_nearest_read(make):
         earlier(4, make.reference(1)),
     ]
     item = make.item(votes=make.three(make.reference(1), make.reference(1), make.reference(1)))
-    rows = shown(item, begin(item, "nobody7", Role.ADJUDICATOR), 60, precedents=found)
+    rows = shown(item, first_state(item, "nobody7", Role.ADJUDICATOR), 60, precedents=found)
     start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
     assert rows[start].endswith("P shows all")
     assert rows[start + 1 : start + 5] == [
@@ -354,13 +354,13 @@ def test_earlier_decisions_are_counted_and_the_nearest_read(make):
         rows = shown(item, None, width, precedents=found * 3)
         start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
         assert "" in rows[start + 2 : start + 6], "four lines at most, then other things"
-    own = shown(item, begin(item, "me", Role.ANNOTATOR), 60, precedents=found)
+    own = shown(item, first_state(item, "me", Role.ANNOTATOR), 60, precedents=found)
     assert not any(row.startswith("Earlier") for row in own)
 
 
 def test_precedents_are_looked_for_by_the_answer_edited_else_by_gold(make):
     item = make.item(gold=Gold(make.reference(5), Rule.IMPORTED))
-    empty = begin(make.item(), "me", Role.ADJUDICATOR)
-    assert bearing(item, empty) == ({"rope"}, None)
+    empty = first_state(make.item(), "me", Role.ADJUDICATOR)
+    assert search_terms(item, empty) == ({"rope"}, None)
     marked = act(move_to(empty, item, 1).state, item, "head.toggle").state
-    assert bearing(item, replace(marked, tag="R7")) == ({"tent"}, "R7")
+    assert search_terms(item, replace(marked, tag="R7")) == ({"tent"}, "R7")

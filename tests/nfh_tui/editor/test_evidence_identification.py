@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nfh_db.records import Gold, Identified, Role, Rule
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.editor.commands import act, begin
+from nfh_tui.editor.commands import act, first_state
 from nfh_tui.widgets.evidence_rows import MOST_WEIGHTS, RowBuilder, add_identification
 
 from .conftest import Make
@@ -87,7 +87,7 @@ def test_it_is_held_against_gold_where_nothing_is_edited(item, gold, said, sign)
 def test_it_is_held_against_the_draft_and_never_against_hidden_gold(item, make):
     gold = Gold(class_answer(Kind.NOT_NFH), Rule.EXPERT, "anna")
     known = replace(item, identification=NO_ONE, gold=gold)
-    state = begin(known, "me", Role.ANNOTATOR)
+    state = first_state(known, "me", Role.ANNOTATOR)
     assert "≠" not in identified(shown(known, state))[1]
     state = act(state, known, "kind.not_nfh").state
     assert identified(shown(known, state))[1].endswith("≠ an NFH or none")

@@ -20,6 +20,7 @@ from nfh_tui.display_text import visible, width_of
 from nfh_tui.widgets.substitution import (
     LEAST_BEFORE,
     LEAST_BEHIND,
+    fill,
     free_form,
     is_name,
     is_one,
@@ -27,10 +28,9 @@ from nfh_tui.widgets.substitution import (
     noun_form,
     phrase_start,
     plural_of,
-    reading,
-    sense,
     sentence_of,
     singular_of,
+    word_class,
 )
 
 LEMMAS = {
@@ -78,13 +78,13 @@ def item_of(make):
 def test_a_noun_is_put_behind_the_number_in_the_number_it_asks_for(item_of):
     item = item_of("one", "Our pumps are old|.", "Buy a new one|, please|. Soon|.")
     noun = to(at(item.passage, "pumps"))
-    made = reading(item, noun, 60)
+    made = fill(item, noun, 60)
     assert made.text == "Buy a new one [pump], please."
     assert (made.before, made.number, made.put, made.after) == (
         "Buy a new", "one", "pump", ", please.",
     )  # fmt: skip
     item = item_of("three", "A pump broke|.", "Buy three|.")
-    assert reading(item, to(at(item.passage, "pump")), 60).text == "Buy three [pumps]."
+    assert fill(item, to(at(item.passage, "pump")), 60).text == "Buy three [pumps]."
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_a_noun_is_put_behind_the_number_in_the_number_it_asks_for(item_of):
 def test_several_heads_are_joined_by_their_relation(item_of, relation, text):
     item = item_of("two", "The pump and the hose leak|.", "Take two|.")
     tokens = [at(item.passage, word) for word in ("pump", "hose")]
-    assert reading(item, to(*tokens, relation=relation), 60).text == text
+    assert fill(item, to(*tokens, relation=relation), 60).text == text
 
 
 def test_three_heads_are_a_list(item_of):
     item = item_of("one", "A pen , a cup or a lamp ?", "I have one|.")
     tokens = [at(item.passage, word) for word in ("pen", "cup", "lamp")]
-    assert reading(item, to(*tokens, relation=Relation.OR), 60).put == "pen, cup or lamp"
+    assert fill(item, to(*tokens, relation=Relation.OR), 60).put == "pen, cup or lamp"
 
 
 def test_a_span_goes_in_without_its_article_and_a_long_one_as_its_head(item_of):
@@ -114,8 +114,8 @@ def test_a_span_goes_in_without_its_article_and_a_long_one_as_its_head(item_of):
     def span(start, end):
         return reference_answer([[Mention(start, end, first + 2)]])
 
-    assert reading(item, span(first, first + 3), 60).put == "red onions"
-    assert reading(item, span(first, first + 5), 60).put == "onions"
+    assert fill(item, span(first, first + 3), 60).put == "red onions"
+    assert fill(item, span(first, first + 5), 60).put == "onions"
 
 
 @pytest.mark.parametrize(
@@ -141,27 +141,27 @@ def test_a_span_goes_in_without_its_article_and_a_long_one_as_its_head(item_of):
     ],
 )
 def test_a_class_is_read_in_words_of_its_own(item_of, anchor, answer, text):
-    assert reading(item_of(anchor, f"It was {anchor}|."), answer, 60).text == text
+    assert fill(item_of(anchor, f"It was {anchor}|."), answer, 60).text == text
 
 
 def test_nothing_is_read_of_damaged_words_nor_where_no_head_is_given(item_of):
     item = item_of("one", "It was one|.")
-    assert reading(item, class_answer(Kind.BROKEN), 60) is None
-    assert reading(item, Answer(Kind.NFH), 60) is None
+    assert fill(item, class_answer(Kind.BROKEN), 60) is None
+    assert fill(item, Answer(Kind.NFH), 60) is None
 
 
 def test_of_a_number_that_is_cut_the_whole_is_read(item_of):
     item = item_of("twenty", "She|'s hardly past twenty|-|two|!")
-    assert reading(item, class_answer(Kind.AGE), 60).text == (
+    assert fill(item, class_answer(Kind.AGE), 60).text == (
         "She's hardly past twenty-two [years old]!"
     )
     item = item_of("one", "It was one hundred|.")
-    assert reading(item, class_answer(Kind.PEOPLE), 60).text == "It was one hundred [people]."
+    assert fill(item, class_answer(Kind.PEOPLE), 60).text == "It was one hundred [people]."
 
 
 def test_money_is_read_in_the_nearest_coin_that_is_named(item_of):
     item = item_of("twelve", "Fifty cent for that ? And ten pounds ?", "I paid twelve|.")
-    assert reading(item, class_answer(Kind.CURRENCY), 60).put == "pounds"
+    assert fill(item, class_answer(Kind.CURRENCY), 60).put == "pounds"
 
 
 def test_only_the_sentence_of_the_turn_is_read_clipped_at_whole_words(item_of):
@@ -173,14 +173,14 @@ def test_only_the_sentence_of_the_turn_is_read_clipped_at_whole_words(item_of):
     )
     passage = item.passage
     assert passage.words(*sentence_of(passage, item.anchor)).startswith("It's true")
-    whole = reading(item, class_answer(Kind.UNKNOWN), 200).text
+    whole = fill(item, class_answer(Kind.UNKNOWN), 200).text
     assert whole == (
         "It's true that I haven't seen one [?], ever, in all of this long and rainy summer!"
     )
-    clipped = reading(item, class_answer(Kind.UNKNOWN), 40)
+    clipped = fill(item, class_answer(Kind.UNKNOWN), 40)
     assert clipped.text == "… true that I haven't seen one [?], ever, …"
     for room in range(60):
-        made = reading(item, class_answer(Kind.UNKNOWN), room)
+        made = fill(item, class_answer(Kind.UNKNOWN), room)
         assert not made.before.startswith("… n't")
         assert "one [?]" in made.text
 
@@ -192,7 +192,7 @@ def test_hostile_text_is_read_in_about_the_room_there_is(make, hostile, room, an
     head = seed % len(passage.tokens)
     if head == anchor:
         return
-    made = reading(item, to(head), room)
+    made = fill(item, to(head), room)
     longest = width_of(visible(f"{made.number} [{made.put}]"))
     least = longest + LEAST_BEFORE + LEAST_BEHIND
     assert width_of(visible(made.text)) <= max(room, least) + 8
@@ -270,13 +270,13 @@ def test_modifiers_and_what_a_word_seems_to_be(make, said, word, phrase, what):
     token = at(passage, word)
     item = make.item(passage, (len(passage.tokens) - 1, len(passage.tokens)))
     assert passage.words(phrase_start(passage, token), token + 1) == phrase
-    assert sense(item, token) == what
+    assert word_class(item, token) == what
 
 
 def test_a_model_that_chose_its_candidates_tells_which_are_nouns(make):
     passage = passage_of("Fresh onions cost more and grow well here|.")
     item = make.item(passage, (8, 9), scores={1: 0.5})
-    assert sense(item, 1) == "noun"
-    assert sense(item, 5) == "no noun?"
+    assert word_class(item, 1) == "noun"
+    assert word_class(item, 5) == "no noun?"
     told_of_all = make.item(passage, (8, 9), scores=dict.fromkeys(range(8), 0.5))
-    assert sense(told_of_all, 1) == ""
+    assert word_class(told_of_all, 1) == ""

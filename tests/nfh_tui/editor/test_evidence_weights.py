@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import MODEL, CompetenceWeight, Role
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.editor.commands import begin
+from nfh_tui.editor.commands import first_state
 from nfh_tui.editor.state import blinded, without_names
 from nfh_tui.editor.votes import after_deciding, proposal, weight
 from nfh_tui.widgets.evidence_rows import answer_words
@@ -80,7 +80,7 @@ def test_a_model_and_one_who_only_says_nfh_have_no_part_in_it(make):
 
 def test_the_reason_tells_the_weight_but_not_where_names_are_hidden(split):
     item = known(split, ann1=0.3, ann2=0.3, ann3=0.95)
-    state = begin(item, "nobody7", Role.ADJUDICATOR)
+    state = first_state(item, "nobody7", Role.ADJUDICATOR)
     assert state.reason == "1 of 3, weight 0.66"
     assert "1 of 3, weight 0.66" in shown(item, state, 60)[0]
     assert " right in 1: 30 % · 2: 30 % · 3: 95 %" in shown(item, state, 60)
@@ -95,7 +95,7 @@ def test_the_reason_tells_the_weight_but_not_where_names_are_hidden(split):
 
 
 def test_what_is_said_after_deciding_tells_no_weight(split, monkeypatch):
-    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: True)
+    monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda item, me: True)
     item = known(split, ann1=0.3, ann2=0.3, ann3=0.95)
     said = after_deciding(item, "me", split.votes[2].answer)
     assert "(1 of 3)" in said

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import AnchorState, Role
 from nfh_models.domain import Answer, Kind, Mention, Origin, Relation, reference_answer
-from nfh_tui.editor.commands import act, begin, key, prompt
+from nfh_tui.editor.commands import act, first_state, key, prompt
 from nfh_tui.editor.state import Pending, answer
 
 ADDED, REMOVED = Origin.ADDED, Origin.REMOVED
@@ -53,13 +53,13 @@ def test_what_cannot_be_a_head_is_refused(item, fresh, token, why):
 @pytest.mark.parametrize("word", ["%", "€", "5", "[red]", "猫", "m", "🐈"])
 def test_signs_and_odd_words_can_be_heads(make, word, do):
     item = make.item(make.passage([("A", f"a {word} or one")]), anchor=(3, 4))
-    state = do(item, begin(item, "me", Role.ANNOTATOR), "to:1", "head.toggle").state
+    state = do(item, first_state(item, "me", Role.ANNOTATOR), "to:1", "head.toggle").state
     assert state.heads == ((one(1),),)
 
 
 def test_advice_on_pronouns_and_other_numbers(make, do):
     item = make.item(siblings=[(26, 27, AnchorState.OPEN)])
-    state = begin(item, "me", Role.ANNOTATOR)
+    state = first_state(item, "me", Role.ANNOTATOR)
     pronoun = do(item, state, "to:31", "head.toggle")
     assert pronoun.say == "“them” only stands for a noun: mark that noun, if it is there."
     assert pronoun.state.heads == ((one(31),),)
@@ -96,7 +96,7 @@ def test_a_relation_needs_two_heads_and_two_heads_need_a_relation(item, fresh, d
 
 def test_an_unstated_relation_of_an_import_is_asked_for(make):
     item = make.item(votes=[make.vote("me", make.reference(1, 5))])
-    state = begin(item, "me", Role.ANNOTATOR)
+    state = first_state(item, "me", Role.ANNOTATOR)
     assert state.relation is Relation.UNSTATED
     assert isinstance(answer(state, item), str)
     assert isinstance(answer(act(state, item, "relation.or").state, item), Answer)
@@ -144,7 +144,7 @@ def test_the_moving_end_of_a_span_may_pass_the_other(item, fresh, do):
 def test_the_head_of_a_span(make, words, head, do):
     count = len(words.split())
     item = make.item(make.passage([("A", f"{words} or one")]), anchor=(count + 1, count + 2))
-    state = begin(item, "me", Role.ANNOTATOR)
+    state = first_state(item, "me", Role.ANNOTATOR)
     state = do(item, state, "to:0", "span.grow", f"to:{count - 1}", "head.toggle").state
     assert state.heads == ((Mention(0, count, head),),)
 

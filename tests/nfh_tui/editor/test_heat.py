@@ -10,7 +10,7 @@ from textual.color import Color
 from nfh_db.records import Prediction
 from nfh_models.domain import IMPLICIT_KINDS
 from nfh_tui.display_text import width_of
-from nfh_tui.textual_support import hues
+from nfh_tui.textual_support import heat_styles
 from nfh_tui.widgets.passage_render import (
     LEAST,
     NO_MODEL,
@@ -168,11 +168,11 @@ def test_the_lines_below_are_cut_to_the_width(two, width):
 
 
 def test_hues_rise_from_the_background_and_the_terminals_own_rise_in_weight():
-    made = hues(Color.parse("#ff0000"), Color.parse("#000000"))
+    made = heat_styles(Color.parse("#ff0000"), Color.parse("#000000"))
     reds = [style.bgcolor.triplet.red for style in made]
     assert reds == sorted(set(reds))
     assert reds[0] > 0
-    own = hues(Color.parse("ansi_red"), Color.parse("ansi_default"))
+    own = heat_styles(Color.parse("ansi_red"), Color.parse("ansi_default"))
     assert not any(style.bgcolor for style in own)
     assert [(s.color.number, s.bold, s.reverse) for s in own] == [
         *[(1, False, False)] * 4,

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import AnchorState, Gold, Role, Rule, Sibling
 from nfh_models.domain import Anchor, Kind, Origin, Passage, Token, Turn
-from nfh_tui.editor.commands import act, begin
+from nfh_tui.editor.commands import act, first_state
 from nfh_tui.editor.state import EditState, blinded
 from nfh_tui.widgets.passage_render import window
 
@@ -14,7 +14,7 @@ from .painting import laid_out, lines, looks, marked, runs
 
 
 def cleared(item):
-    return act(begin(item, "me", Role.ADJUDICATOR), item, "clear").state
+    return act(first_state(item, "me", Role.ADJUDICATOR), item, "clear").state
 
 
 def sign_looks(item, state, sign):
@@ -34,7 +34,7 @@ def test_every_word_that_an_annotator_marked_has_the_sign_of_the_lane(make):
         assert lines(item, state)[-1] == "        a rope³ ."
     taken = act(cleared(item), item, "adopt.1").state
     assert lines(item, taken)[0].startswith("1 Nora  My ₁tents¹² leak and the ")
-    hidden = "".join(lines(item, begin(item, "me", Role.ANNOTATOR)))
+    hidden = "".join(lines(item, first_state(item, "me", Role.ANNOTATOR)))
     assert not set("¹²³◆") & set(hidden)
     assert "".join(lines(make.item(), None)).split() == hidden.split()
 
@@ -109,7 +109,7 @@ def test_gold_has_its_sign_where_the_answer_has_not_the_same_head(make):
     assert "My ◆tents leak" in lines(item, cleared(item))[0]
     assert "My ₁tents leak" in lines(item, marked(item, 11))[0]
     assert looks(item, cleared(item), "tents") == ("gold",)
-    assert "◆" not in "".join(lines(item, begin(item, "me", Role.ANNOTATOR)))
+    assert "◆" not in "".join(lines(item, first_state(item, "me", Role.ANNOTATOR)))
 
 
 def test_nothing_is_kept_free_before_a_comma_and_a_head_does_not_stick_to_the_word_before(make):
@@ -120,7 +120,7 @@ def test_nothing_is_kept_free_before_a_comma_and_a_head_does_not_stick_to_the_wo
         gold=Gold(answer, Rule.EXPERT),
         votes=[make.vote("ann1", answer), make.vote("ann2", answer)],
     )
-    for state in (begin(item, "me", Role.ADJUDICATOR), cleared(item), None):
+    for state in (first_state(item, "me", Role.ADJUDICATOR), cleared(item), None):
         sign = "₁" if state is not None and state.heads else "◆"
         assert lines(item, state) == [f"1 A  the {sign}pothole¹², sister . ▸one◂"]
 
@@ -130,9 +130,9 @@ def test_the_room_of_the_heads_begun_with_stays_while_one_edits(make):
     item = next(
         one
         for one in (make.item(votes=votes, public_id=f"{n:032}") for n in range(9))
-        if begin(one, "me", Role.ADJUDICATOR).heads
+        if first_state(one, "me", Role.ADJUDICATOR).heads
     )
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     assert lines(item, state)[0].startswith("1 Nora  My ₁tents¹²³ leak and the ropes are")
     other = act(state, item, "clear").state
     assert laid_out(item, other) == laid_out(item, state)

@@ -9,9 +9,9 @@ from nfh_tui.editor.commands import (
     MORE,
     MOST_WORDS,
     act,
-    begin,
     candidates,
     dump,
+    first_state,
     key,
     labels,
     load,
@@ -42,8 +42,8 @@ def test_letters_start_with_the_nearest_noun_before(item, fresh, do):
 def test_an_adjudicators_letters_follow_the_model_and_an_annotators_do_not(make):
     item = make.item(scores={1: 0.2, 11: 0.1, 29: 0.7, 16: 0.9})
     assert candidates(item) == candidates(item, Role.ADJUDICATOR) == (1, 11, 29)
-    wise = act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state
-    blind = act(begin(item, "me", Role.ANNOTATOR), item, "hint.start").state
+    wise = act(first_state(item, "me", Role.ADJUDICATOR), item, "hint.start").state
+    blind = act(first_state(item, "me", Role.ANNOTATOR), item, "hint.start").state
     assert dict(wise.hints) == {29: "j", 1: "d", 11: "k"}
     assert dict(blind.hints) == {11: "j", 1: "d", 29: "k"}
 
@@ -61,7 +61,7 @@ def test_labels_are_all_different_and_none_begins_another(count):
 def test_two_letters_narrow_and_backspace_widens(make, do):
     words = " ".join(f"noun{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(60))
     item = make.item(make.passage([("A", f"{words} one")]), anchor=(60, 61))
-    waiting = do(item, begin(item, "me", Role.ANNOTATOR), "hint.start").state
+    waiting = do(item, first_state(item, "me", Role.ANNOTATOR), "hint.start").state
     token, label = next(hint for hint in waiting.hints if len(hint[1]) == 2)
     half = do(item, waiting, f"key:{label[0].upper()}").state
     assert half.typed == label[0]
@@ -74,7 +74,7 @@ def test_two_letters_narrow_and_backspace_widens(make, do):
 def test_in_a_long_passage_only_the_best_candidates_get_letters(make, do):
     words = "tents " * 400 + "one"
     item = make.item(make.passage([("A", words)]), anchor=(400, 401))
-    waiting = do(item, begin(item, "me", Role.ANNOTATOR), "hint.start").state
+    waiting = do(item, first_state(item, "me", Role.ANNOTATOR), "hint.start").state
     assert [token for token, _ in waiting.hints] == list(range(250, 400))
     assert sum(len(label) == 1 for _, label in waiting.hints) == 19
 
@@ -99,10 +99,14 @@ def test_a_second_f_goes_to_all_words_and_a_third_back(item, fresh, do):
 
 def test_in_a_long_passage_the_words_around_the_cursor_have_letters(make, do):
     item = make.item(make.passage([("A", "of tent " * 650 + "one")]), anchor=(1300, 1301))
-    state = do(item, begin(item, "me", Role.ANNOTATOR), "to:200", "hint.start", "key:f").state
+    state = do(
+        item, first_state(item, "me", Role.ANNOTATOR), "to:200", "hint.start", "key:f"
+    ).state
     tokens = [token for token, _ in state.hints]
     assert (len(tokens), min(tokens), max(tokens)) == (MOST_WORDS, 0, MOST_WORDS - 1)
-    far = do(item, begin(item, "me", Role.ANNOTATOR), "to:700", "hint.start", "key:f").state
+    far = do(
+        item, first_state(item, "me", Role.ANNOTATOR), "to:700", "hint.start", "key:f"
+    ).state
     assert {token for token, _ in far.hints} == set(range(388, 1013))
 
 
@@ -112,7 +116,9 @@ def test_a_model_that_scores_every_word_does_not_make_every_word_a_noun(make):
     nouns = (1, 2, 5, 11, 15, 19, 22, 29, 38, 41)
     assert candidates(item) == nouns
     assert candidates(item, Role.ADJUDICATOR) == tuple(sorted({*nouns, 3, 14, 34}))
-    letters = dict(act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state.hints)
+    letters = dict(
+        act(first_state(item, "me", Role.ADJUDICATOR), item, "hint.start").state.hints
+    )
     assert (letters[3], letters[5], letters[14]) == ("j", "d", "k")
 
 

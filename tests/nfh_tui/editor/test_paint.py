@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import Role
 from nfh_models.domain import Mention, Origin
-from nfh_tui.editor.commands import act, begin, key, move_to
+from nfh_tui.editor.commands import act, first_state, key, move_to
 from nfh_tui.editor.state import EditState, Pending
 from nfh_tui.widgets.passage_render import Warmth, changed, marks
 
@@ -68,7 +68,7 @@ def test_the_mention_in_question_has_a_question_mark(make):
 
 def test_hint_letters_stand_before_words_or_over_their_beginning(make):
     item = make.item(scores={1: 0.9, 5: 0.2, 11: 0.5})
-    state = act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state
+    state = act(first_state(item, "me", Role.ADJUDICATOR), item, "hint.start").state
     drawn = lines(item, state)
     assert drawn[0] == "1 Nora  Myjtents leak and thekropes are gone , the good"
     assert drawn[1] == "       dtents too ."
@@ -104,7 +104,7 @@ def test_right_to_left_words_are_isolated_each(make):
 
 def test_only_changed_words_are_drawn_anew(make):
     item = make.item()
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     before = marks(item, state)
     assert changed(before, before) == set()
     assert changed(before, marks(item, move_to(state, item, 20).state)) == {16, 20}

@@ -8,8 +8,8 @@ from nfh_models.domain import Answer, Kind, Origin, Relation, Sort, class_answer
 from nfh_tui.editor.commands import (
     ACTIONS,
     act,
-    begin,
     dump,
+    first_state,
     key,
     load,
     move_to,
@@ -76,7 +76,7 @@ def test_any_keys_leave_an_answer_or_a_sentence(make, data, role, scored):
         make.vote("ann3", class_answer(Kind.OTHER, Sort.MEASURE, "km/h")),
     ]
     item = make.item(votes=votes, scores={1: 0.5, 5: 0.1, 41: 0.7} if scored else None)
-    state = begin(item, "ann1", role)
+    state = first_state(item, "ann1", role)
     for step in data.draw(st.lists(STEPS, max_size=25)):
         state = stepped(item, state, step)
         check(item, state)
@@ -90,7 +90,7 @@ def test_any_keys_on_hostile_text(make, hostile, data):
     passage = hostile(" ")
     anchor = data.draw(st.integers(0, len(passage.tokens) - 1))
     item = make.item(passage, anchor=(anchor, anchor + 1))
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     for step in data.draw(st.lists(STEPS, max_size=15)):
         state = stepped(item, state, step)
         check(item, state)

@@ -4,7 +4,7 @@ import pytest
 
 from nfh_models.domain import Anchor, Kind, Mention, class_answer, reference_answer
 from nfh_tui.widgets.evidence_rows import RowBuilder, fitted, sentence_parts
-from nfh_tui.widgets.substitution import reading, sentence_of, tidy
+from nfh_tui.widgets.substitution import fill, sentence_of, untokenized
 
 from .test_evidence_readings import at, passage_of
 
@@ -20,9 +20,9 @@ def read(make):
         token = at(passage, anchor)
         item = make.item(passage, (token, token + 1))
         if isinstance(answer, Kind):
-            return reading(item, class_answer(answer), room)
+            return fill(item, class_answer(answer), room)
         tokens = [at(passage, word) for word in answer.split()]
-        return reading(item, reference_answer([[Mention(t, t + 1, t)] for t in tokens]), room)
+        return fill(item, reference_answer([[Mention(t, t + 1, t)] for t in tokens]), room)
 
     return made
 
@@ -124,4 +124,4 @@ def test_a_sentence_ends_with_what_closes_it(said, sentence):
     ],
 )
 def test_blanks_of_files_of_tokens_are_left_out(files, written):
-    assert tidy(files) == written
+    assert untokenized(files) == written

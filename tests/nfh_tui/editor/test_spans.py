@@ -4,7 +4,7 @@ import pytest
 
 from nfh_db.records import Role
 from nfh_models.domain import Mention
-from nfh_tui.editor.commands import begin, prompt
+from nfh_tui.editor.commands import first_state, prompt
 
 
 def test_a_span_shrinks_at_the_end_that_moves(item, fresh, do):
@@ -54,5 +54,7 @@ def test_a_word_behind_to_may_be_a_verb(make, do):
     item = make.item(
         make.passage([("A", "We have a tent . They like to tent , one .")]), (10, 11)
     )
-    state = do(item, begin(item, "me", Role.ANNOTATOR), "to:3", "head.toggle", "mentions.all")
+    state = do(
+        item, first_state(item, "me", Role.ANNOTATOR), "to:3", "head.toggle", "mentions.all"
+    )
     assert "“tent” t1 verb?" in (prompt(state.state) or "")

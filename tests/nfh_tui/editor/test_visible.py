@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nfh_tui.display_text import clip, glyphs, is_plain, isolated, visible, width_of
+from nfh_tui.display_text import clip, glyphs, is_plain, isolate, visible, width_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 
@@ -74,9 +74,9 @@ def test_clipping_never_halves_a_wide_sign_or_parts_an_accent():
 
 
 def test_right_to_left_words_are_isolated_and_others_left_alone():
-    assert isolated("plain é 日本") == "plain é 日本"
-    assert isolated("שלום") == "\u2066שלום\u2069"
-    assert cell_len(isolated("שלום")) == 4
+    assert isolate("plain é 日本") == "plain é 日本"
+    assert isolate("שלום") == "\u2066שלום\u2069"
+    assert cell_len(isolate("שלום")) == 4
 
 
 def test_plain_text_is_recognised():

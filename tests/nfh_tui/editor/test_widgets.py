@@ -8,7 +8,7 @@ from textual.containers import Horizontal
 
 from nfh_db.records import AnchorState, Gold, Role, Rule
 from nfh_models.domain import Relation
-from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.editor.commands import act, first_state, move_to
 from nfh_tui.widgets.evidence import EvidenceView
 from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import Heat
@@ -71,7 +71,7 @@ def busy(make):
         scores={1: 0.9, 5: 0.3, 11: 0.5, 29: 0.1},
         siblings=[(26, 27, AnchorState.DECIDED), (16, 17, AnchorState.OPEN)],
     )
-    state = begin(item, "me", Role.ADJUDICATOR)
+    state = first_state(item, "me", Role.ADJUDICATOR)
     states = [None, state]
     for action in ("hint.start", "mentions.all", "kind.other", "span.grow", "clear"):
         states.append(act(state, item, action).state)
@@ -145,7 +145,7 @@ async def test_the_panes_show_the_words_and_the_evidence(busy):
 async def test_the_number_comes_into_view_and_the_cursor_stays_there(long):
     app = Panes()
     async with app.run_test(size=(80, 24)) as pilot:
-        state = begin(long, "me", Role.ADJUDICATOR)
+        state = first_state(long, "me", Role.ADJUDICATOR)
         app.show(long, state)
         await pilot.pause()
         assert any("▸" in line for line in text(app.passage))
@@ -162,8 +162,8 @@ async def test_the_number_comes_into_view_and_the_cursor_stays_there(long):
 async def test_the_last_line_can_be_seen_above_the_foot(long):
     app = Panes()
     async with app.run_test(size=(80, 24)) as pilot:
-        state = move_to(begin(long, "me", Role.ADJUDICATOR), long, 359).state
-        app.show(long, begin(long, "me", Role.ADJUDICATOR))
+        state = move_to(first_state(long, "me", Role.ADJUDICATOR), long, 359).state
+        app.show(long, first_state(long, "me", Role.ADJUDICATOR))
         app.show(long, state)
         await pilot.pause()
         shown = text(app.passage)
@@ -174,7 +174,7 @@ async def test_the_last_line_can_be_seen_above_the_foot(long):
 async def test_heads_scrolled_away_are_named_at_the_foot(long):
     app = Panes()
     async with app.run_test(size=(80, 24)) as pilot:
-        state = begin(long, "me", Role.ADJUDICATOR)
+        state = first_state(long, "me", Role.ADJUDICATOR)
         state = act(move_to(state, long, 2).state, long, "head.toggle").state
         app.show(long, state)
         await pilot.pause()
@@ -187,7 +187,7 @@ async def test_heads_scrolled_away_are_named_at_the_foot(long):
 async def test_lines_stay_where_they_were_scrolled_until_the_cursor_moves(long):
     app = Panes()
     async with app.run_test(size=(80, 24)) as pilot:
-        state = begin(long, "me", Role.ADJUDICATOR)
+        state = first_state(long, "me", Role.ADJUDICATOR)
         app.show(long, state)
         await pilot.pause()
         app.passage.scroll_to(y=0, animate=False)
@@ -233,7 +233,7 @@ async def test_a_click_tells_the_word(busy, long):
 async def test_another_size_breaks_lines_anew_and_another_theme_recolours(long):
     app = Panes()
     async with app.run_test(size=(120, 40)) as pilot:
-        app.show(long, begin(long, "me", Role.ADJUDICATOR))
+        app.show(long, first_state(long, "me", Role.ADJUDICATOR))
         await pilot.pause()
         before = app.passage.render_line(0)
         wide = app.passage._plan.width

@@ -14,7 +14,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind
 from nfh_tui.cli.main import commands
 from nfh_tui.services.guidelines import first_text
-from nfh_tui.services.guidelines_report import harmless
+from nfh_tui.services.guidelines_report import escape
 from tests.nfh_tui.workbench.conftest import PASSAGES
 
 
@@ -184,7 +184,7 @@ def test_a_query_chooses_the_items(call) -> None:
      "`code` <b> &amp; &#27;", "a | b", "~~x~~ ![i](u) [^1]", "\\", "=== ---"],
 )  # fmt: skip
 def test_harmless_text_reads_as_it_is(text: str) -> None:
-    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(harmless(text))
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(escape(text))
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     children = tokens[1].children or []
     assert {child.type for child in children} == {"text"}

@@ -9,7 +9,7 @@ from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Exposure, Role, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.editor.commands import begin, dump, load
+from nfh_tui.editor.commands import dump, first_state, load
 from nfh_tui.screens.dialogs import ChooseDialog
 from nfh_tui.services.guidelines import first_text, rules_of
 from nfh_tui.workbench.completion import RuleChooser
@@ -141,7 +141,7 @@ def tag(path: Path, place: int, rule: str) -> None:
 
 def test_old_drafts_have_no_tag_and_are_read(read: Callable[..., AnchorItem]) -> None:
     item = read(1)
-    body = dump(begin(item, "edith", Role.ADJUDICATOR))
+    body = dump(first_state(item, "edith", Role.ADJUDICATOR))
     assert load(body, item).tag is None
     without = body.replace(',"tag":null', "")
     assert "tag" not in without

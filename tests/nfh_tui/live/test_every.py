@@ -13,11 +13,11 @@ from nfh_db.jobs import Job, JobState
 from nfh_db.records import FlagName, Role
 from nfh_db.store import Store
 from nfh_tui.jobs.descriptions import claimable
-from nfh_tui.jobs.training import asked, queue_due, set_every, stop_every, told
+from nfh_tui.jobs.training import new_job, queue_due, schedule_line, set_every, stop_every
 
 pytestmark = pytest.mark.usefixtures("ticking", "enough")
 
-LINEAR = asked("resolution", "linear", words=("seed=3",), query="split:dev")
+LINEAR = new_job("resolution", "linear", words=("seed=3",), query="split:dev")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_the_number_is_reached_and_one_job_queued_as_it_was_set(store, ids, deci
     set_every(store, 3, LINEAR)
     decide(*ids[:2])
     assert queue_due(store) == ()
-    assert told(store.retraining.all()[0]) == (
+    assert schedule_line(store.retraining.all()[0]) == (
         "resolution (linear) is retrained after every 3 decisions: 2 so far"
     )
     decide(ids[2])
@@ -73,7 +73,7 @@ def test_where_none_was_trained_it_counts_from_when_it_was_set(store, ids, decid
 
 
 def trained(store: Store, number: int = 1) -> None:
-    store.jobs.add(asked("resolution", "linear"))
+    store.jobs.add(new_job("resolution", "linear"))
     store.jobs.claim(claimable())
     store.jobs.end(number, JobState.DONE)
 
@@ -102,16 +102,16 @@ def test_what_was_counted_stays_when_another_number_is_set(store, ids, decide):
 def test_what_holds_it_back_is_said(store, ids, decide):
     set_every(store, 1, LINEAR)
     decide(ids[0])
-    assert told(store.retraining.all()[0]).endswith(": due now")
+    assert schedule_line(store.retraining.all()[0]).endswith(": due now")
     queue_due(store)
     store.jobs.claim(claimable())
     decide(ids[1])
-    assert told(store.retraining.all()[0]) == (
+    assert schedule_line(store.retraining.all()[0]) == (
         "resolution (linear) is retrained after every decision: due, and queued once job 1 "
         "has ended"
     )
     store.jobs.end(1, JobState.FAILED, "too few")
-    assert told(store.retraining.all()[0]).endswith(": due now")
+    assert schedule_line(store.retraining.all()[0]).endswith(": due now")
 
 
 def test_an_anchor_counts_once_and_votes_and_what_is_taken_back_do_not(store, ids, decide):
@@ -149,7 +149,7 @@ def test_no_second_one_is_queued_while_one_waits_or_runs(store, ids, decide):
 def test_a_training_that_somebody_asked_for_starts_the_count_again(store, ids, decide):
     set_every(store, 3, LINEAR)
     decide(*ids[:2])
-    store.jobs.add(asked("resolution", "bilstm"))
+    store.jobs.add(new_job("resolution", "bilstm"))
     store.jobs.claim(claimable())
     assert store.retraining.all()[0].count == 0
     store.jobs.end(1, JobState.DONE)
@@ -163,7 +163,7 @@ def test_a_training_that_somebody_asked_for_starts_the_count_again(store, ids, d
 def test_one_of_another_task_does_not(store, ids, decide):
     set_every(store, 2, LINEAR)
     decide(ids[0])
-    store.jobs.add(asked("identification", "svm"))
+    store.jobs.add(new_job("identification", "svm"))
     store.jobs.claim(claimable())
     decide(ids[1])
     assert queue_due(store) == (2,)
@@ -171,7 +171,7 @@ def test_one_of_another_task_does_not(store, ids, decide):
 
 def test_a_clock_that_is_set_back_keeps_no_training_waiting(store, ids, decide, monkeypatch):
     set_every(store, 2, LINEAR)
-    store.jobs.add(asked("resolution", "linear"))
+    store.jobs.add(new_job("resolution", "linear"))
     store.jobs.claim(claimable())
     queue_due(store)  # as each workbench does every second
     store.jobs.end(1, JobState.DONE)
@@ -191,8 +191,8 @@ def test_two_who_look_at_one_time_queue_one(database, ids, decide):
 
 def test_it_is_set_anew_for_each_task_and_stopped(store):
     set_every(store, 2, LINEAR)
-    set_every(store, 5, asked("identification", "svm"))
-    set_every(store, 9, asked("resolution", "linear"))
+    set_every(store, 5, new_job("identification", "svm"))
+    set_every(store, 9, new_job("resolution", "linear"))
     assert {one.task: one.number for one in store.retraining.all()} == {
         "identification": 5,
         "resolution": 9,

@@ -7,9 +7,9 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_tui.jobs import training
 from nfh_tui.jobs.descriptions import claimable
-from nfh_tui.jobs.training import all_told, asked, queue_due, replaced, set_every
+from nfh_tui.jobs.training import all_told, new_job, queue_due, replaced, set_every
 
-LINEAR = asked("resolution", "linear")
+LINEAR = new_job("resolution", "linear")
 
 
 @pytest.fixture
@@ -43,6 +43,6 @@ def test_one_that_failed_is_not_repeated_before_others_are_decided(store, ids, d
 def test_what_another_recipe_takes_the_place_of_is_given_back(store):
     assert set_every(store, 5, LINEAR) is None
     assert set_every(store, 7, LINEAR) is None
-    before = set_every(store, 9, asked("resolution", "encoder"))
+    before = set_every(store, 9, new_job("resolution", "encoder"))
     assert before is not None
     assert replaced(before) == "in place of linear after every 7"

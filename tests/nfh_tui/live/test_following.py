@@ -11,12 +11,12 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_tui.client import by
 from nfh_tui.jobs.descriptions import claimable
-from nfh_tui.jobs.training import asked, set_every
+from nfh_tui.jobs.training import new_job, set_every
 from nfh_tui.services.predictor_client import PredictorState
 from nfh_tui.workbench import background
 from tests.nfh_tui.workbench.test_predictions import Predictor
 
-LINEAR = asked("resolution", "linear")
+LINEAR = new_job("resolution", "linear")
 BETTER = "right on 2.1 points more of 1,000 items (0.4 to 3.9)"
 
 

@@ -23,7 +23,7 @@ from nfh_db.models import NewModel
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of
-from nfh_tui.jobs.training import asked, set_every
+from nfh_tui.jobs.training import new_job, set_every
 from nfh_tui.services.models import models_folder, stored_path
 from tests.nfh_models.parsing.tiny_small import write_small
 from tests.nfh_tui.retrain.conftest import add, path  # noqa: F401
@@ -114,7 +114,7 @@ def test_decisions_have_a_model_trained_and_it_is_told_what_became_of_it(
     # Set by the same installation: what somebody else set queues nothing.
     monkeypatch.setenv("XDG_DATA_HOME", terminal._variables()["XDG_DATA_HOME"])
     with Store.open(database) as store:
-        set_every(store, 2, asked("resolution", "encoder", words=(f"base={base}", *FAST)))
+        set_every(store, 2, new_job("resolution", "encoder", words=(f"base={base}", *FAST)))
     adjudicate(terminal, database, "RUNNER")
     terminal.until("Item 1")
     terminal.press("y", "Enter")

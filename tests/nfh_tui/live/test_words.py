@@ -20,7 +20,7 @@ from nfh_tui.jobs.descriptions import (
 )
 from nfh_tui.jobs.reporting import JobReporter, Phase
 from nfh_tui.screens.job_figures import Listed, list_lines
-from nfh_tui.workbench.background import ended, job_words
+from nfh_tui.workbench.background import end_message, job_words
 
 NOW = "2026-03-02T12:00:00.000Z"
 JOB = Job(
@@ -45,7 +45,7 @@ def test_a_job_has_one_name(kind: str, recipe: str, title: str) -> None:
     assert job_title(kind, recipe, "resolution") == title
     job = replace(JOB, kind=kind, arguments={"recipe": recipe}, state=JobState.FAILED)
     assert job_name({}, job).startswith(title)
-    assert ended(job).startswith(f"Job 7 ({title}) failed")
+    assert end_message(job).startswith(f"Job 7 ({title}) failed")
     now = JobNow(7, kind, "resolution", JobState.QUEUED, recipe)
     assert job_words([now]) == f"{title} waits"
 

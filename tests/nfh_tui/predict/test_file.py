@@ -187,7 +187,7 @@ def test_a_line_is_a_line_to_everybody(home: Path, call: Call) -> None:
 def test_a_person_sees_one_line_for_each_number(
     text: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predict, "watched", lambda: True)
+    monkeypatch.setattr(predict, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     result = call("predict", "--file", text, "--all")
     rows = result.stdout.splitlines()

@@ -13,7 +13,7 @@ from nfh_db.models import NewModel
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of
 from nfh_tui.jobs import runner
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 from nfh_tui.services.models import stored_path
 from tests.nfh_models.parsing.tiny_small import write_small
 
@@ -52,7 +52,7 @@ def random(store: Store, load: Load) -> int:
 
 def train(store: Store, *words: str, **more: object) -> Job:
     """A training of `encoder`, with all that follows from it."""
-    new = asked("resolution", "encoder", words=(*FAST, *words), **more)  # type: ignore[arg-type]
+    new = new_job("resolution", "encoder", words=(*FAST, *words), **more)  # type: ignore[arg-type]
     number = store.jobs.add(new)
     runner.work(store, quiet)
     found = store.jobs.read(number)

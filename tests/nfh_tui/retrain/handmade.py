@@ -8,7 +8,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
 from nfh_tui.jobs.reporting import Progress
 from nfh_tui.jobs.runner import work
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 
 Add = Callable[..., None]
 FAST = ("epochs=2", "batch=8", "window=40")
@@ -32,7 +32,7 @@ def train(
     **more: str,
 ) -> Job:
     """A training as a job of this process, once it has ended."""
-    number = store.jobs.add(asked(task, recipe, words=words, **more))  # type: ignore[arg-type]
+    number = store.jobs.add(new_job(task, recipe, words=words, **more))  # type: ignore[arg-type]
 
     def over() -> bool:
         job = store.jobs.read(number)

@@ -24,10 +24,10 @@ def queued(store: Store, new: NewJob) -> Job:
 
 def test_what_commands_ask_for_is_of_the_form(store: Store) -> None:
     for new in (
-        training.asked("both", "encoder", words=("epochs=1",), split="dev"),
+        training.new_job("both", "encoder", words=("epochs=1",), split="dev"),
         tasks.evaluation_asked("resolution", ("small",), more={"errors": 3, "oracle": True}),
         tasks.prediction_asked("state:open", model="small"),
-        doubts.asked(),
+        doubts.new_job(),
         tasks.import_asked([store.path]),
     ):
         check_arguments(queued(store, new))

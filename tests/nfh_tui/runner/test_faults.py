@@ -86,7 +86,7 @@ def test_files_stay_until_a_job_is_done_or_nobody_goes_on_for_long(
     files = [sorted(path.name for path in folder.iterdir()) for folder in folders]
     assert files == [["asked-at", "log.txt"], ["asked-at", "log.txt", "made.json"]]
     monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-    descriptions.forget(queue.store.path, queue.store.jobs.all())
+    descriptions.remove_old(queue.store.path, queue.store.jobs.all())
     assert sorted(path.name for path in folders[1].iterdir()) == ["asked-at", "log.txt"]
 
 

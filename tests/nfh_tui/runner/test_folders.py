@@ -190,7 +190,7 @@ def test_only_what_jobs_make_is_tidied_away(
     cancelled = queue.add()
     queue.store.jobs.end(cancelled, JobState.CANCELLED)
     monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-    descriptions.forget(queue.store.path, queue.store.jobs.all())
+    descriptions.remove_old(queue.store.path, queue.store.jobs.all())
     assert sorted(path.name for path in other.iterdir()) == [STAMP, LOG, "notes.txt"]
     assert tree(theirs) == kept
 
@@ -208,7 +208,7 @@ def test_a_copy_beside_the_database_has_folders_of_its_own(
         work(copy, nobody)
         assert find_folder(copy.path, job) == folder.with_name("1-2")
         monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-        descriptions.forget(copy.path, copy.jobs.all())
+        descriptions.remove_old(copy.path, copy.jobs.all())
     assert tree(folder) == before
 
 
@@ -228,7 +228,7 @@ def test_a_persons_copy_of_a_jobs_folder_is_not_tidied(
     theirs = folder.with_name("1-2")
     shutil.copytree(folder, theirs)
     monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
-    descriptions.forget(queue.store.path, queue.store.jobs.all())
+    descriptions.remove_old(queue.store.path, queue.store.jobs.all())
     assert not (folder / "work").exists()
     assert (theirs / "work").is_dir()
 

@@ -12,7 +12,7 @@ import pytest
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_tui.jobs.descriptions import jobs_folder, log_of
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 from nfh_tui.services.models import checked_folder, models_folder
 from tests.nfh_models.parsing.tiny_small import write_small
 from tests.nfh_tui.retrain.conftest import add, path
@@ -34,7 +34,7 @@ def test_killed_again_and_again_one_model_comes_of_it(
     source = random.Random(7)
     command = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(path)]
     with Store.open(path) as store:
-        job_id = store.jobs.add(asked("resolution", "encoder", words=words))
+        job_id = store.jobs.add(new_job("resolution", "encoder", words=words))
         queued = store.jobs.read(job_id)
         assert queued is not None
         log = log_of(path, queued)

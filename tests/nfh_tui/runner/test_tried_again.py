@@ -6,12 +6,12 @@ from nfh_db.jobs import JobProgress, JobState
 from nfh_db.store import Store
 from nfh_tui.jobs.descriptions import LOG, claimable, job_folder
 from nfh_tui.jobs.runner import JobLog
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 
 
 def test_its_time_and_progress_begin_anew_and_its_attempts_are_counted_on(tmp_path) -> None:
     with Store.open(tmp_path / "a.db", create=True) as store:
-        job_id = store.jobs.add(asked("resolution", "linear"))
+        job_id = store.jobs.add(new_job("resolution", "linear"))
         first = store.jobs.claim(claimable())
         assert first is not None
         with JobLog(store, first):

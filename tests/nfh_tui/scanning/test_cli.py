@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from nfh_db import system
 from nfh_tui.cli import scan as command
 from nfh_tui.cli.main import commands
-from nfh_tui.cli.scan import kept, progress_words
+from nfh_tui.cli.scan import progress_words, stopped_words
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
 from nfh_tui.scanning.worker import BlockProcessor, WorkerPoolError
@@ -170,15 +170,17 @@ def test_what_stops_says_what_is_kept_and_what_is_not(
     story: Path, pool: Inline, small_blocks: int, tmp_path: Path
 ) -> None:
     job = Scan(ScanRequest([str(story), "-"], False, tmp_path), pool)
-    assert kept(job) == (
+    assert stopped_words(job) == (
         "0 of 2 files are done. That is kept: the same command goes on from there."
     )
     job.files[1].state.start = 7
-    assert kept(job).endswith("- is lost, since a pipe cannot be read again.")
+    assert stopped_words(job).endswith("- is lost, since a pipe cannot be read again.")
     job = Scan(ScanRequest([str(story)], False, tmp_path), pool)
-    assert kept(job) == "Nothing was done yet."
+    assert stopped_words(job) == "Nothing was done yet."
     job.files[0].state.start, job.files[0].checkpoint_error = 7, "No space left on device"
-    assert kept(job).endswith("is lost: it could not be kept (No space left on device).")
+    assert stopped_words(job).endswith(
+        "is lost: it could not be kept (No space left on device)."
+    )
 
 
 def test_a_crew_that_fails_says_how_to_go_on(

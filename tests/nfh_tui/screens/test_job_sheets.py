@@ -5,7 +5,7 @@ from dataclasses import replace
 from nfh_db.jobs import Job, JobPoint, JobState
 from nfh_db.models import Model
 from nfh_tui.display_text import width_of
-from nfh_tui.jobs.descriptions import ruled, span_between, state_words
+from nfh_tui.jobs.descriptions import read_summary, span_between, state_words
 from nfh_tui.screens.job_figures import (
     RECENT,
     JobView,
@@ -196,5 +196,10 @@ def test_odd_rows_are_shown_as_they_are() -> None:
     listed = Listed((odd,), (replace(MODEL, name="a\x07b", metrics={"f1": "x"}),), {}, NOW)
     text = plain([*list_lines(listed, 52), *job_lines(odd, JobView(), listed, 52, 30)])
     assert "\x1b" not in text and "\x07" not in text and "[b]" in text
-    assert ruled("{") == ruled(7) == ruled({"verdict": 3}) == ruled(None)
+    assert (
+        read_summary("{")
+        == read_summary(7)
+        == read_summary({"verdict": 3})
+        == read_summary(None)
+    )
     assert log_parts("no time at all", NOW) == ("", "no time at all")

@@ -11,7 +11,7 @@ from nfh_db.store import Store
 from nfh_db.system import now
 from nfh_tui.cli.retrain import TRAINABLE
 from nfh_tui.jobs.descriptions import LOG, at_clock, claimable, job_folder
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 from nfh_tui.screens.jobs import NO, JobsScreen
 from nfh_tui.screens.training_form import RECIPES
 from nfh_tui.services.reports import R
@@ -20,7 +20,7 @@ from tests.nfh_tui.screens.conftest import some, until
 from tests.nfh_tui.screens.test_agreement import stand_on
 from tests.nfh_tui.workbench.test_bursts import burst
 
-LINEAR = asked("resolution", "linear", asked_by="eva")
+LINEAR = new_job("resolution", "linear", asked_by="eva")
 
 
 @pytest.fixture(autouse=True)
@@ -388,7 +388,7 @@ async def test_a_runner_is_started_and_what_it_says_comes_back(
     """A real one; the job fails at once, since its recipe wants vectors."""
     monkeypatch.delenv("NFH_TUI_RUNNER")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    job_id = store.jobs.add(asked("resolution", "bilstm"))
+    job_id = store.jobs.add(new_job("resolution", "bilstm"))
     store.jobs.end(job_id, JobState.CANCELLED)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)

@@ -1,6 +1,6 @@
 """What commands print, made ready to be shown in a dialog of another width."""
 
-from nfh_tui.services.report_process import unbroken
+from nfh_tui.services.report_process import unwrapped
 
 BROKEN = """\
 linear-3, a model of resolution, was made of three hundred examples on a morning
@@ -16,7 +16,7 @@ lines stay
 
 
 def test_paragraphs_are_joined_and_tables_lists_and_short_lines_are_not() -> None:
-    lines = unbroken(BROKEN).splitlines()
+    lines = unwrapped(BROKEN).splitlines()
     assert lines[0].endswith(
         "on a morning in spring, and nobody has tried it on anything else since then."
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nfh_tui.cli.retrain import retrain
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 from nfh_tui.screens.training_form import (
     UNCLOSED,
     TrainingForm,
@@ -19,7 +19,7 @@ from nfh_tui.services.report_process import ReportError
 from tests.nfh_tui.screens.conftest import some, until
 from tests.nfh_tui.screens.test_jobs import opened
 
-WHOLE = asked(
+WHOLE = new_job(
     "resolution",
     "linear",
     words=("c=0.5", "features=paper", "seed=a b"),
@@ -49,9 +49,9 @@ def test_the_command_is_one_for_a_shell_and_says_all() -> None:
     assert command_of(replace(form, settings="'c=2")) == UNCLOSED
 
 
-@pytest.mark.parametrize("new", [WHOLE, asked("both", "small", words=("base=alpha", "lr=1"))])
+@pytest.mark.parametrize("new", [WHOLE, new_job("both", "small", words=("base=alpha", "lr=1"))])
 def test_the_last_training_is_repeated_whole(store, new) -> None:
-    store.jobs.add(asked("identification", "svm"))
+    store.jobs.add(new_job("identification", "svm"))
     store.jobs.add(new)
     form = last_form(store.jobs.all())
     again = job_of(form, new.asked_by)
@@ -69,8 +69,8 @@ def test_the_last_training_is_repeated_whole(store, new) -> None:
 
 def test_what_is_no_training_of_the_form_is_passed_over(store) -> None:
     assert last_form(store.jobs.all()) is None
-    store.jobs.add(asked("identification", "svm", words=("c=3",)))
-    store.jobs.add(asked("resolution", "of-tomorrow"))
+    store.jobs.add(new_job("identification", "svm", words=("c=3",)))
+    store.jobs.add(new_job("resolution", "of-tomorrow"))
     assert last_form(store.jobs.all()) == TrainingForm("identification", "svm", settings="c=3")
 
 
@@ -104,7 +104,7 @@ async def test_settings_are_typed_and_checked_and_kept(
     async def refused(arguments, database, kind):
         raise ReportError("Usage: nfh-tui retrain\n\nError: 'zz=1' is no setting of\nlinear")
 
-    store.jobs.add(asked("resolution", "linear"))
+    store.jobs.add(new_job("resolution", "linear"))
     monkeypatch.setattr("nfh_tui.screens.jobs.report", refused)
     async with open_desk(path=corpus, size=size) as desk:
         screen = await opened(desk)
@@ -124,7 +124,7 @@ async def test_settings_are_typed_and_checked_and_kept(
 
 
 async def test_the_command_checks_what_was_typed(open_desk, corpus, store) -> None:
-    store.jobs.add(asked("resolution", "linear", words=("nosuch=1",)))
+    store.jobs.add(new_job("resolution", "linear", words=("nosuch=1",)))
     async with open_desk(path=corpus) as desk:
         await opened(desk)
         await desk.press("t", "enter")

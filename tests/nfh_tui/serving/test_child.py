@@ -21,7 +21,7 @@ Open = Callable[..., "AsyncIterator[tuple[Desk, WorkbenchApp]]"]
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small database; no predictor and no proposal withheld by chance."""
-    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: False)
+    monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda item, me: False)
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     path = tmp_path / "some" / "child.db"

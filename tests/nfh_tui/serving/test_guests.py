@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_tui.serving import access
-from nfh_tui.serving.access import Address, Closing, Guest, Guests, RateLimit, public_url
+from nfh_tui.serving.access import Address, CloseCode, Guest, Guests, RateLimit, public_url
 from nfh_tui.serving.visit import (
     Focus,
     Ping,
@@ -163,6 +163,6 @@ def test_a_meter_lets_a_burst_through_and_then_so_many_a_second() -> None:
 
 
 def test_reasons_fit_into_a_close_frame() -> None:
-    reasons = [one for one in vars(access).values() if isinstance(one, Closing)]
+    reasons = [one for one in vars(access).values() if isinstance(one, CloseCode)]
     assert len(reasons) >= 8
     assert all(len(one.reason.encode()) <= 123 for one in reasons)

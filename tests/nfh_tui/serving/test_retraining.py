@@ -9,7 +9,7 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.jobs.training import asked, set_every
+from nfh_tui.jobs.training import new_job, set_every
 from nfh_tui.serving import server
 from nfh_tui.serving.server import Retraining
 
@@ -24,7 +24,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "some.db"
     make_database(path)
     with Store.open(path) as store:
-        set_every(store, 1, asked("resolution", "linear", asked_by="eva"))
+        set_every(store, 1, new_job("resolution", "linear", asked_by="eva"))
     return path
 
 

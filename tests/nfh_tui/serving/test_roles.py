@@ -48,7 +48,7 @@ GOLD = ("gold", "guideline", "anchor", "head", "mention", "expert_difference")
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database of several people's work; no predictor and no proposal withheld by chance."""
-    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: False)
+    monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda item, me: False)
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     path = tmp_path / "some" / "roles.db"

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from nfh_tui.serving import access, server, visit
-from nfh_tui.serving.access import Closing
+from nfh_tui.serving.access import CloseCode
 from nfh_tui.serving.visit import LARGEST
 
 from .conftest import ANN, EVA, REA, House
@@ -24,13 +24,13 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def ending(socket: Socket) -> Closing:
+async def ending(socket: Socket) -> CloseCode:
     """Read until the socket is closed, and tell why it was."""
     async with asyncio.timeout(20):
         while True:
             message = await socket.receive()
             if message.type is aiohttp.WSMsgType.CLOSE:
-                return Closing(message.data, message.extra)
+                return CloseCode(message.data, message.extra)
             if message.type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}:
                 raise AssertionError(f"closed without a reason: {message}")
 

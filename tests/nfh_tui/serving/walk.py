@@ -16,7 +16,7 @@ from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind, Passage, class_answer
 from nfh_tui.actions import ACTIONS, Action
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 from nfh_tui.screens.base import SideScreen
 from nfh_tui.screens.guidelines import GuidelinesEditor
 from nfh_tui.services.guidelines import first_text
@@ -56,7 +56,7 @@ def furnish(path: Path, *names: str) -> None:
             store.predictions.save(
                 model, [(one, _said(name, passage)) for one, (passage, _) in read.items()]
             )
-        store.jobs.add(asked("resolution", "linear", asked_by=OTHER))
+        store.jobs.add(new_job("resolution", "linear", asked_by=OTHER))
         failed = store.jobs.add(NewJob("train", 2, "resolution", {}, OTHER))
         store.jobs.end(failed, JobState.FAILED, "no room")
 

@@ -13,7 +13,7 @@ from nfh_db.store import Store
 from nfh_models.model_files import digest_of
 from nfh_tui.jobs import descriptions, runner
 from nfh_tui.jobs.reporting import Progress
-from nfh_tui.jobs.training import asked
+from nfh_tui.jobs.training import new_job
 from tests.nfh_models.parsing.tiny_small import write_small
 
 from .handmade import FAST, Load, passages, quiet
@@ -69,7 +69,7 @@ def training(store: Store, base: Path, monkeypatch: pytest.MonkeyPatch) -> Train
     ) -> Job:
         if new is None:
             settings = (f"base={base}", *FAST, *words)
-            new = asked("resolution", "encoder", words=settings, **more)  # type: ignore[arg-type]
+            new = new_job("resolution", "encoder", words=settings, **more)  # type: ignore[arg-type]
         job_id = store.jobs.add(new)
         runner.work(store, progress)
         found = store.jobs.read(job_id)

@@ -20,7 +20,7 @@ from nfh_models.training import checkpoints
 from nfh_models.training.plan import DivergedError
 from nfh_tui.jobs import runner
 from nfh_tui.jobs.descriptions import jobs_folder
-from nfh_tui.jobs.training import MADE, MODEL, SNAPSHOT, WORK, asked
+from nfh_tui.jobs.training import MADE, MODEL, SNAPSHOT, WORK, new_job
 from nfh_tui.services.models import checked_folder
 
 from .conftest import Train
@@ -189,7 +189,7 @@ def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
 ) -> None:
     load("a", count=60)
     words = (f"base={base}", *FAST[1:], "epochs=400", "patience=1000")
-    store.jobs.add(asked("resolution", "encoder", words=words, promote=False))
+    store.jobs.add(new_job("resolution", "encoder", words=words, promote=False))
     command = [sys.executable, "-P", "-m", "nfh_tui.jobs.runner", "--db", str(path)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     last = jobs_folder(path) / str(store.jobs.all()[0].id) / WORK / "last.safetensors"

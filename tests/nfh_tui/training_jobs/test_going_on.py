@@ -11,7 +11,7 @@ from nfh_models.encoder.training import EncoderLearner
 from nfh_models.resolution.linear import FittedLinear
 from nfh_models.training.loop import SCORE
 from nfh_models.training.plan import PhaseProgress
-from nfh_tui.services.linear_training import curved
+from nfh_tui.services.linear_training import without_folds
 from nfh_tui.services.models import checked_folder
 from nfh_tui.services.training import Base, trainer_for
 
@@ -94,7 +94,7 @@ def test_only_what_fits_the_model_itself_is_on_the_curve_of_linear() -> None:
         return made  # type: ignore[return-value]
 
     told = []
-    going = curved(steps())  # type: ignore[arg-type]
+    going = without_folds(steps())  # type: ignore[arg-type]
     found: object | FittedLinear = None
     while found is None:
         try:

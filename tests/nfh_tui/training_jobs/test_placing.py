@@ -12,7 +12,7 @@ import pytest
 from nfh_db import system
 from nfh_db.store import Store
 from nfh_models.model_files import CONFIG, digest_of
-from nfh_tui.jobs.training import NOTE, placed
+from nfh_tui.jobs.training import NOTE, place
 from nfh_tui.services.models import models_folder
 
 
@@ -43,15 +43,15 @@ def by(home: Path, pid: int, started: str | None) -> None:
 def test_what_a_living_process_is_about_to_register_stays_and_a_dead_ones_goes(
     store: Store, base: Path, home: Path, other: subprocess.Popen[bytes]
 ) -> None:
-    with placed(store, home, base, "encoder") as (theirs, _):
+    with place(store, home, base, "encoder") as (theirs, _):
         by(home, other.pid, system.started(other.pid))
-        with placed(store, home, base, "encoder") as (mine, _):
+        with place(store, home, base, "encoder") as (mine, _):
             assert theirs.name != mine.name
             assert theirs.is_dir()
         assert theirs.is_dir()
         other.kill()
         other.wait()
-        with placed(store, home, base, "encoder") as (third, _):
+        with place(store, home, base, "encoder") as (third, _):
             # This process has come back to its own, too.
             assert list(models_folder(store.path).iterdir()) == [third]
 
@@ -59,13 +59,13 @@ def test_what_a_living_process_is_about_to_register_stays_and_a_dead_ones_goes(
 def test_a_folder_of_that_name_that_is_another_model_stays(
     store: Store, base: Path, home: Path
 ) -> None:
-    with placed(store, home, base, "encoder") as (folder, digest):
+    with place(store, home, base, "encoder") as (folder, digest):
         assert digest_of(folder) == digest
         config = (folder / CONFIG).read_text("utf-8")
         (folder / CONFIG).write_text(config.replace('"recipe"', '"recipe" '), "utf-8")
         changed = digest_of(folder)
         by(home, 2**31 - 1, "gone")
-        with placed(store, home, base, "encoder") as (mine, _):
+        with place(store, home, base, "encoder") as (mine, _):
             assert mine != folder
             assert digest_of(folder) == changed != digest
     assert sorted(path.name for path in models_folder(store.path).iterdir()) == sorted(

@@ -42,8 +42,8 @@ def test_sides_and_units_are_told_of_each_example() -> None:
     assert (train.saw_model, dev.saw_model) == (False, True)
     assert train.group == train.item.passage.digest
     assert made.units[train.group] == "unit 0"
-    assert [one.group for one in made.lessons.train] == ["unit 0"]
-    assert [one.group for one in made.lessons.dev_numbers] == ["unit 1"]
+    assert [one.group for one in made.training_sets.train] == ["unit 0"]
+    assert [one.group for one in made.training_sets.dev_numbers] == ["unit 1"]
     assert made.passages == 1
 
 

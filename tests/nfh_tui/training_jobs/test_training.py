@@ -10,7 +10,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_config, read_metrics, read_seen
 from nfh_tui.jobs.descriptions import LOG, STAMP, jobs_folder
-from nfh_tui.jobs.training import asked, check
+from nfh_tui.jobs.training import check, new_job
 from nfh_tui.services.models import checked_folder
 from nfh_tui.services.training import TrainerError
 
@@ -88,10 +88,10 @@ def test_what_was_the_active_model_at_first_is_started_from(
             store.models.activate(in_use.id)
             raise KeyboardInterrupt
 
-    new = asked("resolution", "encoder", words=("base=active", *FAST))
+    new = new_job("resolution", "encoder", words=("base=active", *FAST))
     with pytest.raises(KeyboardInterrupt):
         training(new=new, progress=stop)
-    job = training(new=asked("resolution", "encoder", words=("base=encoder-1", *FAST)))
+    job = training(new=new_job("resolution", "encoder", words=("base=encoder-1", *FAST)))
     assert job.state is JobState.DONE
     for name in ("encoder-2", "encoder-3"):
         model = store.models.named(name)
@@ -141,7 +141,7 @@ def test_what_is_asked_for_wrongly_is_told_before_it_is_queued(
     store: Store, task: str, recipe: str, words: tuple[str, ...], says: str
 ) -> None:
     with pytest.raises(Exception, match=says) as refused:
-        check(store, asked(task, recipe, words=words))
+        check(store, new_job(task, recipe, words=words))
     assert refused.type is TrainerError or refused.type.__name__ == "SettingError"
 
 
@@ -151,7 +151,7 @@ def test_identification_is_learnt_on_one_side_and_judged_on_the_other(
     load("a", count=60)
     load("b", count=60, start=100, only=Kind.NOT_NFH)
     words = ("features=anchor,window", "dev=0.3")
-    job = training(new=asked("identification", "svm", words=words))
+    job = training(new=new_job("identification", "svm", words=words))
     assert job.error is None
     model = store.models.named("svm-1")
     assert model is not None

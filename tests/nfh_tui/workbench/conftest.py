@@ -117,7 +117,7 @@ PASSAGES: tuple[IncomingPassage, ...] = tuple(
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No child process, a data folder of its own, and no proposal withheld by chance."""
-    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: False)
+    monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda item, me: False)
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 

@@ -95,7 +95,7 @@ async def test_adopting_and_accepting_what_is_proposed(open_desk, read):
 
 
 async def test_a_proposal_kept_back_is_compared_after_deciding(open_desk, monkeypatch):
-    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: True)
+    monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda item, me: True)
     async with open_desk() as desk:
         assert desk.state.edit.kind is None
         await desk.press("y", "enter")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.records import AnchorItem, HistoryLine
-from nfh_tui.services.history import NOTHING, partners, told
+from nfh_tui.services.history import NOTHING, history_text, partners
 from nfh_tui.workbench.command_queue import CommandQueue, DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.completion import Completer
 from nfh_tui.workbench.session import KEPT, IdList, ItemCache, ItemClock
@@ -190,7 +190,7 @@ def test_history_in_words(read):
         HistoryLine("2025-01-02T03:04:08.000Z", "eva", "undo: flag", "flag", "skip", None,
                     '{"at":"x"}', "undo", "eva"),
     ]  # fmt: skip
-    text = told(lines, passage)
+    text = history_text(lines, passage)
     assert text.index("eva  taken back: flag") < text.index("import of x")
     assert text.endswith(
         "Reference: “boots” (token 1, turn 1) without “coat” (token 4, turn 1) · "
@@ -201,7 +201,7 @@ def test_history_in_words(read):
     assert "before  “two” (token 10)" in text
     assert "eva's flag skip\n      before  nothing\n      after   set" in text
     assert partners(lines) == (77,)
-    assert told([], passage) == NOTHING
-    hidden = told(lines, passage, named=False)
+    assert history_text([], passage) == NOTHING
+    hidden = history_text(lines, passage, named=False)
     assert "eva" not in hidden
     assert "ann1" not in hidden

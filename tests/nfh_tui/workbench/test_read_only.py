@@ -153,7 +153,7 @@ def test_a_rescue_that_fails_at_the_end_is_told(database, monkeypatch, capsys):
 
     monkeypatch.setattr(Store, "rescue", full)
     monkeypatch.setattr(WorkbenchApp, "run", lose)
-    monkeypatch.setattr("nfh_tui.app.watch", lambda _: None)
+    monkeypatch.setattr("nfh_tui.app.watch_hangup", lambda _: None)
     run_workbench(database, "edith", Mode.ANNOTATE, None)
     said = " ".join(capsys.readouterr().err.split())
     assert "shell.db-wal has been deleted or replaced" in said

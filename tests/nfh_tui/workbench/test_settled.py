@@ -8,7 +8,7 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Role, Rule, Undone
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.workbench.changes import worded
+from nfh_tui.workbench.changes import undo_words
 
 
 @pytest.fixture
@@ -100,9 +100,9 @@ async def test_beside_another_settlement_it_is_a_sentence(
     ],
 )
 def test_what_is_said_of_it(anchors: int, skipped: int, said: str) -> None:
-    assert worded(Undone("gold YEAR", None, anchors, "", skipped)) == said
+    assert undo_words(Undone("gold YEAR", None, anchors, "", skipped)) == said
 
 
 def test_a_number_that_is_told_already_is_told_once() -> None:
     done = Undone("the model's answers adopted on 17 items", None, 17, "", 2)
-    assert worded(done) == "the model's answers adopted on 17 items (2 left, changed since)"
+    assert undo_words(done) == "the model's answers adopted on 17 items (2 left, changed since)"

@@ -6,7 +6,7 @@ from nfh_db.query import Completion
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
-from nfh_tui.workbench.completion import offered, standing, views
+from nfh_tui.workbench.completion import built_in, fit_offers, views
 
 
 def saved(path: Path) -> dict[str, str]:
@@ -80,9 +80,9 @@ async def test_a_view_by_its_name_in_the_query_line(open_desk) -> None:
 
 
 def test_an_annotator_s_views_say_nothing_of_others() -> None:
-    for view in standing(Mode.ANNOTATE, "ann 2"):
+    for view in built_in(Mode.ANNOTATE, "ann 2"):
         assert not {"disagree", "model", "class:", "rule:"} & set(view.query.split(":"))
-    assert [v.query for v in standing(Mode.ANNOTATE, "ann 2")][1] == '-by:"ann 2"'
+    assert [v.query for v in built_in(Mode.ANNOTATE, "ann 2")][1] == '-by:"ann 2"'
 
 
 def test_one_s_own_view_stands_for_one_of_its_name() -> None:
@@ -102,9 +102,9 @@ async def test_the_query_line_says_what_the_first_offer_means(open_desk) -> None
 
 def test_a_meaning_gives_way_where_there_is_no_room() -> None:
     offers = (Completion("state:", "state:", "where the anchor stands"), Completion("x", "x"))
-    assert offered(offers, 60) == (("state:", "where the anchor stands"), ("x", ""))
-    assert offered(offers, 30)[0] == ("state:", "where the anchor s…")
-    assert offered(offers, 20)[0] == ("state:", "")
+    assert fit_offers(offers, 60) == (("state:", "where the anchor stands"), ("x", ""))
+    assert fit_offers(offers, 30)[0] == ("state:", "where the anchor s…")
+    assert fit_offers(offers, 20)[0] == ("state:", "")
 
 
 def test_orders_are_replaced_in_the_text() -> None:
