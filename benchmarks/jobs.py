@@ -26,7 +26,7 @@ from training_job import BESIDE, FILES
 from workbench_data import predict
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.jobs import Job, JobState
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
@@ -48,7 +48,7 @@ def filled(folder: Path) -> Path:
         for name, split in FILES:
             if not (data / name).is_file():
                 raise SystemExit(f"this needs {data / name} (set NFH_DATA)")
-            import_file(store, Source(data / name), BY_NAME["nfh"], ImportOptions(split))
+            import_file(store, Source(data / name), by_name("nfh"), ImportOptions(split))
         predict(store, 3)
     return database
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.store import Store
 from nfh_tui.services.imports import ImportOptions, import_file
 
@@ -31,7 +31,7 @@ def training(folder: Path, recipe: str) -> Iterator[None]:
         for name, split in FILES:
             if not (data / name).is_file():
                 raise SystemExit(f"training needs {data / name} (set NFH_DATA)")
-            import_file(store, Source(data / name), BY_NAME["nfh"], ImportOptions(split))
+            import_file(store, Source(data / name), by_name("nfh"), ImportOptions(split))
     command = [sys.executable, "-m", "nfh_tui", "retrain", "resolution", "--recipe", recipe]
     command.append("--wait")
     here = {**os.environ, "NFH_TUI_RUNNER": "here"}  # in the process that is measured

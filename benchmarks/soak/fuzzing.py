@@ -15,7 +15,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import FormatError, StoreError
 from nfh_db.formats.base import Format
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME, GOLD, check_choice, recognise
+from nfh_db.formats.registry import GOLD, by_name, check_choice, recognise
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_tui.cli.options import MESSAGE_LIMIT, sentence
@@ -177,7 +177,7 @@ class Fuzzer:
             replace_gold=source.random() < 0.3,
             dry_run=source.random() < 0.1,
         )
-        return Made(path, raw, name, BY_NAME[name] if source.random() < 0.7 else None, options)
+        return Made(path, raw, name, by_name(name) if source.random() < 0.7 else None, options)
 
     def _one(self, made: Made, fed: Fed) -> None:
         before = fed.rows()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import AnchorItem, IncomingAnchor, IncomingPassage, Role, Vote
@@ -91,7 +91,7 @@ def _items(store: Store) -> Iterator[AnchorItem]:
 def _imported(path: Path, file: Path, name: str) -> Path:
     if not path.exists():
         with Store.open(path, create=True) as store:
-            import_file(store, Source(file), BY_NAME[name], ImportOptions())
+            import_file(store, Source(file), by_name(name), ImportOptions())
     return path
 
 

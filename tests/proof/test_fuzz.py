@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import FORMATS, by_name
 
 FILES = 400
 
@@ -31,10 +31,10 @@ def test_every_importer_is_fuzzed() -> None:
     from soak.mutate import STRUCTURED
     from soak.seeds import SEEDS
 
-    assert SEEDS.keys() == SUFFIXES.keys() == STRUCTURED.keys() == BY_NAME.keys()
+    assert SEEDS.keys() == SUFFIXES.keys() == STRUCTURED.keys() == {one.name for one in FORMATS}
 
 
-@pytest.mark.parametrize("name", list(BY_NAME))
+@pytest.mark.parametrize("name", [one.name for one in FORMATS])
 def test_what_is_not_damaged_comes_in(tmp_path: Path, name: str) -> None:
     from soak.seeds import SEEDS
 
@@ -46,7 +46,7 @@ def test_what_is_not_damaged_comes_in(tmp_path: Path, name: str) -> None:
         for number in range(10):
             file = tmp_path / f"{number}.txt"
             file.write_text(SEEDS[name](random.Random(number)), "utf-8", newline="")
-            import_file(store, Source(file), BY_NAME[name], ImportOptions())
+            import_file(store, Source(file), by_name(name), ImportOptions())
 
 
 def test_a_broken_importer_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nfh_db.errors import FormatError, StoreError
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.query import parse
 from nfh_db.records import Ballot, Exposure, FlagName, Role, Rule
 from nfh_db.store import Store
@@ -152,12 +152,12 @@ def bring(store: Store, folder: Path, content: str, layout: str) -> None:
     """Import text as a file of a format."""
     file = folder / f"in-{abs(hash(content))}"
     file.write_bytes(content.encode("utf-8"))
-    import_file(store, Source(file), BY_NAME[layout], ImportOptions())
+    import_file(store, Source(file), by_name(layout), ImportOptions())
 
 
 def take(store: Store, folder: Path, layout: str) -> str:
     """Export everything."""
-    export_file(store, parse(""), BY_NAME[layout], folder / "out")
+    export_file(store, parse(""), by_name(layout), folder / "out")
     return (folder / "out").read_bytes().decode("utf-8")
 
 
@@ -285,7 +285,7 @@ HALF = "\ud83d"
 
 def with_half(layout: str, place: str) -> bytes:
     """Two lines; the second holds half a surrogate pair somewhere."""
-    good = BY_NAME[layout].example
+    good = by_name(layout).example
     if layout == "nfh":
         row = json.loads(good)
         row[place][0] = HALF
@@ -330,7 +330,7 @@ def test_half_a_character_is_refused_with_file_and_line(
         file = folder / "half.txt"
         file.write_bytes(raw)
         with pytest.raises(FormatError, match=r"half\.txt, line 2: ") as refused:
-            import_file(store, Source(file), BY_NAME[layout], ImportOptions())
+            import_file(store, Source(file), by_name(layout), ImportOptions())
         assert str(refused.value).isprintable()
         assert said(store) == []
         assert store.people.all() == ()

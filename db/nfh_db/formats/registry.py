@@ -170,8 +170,6 @@ AMT = Format(
 )
 
 FORMATS: tuple[Format, ...] = (NFH, NFH_IDENT, DIALOG, GOLD, AMT)
-BY_NAME = {format_.name: format_ for format_ in FORMATS}
-READABLE = tuple(format_.name for format_ in FORMATS)
 
 
 def sniffed(

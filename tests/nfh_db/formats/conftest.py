@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import ReadOptions, Row
 from nfh_models.text.tokens import spans
 from nfh_tui.sample import corpus_path
@@ -53,7 +53,7 @@ def rows(write: Callable[..., Path]) -> Callable[..., list[Row]]:
     """Reads all rows that a format finds in some content."""
 
     def read(format_name: str, content: str | bytes) -> list[Row]:
-        return list(BY_NAME[format_name].read(Source(write(content)), ReadOptions()))
+        return list(by_name(format_name).read(Source(write(content)), ReadOptions()))
 
     return read
 

@@ -9,7 +9,7 @@ import pytest
 from nfh_db.errors import FormatError
 from nfh_db.formats.files import Source
 from nfh_db.formats.gold import GoldWriter, seal
-from nfh_db.formats.registry import BY_NAME, by_name
+from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import GoldRow, ReadOptions
 from nfh_db.query import parse
 from nfh_db.records import ExportRecord
@@ -36,7 +36,7 @@ def line(turns: tuple[Turn, ...] = TURNS) -> str:
 
 
 def read(path: Path) -> GoldRow:
-    (row,) = BY_NAME["gold"].read(Source(path), ReadOptions())
+    (row,) = by_name("gold").read(Source(path), ReadOptions())
     assert isinstance(row, GoldRow)
     return row
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nfh_db.formats import dialog, gold, nfh
 from nfh_db.formats.files import Source
 from nfh_db.formats.gold import GoldWriter
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import RELEASE_KEYS, RawPassage, ReleaseWriter, joined, per_token, runs
 from nfh_db.query import parse
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
@@ -228,8 +228,8 @@ def through_the_store(content: str, name: str) -> str:
         file, out = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
         file.write_bytes(content.encode("utf-8"))
         with Store.open(Path(folder) / "x.db", create=True) as store:
-            import_file(store, Source(file), BY_NAME[name], ImportOptions())
-            export_file(store, parse(""), BY_NAME[name], out)
+            import_file(store, Source(file), by_name(name), ImportOptions())
+            export_file(store, parse(""), by_name(name), out)
         return out.read_bytes().decode("utf-8")
 
 

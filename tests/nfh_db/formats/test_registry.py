@@ -8,29 +8,29 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import amt, nfh
+from nfh_db.formats.base import Format
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME, FORMATS, GOLD, NFH, READABLE, recognise
+from nfh_db.formats.registry import FORMATS, GOLD, NFH, by_name, recognise
 from nfh_db.formats.rows import Row
 
 Write = Callable[..., Path]
 
 
-@pytest.mark.parametrize("format_", FORMATS, ids=READABLE)
+@pytest.mark.parametrize("format_", FORMATS, ids=lambda one: one.name)
 def test_the_example_line_is_one_of_the_format(
-    format_: object, rows: Callable[[str, str], list[Row]]
+    format_: Format, rows: Callable[[str, str], list[Row]]
 ) -> None:
-    name = next(name for name, known in BY_NAME.items() if known is format_)
-    example = BY_NAME[name].example
+    name, example = format_.name, format_.example
     assert "\n" not in example
     headers = {"nfh-ident": nfh.HEADER + "\n", "amt": amt.HEADER + "\n"}
     assert len(rows(name, headers.get(name, "") + example)) == 1
 
 
 def test_directions_are_as_documented() -> None:
-    assert READABLE == ("nfh", "nfh-ident", "dialog", "gold", "amt")
+    assert tuple(one.name for one in FORMATS) == ("nfh", "nfh-ident", "dialog", "gold", "amt")
     assert [one.name for one in FORMATS if one.writable] == ["nfh", "gold"]
-    assert BY_NAME["nfh-ident"].direction == BY_NAME["amt"].direction == "import only"
-    assert BY_NAME["gold"].direction == "import and export"
+    assert by_name("nfh-ident").direction == by_name("amt").direction == "import only"
+    assert by_name("gold").direction == "import and export"
 
 
 @pytest.mark.parametrize(

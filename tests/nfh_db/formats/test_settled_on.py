@@ -169,6 +169,6 @@ def test_settled_gold_leaves_comes_back_and_leaves_alike(said, rules) -> None:
 
 
 def _dialog():
-    from nfh_db.formats.registry import BY_NAME
+    from nfh_db.formats.registry import by_name
 
-    return BY_NAME["dialog"]
+    return by_name("dialog")

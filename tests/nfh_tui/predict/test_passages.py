@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_tui.services import predict_sources
 from nfh_tui.services.predict_sources import Stream, format_of, opened, passages
 
@@ -41,7 +41,7 @@ def test_dialog_is_read_as_an_import_reads_it(home: Path) -> None:
     source = Source(home / "a.txt")
     wanted = [
         one.passage
-        for one in PassageMaker(source, None, None).passages(BY_NAME["dialog"].read(source))
+        for one in PassageMaker(source, None, None).passages(by_name("dialog").read(source))
     ]
     with opened("a.txt") as found:
         assert [one.passage for one in passages(found, "dialog", "given")] == wanted
@@ -81,11 +81,11 @@ def test_what_has_no_end_is_cut(
 
 
 def test_labelled_rows(read: Read) -> None:
-    row = BY_NAME["nfh"].example
+    row = by_name("nfh").example
     assert [numbers for _, numbers in read(row, "nfh")] == [[["three"]]]
     found = read(f"{row}\n{row}\n", "nfh", "found")
     assert [numbers for _, numbers in found] == [[["Two"], ["three"]]]
-    ident = f"text\tind_s\tind_e\ty\n{BY_NAME['nfh-ident'].example}\n"
+    ident = f"text\tind_s\tind_e\ty\n{by_name('nfh-ident').example}\n"
     assert [numbers for _, numbers in read(ident, "nfh-ident")] == [[["three"]]]
 
 
@@ -94,8 +94,8 @@ def test_labelled_rows(read: Read) -> None:
     [
         (b"Ann: Two?\n", "dialog"),
         (b"\n\n  \nAnn: Two?\n", "dialog"),
-        (BY_NAME["nfh"].example.encode(), "nfh"),
-        (BY_NAME["gold"].example.encode(), "gold"),
+        (by_name("nfh").example.encode(), "nfh"),
+        (by_name("gold").example.encode(), "gold"),
         (b"text\tind_s\tind_e\ty\n", "nfh-ident"),
     ],
 )

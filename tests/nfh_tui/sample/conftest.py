@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import GoldRow
 from nfh_db.records import Role, Vote
 from nfh_models.domain import Answer, ItemDisagreement, Passage, anchor_id, compare_all
@@ -52,7 +52,7 @@ def corpus() -> list[Item]:
         for source, record in corpus_records(corpus_path().parent / "dialogs")
     }
     items = []
-    for row in BY_NAME["gold"].read(Source(corpus_path())):
+    for row in by_name("gold").read(Source(corpus_path())):
         assert isinstance(row, GoldRow)
         passage = passage_of(row.passage)
         source = sources[anchor_id(passage.digest, row.anchor)]

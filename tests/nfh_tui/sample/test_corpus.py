@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.registry import BY_NAME
+from nfh_db.formats.registry import by_name
 from nfh_db.query import parse
 from nfh_db.records import BY_RULE, FlagName, Role, Rule
 from nfh_db.store import Store
@@ -244,7 +244,7 @@ def test_text_is_dialog_with_these_numbers(corpus, tmp_path: Path) -> None:
     found = {
         incoming.passage.digest: {anchor.anchor for anchor in incoming.anchors}
         for incoming in PassageMaker(source, None, None).passages(
-            BY_NAME["dialog"].read(source)
+            by_name("dialog").read(source)
         )
     }
     assert found.keys() == wanted.keys()
@@ -373,8 +373,8 @@ def test_round_trip(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     with Store.open(tmp_path / "sample.db", create=True) as store:
         source = Source(corpus_path())
-        report = import_file(store, source, BY_NAME["gold"], ImportOptions())
-        export_file(store, parse(""), BY_NAME["gold"], out)
+        report = import_file(store, source, by_name("gold"), ImportOptions())
+        export_file(store, parse(""), by_name("gold"), out)
     assert (report.anchors_new, report.gold_new) == (174, 124)
     assert report.warnings == ()
     assert out.read_bytes() == corpus_path().read_bytes()
