@@ -37,9 +37,8 @@ from nfh_models.parsing.span_heads import (
 from nfh_models.text.tokens import spans, tokenizer_name
 from nfh_tui.services.imports import passage_of_turns, tokenized_turns
 
-LISTED_LINES = 1_000
-LISTED_NOTES = 100
-"""Line numbers listed in a warning: of rows left out, and of imported rows."""
+LISTED_LINES = 5
+"""Line numbers listed in a warning."""
 
 SHOWN_VALUES = 3
 
@@ -81,13 +80,13 @@ class RowLines:
     def counted(self) -> str:
         return counted(len(self.lines), "row")
 
-    def listed(self, limit: int = LISTED_LINES) -> str:
-        """At most `limit` line numbers, ascending, and the values found."""
+    def listed(self) -> str:
+        """At most LISTED_LINES line numbers, ascending, and the values found."""
         lines = sorted(self.lines)
         words = "line " if len(lines) == 1 else "lines "
-        words += ", ".join(map(str, lines[:limit]))
-        if len(lines) > limit:
-            words += f" and {len(lines) - limit:,} more"
+        words += ", ".join(map(str, lines[:LISTED_LINES]))
+        if len(lines) > LISTED_LINES:
+            words += f" and {len(lines) - LISTED_LINES:,} more"
         if self.found:
             words += f" (found {', '.join(map(shown, self.found))})"
         return words
@@ -133,7 +132,7 @@ class BatchReport:
             if note in self._notes:
                 rows = self._notes[note]
                 self.warnings.append(
-                    f"{note.value.format(rows=rows.counted())}: {rows.listed(LISTED_NOTES)}"
+                    f"{note.value.format(rows=rows.counted())}: {rows.listed()}"
                 )
         if self._parsed:
             self.warnings.append(
@@ -150,7 +149,7 @@ class BatchReport:
             self.warnings.append(
                 f"of {marks} the head was found by a rule, {why}: the last word before a "
                 "preposition, a relative word or a stop; "
-                f"{self._ruled.listed(LISTED_NOTES)}"
+                f"{self._ruled.listed()}"
             )
 
 

@@ -297,6 +297,12 @@ def layouts(context: ContextText, anchor: Span) -> list[NodeLayout]:
     return [NodeLayout(_cut(nodes, anchor, wide)) for nodes in starts for wide in (False, True)]
 
 
+def whole_layouts(context: ContextText) -> list[NodeLayout]:
+    """A context as one text: as it is stored, as the field has it, and as its nodes make it."""
+    texts = {context.text, context.given, "".join(node.text for node in context.nodes)}
+    return [NodeLayout([text]) for text in texts]
+
+
 def parse(page: str) -> list[Node]:
     """The text nodes of HTML that are not empty, entities decoded."""
     nodes: list[Node] = []
@@ -403,7 +409,7 @@ class UnusableRow(Exception):  # noqa: N818 - a verdict on a row, not a failure
 # A browser gives a selection as its text and two offsets, its anchor and focus, each within a
 # text node; the nodes are not stored, and the focus may precede the anchor. A position counts
 # if, in one of the layouts, both offsets are its ends and the text between them is the marked
-# one.
+# one. Some pages give offsets in the whole text: they are read so where no node fits.
 
 
 def places(
@@ -441,11 +447,12 @@ def find_span(
     """
     if not marked.strip():
         raise UnusableRow(RowProblem.NOTHING_MARKED)
-    fitting = set() if pair is None else places(layouts, context.letters, marked, pair)
-    if len(fitting) > 1:
-        raise UnusableRow(RowProblem.MARK_AMBIGUOUS, marked)
-    if fitting:
-        return context.letters.span(*fitting.pop()), True
+    for reading in () if pair is None else (layouts, whole_layouts(context)):
+        fitting = places(reading, context.letters, marked, pair)
+        if len(fitting) > 1:
+            raise UnusableRow(RowProblem.MARK_AMBIGUOUS, marked)
+        if fitting:
+            return context.letters.span(*fitting.pop()), True
     standing = occurrences(context.text, marked, 2)
     if len(standing) != 1:
         reason = RowProblem.MARK_AMBIGUOUS if standing else RowProblem.MARK_MISSING

@@ -86,6 +86,13 @@ STYLES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.fixture
+def all_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings name every line."""
+    monkeypatch.setattr("nfh_tui.services.amt_import.LISTED_LINES", 10_000)
+
+
+@pytest.mark.usefixtures("all_listed")
 @pytest.mark.parametrize("style", STYLES)
 def test_votes_are_what_the_workers_meant_unless_reported(
     crowds: Any, sample_tasks: list[Any], tmp_path: Path, style: dict[str, Any]
@@ -386,3 +393,13 @@ def test_any_rows_come_in_or_are_reported(
                     len(passage.passage.tokens), anchor.anchor.start, anchor.anchor.end
                 )
     assert came + len(left_out(warnings)) == len(rows)
+
+
+def test_each_reason_is_told_once_with_five_lines(bring: Bring) -> None:
+    rows = [{"Answer.ans": "9", "WorkerId": f"W{at}"} for at in range(7)]
+    _, warnings = bring(*rows, {"WorkerId": ""}, {})
+    assert warnings == [
+        "1 row left out, no worker named: line 23",
+        "7 rows left out, the code of the answer is none of 1 to 8: "
+        'lines 2, 5, 8, 11, 14 and 2 more (found "9")',
+    ]

@@ -147,6 +147,8 @@ TALK = "Ann: The tents leak, the old tents.\nBen: Then take two.\nAnn: The tents
         ("Then  take", (5, 14), 41),
         ("old tents", (3, 900), 25),
         ("tents", (900, 3), None),
+        ("tents", (65, 70), 65),  # in the whole text
+        ("tents", (70, 65), 65),
     ],
 )
 def test_offsets_tell_places_apart(
