@@ -429,7 +429,7 @@ class ParsedSentence:
 
     @property
     def speaker(self) -> str | None:
-        return self.comments.get("speaker")
+        return self.comments.get("speaker") or self.comments.get("speaker_id")
 
     @property
     def forms(self) -> list[tuple[str, bool]]:

@@ -14,7 +14,14 @@ from functools import partial
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format
-from nfh_db.formats.dialog import ASIDE, Occurrences, SceneTurns, SpeakerTurn, split_speaker
+from nfh_db.formats.dialog import (
+    ASIDE,
+    Occurrences,
+    SceneTurns,
+    SpeakerTurn,
+    is_name,
+    split_speaker,
+)
 from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.messages import counted, shown
@@ -33,7 +40,7 @@ ARROW = "-->"
 SUBRIP_TIME = r"(\d{1,3}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 SUBRIP_TIMES = re.compile(rf"\s*{SUBRIP_TIME}\s*{ARROW}\s*{SUBRIP_TIME}\s*(?:\s.*)?", re.ASCII)
 TIME_ALONE = re.compile(r"\b\d{1,2}:\d\d:\d\d[,.]\d{3}\b", re.ASCII)
-WEBVTT_TIME = r"(?:(\d{2,5}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
+WEBVTT_TIME = r"(?:(\d{1,5}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 WEBVTT_TIMES = re.compile(rf"\s*{WEBVTT_TIME}\s*{ARROW}\s*{WEBVTT_TIME}(?:\s.*)?", re.ASCII)
 SIGNATURE = re.compile(r"WEBVTT(?=[ \t]|$)")
 NO_CUE = re.compile(r"(?:NOTE|STYLE|REGION)(?=[ \t]|$)")
@@ -56,52 +63,57 @@ class Deviations:
     """Deviations of a file from its format: for each warning the count and the first line."""
 
     def __init__(self) -> None:
-        self._found: dict[str, list[int]] = {}
+        self._found: dict[str, Occurrences] = {}
 
-    def add(self, what: str, line: int) -> None:
-        """Count one more. what: a noun, "|", and the rest of the sentence."""
-        known = self._found.setdefault(what, [0, line])
-        known[0] += 1
+    def add(self, what: str, line: int, text: str = "") -> None:
+        """Count one more. what: a noun, "|", and the rest of the sentence. text: the line."""
+        self._found.setdefault(what, Occurrences()).add(line, text)
 
     def warnings(self) -> list[str]:
         return [
-            f"{counted(number, thing)} {rest}; the first in line {line}"
-            for what, (number, line) in self._found.items()
+            f"{counted(found.count, thing)} {rest}; the first in line {found.line}"
+            + (f": {shown(found.text)}" if found.text else "")
+            for what, found in self._found.items()
             for thing, rest in [what.split("|")]
         ]
 
 
 BACKWARDS = "cue|ends before it begins, kept as it is"
 GAP = "cue|has an empty line in its text: what stands behind it was taken for its words, too"
+NO_TIMES = "cue|without times such as {} left out with its words"
 UNTIMED = "block|has no times and is no comment: left out, as players do"
+
+
+SUBRIP_EXAMPLE, WEBVTT_EXAMPLE = "00:01:02,300 --> 00:01:04,000", "01:02.300 --> 01:04.000"
 
 
 def subrip_cues(source: Source, oddities: Deviations) -> Iterator[SubtitleCue]:
     """The cues of a SubRip file, in its order. Raises FormatError."""
+    for cue in _cues(source, _subrip_blocks(source), SUBRIP_TIMES, SUBRIP_EXAMPLE, oddities):
+        if any(not text.strip() for _, text in cue.lines):
+            oddities.add(GAP, cue.line)
+        yield cue
+
+
+def _subrip_blocks(source: Source) -> Iterator[tuple[Line, list[Line]]]:
+    """The times and the text of each cue."""
     times: Line | None = None
     lines: list[Line] = []
     for number, text in source.lines():
-        if ARROW in text:
+        if ARROW in text or len(TIME_ALONE.findall(text)) > 1:
             if lines and COUNTER.fullmatch(lines[-1][1]):
                 lines.pop()
             if times is not None:
-                yield _subrip_cue(source, times, lines, oddities)
+                yield times, lines
             elif any(line.strip() for _, line in lines):
                 raise _no_start(source, lines)
             times, lines = (number, text), []
         else:
             lines.append((number, text))
-            if len(TIME_ALONE.findall(text)) > 1:
-                raise source.error(
-                    number, f'found {shown(text)}, wanted "{ARROW}" between times'
-                )
             if times is None and text.strip() and not COUNTER.fullmatch(text):
                 raise _no_start(source, lines)
-    if times is None:
-        raise source.error(
-            None, "holds no cue; wanted 00:01:02,300 --> 00:01:04,000 above each"
-        )
-    yield _subrip_cue(source, times, lines, oddities)
+    if times is not None:
+        yield times, lines
 
 
 def _no_start(source: Source, lines: list[Line]) -> FormatError:
@@ -111,25 +123,10 @@ def _no_start(source: Source, lines: list[Line]) -> FormatError:
     )
 
 
-def _subrip_cue(
-    source: Source, times: Line, lines: list[Line], oddities: Deviations
-) -> SubtitleCue:
-    cue = _cue(source, SUBRIP_TIMES, "00:01:02,300 --> 00:01:04,000", times, lines, oddities)
-    if any(not text.strip() for _, text in cue.lines):
-        oddities.add(GAP, cue.line)
-    return cue
-
-
 def webvtt_cues(source: Source, oddities: Deviations) -> Iterator[SubtitleCue]:
     """The cues of a WebVTT file, in its order. Raises FormatError."""
-    any_cue = False
-    for block in _webvtt_blocks(source):
-        for times, lines in _timed(block, oddities):
-            any_cue = True
-            example = "01:02.300 --> 01:04.000"
-            yield _cue(source, WEBVTT_TIMES, example, times, lines, oddities)
-    if not any_cue:
-        raise source.error(None, "holds no cue; wanted 01:02.300 --> 01:04.000 above each")
+    timed = (one for block in _webvtt_blocks(source) for one in _timed(block, oddities))
+    return _cues(source, timed, WEBVTT_TIMES, WEBVTT_EXAMPLE, oddities)
 
 
 def _webvtt_blocks(source: Source) -> Iterator[list[Line]]:
@@ -169,24 +166,36 @@ def _timed(block: list[Line], oddities: Deviations) -> Iterator[tuple[Line, list
     yield times, lines
 
 
-def _cue(
+def _cues(
     source: Source,
+    blocks: Iterable[tuple[Line, list[Line]]],
     form: re.Pattern[str],
     example: str,
-    times: Line,
-    lines: list[Line],
     oddities: Deviations,
-) -> SubtitleCue:
-    number, text = times
-    found = form.fullmatch(text)
-    if found is None:
+) -> Iterator[SubtitleCue]:
+    """The cues of these times and texts. One whose times cannot be read is left out and
+    counted. Raises FormatError if there is no other.
+    """
+    any_cue = False
+    unread: Line | None = None
+    for (number, text), lines in blocks:
+        found = form.fullmatch(text)
+        if found is None:
+            unread = unread or (number, text)
+            oddities.add(NO_TIMES.format(example), number, text)
+            continue
+        any_cue = True
+        begin, until = _milliseconds(*found.groups()[:4]), _milliseconds(*found.groups()[4:])
+        if until < begin:
+            oddities.add(BACKWARDS, number)
+        spoken = [rank for rank, line in enumerate(lines) if line[1].strip()]
+        kept = lines[spoken[0] : spoken[-1] + 1] if spoken else []
+        yield SubtitleCue(number, begin, until, tuple(kept))
+    if unread is not None and not any_cue:
+        number, text = unread
         raise source.error(number, f"found {shown(text)}, wanted times such as {example}")
-    begin, until = _milliseconds(*found.groups()[:4]), _milliseconds(*found.groups()[4:])
-    if until < begin:
-        oddities.add(BACKWARDS, number)
-    spoken = [rank for rank, line in enumerate(lines) if line[1].strip()]
-    kept = lines[spoken[0] : spoken[-1] + 1] if spoken else []
-    return SubtitleCue(number, begin, until, tuple(kept))
+    if not any_cue:
+        raise source.error(None, f"holds no cue; wanted {example} above each")
 
 
 def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> int:
@@ -215,9 +224,24 @@ CAPITALS = re.compile(r"(?<![ \t])[ \t]*\((?=[^()]*[^\W\d_])[^()]*\)")
 WHOLE_LINE = re.compile(r"(?m)^(?P<dash>[ \t]*(?:[-–—][ \t]*)?)\([^()]*\)[ \t]*$")
 NAMED = re.compile(
     r"(?m)^(?P<dash>[ \t]*+(?:(?:>>+|[-–—])[ \t]*+)?)(?:\[(?P<square>[^\[\]\n]{1,60})\]"
-    r"|\((?P<round>[^()\n]{1,60})\))(?=[ \t]*:)"
+    r"|\((?P<round>[^()\n]{1,60})\))(?:(?=[ \t]*:)|(?P<words>[ \t]+(?=\S)))"
 )
-"""A name in brackets before a colon, which is no description: "[JOHN]: Two." """
+"""What stands in brackets before a colon, or before words: "[JOHN]: Two.", "[John] Two." """
+
+NO_SPEAKER = frozenset(
+    "a an and applause barks beep beeping beeps bell buzzes chatter cheers chuckle chuckles "
+    "clatter clicks closes continues cough coughs creaks cries dialtone door eight eleven "
+    "english exhales explosion faint faintly fifty five forty four french gasp gasps german "
+    "giggle giggles groan groans growls grunt grunts gunshot gunshots he horn hundred i "
+    "inaudible indistinct indistinctly inhales it italian japanese knock knocks laugh laughs "
+    "laughter loudly maybe million moan moans music nine no noise one opens or pants pause "
+    "phone quietly ring rings roars russian scoffs scream screams seven she shouts shrieks "
+    "sigh sighs silence sings six slams slowly sniffs snorts so sob sobs softly song spanish "
+    "static ten that the theme they thirty this thousand three throat thud thunder twelve "
+    "twenty two we well whimpers whisper whispers whistle whistles wind yells yes "
+    "you zero".split()
+)
+"""Words in brackets that describe a sound or a manner, or that an editor has put in."""
 
 DASH = re.compile(r"(?:>>+|[-‐‑–—―](?![-‐‑–—―>]))(?P<space>[ \t\u00a0]*)(?=(?P<next>.?))")
 """What begins another speaker's turn: a dash, or >> in captions for the deaf."""
@@ -258,6 +282,13 @@ class NameCounts:
                 if name in self.counts or len(self.counts) < DIFFERENT_NAMES:
                     self.counts[name] += 1
 
+    def take_bracketed(self, name: str) -> bool:
+        """Whether a name in brackets without a colon is one. In capitals it has to stand twice:
+        descriptions are often in capitals.
+        """
+        is_sure = not name.isupper() or NUMBERED.fullmatch(name) is not None
+        return is_sure or self.counts[name.casefold()] > 1
+
     def take(self, name: str) -> bool:
         """Whether these words are a name in this file."""
         tells = self.capitals < 0.9 * self.letters
@@ -268,6 +299,17 @@ class NameCounts:
 def without_remark(name: str) -> str:
     """A name without a remark in parentheses: "ANNA (on the phone)" is ANNA."""
     return ASIDE.sub("", name).strip()
+
+
+def is_speaker(name: str) -> bool:
+    """True if words in brackets are a speaker's name: no description of a sound, no number."""
+    words = [word.casefold().rstrip(".") for word in name.split()]
+    return (
+        is_name(name)
+        and name[0].isupper()
+        and NO_SPEAKER.isdisjoint(words)
+        and not any(len(word) > 5 and word.endswith("ing") for word in words)
+    )
 
 
 @dataclass(slots=True)
@@ -312,6 +354,10 @@ class CueTurns:
         self.left = LeftOutCues()
         self._tagged = tagged
         self._names = names
+        self._bracketed: set[str] = set()
+        """Names in brackets that were taken; a line that begins with one has a colon behind it
+        now.
+        """
 
     def lines(self, cue: SubtitleCue) -> list[str]:
         """A cue's lines without markup, descriptions and dashes; a line may begin with a
@@ -370,10 +416,23 @@ class CueTurns:
         if not self._tagged:
             text = TAG.sub(_newlines, text)
             notes.append(ANGLED)
-        text = NAMED.sub(_unbracketed, text)
+        text = NAMED.sub(self._unbracketed, text)
         for form in notes:
             text = form.sub(lambda found: self._note(found, cue), text)
         return text if self._tagged else ENTITY.sub(_character, text).translate(DIRECTIONS)
+
+    def _unbracketed(self, found: re.Match[str]) -> str:
+        """A name without its brackets, with a colon behind it; a description as it is."""
+        inner: str = found["square"] or found["round"]
+        if found["words"] is None:
+            return found["dash"] + inner
+        name = without_remark(inner.strip())
+        if not is_speaker(name) or not (
+            self._names is None or self._names.take_bracketed(name)
+        ):
+            return found.group()
+        self._bracketed.add(name)
+        return f"{found['dash']}{name}: "
 
     def _note(self, found: re.Match[str], cue: SubtitleCue) -> str:
         note = found.group()
@@ -411,7 +470,7 @@ class CueTurns:
         if speaker is None or self._names is None:
             return None, text
         name = without_remark(speaker)
-        if self._names.take(name):
+        if name in self._bracketed or self._names.take(name):
             return name, text[start:].strip()
         self.left.doubtful.add(number, speaker)
         return None, text
@@ -432,10 +491,6 @@ def _unescaped(text: str) -> str:
 def _character(entity: re.Match[str]) -> str:
     """The character of an entity, a space for a line end."""
     return re.sub(r"[\r\n]", " ", html.unescape(entity.group()))
-
-
-def _unbracketed(found: re.Match[str]) -> str:
-    return found["dash"] + (found["square"] or found["round"])
 
 
 def _newlines(found: re.Match[str]) -> str:
@@ -475,7 +530,7 @@ def _undashed(text: str, dashes: int) -> tuple[bool, str]:
 # In other files the words may have been said twice, and are kept.
 
 TAGS = re.compile(r"<[^<>]*>")
-WORD_TIMES = re.compile(r"<(?:\d{2,}:)?\d\d:\d\d\.\d{3}>", re.ASCII)
+WORD_TIMES = re.compile(rf"<{WEBVTT_TIME}>", re.ASCII)
 
 MANY = 0.2
 """Share of cues with a repeated line from which a warning is given."""

@@ -92,6 +92,12 @@ def test_numbers_are_found_in_words_as_they_came(rows: Rows) -> None:
     ]
 
 
+def test_a_speaker_has_a_name_or_an_id(rows: Rows) -> None:
+    own = "# speaker_id = Sp9\n" + sentence("1 two two")
+    assert rows(own).rows[0].passage.turns[0].speaker == "Sp9"
+    assert rows("# speaker = Ann\n" + own).rows[0].passage.turns[0].speaker == "Ann"
+
+
 def test_places_name_words_within_ranges(rows: Rows) -> None:
     marked = PARSED.replace(
         "4:obj\tSpaceAfter=No",

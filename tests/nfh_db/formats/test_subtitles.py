@@ -269,7 +269,7 @@ REFUSED = [
     ("a.vtt", "WEBVTT\n\nNOTE none\n", "holds no cue; wanted 01:02.300"),
     (
         "a.vtt",
-        "WEBVTT\n\n00:01,000 --> 00:02,000\ntwo\n",
+        "WEBVTT\n\n00:61.000 --> 00:02.000\ntwo\n",
         "line 3: found.*wanted times such as 01:02.300 --> 01:04.000",
     ),
     ("a.vtt", "WEBVTTX\n\n00:01.000 --> 00:02.000\ntwo\n", 'line 1: found "WEBVTTX", wanted'),
@@ -282,6 +282,90 @@ def test_what_is_no_subtitle_is_refused(
 ) -> None:
     with pytest.raises(FormatError, match=sentence):
         Heard(write(text, name))
+
+
+BRACKETS = """\
+1
+00:00:01,000 --> 00:00:02,000
+[Anna] Two tickets?
+
+2
+00:00:02,500 --> 00:00:03,000
+[Ben] No, three.
+
+3
+00:00:03,500 --> 00:00:04,000
+(Anna) Then give him four.
+
+4
+00:00:04,500 --> 00:00:05,000
+ANNA: Five.
+"""
+
+
+def test_names_in_brackets_before_words_are_speakers(write: Write) -> None:
+    heard = Heard(write(BRACKETS, "a.srt"))
+    assert words(heard) == [
+        ("Anna", "Two tickets?"),
+        ("Ben", "No, three."),
+        ("Anna", "Then give him four."),
+        ("ANNA", "Five."),
+    ]
+    assert heard.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("- [Man 2] Two.", ("Man 2", "Two.")),
+        ("[Dr. Ray (on phone)] Two.", ("Dr. Ray", "Two.")),
+        (">> [Anna] Two.", ("Anna", "Two.")),
+        ("[SPEAKER 1] Two.", ("SPEAKER 1", "Two.")),
+        ("<i>[Anna]</i> Two.", ("Anna", "Two.")),
+        ("[sighs] Two.", (None, "Two.")),
+        ("[Music] Two.", (None, "Two.")),
+        ("[Phone rings] Two.", (None, "Two.")),
+        ("(SIGHS) Two.", (None, "Two.")),
+        ("[ANNA] Two.", (None, "Two.")),
+        ("[Laughing] Two.", (None, "Two.")),
+        ("(Two) or three.", (None, "(Two) or three.")),
+        ("(after all) two.", (None, "(after all) two.")),
+        ("(s)he has two.", (None, "(s)he has two.")),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.srt", "a.vtt"])
+def test_sounds_and_asides_in_brackets_name_nobody(
+    write: Write, name: str, line: str, said: tuple[str | None, str]
+) -> None:
+    text = cue(line) if name == "a.srt" else f"WEBVTT\n\n00:01.000 --> 00:02.000\n{line}\n"
+    assert words(Heard(write(text, name))) == [said]
+
+
+def test_a_name_in_capitals_in_brackets_stands_twice(write: Write) -> None:
+    heard = Heard(write(cue("[ANNA] Two?") + cue("[ANNA] Three.", at=2)))
+    assert words(heard) == [("ANNA", "Two?"), ("ANNA", "Three.")]
+
+
+def test_a_cue_without_times_is_left_out_and_named(write: Write) -> None:
+    bad = "2\n00:14,708 --> 00:03:16,415\nThree.\n\n"
+    heard = Heard(write(cue("Two?") + bad + cue("Four.", at=20), "a.srt"))
+    assert words(heard) == [(None, "Two?"), (None, "Four.")]
+    assert heard.warnings == [
+        "1 cue without times such as 00:01:02,300 --> 00:01:04,000 left out with its words; "
+        'the first in line 6: "00:14,708 --> 00:03:16,415"'
+    ]
+    bad = "00:61.000 --> 00:02.000\nThree.\n\n"
+    heard = Heard(write(f"WEBVTT\n\n{bad}0:00:01.000 --> 0:00:02.000\nTwo?\n", "a.vtt"))
+    assert words(heard) == [(None, "Two?")]
+    assert heard.warnings[0].startswith("1 cue without times such as 01:02.300")
+
+
+@pytest.mark.parametrize(
+    "times", ["0:00:01.000 --> 0:00:02.000", "0:01.0 --> 0:02.00", "00:01,000 --> 00:02,000"]
+)
+def test_times_of_other_programs_in_webvtt(write: Write, times: str) -> None:
+    heard = Heard(write(f"WEBVTT\n\n{times}\nTwo?\n", "a.vtt"))
+    assert heard.turns == [[(None, "Two?", 1000, 2000)]]
 
 
 def test_a_block_without_times_is_left_out_and_said(write: Write) -> None:
