@@ -29,6 +29,7 @@ TEXT, SPEAKER, TURN, DIALOG = "text", "speaker", "turn", "dialog"
 NAMES: Mapping[str, tuple[str, ...]] = {
     TEXT: (
         "text", "utterance", "utterance text", "turn text", "line text", "message", "content",
+        "words", "sentence", "speech", "transcript", "dialogue", "dialog", "line",
     ),
     SPEAKER: (
         "speaker", "speaker name", "character", "name", "who", "speaker id", "author", "user",
@@ -39,7 +40,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "conversation id", "conv id",
     ),
 }  # fmt: skip
-"""Names of columns; the first that a header has counts. "_", "-" and a space are equivalent."""
+"""Names of columns; the first that a header has counts. "_", "-" and a space are equivalent. A
+column of texts is none of the others.
+"""
+
+DOUBTFUL = frozenset({"dialogue", "dialog", "line"})
+"""Names of columns of texts that may also be columns of numbers."""
 
 ABOVE = frozenset(
     f"{what}{more}"
@@ -180,7 +186,10 @@ def _layout(header: Sequence[str], delimiter: str, given: Mapping[str, str]) -> 
     keys = [_key(name) for name in header]
     places = {}
     for column, names in NAMES.items():
-        by_name = names if not given or column == TEXT else ()
+        named = DOUBTFUL.intersection(map(_key, given.values()))
+        taken = {*named, *(keys[at] for at in places.get(TEXT, ()))}
+        usual = [name for name in names if name not in taken]
+        by_name = usual if not given or column == TEXT else ()
         wanted = (_key(given[column]),) if column in given else by_name
         found = [name for name in wanted if name in keys][:1]
         if column == DIALOG and column in given and not found:
@@ -219,6 +228,10 @@ class DialogTable:
     rows: list[CsvRecord] = field(default_factory=list)
     """Of the current dialog."""
     size: int = 0
+    count: int = 0
+    """Rows that are not empty."""
+    numeric: bool = True
+    """All texts so far are numbers."""
     name: tuple[str, ...] = ()
     """Of the current dialog: a cell of each column that names dialogs."""
     ended: dict[tuple[str, ...], int] = field(default_factory=dict)
@@ -231,23 +244,35 @@ class DialogTable:
 
     def blocks(self, records: Iterator[CsvRecord]) -> Iterator[DialogBlock]:
         """The dialogs, in the order of the file. Raises FormatError."""
-        any_row = False
         for line, record in records:
             if not any(cell.strip() for cell in record):
                 if not self.named:
                     yield from self._taken()
                 continue
-            any_row = True
             self._check_length(line, record)
+            self.count += 1
+            self.numeric = self.numeric and NUMBER.fullmatch(self._text(record)) is not None
             if self.named and self._begins(line, record):
                 yield from self._taken()
                 self.name = self._dialog(line, record)
             self._add(line, record)
-        yield from self._taken()
-        if not any_row:
+        if not self.count:
             raise self.source.error(
                 None, "holds a header and nothing else; wanted at least one row"
             )
+        is_doubtful = TEXT not in self.layout.given and (
+            _key(self.layout.header[self.layout.places[TEXT][0]]) in DOUBTFUL
+        )
+        if self.numeric and is_doubtful:
+            raise self.source.error(
+                None,
+                f"the column {self.layout.called(TEXT)} holds numbers alone; say which column "
+                "has the texts with --columns text=NAME",
+            )
+        yield from self._taken()
+
+    def _text(self, record: Sequence[str]) -> str:
+        return self.layout.cell(record, TEXT).strip()
 
     def _add(self, line: int, record: list[str]) -> None:
         self.rows.append((line, record))
@@ -390,9 +415,16 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     records = csv_records(source, rest, number, CSV_COMPLAINTS, dialect)
     _, header = next(records)
     layout = layout_of(source, number, header, delimiter, how.columns)
-    yield from DialogTable(source, layout).blocks(records)
+    table = DialogTable(source, layout)
+    yield from table.blocks(records)
     if not layout.plain:
         source.warnings.append(layout.sentence())
+    if set(layout.places) == {TEXT} and table.count > 1:
+        source.warnings.append(
+            f"no column names dialogs or speakers: {counted(table.count, 'row')} were read as "
+            "turns of one dialog, or of several with an empty row between; where each row is a "
+            "text of its own, --window 0,0 makes passages of the rows with a number"
+        )
 
 
 def _first(source: Source, lines: Iterator[tuple[int, str]]) -> tuple[int, str]:

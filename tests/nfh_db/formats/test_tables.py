@@ -12,6 +12,7 @@ from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nfh_db.errors import FormatError
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import DIALOG, opened
 from nfh_db.formats.rows import DialogBlock, ReadOptions
@@ -52,6 +53,47 @@ def test_a_row_is_a_turn_and_a_dialog_a_passage(write: Write) -> None:
 def test_the_text_of_a_dialog_is_its_turns_on_lines(write: Write) -> None:
     first = next(TABLE.read(Source(write(KITCHEN, "k.csv")), ReadOptions()))
     assert first.text == 'Ann: Two "big" cups, please?\nBen: No, three.'
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("Character,Dialogue", "two"),
+        ("Season,Character,Line", "two"),
+        ("Who,Utterance", "two"),
+        ("Line,Character,Dialogue", "two"),
+        ("dialogue_id,Name,Words", "two"),
+    ],
+)
+def test_common_headers_name_the_texts(write: Write, header: str, words: str) -> None:
+    row = ",".join(["1", "Ann", words][-len(header.split(",")) :])
+    (found,) = blocks(write(f"{header}\n{row}\n", "k.csv"))
+    assert [(turn[2], turn[3]) for turn in found] == [("Ann", "two")]
+
+
+def test_columns_that_are_named_are_not_taken_for_texts(write: Write) -> None:
+    path = write("Dialogue,Line\nd1,two\nd2,three\n", "k.csv")
+    found = blocks(path, {"dialog": "Dialogue"})
+    assert [[turn[3] for turn in one] for one in found] == [["two"], ["three"]]
+
+
+@pytest.mark.parametrize("header", ["Character,Line", "Character,Dialogue"])
+def test_numbers_of_lines_are_no_texts(write: Write, header: str) -> None:
+    with pytest.raises(
+        FormatError, match="holds numbers alone; say which column has the texts"
+    ):
+        blocks(write(f"{header}\nAnn,1\nBen,2\n", "k.csv"))
+
+
+def test_a_column_of_texts_alone_is_one_dialog_and_that_is_said(
+    write: Write, call: Call
+) -> None:
+    path = write("text\nI saw two.\nGive me three.\nHe is ten.\n", "k.csv")
+    done = call("import", path, "--db", "x.db", "--dry-run")
+    assert "1 passage, 3 anchors new" in done.stdout
+    assert "3 rows were read as turns of one dialog" in done.stderr
+    apart = call("import", path, "--db", "x.db", "--dry-run", "--window", "0,0")
+    assert "3 passages, 3 anchors new" in apart.stdout
 
 
 def test_the_same_talk_is_the_same_passage_as_a_dialog(write: Write) -> None:
