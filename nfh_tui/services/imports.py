@@ -17,6 +17,7 @@ from typing import BinaryIO, Literal, TypeVar
 
 from nfh_db.errors import ExportError, FormatError, StoreError
 from nfh_db.formats.base import Format
+from nfh_db.formats.dialog import Occurrences
 from nfh_db.formats.files import FileOrigin, replacing, split_of_name, write_members
 from nfh_db.formats.registry import Losses, RecognizedFile, opened, reading
 from nfh_db.formats.rows import (
@@ -190,6 +191,9 @@ def _shifted(one: TokenizedTurn, text_start: int, token_start: int) -> Tokenized
     return TokenizedTurn(turn, one.start - token_start, spans)
 
 
+MANY_NUMBERS = 200
+"""Numbers of one passage above which a warning names --window."""
+
 AS_GIVEN = "as given"
 """The tokenizer's name for passages whose file contains tokens."""
 
@@ -221,7 +225,11 @@ class PassageMaker:
         self.at = now()
         self.skipped_votes = 0
         self.skipped_blocks = 0
+        self.uncarried = 0
+        self.many = Occurrences()
+        """Passages with more than MANY_NUMBERS numbers."""
         self._latest: tuple[RawPassage, Passage] | None = None
+        self._numbers: tuple[RawPassage, int] | None = None
 
     def passages(self, rows: Iterable[Row]) -> Iterator[IncomingPassage]:
         """The passages in the file's order: one for each row.
@@ -237,7 +245,7 @@ class PassageMaker:
             elif isinstance(row, LabelledRow):
                 yield self._labelled(row)
             elif isinstance(row, GoldRow):
-                yield self._gold(row)
+                yield self._gold(self._found(row) if row.found else row)
             else:
                 yield from self._dialog(row)
         if assignments:
@@ -254,6 +262,17 @@ class PassageMaker:
             self.source.warnings.append(
                 f"{counted(self.skipped_blocks, 'passage')} without a number left out"
             )
+        if self.uncarried:
+            self.source.warnings.append(
+                f"what else {counted(self.uncarried, 'document')} held (columns, comments) is "
+                "not carried along in passages of a window"
+            )
+        self.source.warnings += self.many.warning(
+            "passage",
+            f"with more than {MANY_NUMBERS} numbers",
+            "; each number is shown with the whole of it; --window 2,1 makes passages of each "
+            "number's turn, two turns before and one after it",
+        )
 
     # --- rows with tokens -----------------------------------------------------------------
 
@@ -297,6 +316,36 @@ class PassageMaker:
         passage = self._passage(row.passage)
         return IncomingPassage(passage, tokenizer, (anchor,), row.passage.stated)
 
+    def _found(self, row: GoldRow) -> GoldRow:
+        """The row of a number that was found by rule: with a window, the turns around the
+        number become its passage.
+        """
+        if self.window is None:
+            last = self._numbers
+            count = 1 if last is None or last[0] is not row.passage else last[1] + 1
+            self._numbers = row.passage, count
+            if count == MANY_NUMBERS + 1:
+                self.many.add(row.line, row.passage.text)
+            return row
+        before, after = self.window
+        raw, start = row.passage, row.anchor.start
+        rank = next(at for at, turn in enumerate(raw.turns) if start < turn.end)
+        turns = raw.turns[max(0, rank - before) : rank + after + 1]
+        first, stop = turns[0].start, turns[-1].end
+        begin, end = raw.span(first, stop)
+        offsets = [
+            (one - begin, two - begin)
+            for one, two in zip(raw.starts[first:stop], raw.ends[first:stop], strict=True)
+        ]
+        moved = (replace(one, start=one.start - first, end=one.end - first) for one in turns)
+        self.uncarried += row.labels is not None
+        return replace(
+            row,
+            passage=RawPassage.of(raw.text[begin:end], offsets, tuple(moved)),
+            anchor=Anchor(start - first, row.anchor.end - first),
+            labels=None,
+        )
+
     def _passage(self, raw: RawPassage) -> Passage:
         # A text may contain thousands of numbers: it is checked and hashed once.
         if self._latest is None or self._latest[0] is not raw:
@@ -326,6 +375,8 @@ class PassageMaker:
         else:
             excerpts = windows(block, turns, anchors, self.window)
         for one in excerpts:
+            if len(one.anchors) > MANY_NUMBERS:
+                self.many.add(one.anchors[0].line, one.text)
             passage = passage_of_turns(one.text, one.turns)
             yield IncomingPassage(passage, tokenizer_name(), one.anchors)
 

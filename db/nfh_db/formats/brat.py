@@ -661,5 +661,5 @@ BRAT = Format(
         How.SIDE,
         **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT NOUN COMMENT VOTES FLAGS GOLD"),
     ),
-    settings=frozenset({"map", "offsets"}),
+    settings=frozenset({"map", "offsets", "window"}),
 )

@@ -815,7 +815,9 @@ class _Reader:
             for start, end in find_numbers(words, glued):
                 anchor = Anchor(turn.start + start, turn.start + end)
                 line = sentence.words[start].line
-                yield GoldRow(line, passage, anchor, self._split, None, (), (), labels)
+                yield GoldRow(
+                    line, passage, anchor, self._split, None, (), (), labels, found=True
+                )
                 self.counts["found"] += 1
                 found, labels = True, None
         self.counts["without"] += not found
@@ -1137,6 +1139,6 @@ CONLLU = Format(
         How.BESIDE,
         **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT NOUN COMMENT GOLD SPEAKERS TOKENS"),
     ),
-    settings=frozenset({"map"}),
+    settings=frozenset({"map", "window"}),
     extra="conllu",
 )

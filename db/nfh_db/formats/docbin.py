@@ -887,5 +887,5 @@ DOCBIN = Format(
     carries_split=True,
     takes=(InputKind.BYTES, InputKind.FOLDER),
     holds=holds(How.BESIDE, **each(How.OWN, "KIND HEADS RELATION ORIGIN SORT GOLD")),
-    settings=frozenset({"map"}),
+    settings=frozenset({"map", "window"}),
 )

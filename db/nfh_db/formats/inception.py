@@ -538,7 +538,7 @@ INCEPTION_JSON = Format(
     carries_split=True,
     takes=(InputKind.TEXT, InputKind.FOLDER),
     holds=holds(How.OWN, **each(How.BESIDE, "TIME SEEN FLAGS RULE SPLIT")),
-    settings=frozenset({"map"}),
+    settings=frozenset({"map", "window"}),
     extra="dkpro-cassis",
 )
 INCEPTION_XMI = replace(

@@ -74,6 +74,8 @@ class GoldRow:
     """JSON of what the file has besides, which an export to the same format writes back."""
     tokenizer: str | None = None
     """The name of what made the tokens; None if they came with the file."""
+    found: bool = False
+    """The number was found by rule in the file's own tokens; a window may cut the passage."""
     foreign: bool = False
     """The row was not exported by this program, so that the name of the file may give its
     split.

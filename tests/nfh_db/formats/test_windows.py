@@ -105,6 +105,65 @@ def test_formats_without_dialogs_know_no_window(
     assert "knows no --window" in refused.stderr
 
 
+PARSED = "".join(
+    f"# speaker = {who}\n1\tYes\tyes" + "\t_" * 7 + f"\n2\t{word}\t{word}" + "\t_" * 7 + "\n\n"
+    for who, word in zip("ABABA", ["two", "cups", "three", "or", "four"], strict=True)
+)
+
+
+def test_a_window_cuts_documents_of_words_that_came_with_the_file(
+    write: Write, home: Path, call: Call
+) -> None:
+    path = write(PARSED, "a.conllu")
+    done = call("import", path, "--window", "1,0", "--db", "x.db")
+    assert "3 passages, 3 anchors new" in done.stdout
+    assert "not carried along in passages of a window" in done.stderr
+    with Store.open(home / "x.db") as store:
+        found = [
+            (
+                one.passage.text,
+                one.passage.word(one.anchor.start),
+                one.passage.turns[-1].speaker,
+            )
+            for one in store.items.ballots(Query())
+        ]
+    assert sorted(found) == [
+        ("Yes cups\nYes three", "three", "A"),
+        ("Yes or\nYes four", "four", "A"),
+        ("Yes two", "two", "A"),
+    ]
+
+
+def test_a_window_cuts_texts_of_brat_without_a_marked_number(
+    tmp_path: Path, call: Call
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Ann: Two?\nBen: Yes.\nAnn: Or three?\n", "utf-8")
+    (folder / "a.ann").write_text("", "utf-8")
+    done = call("import", folder, "--window", "0,0", "--db", "x.db")
+    assert "2 passages, 2 anchors new" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", "Ann: two cups\n" * 201),
+        ("a.conllu", PARSED.split("\n\n")[0].join(["", "\n\n"]) * 201),
+    ],
+)
+def test_many_numbers_in_one_passage_name_the_window(
+    write: Write, call: Call, name: str, text: str
+) -> None:
+    path = write(text, name)
+    done = call("import", path, "--dry-run", "--db", "x.db")
+    assert "1 passage with more than 200 numbers, the first in line" in done.stderr
+    assert "--window 2,1" in done.stderr
+    again = call("import", path, "--dry-run", "--db", "x.db", "--window", "2,1")
+    assert "more than 200" not in again.stderr
+    assert again.exit_code == 0
+
+
 words = st.sampled_from(["two", "three", "cups", "👍", "e\u0301", ",", "", " "])
 spoken_lines = st.lists(st.lists(words, max_size=4).map(" ".join), min_size=1, max_size=9)
 
