@@ -66,6 +66,15 @@ def optional_library(name: str, missing: Exception) -> ModuleType:
         raise missing from error
 
 
+POINTER = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/")
+"""The start of what Git LFS leaves in the place of a large file."""
+
+IS_POINTER = (
+    "is a pointer of Git LFS, which stands for a file that was not fetched; git lfs pull, in "
+    "its repository, fetches it"
+)
+
+
 class FileOrigin:
     """A file or folder that is read."""
 
@@ -101,6 +110,11 @@ class FileOrigin:
             raise self.error(None, "may not be read: permission denied") from error
         except OSError as error:
             raise self.error(None, f"cannot be read: {error.strerror or error}") from error
+
+    def check_pointer(self, start: bytes) -> None:
+        """Raise FormatError for what Git LFS leaves in the place of a file that begins so."""
+        if POINTER.match(start):
+            raise self.error(None, IS_POINTER)
 
 
 class Source(FileOrigin):
@@ -237,6 +251,7 @@ class Source(FileOrigin):
 
     def _decode(self, number: int, raw: bytes) -> str:
         if number == 1:
+            self.check_pointer(raw)
             raw = raw.removeprefix(BYTE_ORDER_MARK)
         try:
             return _ended(raw.decode("utf-8"))
@@ -277,6 +292,7 @@ class Source(FileOrigin):
             raise self.error(None, "is no regular file; save its content to a file first")
 
     def _check_start(self, start: bytes) -> None:
+        self.check_pointer(start)
         if not start.removeprefix(BYTE_ORDER_MARK):
             raise self.error(None, "is empty")
         packer = next((name for mark, name in PACKED.items() if mark.match(start)), None)
@@ -388,6 +404,8 @@ class Binary(FileOrigin):
             if not stat.S_ISREG(path.stat().st_mode):
                 raise self.error(None, "is no regular file; save its content to a file first")
             with path.open("rb") as file:
+                self.check_pointer(file.read(HEAD))
+                file.seek(0)
                 self.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
 
     def content(self) -> bytes:
@@ -444,8 +462,12 @@ class Folder(FileOrigin):
         """The bytes of a member. Raises FormatError if it cannot be read or is too large."""
         with self._reading(name):
             if self._zip is not None:
-                return read_member(self._zip, self._zip.getinfo(name))
-            return read_file(self.path / name)
+                content = read_member(self._zip, self._zip.getinfo(name))
+            else:
+                content = read_file(self.path / name)
+        if POINTER.match(content):
+            raise self.member_error(name, None, IS_POINTER)
+        return content
 
     def open(self, name: str) -> IO[bytes]:
         """A member opened for reading and seeking. Raises FormatError."""

@@ -390,6 +390,13 @@ MARKUP = re.compile(r"<[a-zA-Z!/]|&[a-zA-Z#]")
 BLANK = re.compile(r"\\n|\s+")
 """White space, and what the editor writes for a line break in a region's text."""
 
+MEDIA = frozenset("audio image img ocr pdf sound video".split())
+ADDRESS = re.compile(
+    r"(?i)\w+://\S+|/data/[^\n]+|[^\n]+\.(?:avi|bmp|flac|gif|jpe?g|m4a|mov|mp[34]|ogg|pdf|png"
+    r"|tiff?|wav|webm|webp)"
+)
+"""Where a picture or a recording is, which is no text; so are the values of keys of MEDIA."""
+
 WORDS_OF = ("text", "utterance")
 SPEAKER_OF = ("author", "speaker", "name")
 
@@ -542,6 +549,11 @@ def text_of(
         if key in every and (found := _text_under(key, every[key], how, html=html)):
             return found
     fit = [one for key in every if (one := _text_under(key, every[key], how, html=html))]
+    if not fit and any(isinstance(msgspec.json.decode(raw), str) for raw in every.values()):
+        raise MarkError(
+            'key "data": found the address of a picture or a recording, wanted a text; tasks '
+            "without a text are not read"
+        )
     if len(fit) != 1:
         names = ", ".join(one.key for one in fit) or "none"
         raise MarkError(
@@ -556,6 +568,8 @@ def _text_under(
 ) -> TaskText | None:
     value = msgspec.json.decode(raw)
     if isinstance(value, str):
+        if key in MEDIA or ADDRESS.fullmatch(value.strip()):
+            return None
         page = MARKUP.search(value) is not None and html()
         text = rendered(value) if page else value
         return TaskText(key, text, how, page=page) if text.strip() else None

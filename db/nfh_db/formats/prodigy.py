@@ -750,7 +750,14 @@ def sniff(first: First) -> str | None:
         isinstance(span, dict) and keys <= span.keys() for span in spans
     ):
         return 'its first item is a JSON object with a text and "spans"'
+    if value.keys() <= BARE and not OTHERS.search(first.start):
+        return "its first item is a JSON object with a text and no marks"
     return None
+
+
+BARE = frozenset({"text", "meta", "id"})
+OTHERS = re.compile(r'"(?:labels?|entities|speaker|spans)"\s*:')
+"""Keys of later items that tell of more than texts."""
 
 
 PRODIGY = Format(

@@ -45,7 +45,7 @@ from nfh_db.formats.prodigy import PRODIGY
 from nfh_db.formats.rows import ReadOptions, ReleaseWriter, Row, Span, Writing
 from nfh_db.formats.subtitles import SUBRIP, WEBVTT
 from nfh_db.formats.tables import TABLE
-from nfh_db.formats.unsupported import removed, unsupported
+from nfh_db.formats.unsupported import BINARY, removed, unclear, unsupported
 from nfh_db.messages import shown, visible
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Answer, Origin
@@ -89,7 +89,8 @@ def _sniff_amt(first: First) -> str | None:
 
 
 def _sniff_dialog(first: First) -> str | None:
-    if first.suffix == ".csv" or LISTED.match(first.start) or unsupported(first) is not None:
+    is_rows = first.suffix in (".csv", *BINARY) or LISTED.match(first.start)
+    if is_rows or unsupported(first) is not None:
         return None
     return "it is plain text"
 
@@ -184,7 +185,7 @@ def sniffed(
         for format_ in fit:
             if format_.guess is guess and (reason := format_.sniff(first)):
                 return format_, reason
-        if not guess and (other := removed(first)) is not None:
+        if not guess and (other := removed(first) or unclear(first, fit)) is not None:
             raise source.error(None, other)
     return None
 

@@ -184,7 +184,7 @@ def _by(text: str, given: Mapping[str, str], delimiter: str) -> TableLayout:
 
 def _layout(header: Sequence[str], delimiter: str, given: Mapping[str, str]) -> TableLayout:
     keys = [_key(name) for name in header]
-    places = {}
+    places: dict[str, tuple[int, ...]] = {}
     for column, names in NAMES.items():
         named = DOUBTFUL.intersection(map(_key, given.values()))
         taken = {*named, *(keys[at] for at in places.get(TEXT, ()))}

@@ -6,11 +6,14 @@ imported in another format.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 
-from nfh_db.formats.base import First, InputKind
-from nfh_db.formats.json_stream import first_keys
+from nfh_db.formats import nfh
+from nfh_db.formats.base import First, Format, InputKind
+from nfh_db.formats.json_stream import first_keys, first_value
 from nfh_db.formats.rows import RELEASE_KEYS
 from nfh_db.messages import visible
 
@@ -56,6 +59,72 @@ def unsupported(first: First) -> str | None:
         ),
         None,
     )
+
+
+# --- files of which no format is sure ---------------------------------------------------------
+
+BINARY = frozenset(
+    ".7z .avi .bmp .db .doc .docx .flac .gif .jpeg .jpg .m4a .m4v .mkv .mov .mp3 .mp4 .npy "
+    ".npz .odp .ods .odt .ogg .parquet .pdf .pickle .pkl .png .ppt .pptx .pt .spacy .sqlite "
+    ".sqlite3 .tif .tiff .wav .webm .webp .xls .xlsx .zip".split()
+)
+"""Extensions of files of bytes: a text under one of them is not guessed to be a dialog."""
+
+IDENT = re.compile(r"[^\t]+\t\d+\t\d+\t[01]", re.ASCII)
+"""A row of the identification files."""
+
+
+def unclear(first: First, formats: Sequence[Format]) -> str | None:
+    """A sentence with the likely formats of a file of which no format is sure; None for files
+    that may be guessed.
+    """
+    if first.takes is not InputKind.TEXT:
+        return None
+    value = first_value(first)
+    if value is not None:
+        return _unclear_items(first, value, formats)
+    if first.suffix in BINARY:
+        return (
+            f"holds text, though files called {first.suffix} hold other bytes; name the format "
+            "of the text with --format, such as dialog or table"
+        )
+    is_table = (
+        first.text != nfh.HEADER and "\t" in first.text and first.suffix in (".tsv", ".tab")
+    )
+    if is_table and not IDENT.fullmatch(first.text.strip("\r")):
+        return (
+            f"may be a table or an nfh-ident file; its first line is "
+            f"{visible(first.text, 80)}. --format table with --columns text=NAME,speaker=NAME "
+            "reads the rows as turns; "
+            "nfh-ident has the header text, ind_s, ind_e, y"
+        )
+    return None
+
+
+def _unclear_items(
+    first: First, value: Mapping[str, object], formats: Sequence[Format]
+) -> str | None:
+    """As `unclear`, for a file whose first JSON object is `value`."""
+    if first.value is None:
+        whole = replace(first, value=dict(value))
+        likely = [one.name for one in formats if not one.guess and one.sniff(whole)]
+        is_list = first.start.lstrip(f" \t\r\n{MARK}").startswith("[")
+        each = "'.[]'" if is_list else "."
+        if likely or not (is_list or isinstance(value.get("text"), str)):
+            return (
+                "holds JSON objects that are laid out over several lines or in a list; "
+                f"{' and '.join(likely or ('gold', 'nfh'))} files have one object on each "
+                f"line, as jq -c {each} writes them"
+            )
+    if isinstance(value.get("text"), str) and value.keys().isdisjoint(RELEASE_KEYS):
+        others = ", ".join(visible(key, 40) for key in islice(value, 6) if key != "text")
+        return (
+            f"holds JSON objects with a text and the keys {others or 'none'}, which may be "
+            "texts for prodigy or for doccano: --format names one of them, and the rest of an "
+            "object is carried along; of talk, convokit reads who speaks (id, speaker, "
+            "conversation_id, text)"
+        )
+    return None
 
 
 # --- formats that earlier versions read ------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import InputKind
-from nfh_db.formats.registry import OURS, by_name, opened
+from nfh_db.formats.registry import OURS, by_name, opened, reading
 from tests.nfh_db.formats import weigh
 
 MARK = b"\xef\xbb\xbf"
@@ -225,4 +225,111 @@ def test_a_list_of_anything_is_no_format(tmp_path: Path, name: str, raw: str) ->
     path = tmp_path / name
     path.write_text(raw)
     with pytest.raises(FormatError, match="its format is not known"):
+        opened(path)
+
+
+POINTER = (
+    "version https://git-lfs.github.com/spec/v1\n"
+    "oid sha256:0000000000000000000000000000000000000000000000000000000000000007\nsize 129\n"
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.parquet", "a.txt", "a.json", "a.srt", "a.zip", "a.spacy", "a.csv", "a"]
+)
+def test_a_pointer_of_git_lfs_is_called_one(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(POINTER)
+    with pytest.raises(FormatError, match=r"is a pointer of Git LFS, .* git lfs pull"):
+        opened(path)
+    with pytest.raises(FormatError, match="is a pointer of Git LFS"):
+        opened(path, "hf-parquet")
+
+
+def test_a_pointer_in_a_folder_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(POINTER)
+    (tmp_path / "a.ann").write_text("")
+    found = opened(tmp_path)
+    assert found.format.name == "brat"
+    with pytest.raises(FormatError, match=r"a.txt: is a pointer of Git LFS"):
+        list(found.format.read(found.source, reading()))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".spacy", ".zip", ".mp4", ".pdf", ".xlsx"])
+def test_a_text_called_like_a_file_of_bytes_is_no_dialog(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_text(TEXT)
+    with pytest.raises(FormatError, match=f"holds text, though files called {suffix}"):
+        opened(path)
+    assert opened(path, "dialog").format.name == "dialog"
+
+
+TEXTS = [{"text": TEXT}, {"text": "It is four.", "meta": {"source": "x"}}]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "\n".join(map(json.dumps, TEXTS)),
+        json.dumps(TEXTS),
+        json.dumps(TEXTS, indent=2),
+        json.dumps(TEXTS[0], indent=2),
+    ],
+)
+def test_texts_without_marks_are_tasks_of_prodigy(tmp_path: Path, name: str, raw: str) -> None:
+    path = tmp_path / name
+    path.write_text(raw)
+    found = opened(path)
+    assert (found.format.name, found.reason) == (
+        "prodigy",
+        "its first item is a JSON object with a text and no marks",
+    )
+
+
+def test_texts_whose_later_items_have_marks_are_of_doccano(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    marked = {"text": TEXT, "label": [[25, 30, "AGE"], [0, 3, "PER"]]}
+    path.write_text("\n".join(map(json.dumps, [TEXTS[0], marked])))
+    assert opened(path).format.name == "doccano"
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "said"),
+    [
+        (
+            "a.jsonl",
+            '{"speaker": "Ann", "text": "Two?"}',
+            "with a text and the keys speaker, which may be texts for prodigy or for doccano",
+        ),
+        (
+            "a.json",
+            json.dumps(UTTERANCE, indent=2),
+            r"laid out .* convokit files have one object on each line, as jq -c \. writes them",
+        ),
+        (
+            "a.json",
+            json.dumps([UTTERANCE], indent=2),
+            r"laid out .* convokit files have one object on each line, as jq -c '\.\[\]'",
+        ),
+        (
+            "a.json",
+            json.dumps({"format": "nfh-gold/1"}, indent=2),
+            "laid out .* gold files have one object on each line",
+        ),
+        (
+            "a.json",
+            json.dumps({"a": 1}, indent=2),
+            "laid out .* gold and nfh files have one object on each line",
+        ),
+        ("a.tsv", "who\tremark\nAnn\tTwo?\n", "may be a table or an nfh-ident file"),
+        ("a.tab", "who\tremark\nAnn\tTwo?\n", "may be a table or an nfh-ident file"),
+    ],
+)
+def test_what_may_be_of_two_formats_names_both(
+    tmp_path: Path, name: str, raw: str, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(raw)
+    with pytest.raises(FormatError, match=said):
         opened(path)
