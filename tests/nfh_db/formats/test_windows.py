@@ -134,14 +134,12 @@ def test_a_window_cuts_documents_of_words_that_came_with_the_file(
     ]
 
 
-def test_a_window_cuts_texts_of_brat_without_a_marked_number(
-    tmp_path: Path, call: Call
-) -> None:
-    folder = tmp_path / "project"
+def test_a_window_cuts_texts_of_brat_without_a_marked_number(home: Path, call: Call) -> None:
+    folder = home / "project"
     folder.mkdir()
     (folder / "a.txt").write_text("Ann: Two?\nBen: Yes.\nAnn: Or three?\n", "utf-8")
     (folder / "a.ann").write_text("", "utf-8")
-    done = call("import", folder, "--window", "0,0", "--db", "x.db")
+    done = call("import", folder, "--window", "0,0", "--db", home / "x.db")
     assert "2 passages, 2 anchors new" in done.stdout
 
 
@@ -153,13 +151,13 @@ def test_a_window_cuts_texts_of_brat_without_a_marked_number(
     ],
 )
 def test_many_numbers_in_one_passage_name_the_window(
-    write: Write, call: Call, name: str, text: str
+    write: Write, home: Path, call: Call, name: str, text: str
 ) -> None:
     path = write(text, name)
-    done = call("import", path, "--dry-run", "--db", "x.db")
+    done = call("import", path, "--dry-run", "--db", home / "x.db")
     assert "1 passage with more than 200 numbers, the first in line" in done.stderr
     assert "--window 2,1" in done.stderr
-    again = call("import", path, "--dry-run", "--db", "x.db", "--window", "2,1")
+    again = call("import", path, "--dry-run", "--db", home / "x.db", "--window", "2,1")
     assert "more than 200" not in again.stderr
     assert again.exit_code == 0
 
