@@ -447,8 +447,8 @@ def find_span(
     """
     if not marked.strip():
         raise UnusableRow(RowProblem.NOTHING_MARKED)
-    for reading in () if pair is None else (layouts, whole_layouts(context)):
-        fitting = places(reading, context.letters, marked, pair)
+    for reading in (layouts, whole_layouts(context)):
+        fitting = set() if pair is None else places(reading, context.letters, marked, pair)
         if len(fitting) > 1:
             raise UnusableRow(RowProblem.MARK_AMBIGUOUS, marked)
         if fitting:
