@@ -378,13 +378,15 @@ class LabelTally:
         ours = (f"; {n} = {n} says that these are numbers, and their class ours" for n in bare)
         return (
             f"found {'; '.join(told[:TOLD_STRAYS])}{more}. Wanted a file for --map that says "
-            f"what each means: save the lines below, with a meaning of ours in place of "
-            f'"{IGNORE}" where there is one{next(ours, "")}'
+            f'what each means ("{IGNORE}" leaves it out{next(ours, "")})'
         )
 
     def mapping(self, labels: LabelMap, known: Mapping[str, Iterable[str]]) -> str:
         """The given mapping with a line for each stray, as TOML. known: ours by table."""
-        lines = []
+        lines = [
+            "# To be saved for --map, with a meaning of ours in place of "
+            f'"{IGNORE}" where there is one.'
+        ]
         for part in PARTS:
             given: Mapping[str, str] = getattr(labels, part)
             strays = {name: one for (in_, name), one in self.strays.items() if in_ == part}

@@ -386,10 +386,10 @@ def test_a_map_of_unknown_labels_can_be_saved_from_what_is_printed(
     (home / "a.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
     result = call("import", "a.jsonl", "--db", "x.db")
     assert result.exit_code == 1
-    said, _, mapping = result.stderr.partition("\n[labels]\n")
-    assert said.endswith('with a meaning of ours in place of "ignore" where there is one')
-    assert mapping.splitlines()[1] == '"PER" = "ignore"  # 1, the first "Ann" in line 1'
-    (home / "map.toml").write_text(f"[labels]\n{mapping}", "utf-8")
+    said, _, mapping = result.stderr.partition("\n# To be saved for --map, ")
+    assert said.endswith('a file for --map that says what each means ("ignore" leaves it out)')
+    assert '"PER" = "ignore"  # 1, the first "Ann" in line 1' in mapping.splitlines()
+    (home / "map.toml").write_text(f"# {mapping}", "utf-8")
     result = call("import", "a.jsonl", "--db", "x.db", "--map", "map.toml")
     assert "2 marks left out, since the map says so" in result.stderr
     assert result.exit_code == 0
