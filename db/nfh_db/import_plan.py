@@ -43,7 +43,7 @@ from nfh_db.serialization import (
     vote_of,
     vote_value,
 )
-from nfh_models.domain import AnswerError, Passage, PassageError
+from nfh_models.domain import AnswerError, Kind, Passage, PassageError
 
 OF_PASSAGES = """
 SELECT a.passage_id, a.start, a.stop, a.id, a.removed OR a.replaced_by IS NOT NULL
@@ -586,7 +586,10 @@ def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> boo
     """True if a gold adds nothing to the present one.
 
     If gold may be replaced, an expert's decision that confirms the present gold does add to it.
+    A file that only says that the noun is missing adds nothing to gold that says which it is.
     """
+    if value.kind == Kind.NFH and value.rule != Rule.EXPERT:
+        return Kind(before.kind).identification is True
     if content_of(value) != content_of(before) or value.comment not in ("", before.comment):
         return False
     return not (may_replace and value.rule == Rule.EXPERT)

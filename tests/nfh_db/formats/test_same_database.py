@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from nfh_db.connection import connect
 from nfh_db.doctor import examine
@@ -106,6 +108,46 @@ def test_a_parquet_file_alone_finds_its_passages(
         report = imported(store, part)
     assert report.rows == report.passages_known == report.anchors_known
     assert (report.passages_new, report.gold_new) == (0, 0)
+
+
+@pytest.mark.parametrize("replace_gold", [False, True])
+def test_rows_that_say_only_that_a_noun_is_missing_leave_the_noun(
+    database: Path, tmp_path: Path, replace_gold: bool
+) -> None:
+    hub = exported(database, "hf-parquet", tmp_path / "hub")
+    options = ImportOptions(replace_gold=replace_gold)
+    with Store.open(database) as store:
+        before = gold_lines(store, tmp_path / "before.jsonl")
+        report = imported(store, hub / "identification" / "unsplit.parquet", options=options)
+        assert gold_lines(store, tmp_path / "after.jsonl") == before
+    assert (report.rows, report.gold_same, report.gold_replaced, report.conflicts) == (
+        5,
+        5,
+        0,
+        (),
+    )
+
+
+@pytest.mark.parametrize("order", ["a whole folder", "file by file"])
+def test_an_edited_row_of_the_hub_meets_its_own_number_and_no_other(
+    database: Path, tmp_path: Path, order: str
+) -> None:
+    hub = exported(database, "hf-parquet", tmp_path / "hub")
+    (hub / "gold.jsonl").unlink()
+    part = hub / "resolution" / "unsplit.parquet"
+    table = parquet.read_table(part)
+    rows = table.to_pylist()
+    rows[0]["head"] = ["CURRENCY"]
+    parquet.write_table(pyarrow.Table.from_pylist(rows, table.schema), part)
+    files = [hub] if order == "a whole folder" else [part, *hub.glob("identification/*")]
+    for path, known in ((database, True), (tmp_path / "new.db", False)):
+        with Store.open(path, create=True) as store:
+            found = [imported(store, file) for file in files]
+        assert sum(report.rows for report in found) == 9
+        assert sum(report.anchors_new for report in found) == (0 if known else 5)
+        conflicts = [one for report in found for one in report.conflicts]
+        words = "line 1: an expert's gold YEAR was kept; the file says CURRENCY"
+        assert conflicts == ([words] if known else [])
 
 
 def line(tokens: str, number: int, *, speaker: str = "A", head: str = "AGE") -> str:
