@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from nfh_db.formats.files import IS_POINTER, POINTER
 from nfh_models.text.sentences import SEEN, sentence_ends
 
 SIZE = 1 << 18
@@ -263,6 +264,8 @@ def distinct(names: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
 
 def check_text(head: bytes) -> None:
     """Raise UnreadableError unless `head` can be the beginning of a UTF-8 text."""
+    if POINTER.match(head):
+        raise UnreadableError(f"it {IS_POINTER}")
     encoding = "UTF-32" if head[:4] in _UTF32 else "UTF-16"
     if encoding == "UTF-32" or head[:2] in _UTF16 or _looks_like_utf16(head):
         raise UnreadableError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.batches import FOUND
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import BYTE_ORDER_MARK, HEAD, wide_encoding
+from nfh_db.formats.files import BYTE_ORDER_MARK, HEAD, IS_POINTER, POINTER, wide_encoding
 from nfh_db.import_run import IncomingFile
 from nfh_db.messages import visible
 from nfh_db.predictions import IdentifiedNumber, Numbered
@@ -368,6 +368,8 @@ def read_text(place: str) -> tuple[str, str]:
     """
     name = STANDARD_NAME if place == STANDARD_INPUT else visible(place, limit=200)
     content = _standard_input() if place == STANDARD_INPUT else Path(place).read_bytes()
+    if POINTER.match(content):
+        raise FormatError(name, None, IS_POINTER)
     encoding = wide_encoding(content[:HEAD])
     if encoding:
         raise FormatError(name, None, f"is {encoding} text; save it as UTF-8")

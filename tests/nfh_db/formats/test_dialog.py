@@ -101,6 +101,7 @@ ODD = [
     ("[31.12.20, 10:30:00] Anna: two", "10:30 PM Ben: three"),
     ("Anna:two", "Ben：three"),
     ("HAMLET. To be", "LADY MACBETH. Two"),
+    ("[Anna] Two?", "[Dr. Ben] Three."),
 ]
 PLAIN = [
     ("Look at http://two.org", "10:30 is fine"),
