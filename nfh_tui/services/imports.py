@@ -229,7 +229,8 @@ class PassageMaker:
         self.many = Occurrences()
         """Passages with more than MANY_NUMBERS numbers."""
         self._latest: tuple[RawPassage, Passage] | None = None
-        self._numbers: tuple[RawPassage, int] | None = None
+        self._numbers: tuple[RawPassage, int, int] | None = None
+        """The passage of the last number found by rule, its first line, its numbers so far."""
 
     def passages(self, rows: Iterable[Row]) -> Iterator[IncomingPassage]:
         """The passages in the file's order: one for each row.
@@ -321,11 +322,12 @@ class PassageMaker:
         number become its passage.
         """
         if self.window is None:
-            last = self._numbers
-            count = 1 if last is None or last[0] is not row.passage else last[1] + 1
-            self._numbers = row.passage, count
-            if count == MANY_NUMBERS + 1:
-                self.many.add(row.line, row.passage.text)
+            if self._numbers is None or self._numbers[0] is not row.passage:
+                self._numbers = row.passage, row.line, 0
+            _, line, count = self._numbers
+            self._numbers = row.passage, line, count + 1
+            if count == MANY_NUMBERS:
+                self.many.add(line, row.passage.text)
             return row
         before, after = self.window
         raw, start = row.passage, row.anchor.start

@@ -144,18 +144,18 @@ def test_a_window_cuts_texts_of_brat_without_a_marked_number(home: Path, call: C
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "line", "text"),
     [
-        ("a.txt", "Ann: two cups\n" * 201),
-        ("a.conllu", PARSED.split("\n\n")[0].join(["", "\n\n"]) * 201),
+        ("a.txt", 1, "Ann: two cups\n" * 201),
+        ("a.conllu", 3, PARSED.split("\n\n")[0].join(["", "\n\n"]) * 201),
     ],
 )
 def test_many_numbers_in_one_passage_name_the_window(
-    write: Write, home: Path, call: Call, name: str, text: str
+    write: Write, home: Path, call: Call, name: str, line: int, text: str
 ) -> None:
     path = write(text, name)
     done = call("import", path, "--dry-run", "--db", home / "x.db")
-    assert "1 passage with more than 200 numbers, the first in line" in done.stderr
+    assert f"1 passage with more than 200 numbers, the first in line {line}:" in done.stderr
     assert "--window 2,1" in done.stderr
     again = call("import", path, "--dry-run", "--db", home / "x.db", "--window", "2,1")
     assert "more than 200" not in again.stderr
