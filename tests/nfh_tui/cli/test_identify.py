@@ -295,8 +295,8 @@ def test_a_model_that_is_not_active_says_so(db: Path, call, monkeypatch) -> None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--out", "x.jsonl"), "--out and --per-line go with --file"),
-        (("--per-line",), "--out and --per-line go with --file"),
+        (("--out", "x.jsonl"), "--out, --allow-empty and --per-line go with --file"),
+        (("--per-line",), "--out, --allow-empty and --per-line go with --file"),
         (("text:a", "--file", "x"), "give a QUERY or --file, not both"),
         (("--file", "x", "--again"), "are about the database"),
         (("--file", "x", "--no-new"), "are about the database"),
