@@ -101,7 +101,7 @@ class BilstmRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledRow:
+class TrainingRow:
     """A row with the correct candidates: for each distinct head, or the class, the indices of
     which any one is correct. Indices are those of the six classes, then those of the row's
     words.
@@ -121,12 +121,12 @@ def row_of(item: Item) -> BilstmRow:
     return BilstmRow(words, anchor.start - low, anchor.end - low, low)
 
 
-def answered(example: ResolutionExample, target: BilstmTarget) -> LabelledRow | None:
+def answered(example: ResolutionExample, target: BilstmTarget) -> TrainingRow | None:
     """An example for training; None where no head is in reach of its anchor."""
     row = row_of(example.item)
     place = right_class(example)
     if place is not None:
-        return LabelledRow(row, ((place,),))
+        return TrainingRow(row, ((place,),))
     heads = right_tokens(example)
     if target is BilstmTarget.NEAREST:
         nearest = nearest_token(example)
@@ -140,7 +140,7 @@ def answered(example: ResolutionExample, target: BilstmTarget) -> LabelledRow | 
         for head in heads
     ]
     right = tuple(head for head in reached if head)
-    return LabelledRow(row, right) if right else None
+    return TrainingRow(row, right) if right else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class BilstmFeaturiser:
         return [self._letters.get(one, UNKNOWN_LETTER) for one in word[-LONGEST_SPELLING:]]
 
 
-def right_of(rows: Sequence[LabelledRow], width: int) -> tuple[Tensor, Tensor, Tensor]:
+def right_of(rows: Sequence[TrainingRow], width: int) -> tuple[Tensor, Tensor, Tensor]:
     """What is correct in a batch of `width` candidates a row.
 
     Returns masks (H, width), one for each head; the row of each, (H,); and its weight, (H,), so
@@ -503,7 +503,7 @@ class BiLstmLearner:
         self,
         settings: BilstmSettings,
         featuriser: BilstmFeaturiser,
-        train: Sequence[LabelledRow],
+        train: Sequence[TrainingRow],
         dev: Sequence[ResolutionExample],
         notes: tuple[str, ...] = (),
     ) -> None:
@@ -535,14 +535,14 @@ class BiLstmLearner:
         """All parameters in one group: Adam has no weight decay."""
         return [ParameterGroup(list(self._network.parameters()), self.settings.rate, 0.0)]
 
-    def batches(self, epoch: int) -> Sequence[list[LabelledRow]]:
+    def batches(self, epoch: int) -> Sequence[list[TrainingRow]]:
         """The examples in a new order, those of similar length together."""
         order = list(range(len(self._train)))
         chance = random.Random(f"{self.settings.seed} {epoch}")  # noqa: S311 - no secret
         chance.shuffle(order)
         size = self.settings.batch
         together = size * NEIGHBOURS
-        found: list[list[LabelledRow]] = []
+        found: list[list[TrainingRow]] = []
         for start in range(0, len(order), together):
             some = [self._train[place] for place in order[start : start + together]]
             some.sort(key=lambda one: len(one.row.words))
@@ -550,7 +550,7 @@ class BiLstmLearner:
         chance.shuffle(found)
         return found
 
-    def loss(self, batch: Sequence[LabelledRow], on: torch.device) -> Tensor:
+    def loss(self, batch: Sequence[TrainingRow], on: torch.device) -> Tensor:
         """-log of the summed probability of the correct candidates.
 
         It is the mean over the heads of a row, then over the rows.
@@ -617,7 +617,7 @@ def learner_of(
 def _notes(
     given: Sequence[ResolutionExample],
     said: Sequence[ResolutionExample],
-    made: Sequence[LabelledRow | None],
+    made: Sequence[TrainingRow | None],
 ) -> tuple[str, ...]:
     found = []
     if len(said) < len(given):
