@@ -20,3 +20,10 @@ vocabulary, and `spacy_component`, the entry point of spaCy.
 Importing this package loads only the standard library. A framework is loaded by the module that
 needs it, when it is needed.
 """
+
+
+class ModelsError(Exception):
+    """The base class of errors that a user can do something about.
+
+    The message is a sentence that says what is wrong, where, and what to do next.
+    """

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import msgspec
 
+from nfh_models import ModelsError
 from nfh_models.domain import Passage
-from nfh_models.errors import ModelsError
 
 if TYPE_CHECKING:
     import numpy as np

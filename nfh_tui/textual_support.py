@@ -31,8 +31,8 @@ from textual.widgets import Input
 
 from nfh_db.errors import StoreError
 from nfh_db.system import data_folder
+from nfh_models import ModelsError
 from nfh_models.domain import AnswerError, PassageError
-from nfh_models.errors import ModelsError
 from nfh_tui.actions import ACTIONS
 from nfh_tui.display_text import clip, visible, width_of
 from nfh_tui.jobs.logs import open_private

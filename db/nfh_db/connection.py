@@ -31,7 +31,7 @@ from nfh_db.errors import (
     NotOurFileError,
     ReadOnlyError,
     StoreError,
-    UnreadableError,
+    UnreadableRowError,
 )
 from nfh_db.system import FolderProblem, probe
 
@@ -486,7 +486,7 @@ UNREADABLE_IN_SQL = ("malformed JSON", "string or blob too big")
 
 @contextmanager
 def readable(path: Path, errors: tuple[type[Exception], ...] = UNREADABLE) -> Iterator[None]:
-    """Raise UnreadableError for the errors that invalid rows of the file lead to.
+    """Raise UnreadableRowError for the errors that invalid rows of the file lead to.
 
     errors: the exceptions that mean invalid rows. A block that also handles values of the
     caller names fewer, lest a caller's mistake be reported as damage.
@@ -494,11 +494,11 @@ def readable(path: Path, errors: tuple[type[Exception], ...] = UNREADABLE) -> It
     try:
         yield
     except errors as error:
-        raise UnreadableError(path, error) from error
+        raise UnreadableRowError(path, error) from error
     except sqlite3.OperationalError as error:
         if str(error) not in UNREADABLE_IN_SQL:
             raise
-        raise UnreadableError(path, error) from error
+        raise UnreadableRowError(path, error) from error
 
 
 @contextmanager
@@ -704,7 +704,7 @@ class Readers:
         """A read-only connection. one_state: in a read transaction, so that all reads agree.
 
         Raises StoreError if a file that is read without locks was written in the meantime,
-        UnreadableError for a row with values that nfh-tui does not write.
+        UnreadableRowError for a row with values that nfh-tui does not write.
         """
         with translated(self._path), readable(self._path):
             connection = self._take()

@@ -85,7 +85,7 @@ class LogUnreadableError(FullError):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ReadAccess:
     """How a file is read."""
 
     mode: str
@@ -133,19 +133,19 @@ def holds_without_log(path: Path) -> bool:
         return False
 
 
-def way_to_read(path: Path) -> Way:
+def read_access(path: Path) -> ReadAccess:
     """How to open a file for reading only. Raises StoreError."""
     try:
         with at_one_moment(path) as (connection, mode):
-            return Way(mode, identify(connection, path))
+            return ReadAccess(mode, identify(connection, path))
     except LogUnreadableError as error:
         with translated(path), closing(_begin(path, STILL, any_text=False)) as connection:
-            return Way(STILL, identify(connection, path), error.unseen)
+            return ReadAccess(STILL, identify(connection, path), error.unseen)
 
 
 def connect_to_read(path: Path) -> Connection:
     """A connection for reading only. Raises StoreError."""
-    return connect(path, way_to_read(path).mode)
+    return connect(path, read_access(path).mode)
 
 
 def why_not_written(path: Path) -> str:
@@ -670,20 +670,24 @@ class Database:
     """An open database. Close it, or use it as a context manager."""
 
     def __init__(
-        self, path: Path, connection: Connection, way: Way | None = None, read_only: str = ""
+        self,
+        path: Path,
+        connection: Connection,
+        access: ReadAccess | None = None,
+        read_only: str = "",
     ) -> None:
         self.path = path
         self.read_only = read_only
         """Why nothing can be written, in a few words; "" if writing is possible."""
-        self.unseen = "" if way is None else way.unseen
+        self.unseen = "" if access is None else access.unseen
         """What of the file cannot be shown, in a sentence; "" if all is shown."""
         self._checkpointer = Checkpointer(path)
         self._writer = Writer(connection, path, self._checkpointer.count_write, self._refusal())
         try:
             self._readers = Readers(
                 path,
-                "ro" if way is None else way.mode,
-                way=None if way is None else lambda: way_to_read(path).mode,
+                "ro" if access is None else access.mode,
+                way=None if access is None else lambda: read_access(path).mode,
             )
         except BaseException:
             connection.close()
@@ -727,10 +731,10 @@ class Database:
         try:
             store = cls.open(path)
         except FullError as error:
-            way = way_to_read(path)
-            if way.version < SCHEMA_VERSION:
+            access = read_access(path)
+            if access.version < SCHEMA_VERSION:
                 raise FullError(f"{MADE_BY_OLDER.format(path=path)}: {error}") from error
-            return cls(path, connect(path, way.mode), way, why_not_written(path))
+            return cls(path, connect(path, access.mode), access, why_not_written(path))
         # SQLite silently opens a file that is not writable as read-only.
         if not store._writer.can_write():  # noqa: SLF001  # of this very class
             store.only_read()
@@ -748,8 +752,8 @@ class Database:
         why: in a few words, for the ReadOnlyError of a write. Raises NotOurFileError,
         NewerFileError and StoreError.
         """
-        way = way_to_read(path)
-        return cls(path, connect(path, way.mode), way, why)
+        access = read_access(path)
+        return cls(path, connect(path, access.mode), access, why)
 
     def close(self) -> None:
         """Close all connections, also those in use by other threads."""

@@ -47,7 +47,7 @@ class ForeignPartsError(StoreError):
     """The schema has triggers, views or other code that nfh-tui did not create."""
 
 
-class UnreadableError(StoreError):
+class UnreadableRowError(StoreError):
     """A row has content that nfh-tui never writes, such as invalid JSON or an unknown kind."""
 
     def __init__(self, path: Path, error: Exception) -> None:

@@ -75,7 +75,9 @@ def active(connection: Connection, task: str) -> tuple[int, str] | None:
 
 
 @contextmanager
-def noted(connection: Connection, because: ActivationReason | None = None) -> Iterator[None]:
+def record_activations(
+    connection: Connection, because: ActivationReason | None = None
+) -> Iterator[None]:
     """Log the tasks whose active model the block changes, within the transaction."""
     before = _in_use(connection)
     yield
@@ -354,7 +356,7 @@ def ensure(
         raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
     used = any(active(connection, one) is not None for one in tasks_of(task))
     reason = TAKES_OVER if in_place_of and used else FIRST
-    with noted(connection, because or ActivationReason(reason=reason)):
+    with record_activations(connection, because or ActivationReason(reason=reason)):
         for built_in in in_place_of:
             connection.execute(RETIRE_BUILT_IN, {"name": built_in, "task": task})
         wanted = any(active(connection, one) is None for one in tasks_of(task))
@@ -413,7 +415,7 @@ def activate(
     connection: Connection, model: Model, because: ActivationReason | None = None
 ) -> None:
     """Activate a model for its task, and retire the former one."""
-    with noted(connection, because):
+    with record_activations(connection, because):
         connection.execute(RETIRE_OTHERS, {"id": model.id, "task": model.task})
         connection.execute(ACTIVATE, {"id": model.id})
         connection.execute(RETIRE_UNUSED)
@@ -427,7 +429,7 @@ def put_back(
 
     Both tasks change if one of the models is of both and replaces another such model.
     """
-    with noted(connection, because):
+    with record_activations(connection, because):
         # Models of both tasks first: models of a single task take precedence over them.
         for task, model in sorted(models.items(), key=lambda one: one[1].task != "both"):
             row = {"id": model.id, "task": task, "whole": model.task == "both"}
@@ -450,7 +452,7 @@ def standing_in(connection: Connection, task: str) -> str | None:
 
 def stand_in(connection: Connection, task: str, name: str) -> None:
     """Let a built-in model answer in place of the active one of both tasks, until that can."""
-    with noted(connection, ActivationReason(reason=STOOD_IN)):
+    with record_activations(connection, ActivationReason(reason=STOOD_IN)):
         connection.execute(STAND_IN, {"name": name, "task": task})
     db_passages.write_setting(connection, STANDS_IN.format(task=task), name)
 
@@ -459,7 +461,7 @@ def stand_down(connection: Connection, task: str) -> None:
     """Let the model of both tasks answer again that another stood in for."""
     name = standing_in(connection, task)
     if name is not None:
-        with noted(connection, ActivationReason(reason=CAN_AGAIN)):
+        with record_activations(connection, ActivationReason(reason=CAN_AGAIN)):
             connection.execute(RETIRE_BUILT_IN, {"name": name, "task": task})
         db_passages.write_setting(connection, STANDS_IN.format(task=task), "")
 

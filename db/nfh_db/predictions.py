@@ -354,7 +354,9 @@ def fill_entropy(connection: Connection) -> None:
         )
 
 
-def known(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> frozenset[int]:
+def predicted_anchors(
+    connection: Connection, model_id: int, anchor_ids: Sequence[int]
+) -> frozenset[int]:
     """Those of these anchors that have a prediction of a model."""
     key = {"model": model_id, "ids": json_of(list(anchor_ids))}
     return frozenset(id_ for (id_,) in connection.execute(KNOWN, key))
@@ -379,7 +381,7 @@ class Predictions(Repository):
     """Predictions of resolution models."""
 
     save = writes_fast(save)
-    known = reads(known)
+    predicted_anchors = reads(predicted_anchors)
 
 
 class Identifications(Repository):

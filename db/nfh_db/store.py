@@ -12,7 +12,7 @@ from nfh_db.answers import Answers
 from nfh_db.assignments import Assignments
 from nfh_db.audits import Audits
 from nfh_db.connection import Connection
-from nfh_db.database import Database, Way
+from nfh_db.database import Database, ReadAccess
 from nfh_db.edits import Edits, Workspace
 from nfh_db.guidelines import Guidelines
 from nfh_db.holdout import Holdout
@@ -40,9 +40,13 @@ class Store(Database):
     """
 
     def __init__(
-        self, path: Path, connection: Connection, way: Way | None = None, read_only: str = ""
+        self,
+        path: Path,
+        connection: Connection,
+        access: ReadAccess | None = None,
+        read_only: str = "",
     ) -> None:
-        super().__init__(path, connection, way, read_only)
+        super().__init__(path, connection, access, read_only)
         connections = self.connections
         self.people = People(connections)
         self.settings = Settings(connections)

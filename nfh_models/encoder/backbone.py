@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nfh_models import ModelsError
 from nfh_models.encoder.settings import may_be_a_name
-from nfh_models.errors import ModelsError
 from nfh_models.parsing.spacy_parser import first_line
 
 if TYPE_CHECKING:

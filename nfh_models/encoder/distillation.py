@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nfh_models import ModelsError
 from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import (
     COLUMNS_KIND,
@@ -29,7 +30,6 @@ from nfh_models.encoder.model import (
 )
 from nfh_models.encoder.quantization import ArrayEncoding, form_of
 from nfh_models.encoder.training import Soft
-from nfh_models.errors import ModelsError
 from nfh_models.resolution.base import Choice, Item, Resolver
 
 SIZES = (

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, Kind, paper_class
 from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import (
@@ -46,7 +47,6 @@ from nfh_models.encoder.features import (
     pad,
 )
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.model_files import (
     CONFIG,

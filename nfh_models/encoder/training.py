@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Relation, anchor_id, paper_class
 from nfh_models.encoder.backbone import Backbone, pretrained
 from nfh_models.encoder.features import (
@@ -43,7 +44,6 @@ from nfh_models.encoder.model import (
     shift_to_paper,
 )
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Priors, Task, Weights
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, SentenceNumber
 from nfh_models.identification.scores import count
 from nfh_models.resolution.base import Choice, Item, ResolutionExample

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from nfh_models import ModelsError
 from nfh_models.domain import Anchor, Passage, Turn
-from nfh_models.errors import ModelsError
 from nfh_models.parsing.base import Parsed, ParseLayer, Parser, ParserError, WordSpan
 from nfh_models.text.numbers import find_numbers, may_hold_number
 from nfh_models.text.sentences import sentence_spans

@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.identification.base import SVM, Decision, Example, SentenceNumber, parse_cases
 from nfh_models.identification.scores import DecisionCounts, count
 from nfh_models.model_files import (

@@ -9,8 +9,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
+from nfh_models import ModelsError
 from nfh_models.domain import Passage
-from nfh_models.errors import ModelsError
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, paper_class
-from nfh_models.errors import ModelsError
 from nfh_models.model_files import (
     CONFIG,
     VOCABULARY,

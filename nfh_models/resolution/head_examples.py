@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
+from nfh_models import ModelsError
 from nfh_models.domain import (
     RELEASE_CLASSES,
     Anchor,
@@ -32,7 +33,6 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.errors import ModelsError
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.text.tokens import lemmas, spans
 

@@ -26,8 +26,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Passage, paper_class
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import batches_of
 from nfh_models.model_files import (
     SEED,

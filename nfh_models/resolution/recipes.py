@@ -21,8 +21,8 @@ the pattern in 19, of which the pattern is correct in 11 and wrong in 4.
 from collections.abc import Sequence
 from pathlib import Path
 
+from nfh_models import ModelsError
 from nfh_models.domain import Kind
-from nfh_models.errors import ModelsError
 from nfh_models.parsing.base import Parsed
 from nfh_models.resolution import baselines
 from nfh_models.resolution.base import Resolver

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.model_files import SettingError
 from nfh_models.resolution.base import ResolutionExample
 from nfh_models.resolution.bilstm_settings import BilstmSettings

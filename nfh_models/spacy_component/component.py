@@ -45,7 +45,7 @@ from nfh_models.spacy_component.files import (
     ComponentSettings,
     ComponentState,
     Files,
-    Models,
+    LoadedModels,
     decode,
     encode,
     load,
@@ -461,7 +461,7 @@ class NumericFusedHeads:
         self.name = name
         self._settings = _checked(ComponentSettings(identifier=identifier, resolver=resolver))
         self._kept = {IDENTIFIER: NOTHING, RESOLVER: NOTHING}
-        self._loaded: Models | None = None
+        self._loaded: LoadedModels | None = None
         self._on_error: ErrorHandler = _raise
 
     def __getstate__(self) -> dict[str, object]:
@@ -583,7 +583,7 @@ class NumericFusedHeads:
             return needs | models.resolver.needs
         return needs | {ParseLayer.POS} if self._settings.resolver == CUES else needs
 
-    def _models(self) -> Models:
+    def _models(self) -> LoadedModels:
         if self._loaded is None or not self._loaded.same_process:
             kept = self._kept
             self._loaded = load(self.name, self._settings, kept[IDENTIFIER], kept[RESOLVER])

@@ -213,7 +213,7 @@ NOTHING = BundledModel()
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class LoadedModels:
     """The loaded models, and the process that loaded them."""
 
     identifier: Identifier
@@ -230,7 +230,7 @@ class Models:
 
 def load(
     name: str, settings: ComponentSettings, identifier: BundledModel, resolver: BundledModel
-) -> Models:
+) -> LoadedModels:
     """The models that a component's settings name; one that does both is loaded once.
 
     name: of the component, for messages. identifier, resolver: files that replace the folders
@@ -256,7 +256,7 @@ def load(
             lambda: resolution.load_resolver(SMALL),
         )
     if resolves is not None and settings.resolver == settings.identifier:
-        return Models(_both(resolves, name), resolves, os.getpid())
+        return LoadedModels(_both(resolves, name), resolves, os.getpid())
     identifies = _model(
         name,
         "identifier",
@@ -266,7 +266,7 @@ def load(
         _identifier_of,
         lambda: identification.load_identifier(settings.identifier),
     )
-    return Models(identifies, resolves, os.getpid())
+    return LoadedModels(identifies, resolves, os.getpid())
 
 
 def _both(model: Resolver, name: str) -> Identifier:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 

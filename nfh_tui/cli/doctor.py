@@ -34,7 +34,7 @@ from nfh_tui.cli.options import (
 from nfh_tui.cli.report import Steps
 
 if TYPE_CHECKING:
-    from nfh_db.doctor import CheckResult, DoctorFinding, Repaired, Report
+    from nfh_db.doctor import CheckResult, DoctorFinding, DoctorReport, Repaired
     from nfh_db.store import Store
     from nfh_tui.cli.report import CommandReport
     from nfh_tui.cli.settle import SettleRequest
@@ -308,13 +308,13 @@ def doctor(
         raise click.exceptions.Exit(1)
 
 
-def _examine(path: Path, *, mend: bool) -> "tuple[Report, Repaired | None]":
+def _examine(path: Path, *, mend: bool) -> "tuple[DoctorReport, Repaired | None]":
     from nfh_db.doctor import examine, repair
     from nfh_tui.services.imports import rare_garbage_collection
 
     with Steps(path.name) as steps, rare_garbage_collection():
 
-        def again() -> "Report":
+        def again() -> "DoctorReport":
             return examine(path, progress=steps.step, read_draft=_read_draft)
 
         report = again()
@@ -337,7 +337,7 @@ def _read_draft(body: str) -> object:
 # --- words ----------------------------------------------------------------------------------
 
 
-def _tell(report: "Report", repaired: "Repaired | None") -> None:
+def _tell(report: "DoctorReport", repaired: "Repaired | None") -> None:
     echo(
         f"{visible(str(report.path), 200)}: {counted(report.anchors, 'anchor')}, "
         f"{counted(report.events, 'event')} in the log; SQLite {report.sqlite}, schema "
@@ -354,7 +354,7 @@ def _tell(report: "Report", repaired: "Repaired | None") -> None:
     _tell_end(report, repaired)
 
 
-def _tell_findings(outcome: "CheckResult", report: "Report") -> None:
+def _tell_findings(outcome: "CheckResult", report: "DoctorReport") -> None:
     found = [finding for finding in report.findings if finding.check == outcome.check.name]
     for finding in found[:SHOWN]:
         echo(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
@@ -377,7 +377,7 @@ def place(finding: "DoctorFinding") -> str:
     return f"{said}: " if said else ""
 
 
-def _tell_end(report: "Report", repaired: "Repaired | None") -> None:
+def _tell_end(report: "DoctorReport", repaired: "Repaired | None") -> None:
     if repaired is not None:
         done = ", ".join(repaired.kinds)
         kept = visible(str(repaired.backup), 200)
@@ -396,7 +396,7 @@ def _tell_end(report: "Report", repaired: "Repaired | None") -> None:
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def _as_json(report: "Report", repaired: "Repaired | None") -> dict[str, object]:
+def _as_json(report: "DoctorReport", repaired: "Repaired | None") -> dict[str, object]:
     return {
         "db": str(report.path),
         "ok": not report.broken,

@@ -16,9 +16,9 @@ from msgspec import convert
 from nfh_db.formats.files import write_lines
 from nfh_db.messages import counted, visible
 from nfh_db.query import parse
+from nfh_models import ModelsError
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import TRAINED
 from nfh_tui import config
 from nfh_tui.cli.options import (

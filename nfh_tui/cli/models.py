@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from nfh_db.messages import counted, quoted, visible
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.model_files import CARD
 from nfh_models.resolution.recipes import SMALL
 from nfh_tui.cli.options import (

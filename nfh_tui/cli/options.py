@@ -23,7 +23,7 @@ from nfh_db.errors import ExportError, FormatError, NoFileError, QueryError, Sto
 from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.rows import LabelMap
 from nfh_db.messages import lines_visible, quoted, visible
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui import config
 from nfh_tui.demo import hint_of
 from nfh_tui.process_signals import EndedError, ended_by_signals

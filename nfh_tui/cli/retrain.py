@@ -207,7 +207,7 @@ def check_recipe(task: str, recipe: str | None) -> None:
 
 def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, ...]) -> None:
     """Raise UsageError for a wrong --set, ModelFileError for a base that does not hold."""
-    from nfh_models.errors import ModelsError
+    from nfh_models import ModelsError
     from nfh_models.model_files import ModelFileError
 
     if task == IDENTIFICATION:

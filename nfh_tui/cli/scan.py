@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nfh_db.messages import counted, visible
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.cli.options import (
     emit,
     json_option,

@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from nfh_db.system import path_beside
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.scanning.cluster import connect_client, differences, first_line, silence
 from nfh_tui.scanning.worker import WorkerPoolError
 

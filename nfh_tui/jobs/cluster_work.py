@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from nfh_db.system import path_beside
+from nfh_models import ModelsError
 from nfh_models.domain import Anchor, Passage
-from nfh_models.errors import ModelsError
 from nfh_models.model_files import digest_of, read_config
 from nfh_models.resolution.base import Choice, Item, Resolver, batches
 from nfh_models.training.plan import DivergedError, TrainingError
@@ -86,7 +86,7 @@ class _SentPassage(StoredPassage, frozen=True):
     anchors: list[tuple[int, int]]
 
 
-class Answers(msgspec.Struct, frozen=True):
+class BatchChoices(msgspec.Struct, frozen=True):
     """The choices of a batch in order, or an error as a sentence."""
 
     hello: ResolverHandshake | None = None
@@ -153,16 +153,16 @@ def identity(model: bytes) -> bytes:
 
 
 def resolve(model: bytes, tools: bytes, packed: bytes) -> bytes:
-    """Resolve a batch; returns `Answers`. model: the archive of its files, b"" for none."""
+    """Resolve a batch; returns `BatchChoices`. model: the archive of its files, b"" if none."""
     from nfh_models.resolution.base import resolve_items
 
     try:
         with _lock:
             loaded = _resolver(model, msgspec.msgpack.decode(tools, type=ResolverTools))
             found = resolve_items(unpack_items(packed), loaded.resolver, loaded.parser)
-            answers = Answers(loaded.hello, [choice for _, choice in found])
+            answers = BatchChoices(loaded.hello, [choice for _, choice in found])
     except (ModelsError, OSError, ImportError) as error:
-        answers = Answers(error=str(error))
+        answers = BatchChoices(error=str(error))
     return msgspec.msgpack.encode(answers)
 
 
@@ -328,13 +328,13 @@ class ClusterPredictors:
         sent.done.wait(LOOK_SECONDS)
         return self._machines.over(sent.future)
 
-    def _answers(self, waiting: deque[_SentBatch]) -> Answers:
+    def _answers(self, waiting: deque[_SentBatch]) -> BatchChoices:
         """Remove the first batch and return its answers. Raises WorkerPoolError."""
         self._wait(waiting)
         sent = waiting.popleft()
         packed = self._machines.result(sent.future, "a part of the prediction")
         sent.future.release()
-        answers = msgspec.msgpack.decode(packed, type=Answers)
+        answers = msgspec.msgpack.decode(packed, type=BatchChoices)
         if answers.error is not None:
             raise WorkerPoolError(f"a worker of {self._machines.address}: {answers.error}")
         return answers

@@ -26,7 +26,7 @@ from nfh_db.jobs import read_all as read_jobs
 from nfh_db.models import Model, note_place
 from nfh_db.models import read_all as read_models
 from nfh_db.system import path_beside, sweep, sync_folder
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.model_files import ModelFileError
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from nfh_db.answers import Doubt
 from nfh_db.connection import WriteSize
 from nfh_db.jobs import NewJob
 from nfh_db.query import parse
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, parse_cases
 from nfh_models.identification.svm import (
     Extractor,

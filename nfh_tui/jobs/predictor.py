@@ -28,7 +28,7 @@ from nfh_db.errors import StoreError
 from nfh_db.messages import quoted
 from nfh_db.records import AnchorItem, Annotator, Identified, Identifying, Prediction, Role
 from nfh_db.store import Store
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.identification.base import Identifier, cases_of, decide
 from nfh_models.parsing.base import (
     Parsed,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from nfh_db.messages import counted
 from nfh_db.models import CANDIDATE, FIRST_VERDICT, PROMOTED, REJECTED
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.identification.base import BATCH, Decision, Example, Identifier, decide
 from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.resolution.base import (

@@ -30,7 +30,7 @@ from nfh_db.messages import lines_visible
 from nfh_db.serialization import UNREADABLE
 from nfh_db.store import Store
 from nfh_db.system import path_beside
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.jobs.descriptions import (
     CHECK,
     EVALUATE,

@@ -21,6 +21,7 @@ from nfh_db.holdout import SplitSide
 from nfh_db.messages import counted
 from nfh_db.query import Match, Query
 from nfh_db.records import Ballot
+from nfh_models import ModelsError
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Anchor,
@@ -30,7 +31,6 @@ from nfh_models.domain import (
     Token,
     Turn,
 )
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_tui.jobs.reporting import Phase, held_out_splits

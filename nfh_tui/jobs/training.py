@@ -130,7 +130,7 @@ def too_few(store: "Store") -> dict[str, str]:
     Raises StoreError.
     """
     from nfh_db.errors import QueryError
-    from nfh_models.errors import ModelsError
+    from nfh_models import ModelsError
 
     found = {}
     for one in store.retraining.all():

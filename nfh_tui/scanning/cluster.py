@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import msgspec
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.worker import (
     ATTEMPTS,

@@ -106,7 +106,7 @@ def content_identity(path: Path) -> str | None:
     return f"{status.st_size} {status.st_mtime_ns} {ends.hexdigest()}"
 
 
-class Checkpoint:
+class ScanCheckpoint:
     """The checkpoint of one file for one model, parser and way of cutting."""
 
     def __init__(
@@ -202,7 +202,7 @@ class ScannedFile:
     """Why the checkpoint could not be written."""
     distinct: int = 0
     """Number of different anchors; `tally` may hold only the most common, see `ScanRequest`."""
-    checkpoint: Checkpoint | None = None
+    checkpoint: ScanCheckpoint | None = None
     content: str | None = None
     """Its `content_identity` when the scan began."""
     saved: float = 0.0
@@ -321,7 +321,9 @@ class Scan:
             file.size = Path(name).stat().st_size
         if self._request.checkpoints is not None:
             folder, per_line = self._request.checkpoints, self._request.per_line
-            file.checkpoint = Checkpoint(folder, name, file.content, per_line, self.handshake)
+            file.checkpoint = ScanCheckpoint(
+                folder, name, file.content, per_line, self.handshake
+            )
             if self._request.fresh:
                 file.checkpoint.remove()
             _resume(file, file.checkpoint.load())

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 import msgspec
 
 from nfh_db.formats.files import BYTE_ORDER_MARK
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.scanning.blocks import TextFigures
 
 if TYPE_CHECKING:

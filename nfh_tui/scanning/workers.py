@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import msgspec
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.worker import (

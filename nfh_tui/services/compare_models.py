@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from nfh_db.query import Query, quote_name
 from nfh_db.records import Ballot
+from nfh_models import ModelsError
 from nfh_models.domain import Answer, Kind, Passage
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
 from nfh_tui.jobs.reporting import seen_by

@@ -22,8 +22,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
+from nfh_models import ModelsError
 from nfh_models.domain import rule_id
-from nfh_models.errors import ModelsError
 
 if TYPE_CHECKING:
     from nfh_db.guidelines import Guideline, TagCount

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from nfh_db.errors import FullError
 from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, former, last_changed, stacks
-from nfh_models import small
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError, small
 from nfh_models.identification.base import (
     ENCODER,
     RULES,

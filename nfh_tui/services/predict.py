@@ -471,7 +471,9 @@ class _Run:
                 wanted = [n for n in one.numbers if n.seen and n.id in matched]
                 known: frozenset[int] = frozenset()
                 if not self._force:
-                    known = store.predictions.known(self._model_id, [n.id for n in wanted])
+                    known = store.predictions.predicted_anchors(
+                        self._model_id, [n.id for n in wanted]
+                    )
                 self._done += len(known)
                 for number in wanted:
                     if number.id not in known:

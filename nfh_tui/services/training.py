@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_models.encoder.settings import WANTED as ENCODER_WANTED
 from nfh_models.encoder.settings import EncoderSettings, Weights, may_be_a_name
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example
 from nfh_models.model_files import (
     CONFIG,

@@ -31,7 +31,7 @@ from nfh_tui.jobs.cluster import pack, unpack
 from nfh_tui.jobs.cluster_work import CheckpointOffer, Checkpoints
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.training import place
-from nfh_tui.scanning.scan import Checkpoint, ScanState
+from nfh_tui.scanning.scan import ScanCheckpoint, ScanState
 from nfh_tui.scanning.worker import ScanHandshake
 from nfh_tui.services.models import models_folder
 from nfh_tui.services.release import new_folder
@@ -343,7 +343,7 @@ def test_logs_are_written_through_no_link(
 
 def test_a_journal_is_written_over_nothing_else(tmp_path: Path) -> None:
     by = ScanHandshake("rules", "1", None, None, "words", "1")
-    journal = Checkpoint(tmp_path, "a.txt", "content", per_line=False, handshake=by)
+    journal = ScanCheckpoint(tmp_path, "a.txt", "content", per_line=False, handshake=by)
     mine = journal.path.with_name(f"{journal.path.name}.{PID}.new")
     mine.write_text(MINE)
     journal.save(ScanState(index=3))

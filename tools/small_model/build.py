@@ -26,9 +26,9 @@ import msgspec
 
 from nfh_db.errors import FormatError, StoreError
 from nfh_db.system import now
+from nfh_models import ModelsError
 from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
 from nfh_models.encoder.training import Silver
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import SMALL, Example
 from nfh_models.identification.scores import DecisionCounts
 from nfh_models.identification.scores import count as scores_count

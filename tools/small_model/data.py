@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from nfh_db.formats.registry import DIALOG
 from nfh_db.system import path_beside, sweep
+from nfh_models import ModelsError
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -35,7 +36,6 @@ from nfh_models.domain import (
 )
 from nfh_models.encoder.model import TeacherStates
 from nfh_models.encoder.training import Silver, Soft, key_of_item
-from nfh_models.errors import ModelsError
 from nfh_models.identification.base import (
     Example,
     SentenceNumber,

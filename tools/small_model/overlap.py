@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from nfh_models import ModelsError
 from nfh_models.domain import Passage
-from nfh_models.errors import ModelsError
 
 HASHES = Path("held-out-hashes.txt.gz")
 LINES = Path("held-out-overlap.json")

@@ -6,17 +6,17 @@ else. Import from this package; tests may import the modules. The store does not
 """
 
 from nfh_db.doctor.rows import Check, DoctorFinding, Place, Repair
-from nfh_db.doctor.runner import CHECKS, CheckResult, Repaired, Report, examine, repair
+from nfh_db.doctor.runner import CHECKS, CheckResult, DoctorReport, Repaired, examine, repair
 
 __all__ = [
     "CHECKS",
     "Check",
     "CheckResult",
     "DoctorFinding",
+    "DoctorReport",
     "Place",
     "Repair",
     "Repaired",
-    "Report",
     "examine",
     "repair",
 ]

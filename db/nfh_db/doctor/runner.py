@@ -207,7 +207,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DoctorReport:
     """What an examination found."""
 
     path: Path
@@ -246,7 +246,7 @@ def examine(
     progress: Progress = lambda _name, _done, _total: None,
     read_draft: Callable[[str], object] | None = None,
     checks: Sequence[Check] = CHECKS,
-) -> Report:
+) -> DoctorReport:
     """Run the checks on a snapshot of a database. Writes nothing.
 
     read_draft: raises ValueError for the body of a draft that the editor cannot read.
@@ -383,14 +383,14 @@ class _Examination:
         self._add(outcome, Fault(what, Place("passage", broken or after + 1)))
         return broken
 
-    def report(self, seconds: float) -> Report:
+    def report(self, seconds: float) -> DoctorReport:
         with translated(self._snapshot.path):
             findings = tuple(
                 _finding(outcome.check, fault, self._snapshot.connection)
                 for outcome in self._outcomes
                 for fault in outcome.faults
             )
-        return Report(
+        return DoctorReport(
             path=self._snapshot.path,
             sqlite=sqlite3.sqlite_version,
             schema=self._snapshot.version,
@@ -483,11 +483,13 @@ class Repaired:
     kinds: tuple[Repair, ...]
     failed: tuple[str, ...]
     """Sentences about what could not be repaired."""
-    report: Report
+    report: DoctorReport
     """Of the examination afterwards."""
 
 
-def repair(path: Path, report: Report, examine_again: Callable[[], Report]) -> Repaired | None:
+def repair(
+    path: Path, report: DoctorReport, examine_again: Callable[[], DoctorReport]
+) -> Repaired | None:
     """Repair what a report names as repairable; None if that is nothing.
 
     Makes a backup first. A repair that is interrupted can be run again. examine_again: returns
@@ -512,7 +514,7 @@ def repair(path: Path, report: Report, examine_again: Callable[[], Report]) -> R
     return Repaired(backup, tuple(done), tuple(failed), report)
 
 
-def _repair_stage(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
+def _repair_stage(path: Path, report: DoctorReport, kinds: Sequence[Repair]) -> list[str]:
     if Repair.IMPORTS in kinds:
         bulk_run.recover(path)
         return []
@@ -535,7 +537,7 @@ def _repair_stage(path: Path, report: Report, kinds: Sequence[Repair]) -> list[s
     return failed
 
 
-def _refuse_damage(path: Path, report: Report) -> None:
+def _refuse_damage(path: Path, report: DoctorReport) -> None:
     damaged = [
         finding for finding in report.findings
         if finding.check in UNREADABLE_CHECKS and not finding.repairable

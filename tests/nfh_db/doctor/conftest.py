@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nfh_db.connection import connect
-from nfh_db.doctor import Report, examine, repair
+from nfh_db.doctor import DoctorReport, examine, repair
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import (
@@ -191,7 +191,7 @@ def content(path: Path) -> list[list[tuple[object, ...]]]:
         connection.close()
 
 
-def mended(path: Path, report: Report) -> None:
+def mended(path: Path, report: DoctorReport) -> None:
     """The repair mends it all, keeps a copy, and touches nothing that people did."""
     before = content(path)
     done = repair(path, report, lambda: examine(path))

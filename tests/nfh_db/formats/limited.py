@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.registry import opened, reading
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 
 ROOM = 300 * 1024 * 1024
 

@@ -8,7 +8,7 @@ import pytest
 
 from nfh_db import schema_parts
 from nfh_db.connection import SCHEMA_VERSION, connect
-from nfh_db.database import back_up, way_to_read
+from nfh_db.database import back_up, read_access
 from nfh_db.doctor import Repair, examine, repair, rows
 from nfh_db.errors import ForeignPartsError, StoreError
 from nfh_db.merge import source
@@ -56,7 +56,7 @@ def test_foreign_parts_are_refused_by_their_names(made: Path, name: str) -> None
 OPENERS: dict[str, Callable[[Path, Path], object]] = {
     "open": lambda path, _: Store.open(path),
     "open to read": lambda path, _: Store.open_to_read(path),
-    "a file that nobody can write": lambda path, _: way_to_read(path),
+    "a file that nobody can write": lambda path, _: read_access(path),
     "backup": lambda path, beside: back_up(path, beside / "copy.db"),
     "merge": lambda path, beside: source.open_copy(path, beside / "here.db").__enter__(),
 }

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.identification.svm import Svm, SvmSettings, load_svm, save_svm
 from nfh_models.model_files import (
     CARD,

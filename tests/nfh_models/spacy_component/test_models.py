@@ -16,7 +16,7 @@ from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, Several
 from nfh_models.spacy_component import NumericFusedHeads
 from nfh_models.spacy_component.component import REACH, items_of_doc
-from nfh_models.spacy_component.files import IDENTIFIER, RESOLVER, Models
+from nfh_models.spacy_component.files import IDENTIFIER, RESOLVER, LoadedModels
 
 SIX = len(IMPLICIT_KINDS)
 
@@ -59,7 +59,7 @@ class Both:
 
 def with_models(resolver: object, identifier: object | None = None) -> NumericFusedHeads:
     component = NumericFusedHeads("nfh", identifier="small", resolver="small")
-    component._loaded = Models(identifier or resolver, resolver, os.getpid())  # type: ignore[arg-type]
+    component._loaded = LoadedModels(identifier or resolver, resolver, os.getpid())  # type: ignore[arg-type]
     return component
 
 

@@ -15,7 +15,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.identification.base import Decision, IdentificationRecipeError, SentenceNumber
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
@@ -26,7 +26,7 @@ from nfh_models.spacy_component.files import (
     IDENTIFIER,
     ComponentSettings,
     ComponentState,
-    Models,
+    LoadedModels,
     encode,
 )
 
@@ -65,7 +65,7 @@ class OnesOnly:
 def ones_only(resolver: str = "none") -> tuple[NumericFusedHeads, OnesOnly]:
     component = NumericFusedHeads("nfh", resolver=resolver)
     identifier = OnesOnly()
-    component._loaded = Models(identifier, None, os.getpid())
+    component._loaded = LoadedModels(identifier, None, os.getpid())
     return component, identifier
 
 

@@ -13,8 +13,8 @@ from click.testing import Result
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
+from nfh_models import ModelsError
 from nfh_models.domain import Anchor
-from nfh_models.errors import ModelsError
 from nfh_models.identification.rules import RULES
 from nfh_models.parsing.base import ParseLayer, Parser, load_parser
 from nfh_models.parsing.spacy_parser import installed_pipelines

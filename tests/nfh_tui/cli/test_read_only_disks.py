@@ -187,8 +187,8 @@ def still(home: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
     (home / "talk.txt").write_text("Ann: I have two.\n", "utf-8")
     assert call("import", "talk.txt", "--db", "my.db").exit_code == 0
     path = home / "my.db"
-    way = database.Way(connection.STILL, database.way_to_read(path).version)
-    with Store(path, connect(path, way.mode), way, "its disk is read-only") as store:
+    access = database.ReadAccess(connection.STILL, database.read_access(path).version)
+    with Store(path, connect(path, access.mode), access, "its disk is read-only") as store:
         yield store
 
 

@@ -49,13 +49,13 @@ def shut(db: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     def refuse(path: Path, *, create: bool) -> None:
         raise FullError(f"{path} cannot be written")
 
-    real = database.way_to_read
+    real = database.read_access
 
-    def place(path: Path) -> database.Way:
-        return database.Way(request.param, real(path).version)
+    def place(path: Path) -> database.ReadAccess:
+        return database.ReadAccess(request.param, real(path).version)
 
     monkeypatch.setattr(database, "open_writer", refuse)
-    monkeypatch.setattr(database, "way_to_read", place)
+    monkeypatch.setattr(database, "read_access", place)
     return db
 
 
@@ -92,7 +92,7 @@ def test_a_store_opened_to_read_refuses_to_write(shut: Path) -> None:
 def test_an_older_one_cannot_be_brought_up_to_date_there(
     shut: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "way_to_read", lambda _: database.Way("ro", 1))
+    monkeypatch.setattr(database, "read_access", lambda _: database.ReadAccess("ro", 1))
     with pytest.raises(FullError, match=r"an older nfh-tui .* Copy it to a folder of yours"):
         Store.open_to_read(shut)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.model_files import ModelConfig, ModelFiles, write_model
 from nfh_tui.jobs import training
 from nfh_tui.jobs.reporting import Phase, Tell

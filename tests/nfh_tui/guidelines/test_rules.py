@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.services.guidelines import GuidelineRule, GuidelinesError, rules_of
 
 TEXT = """\

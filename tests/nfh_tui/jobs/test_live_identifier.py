@@ -8,7 +8,7 @@ import pytest
 
 from nfh_db.records import Annotator, Identified, Role
 from nfh_db.store import Store
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_models.identification.base import Decision
 from nfh_models.identification.rules import RULES
 from nfh_models.parsing.base import load_parser

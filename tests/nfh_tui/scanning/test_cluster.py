@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.scanning import cluster
 from nfh_tui.scanning.cluster import Cluster, differences, silence
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nfh_models.errors import ModelsError
+from nfh_models import ModelsError
 from nfh_tui.scanning import worker as worker_module
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
 from nfh_tui.scanning.worker import (
