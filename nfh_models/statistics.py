@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 
 from nfh_models.domain import (
     PAPER_CLASSES,
@@ -22,6 +23,18 @@ from nfh_models.domain import (
 def share(part: int, whole: int) -> float | None:
     """part / whole; None where the whole is 0."""
     return part / whole if whole else None
+
+
+class Share:
+    """An attribute of a class with counts: the share that one of them is of another, named as
+    for `attrgetter`; None where the other is 0.
+    """
+
+    def __init__(self, part: str, whole: str) -> None:
+        self._counts = attrgetter(part, whole)
+
+    def __get__(self, counted: object, kind: type | None = None) -> float | None:
+        return share(*self._counts(counted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +204,8 @@ class ValueCounts:
     def total(self) -> int:
         return sum(value * times for value, times in self.counts.items())
 
-    @property
-    def mean(self) -> float | None:
-        """None where nothing was counted."""
-        return share(self.total, self.n)
+    mean = Share("total", "n")
+    """None where nothing was counted."""
 
     @property
     def most(self) -> int | None:
@@ -436,14 +447,12 @@ class CorpusSize:
         """Numbers that are known to be NFHs or not: the denominator of `share`."""
         return self.nfh + self.not_nfh
 
-    @property
-    def share(self) -> float | None:
-        """NFHs among these; None without any.
+    share = Share("nfh", "said")
+    """NFHs among these; None without any.
 
-        It is meaningless where only NFHs were labelled, as in the files of the resolution
-        release.
-        """
-        return share(self.nfh, self.said)
+    It is meaningless where only NFHs were labelled, as in the files of the resolution
+    release.
+    """
 
     @property
     def with_class(self) -> int:

@@ -7,31 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nfh_models.identification import rule_words
 from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.identification.rule_words import (
-    ASIDE,
-    CLOCK,
-    FRACTIONS,
-    GROUPS,
-    LABELS,
-    LOOSE_LABELS,
-    MARKS,
-    MONTHS,
-    NO_LABELS,
-    NO_NOUNS,
-    O_CLOCK,
-    QUANTITIES,
-    RATES,
-    SCALES,
-    SENTENCES,
-    SIGNS_AFTER,
-    SIGNS_BEFORE,
-    TENS,
-    TIMES,
-    UNITS,
-    WHEN,
-    YOU_AND_US,
-)
 from nfh_models.parsing.base import Parsed, ParseLayer, Tree, WordSpan
 from nfh_models.text.numbers import is_ordinal, parts_of
 
@@ -110,12 +87,14 @@ class SentenceView:
 
     def counted(self, place: int) -> bool:
         """Whether a token is a noun that a number before it may count."""
-        return self.noun(place) and self.low(place) not in NO_NOUNS
+        return self.noun(place) and self.low(place) not in rule_words.NO_NOUNS
 
     def quantity(self, place: int) -> bool:
         """Whether a token is a word that numbers count, whatever its tag."""
         word = self.low(place)
-        return word in QUANTITIES or (word == "per" and self.low(place + 1) == "cent")
+        return word in rule_words.QUANTITIES or (
+            word == "per" and self.low(place + 1) == "cent"
+        )
 
     def number(self, place: int) -> bool:
         """Whether a token is a number by itself."""
@@ -154,7 +133,7 @@ def lower(words: Sequence[str]) -> list[str]:
 def _behind(lows: Sequence[str], place: int) -> int:
     """The token behind `place` past the rest of the number and past marks of emphasis."""
     while place < len(lows):
-        if _goes_on(lows[place - 1], lows[place]) or lows[place] in MARKS:
+        if _goes_on(lows[place - 1], lows[place]) or lows[place] in rule_words.MARKS:
             place += 1
         elif lows[place] == "and" and (parts := _part_behind_and(lows, place)):
             place += parts
@@ -164,16 +143,16 @@ def _behind(lows: Sequence[str], place: int) -> int:
 
 
 def _goes_on(last: str, word: str) -> bool:
-    return word in SCALES or (last in TENS and word in UNITS)
+    return word in rule_words.SCALES or (last in rule_words.TENS and word in rule_words.UNITS)
 
 
 def _part_behind_and(lows: Sequence[str], place: int) -> int:
     """Tokens of "and a half", or of "and five" behind a hundred; 0 where there is neither."""
     behind = lows[place + 1 : place + 3]
-    if len(behind) == 2 and behind[0] == "a" and behind[1] in FRACTIONS:
+    if len(behind) == 2 and behind[0] == "a" and behind[1] in rule_words.FRACTIONS:
         return 3
     in_words = behind[:1] and behind[0].replace("-", "").isalpha() and parts_of(behind[0])
-    return 2 if in_words and lows[place - 1] in SCALES else 0
+    return 2 if in_words and lows[place - 1] in rule_words.SCALES else 0
 
 
 _GLUED = frozenset("$\u00a3\u20ac\u00a5%")
@@ -181,7 +160,10 @@ _GLUED = frozenset("$\u00a3\u20ac\u00a5%")
 
 def has_sign(view: SentenceView) -> bool:
     """A currency sign, # or % directly before or behind the number, or in its token."""
-    if view.low(view.start - 1) in SIGNS_BEFORE or view.low(view.behind) in SIGNS_AFTER:
+    if (
+        view.low(view.start - 1) in rule_words.SIGNS_BEFORE
+        or view.low(view.behind) in rule_words.SIGNS_AFTER
+    ):
         return True
     first, last = view.lows[view.start], view.lows[view.end - 1]
     return not _GLUED.isdisjoint((first[0], first[-1], last[-1]))
@@ -268,7 +250,9 @@ def date(view: SentenceView) -> bool:
 def _month(view: SentenceView, place: int) -> bool:
     """Whether a token is the name of a month; *may* and *march* only with a capital."""
     month = view.low(place)
-    return month in MONTHS and (month not in _WORDS_TOO or view.word(place)[0].isupper())
+    return month in rule_words.MONTHS and (
+        month not in _WORDS_TOO or view.word(place)[0].isupper()
+    )
 
 
 def one_and_only(view: SentenceView) -> bool:
@@ -279,9 +263,9 @@ def one_and_only(view: SentenceView) -> bool:
 
 def labelled(view: SentenceView) -> bool:
     """A noun of LABELS before the number, or an abbreviation of "number": "volume one of"."""
-    if view.low(view.start - 1) not in LABELS and not _abbreviated(view):
+    if view.low(view.start - 1) not in rule_words.LABELS and not _abbreviated(view):
         return False
-    return view.low(view.behind) != "of" or view.low(view.behind + 1) not in GROUPS
+    return view.low(view.behind) != "of" or view.low(view.behind + 1) not in rule_words.GROUPS
 
 
 def _abbreviated(view: SentenceView) -> bool:
@@ -303,9 +287,9 @@ def name(view: SentenceView) -> bool:
     """A noun or name directly before the number, which labels it: "Apollo 11"."""
     place = view.start - 1
     before = view.low(place)
-    if before in LOOSE_LABELS:
+    if before in rule_words.LOOSE_LABELS:
         return before != "point" or not view.number(place - 1)
-    if not view.noun(place) or view.plural(place) or before in NO_LABELS:
+    if not view.noun(place) or view.plural(place) or before in rule_words.NO_LABELS:
         return False
     if not before[-1].isalnum() or is_ordinal(before):
         return False
@@ -367,7 +351,7 @@ def the_one_who(view: SentenceView) -> bool:
 
 def clock(view: SentenceView) -> bool:
     """A number before a.m. or p.m., with or without dots."""
-    return view.low(view.end) in CLOCK
+    return view.low(view.end) in rule_words.CLOCK
 
 
 def height(view: SentenceView) -> bool:
@@ -377,13 +361,13 @@ def height(view: SentenceView) -> bool:
 
 def you_two(view: SentenceView) -> bool:
     """A pronoun before the number, and no noun behind: "you two", "us three"."""
-    behind_pronoun = view.low(view.start - 1) in YOU_AND_US and not view.is_one
+    behind_pronoun = view.low(view.start - 1) in rule_words.YOU_AND_US and not view.is_one
     return behind_pronoun and not has_noun_behind(view)
 
 
 def first_of_two(view: SentenceView) -> bool:
     """The first of two numbers before one noun: "two, three hundred miles", "9 to 5"."""
-    if view.low(view.start - 1) in LOOSE_LABELS:
+    if view.low(view.start - 1) in rule_words.LOOSE_LABELS:
         return False
     return view.low(view.behind) in _RANGE_WORDS and view.number(view.behind + 1)
 
@@ -404,7 +388,7 @@ _POINTERS = frozenset("this that the same which any every each another other onl
 
 
 def o_clock(view: SentenceView) -> bool:
-    return view.low(view.behind) in O_CLOCK
+    return view.low(view.behind) in rule_words.O_CLOCK
 
 
 def noun_next(view: SentenceView) -> bool:
@@ -413,7 +397,7 @@ def noun_next(view: SentenceView) -> bool:
     """
     if view.quantity(view.behind):
         return True
-    if view.pos(view.behind) == "PROPN" and view.low(view.behind) not in NO_NOUNS:
+    if view.pos(view.behind) == "PROPN" and view.low(view.behind) not in rule_words.NO_NOUNS:
         return not (_pointed(view) or view.low(view.start).isdecimal())
     return view.counted(view.behind)
 
@@ -433,7 +417,7 @@ def _is_when(view: SentenceView) -> bool:
     """Whether "last week" or the like follows as a time expression."""
     if view.low(view.behind) not in ("last", "next"):
         return False
-    if view.low(view.behind + 1) not in TIMES:
+    if view.low(view.behind + 1) not in rule_words.TIMES:
         return False
     return not view.is_one or view.head(view.top()) != view.behind + 1
 
@@ -452,7 +436,7 @@ def counts_a_noun(view: SentenceView) -> bool:
     if view.relation(top).partition(":")[0] not in _COUNTS or head < view.behind:
         return False
     behind = view.low(view.behind)
-    if behind in ASIDE or behind in RATES or behind in WHEN:
+    if behind in rule_words.ASIDE or behind in rule_words.RATES or behind in rule_words.WHEN:
         return False
     if view.pos(view.behind) in _OUTSIDE:
         return False
@@ -508,7 +492,7 @@ def _always(view: SentenceView) -> bool:
 
 
 RULES: tuple[IdentificationRule, ...] = tuple(
-    IdentificationRule(name, nfh, group, SENTENCES[name], source, test)
+    IdentificationRule(name, nfh, group, rule_words.SENTENCES[name], source, test)
     for name, nfh, group, source, test in (
         ("no-number", False, RuleGroup.NAMES, OURS, no_number),
         ("no-one", True, RuleGroup.PATTERNS, PATTERN, no_one),

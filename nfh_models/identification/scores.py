@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from operator import add
 
-from nfh_models.statistics import share
+from nfh_models.statistics import Share, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +73,16 @@ class DecisionCounts:
         """None if nothing was decided to be an NFH."""
         return share(self.hit, self.hit + self.false)
 
-    @property
-    def recall(self) -> float | None:
-        """None without NFHs."""
-        return share(self.hit, self.nfh)
+    recall = Share("hit", "nfh")
+    """None without NFHs."""
 
     @property
     def f1(self) -> float | None:
         """None without NFHs and decisions for NFH."""
         return share(2 * self.hit, 2 * self.hit + self.wrong)
 
-    @property
-    def accuracy(self) -> float | None:
-        """None without examples."""
-        return share(self.right, self.n)
+    accuracy = Share("right", "n")
+    """None without examples."""
 
     @property
     def rows(self) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -22,24 +22,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from nfh_models import ModelsError
+from nfh_models import ModelsError, model_files
 from nfh_models.identification.base import SVM, Decision, Example, SentenceNumber, parse_cases
 from nfh_models.identification.scores import DecisionCounts, count
-from nfh_models.model_files import (
-    SEED,
-    VOCABULARY,
-    WEIGHTS,
-    ModelNotes,
-    check_summable,
-    damaged,
-    digest_of_examples,
-    read_arrays,
-    read_config,
-    read_settings,
-    read_vocabulary,
-    save_model,
-    settings_of,
-)
 from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.training.plan import PhaseProgress
 
@@ -578,7 +563,7 @@ WANTED = {
     "pos": " or ".join(PartOfSpeech),
     "ends": "true or false: does the window see the sentence's ends?",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
-    "seed": SEED,
+    "seed": model_files.SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}",
 }
 """Each setting with its possible values."""
@@ -589,7 +574,9 @@ def plan_of(given: Iterable[str]) -> SvmPlan:
 
     Raises SettingError for a malformed word, and for a value that its key cannot have.
     """
-    made = msgspec.structs.asdict(read_settings(given, _Given, SVM, WANTED, {}, _value))
+    made = msgspec.structs.asdict(
+        model_files.read_settings(given, _Given, SVM, WANTED, {}, _value)
+    )
     folds = made.pop("folds")
     return SvmPlan(SvmSettings(**made), folds)
 
@@ -613,10 +600,10 @@ ARRAYS = {"weights": "float64", "bias": "float64"}
 """weights: one for each feature. bias: one number."""
 
 
-def save_svm(svm: Svm, folder: Path, **about: Unpack[ModelNotes]) -> str:
+def save_svm(svm: Svm, folder: Path, **about: Unpack[model_files.ModelNotes]) -> str:
     """Write a machine as a model directory; returns its digest. See `save_model`."""
     arrays = {"weights": svm.weights, "bias": np.array([svm.bias], np.float64)}
-    return save_model(
+    return model_files.save_model(
         folder,
         TASK,
         SVM,
@@ -631,20 +618,22 @@ def save_svm(svm: Svm, folder: Path, **about: Unpack[ModelNotes]) -> str:
 
 def load_svm(folder: Path) -> Svm:
     """A machine from its directory, without scikit-learn. Raises ModelFileError."""
-    config = read_config(folder, SVM)
-    settings = settings_of(folder, config, SvmSettings, complete=True)
-    vocabulary = read_vocabulary(folder)
-    arrays = read_arrays(folder, ARRAYS)
+    config = model_files.read_config(folder, SVM)
+    settings = model_files.settings_of(folder, config, SvmSettings, complete=True)
+    vocabulary = model_files.read_vocabulary(folder)
+    arrays = model_files.read_arrays(folder, ARRAYS)
     weights, bias = arrays["weights"], arrays["bias"]
     if weights.shape != (len(vocabulary),):
-        raise damaged(
-            folder / WEIGHTS,
-            f"the weights have the shape {weights.shape}, {VOCABULARY} has "
+        raise model_files.damaged(
+            folder / model_files.WEIGHTS,
+            f"the weights have the shape {weights.shape}, {model_files.VOCABULARY} has "
             f"{len(vocabulary):,} features",
         )
     if bias.shape != (1,):
-        raise damaged(folder / WEIGHTS, f"the bias has the shape {bias.shape}, wanted (1,)")
-    check_summable(folder, (weights, bias), "the weights")
+        raise model_files.damaged(
+            folder / model_files.WEIGHTS, f"the bias has the shape {bias.shape}, wanted (1,)"
+        )
+    model_files.check_summable(folder, (weights, bias), "the weights")
     return Svm(
         settings,
         vocabulary,
@@ -722,7 +711,7 @@ def _folds(
 
 def snapshot_of(examples: Sequence[Example]) -> str:
     """The digest of sentences, spans and labels, whatever their order."""
-    return digest_of_examples(
+    return model_files.digest_of_examples(
         [list(case.word_span.words), case.start, case.end, nfh]
         for case, nfh in ((example.case, example.nfh) for example in examples)
     )

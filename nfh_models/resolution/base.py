@@ -2,7 +2,7 @@
 its default form.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -191,19 +191,29 @@ def decide(candidates: Sequence[int], scores: Sequence[float], tokens: int) -> C
 
     Candidates have equal scores only on different sides of the anchor; the one before it wins.
     """
-    laid_out: list[float | None] = [None] * (len(IMPLICIT_KINDS) + tokens)
-    for token, value in zip(candidates, scores, strict=True):
-        laid_out[len(IMPLICIT_KINDS) + token] = value
     if not candidates:
-        return Choice(Kind.OTHER.value, None, None, tuple(laid_out))
-    ranked = sorted(
-        zip(scores, candidates, strict=True), key=lambda scored: (-scored[0], scored[1])
-    )
-    best, choice = ranked[0]
-    if len(ranked) == 1:
-        return Choice(str(choice), None, None, tuple(laid_out))
-    runner_up, second = ranked[1]
-    return Choice(str(choice), str(second), best - runner_up, tuple(laid_out))
+        scores_of_none = (None,) * (len(IMPLICIT_KINDS) + tokens)
+        return Choice(Kind.OTHER.value, None, None, scores_of_none)
+    ranked = sorted(zip(candidates, scores, strict=True))
+    return choice_of({len(IMPLICIT_KINDS) + token: value for token, value in ranked}, tokens)
+
+
+def choice_of(scores: Mapping[int, float], tokens: int) -> Choice:
+    """The candidate with the highest score, the second, and the scores of all.
+
+    scores: by place in `Choice.scores`; of equals the first wins. tokens: of the passage.
+    """
+    laid_out = tuple(scores.get(place) for place in range(len(IMPLICIT_KINDS) + tokens))
+    best, *others = sorted(scores, key=lambda place: -scores[place])
+    if not others:
+        return Choice(name_of(best), None, None, laid_out)
+    return Choice(name_of(best), name_of(others[0]), scores[best] - scores[others[0]], laid_out)
+
+
+def name_of(place: int) -> str:
+    """The class or token at a place of `Choice.scores`, as a Choice names it."""
+    token = place - len(IMPLICIT_KINDS)
+    return IMPLICIT_KINDS[place].value if token < 0 else str(token)
 
 
 def parse_of(item: Item, *, dependency: bool = False) -> Parsed:

@@ -30,22 +30,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nfh_models import ModelsError
+from nfh_models import ModelsError, model_files
 from nfh_models.domain import IMPLICIT_KINDS, paper_class
-from nfh_models.model_files import (
-    CONFIG,
-    VOCABULARY,
-    WEIGHTS,
-    ModelNotes,
-    damaged,
-    read_arrays,
-    read_config,
-    read_vocabulary,
-    save_model,
-    settings_of,
-)
 from nfh_models.parsing.base import ParseLayer
-from nfh_models.resolution.base import Choice, Item, ResolutionExample
+from nfh_models.resolution.base import Choice, Item, ResolutionExample, choice_of
 from nfh_models.resolution.bilstm_settings import (
     BilstmNetworkSettings,
     BilstmSettings,
@@ -388,23 +376,12 @@ def decide(shares: Sequence[float], row: BilstmRow, tokens: int) -> Choice:
     shares: of the classes and the row's words. tokens: of the passage. Of equals the first
     wins.
     """
-    laid_out: list[float | None] = [None] * (CLASSES + tokens)
-    for place, share in enumerate(shares):
-        word = place - CLASSES
-        if word < 0:
-            laid_out[place] = share
-        elif not row.start <= word < row.end:
-            laid_out[place + row.offset] = share
-    ranked = sorted(
-        ((share, place) for place, share in enumerate(laid_out) if share is not None),
-        key=lambda one: (-one[0], one[1]),
-    )
-    (best, first), (next_best, second) = ranked[:2]
-    return Choice(_name(first), _name(second), best - next_best, tuple(laid_out))
-
-
-def _name(place: int) -> str:
-    return IMPLICIT_KINDS[place].value if place < CLASSES else str(place - CLASSES)
+    scores = {
+        place if place < CLASSES else place + row.offset: share
+        for place, share in enumerate(shares)
+        if not row.start <= place - CLASSES < row.end
+    }
+    return choice_of(scores, tokens)
 
 
 # --- files
@@ -434,7 +411,9 @@ class StoredBilstmSettings(
             raise ValueError("a character stands twice in the alphabet")
 
 
-def save_bilstm(model: BiLstmResolver, folder: Path, **about: Unpack[ModelNotes]) -> str:
+def save_bilstm(
+    model: BiLstmResolver, folder: Path, **about: Unpack[model_files.ModelNotes]
+) -> str:
     """Write a model directory; returns its digest. See `save_model`."""
     vectors = model.featuriser.vectors
     arrays: dict[str, NDArray[np.generic]] = {
@@ -447,28 +426,30 @@ def save_bilstm(model: BiLstmResolver, folder: Path, **about: Unpack[ModelNotes]
         "width": vectors.width,
         "alphabet": model.featuriser.alphabet,
     }
-    return save_model(
+    return model_files.save_model(
         folder, TASK, BILSTM, model.version, settings, arrays, vectors.words, **about
     )
 
 
 def load_bilstm(folder: Path) -> BiLstmResolver:
     """A network from its model directory. Raises ModelFileError."""
-    config = read_config(folder, BILSTM)
-    stored = settings_of(folder, config, StoredBilstmSettings)
-    words = read_vocabulary(folder)
+    config = model_files.read_config(folder, BILSTM)
+    stored = model_files.settings_of(folder, config, StoredBilstmSettings)
+    words = model_files.read_vocabulary(folder)
     # Weights without storage: what is read takes their place.
     with torch.device("meta"):
         network = BiLstm(stored, torch.empty(len(words), stored.width), len(stored.alphabet))
     shapes = {f"network.{name}": one.shape for name, one in network.state_dict().items()}
-    arrays = read_arrays(folder, {**dict.fromkeys(shapes, "float32"), TABLE: "float16"})
+    arrays = model_files.read_arrays(
+        folder, {**dict.fromkeys(shapes, "float32"), TABLE: "float16"}
+    )
     shapes[TABLE] = torch.Size([len(words), stored.width])
     for name, shape in shapes.items():
         if arrays[name].shape != tuple(shape):
-            raise damaged(
-                folder / WEIGHTS,
+            raise model_files.damaged(
+                folder / model_files.WEIGHTS,
                 f"{name} has the shape {arrays[name].shape}, wanted {tuple(shape)} after "
-                f"{CONFIG} and {VOCABULARY}",
+                f"{model_files.CONFIG} and {model_files.VOCABULARY}",
             )
     vectors = Vectors(tuple(words), arrays.pop(TABLE).astype(np.float32), stored.vectors)
     network.load_state_dict(
@@ -481,6 +462,12 @@ def load_bilstm(folder: Path) -> BiLstmResolver:
         BilstmSettings(**own), BilstmFeaturiser(vectors, stored.alphabet), network
     )
 
+
+JUDGED = (
+    "accuracy", "accuracy_inclusive", "accuracy_nearest", "reference", "implicit", "binary",
+    "class_accuracy",
+)  # fmt: skip
+"""The figures of an evaluation on the dev examples."""
 
 NEIGHBOURS = 20
 """Batches whose rows are sorted by length together: similar lengths in a batch, in an order
@@ -565,16 +552,7 @@ class BiLstmLearner:
         """The figures on dev; those without examples are left out."""
         choices = self.resolver().resolve([one.item for one in self._dev])
         found = figures(judge(self._dev, choices))
-        named = {
-            SCORE: found.accuracy,
-            "accuracy": found.accuracy,
-            "accuracy_inclusive": found.accuracy_inclusive,
-            "accuracy_nearest": found.accuracy_nearest,
-            "reference": found.reference,
-            "implicit": found.implicit,
-            "binary": found.binary,
-            "class_accuracy": found.class_accuracy,
-        }
+        named = {SCORE: found.accuracy} | {name: getattr(found, name) for name in JUDGED}
         return {name: figure for name, figure in named.items() if figure is not None}
 
     def resolver(self) -> BiLstmResolver:

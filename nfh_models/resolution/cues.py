@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
-from nfh_models.parsing.base import ParseLayer, WordSpan
-from nfh_models.resolution.base import Choice, Item, tag_span, tags_within
+from nfh_models.parsing.base import ParseLayer
+from nfh_models.resolution.base import Choice, Item, choice_of, tag_span, tags_within
 from nfh_models.text.numbers import NumberPart, Shape, parts_of
 
 QUESTION_REACH = 30
@@ -992,11 +992,6 @@ def _without_noun(number: CueNumber) -> Kind:
     return Kind.PEOPLE if counts_persons(number) else Kind.OTHER
 
 
-def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
-    """The words that need tags for this anchor: those of `tag_span`."""
-    return WordSpan.of(passage, *tag_span(passage, anchor))
-
-
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
     """The recipe. tags: a universal part of speech for each token of `tag_span`.
 
@@ -1058,21 +1053,11 @@ def decide(classes: dict[Kind, float], heads: dict[int, float], tokens: int) -> 
     tokens: of the passage. Of equals the first wins: classes in their order, then the nearest
     noun.
     """
-    laid_out: list[float | None] = [None] * (len(IMPLICIT_KINDS) + tokens)
-    ranked: list[tuple[float, str]] = []
-    for place, kind in enumerate(IMPLICIT_KINDS):
-        if kind in classes:
-            laid_out[place] = classes[kind]
-            ranked.append((classes[kind], kind.value))
-    for token, value in heads.items():
-        laid_out[len(IMPLICIT_KINDS) + token] = value
-        ranked.append((value, str(token)))
-    ranked.sort(key=lambda scored: -scored[0])
-    best, choice = ranked[0]
-    if len(ranked) == 1:
-        return Choice(choice, None, None, tuple(laid_out))
-    runner_up, second = ranked[1]
-    return Choice(choice, second, best - runner_up, tuple(laid_out))
+    scores = {
+        place: classes[kind] for place, kind in enumerate(IMPLICIT_KINDS) if kind in classes
+    }
+    scores |= {len(IMPLICIT_KINDS) + token: value for token, value in heads.items()}
+    return choice_of(scores, tokens)
 
 
 def _number(passage: Passage, anchor: Anchor, start: int, tags: Sequence[str]) -> CueNumber:

@@ -26,23 +26,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from nfh_models import ModelsError
+from nfh_models import ModelsError, model_files
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Passage, paper_class
 from nfh_models.identification.base import batches_of
-from nfh_models.model_files import (
-    SEED,
-    VOCABULARY,
-    WEIGHTS,
-    ModelNotes,
-    check_summable,
-    damaged,
-    digest_of_examples,
-    read_arrays,
-    read_config,
-    read_settings,
-    read_vocabulary,
-    save_model,
-)
 from nfh_models.model_files import settings_of as stored_settings
 from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution import cues
@@ -52,6 +38,7 @@ from nfh_models.resolution.base import (
     Item,
     ResolutionExample,
     check_layers,
+    choice_of,
     parse_items,
     parse_of,
 )
@@ -702,21 +689,8 @@ def decide(view: TokenView, probabilities: Floats, tokens: int) -> Choice:
     probabilities: of the classes, then of the view's candidates. tokens: of the passage. Of
     equals the first wins: classes in their order, then tokens in theirs.
     """
-    values = probabilities.tolist()
-    laid_out: list[float | None] = [None] * (CLASSES + tokens)
-    laid_out[:CLASSES] = values[:CLASSES]
-    for at, value in zip(view.candidates, values[CLASSES:], strict=True):
-        laid_out[CLASSES + view.first + at] = value
-    best, second = np.argsort(-probabilities, kind="stable")[:2].tolist()
-    return Choice(
-        _name(view, best), _name(view, second), values[best] - values[second], tuple(laid_out)
-    )
-
-
-def _name(view: TokenView, place: int) -> str:
-    if place < CLASSES:
-        return IMPLICIT_KINDS[place].value
-    return str(view.first + view.candidates[place - CLASSES])
+    places = [*range(CLASSES), *(CLASSES + view.first + at for at in view.candidates)]
+    return choice_of(dict(zip(places, probabilities.tolist(), strict=True)), tokens)
 
 
 SHORTHAND = {"paper": PAPER, "all": tuple(FeatureGroup)}
@@ -748,7 +722,7 @@ WANTED = {
     "features": f"one or more of {', '.join(FeatureGroup)}, joined by commas; or paper, or all",
     "crossed": "true or false: has each class weights of its own?",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
-    "seed": SEED,
+    "seed": model_files.SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}, or 0 for no trial",
 }
 """Each setting with its possible values."""
@@ -760,7 +734,9 @@ def settings_of(given: Iterable[str]) -> LinearPlan:
     Raises SettingError for a malformed word, and for a value that its key cannot have.
     """
     value_of = lambda key, value: _groups(value) if key == "features" else value  # noqa: E731
-    made = msgspec.structs.asdict(read_settings(given, _Given, LINEAR, WANTED, {}, value_of))
+    made = msgspec.structs.asdict(
+        model_files.read_settings(given, _Given, LINEAR, WANTED, {}, value_of)
+    )
     folds = made.pop("folds")
     return LinearPlan(LinearSettings(**made), folds)
 
@@ -787,7 +763,7 @@ OF_TOKEN = "token "  # noqa: S105 # no password: the kind of token that text has
 """Prefixes of features in the vocabulary."""
 
 
-def save_linear(model: Linear, folder: Path, **about: Unpack[ModelNotes]) -> str:
+def save_linear(model: Linear, folder: Path, **about: Unpack[model_files.ModelNotes]) -> str:
     """Write a model as a model directory; returns its digest. See `save_model`."""
     weights = model.weights
     arrays = {"classes": weights.classes, "heads": weights.heads}
@@ -795,7 +771,7 @@ def save_linear(model: Linear, folder: Path, **about: Unpack[ModelNotes]) -> str
         *(OF_ANCHOR + feature for feature in weights.anchors),
         *(OF_TOKEN + feature for feature in weights.tokens),
     ]
-    return save_model(
+    return model_files.save_model(
         folder,
         TASK,
         LINEAR,
@@ -810,15 +786,16 @@ def save_linear(model: Linear, folder: Path, **about: Unpack[ModelNotes]) -> str
 
 def load_linear(folder: Path) -> Linear:
     """A model from its directory, without scikit-learn. Raises ModelFileError."""
-    config = read_config(folder, LINEAR)
+    config = model_files.read_config(folder, LINEAR)
     settings = stored_settings(folder, config, LinearSettings, complete=True)
-    vocabulary = read_vocabulary(folder)
-    arrays = read_arrays(folder, ARRAYS)
+    vocabulary = model_files.read_vocabulary(folder)
+    arrays = model_files.read_arrays(folder, ARRAYS)
     anchors = [word for word in vocabulary if word.startswith(OF_ANCHOR)]
     tokens = [word for word in vocabulary if word.startswith(OF_TOKEN)]
     if vocabulary != anchors + tokens:
-        raise damaged(
-            folder / VOCABULARY, "wanted the anchor's features, then those of the tokens"
+        raise model_files.damaged(
+            folder / model_files.VOCABULARY,
+            "wanted the anchor's features, then those of the tokens",
         )
     _check_shape(folder, "classes", arrays["classes"], (len(anchors), CLASSES))
     _check_shape(folder, "heads", arrays["heads"], (len(tokens),))
@@ -833,10 +810,11 @@ def load_linear(folder: Path) -> Linear:
 
 def _check_shape(folder: Path, name: str, array: "Array", wanted: tuple[int, ...]) -> None:
     if array.shape != wanted:
-        raise damaged(
-            folder / WEIGHTS, f"{name} has the shape {array.shape}, {VOCABULARY} wants {wanted}"
+        raise model_files.damaged(
+            folder / model_files.WEIGHTS,
+            f"{name} has the shape {array.shape}, {model_files.VOCABULARY} wants {wanted}",
         )
-    check_summable(folder, (array,), f"the weights of {name}")
+    model_files.check_summable(folder, (array,), f"the weights of {name}")
 
 
 # --- examples as sparse matrices --------------------------------------------------------------
@@ -1322,7 +1300,7 @@ def folds_of(groups: Sequence[str], folds: int, seed: int) -> Places:
 
 def snapshot_of(examples: Sequence[ResolutionExample]) -> str:
     """The digest of passages, spans and answers, whatever their order."""
-    return digest_of_examples(
+    return model_files.digest_of_examples(
         [
             one.item.passage.digest,
             one.item.anchor.start,

@@ -26,8 +26,8 @@ from nfh_models.domain import (
     paper_class,
     same_head,
 )
-from nfh_models.resolution.base import Choice, ResolutionExample
-from nfh_models.statistics import HeadSide, distance, share, side
+from nfh_models.resolution.base import Choice, ResolutionExample, choice_of, name_of
+from nfh_models.statistics import HeadSide, Share, distance, share, side
 from nfh_models.text.numbers import parts_of
 
 LABELS: tuple[str, ...] = (*(kind.value for kind in IMPLICIT_KINDS), Kind.REFERENCE.value)
@@ -372,60 +372,28 @@ class ResolutionFigures:
     """Examples whose gold is one of the six classes."""
     implicit_right: int = 0
 
-    @property
-    def accuracy(self) -> float | None:
-        """By any gold mention, or the class."""
-        return share(self.right, self.n)
-
-    @property
-    def accuracy_inclusive(self) -> float | None:
-        """Also by any token with the form of a gold head: the figure that the paper prints."""
-        return share(self.right_inclusive, self.n)
-
-    @property
-    def accuracy_nearest(self) -> float | None:
-        """By the nearest gold mention only, or the class."""
-        return share(self.right_nearest, self.n)
-
-    @property
-    def class_accuracy(self) -> float | None:
-        """Over seven classes, where any token is REFERENCE."""
-        return share(self.right_class, self.n)
-
-    @property
-    def binary(self) -> float | None:
-        """Reference against implicit."""
-        return share(self.right_binary, self.n)
-
-    @property
-    def reference(self) -> float | None:
-        """Accuracy on gold References."""
-        return share(self.reference_right, self.reference_n)
-
-    @property
-    def reference_inclusive(self) -> float | None:
-        """Inclusive accuracy on gold References."""
-        return share(self.reference_right_inclusive, self.reference_n)
-
-    @property
-    def reference_nearest(self) -> float | None:
-        """Accuracy by the nearest mention on gold References."""
-        return share(self.reference_right_nearest, self.reference_n)
-
-    @property
-    def implicit(self) -> float | None:
-        """Accuracy on implicit gold."""
-        return share(self.implicit_right, self.implicit_n)
-
-    @property
-    def answered(self) -> float | None:
-        """The share of examples with a choice."""
-        return share(self.answered_n, self.n)
-
-    @property
-    def accuracy_answered(self) -> float | None:
-        """Accuracy on the examples with a choice."""
-        return share(self.right, self.answered_n)
+    accuracy = Share("right", "n")
+    """By any gold mention, or the class."""
+    accuracy_inclusive = Share("right_inclusive", "n")
+    """Also by any token with the form of a gold head: the figure that the paper prints."""
+    accuracy_nearest = Share("right_nearest", "n")
+    """By the nearest gold mention only, or the class."""
+    class_accuracy = Share("right_class", "n")
+    """Over seven classes, where any token is REFERENCE."""
+    binary = Share("right_binary", "n")
+    """Reference against implicit."""
+    reference = Share("reference_right", "reference_n")
+    """Accuracy on gold References."""
+    reference_inclusive = Share("reference_right_inclusive", "reference_n")
+    """Inclusive accuracy on gold References."""
+    reference_nearest = Share("reference_right_nearest", "reference_n")
+    """Accuracy by the nearest mention on gold References."""
+    implicit = Share("implicit_right", "implicit_n")
+    """Accuracy on implicit gold."""
+    answered = Share("answered_n", "n")
+    """The share of examples with a choice."""
+    accuracy_answered = Share("right", "answered_n")
+    """Accuracy on the examples with a choice."""
 
 
 def figures(judged: Iterable[ScoredExample]) -> ResolutionFigures:
@@ -494,15 +462,10 @@ class HeadCounts:
     def __add__(self, other: "HeadCounts") -> "HeadCounts":
         return HeadCounts(*map(add, astuple(self), astuple(other)))
 
-    @property
-    def precision(self) -> float | None:
-        """None if nothing was predicted."""
-        return share(self.hit, self.predicted)
-
-    @property
-    def recall(self) -> float | None:
-        """None without gold."""
-        return share(self.hit, self.gold)
+    precision = Share("hit", "predicted")
+    """None if nothing was predicted."""
+    recall = Share("hit", "gold")
+    """None without gold."""
 
     @property
     def f1(self) -> float | None:
@@ -544,35 +507,23 @@ class HeadFigures:
     """References whose gold states AND or OR."""
     relation_right: int
 
-    @property
-    def exact(self) -> float | None:
-        """The share whose set of heads is gold's."""
-        return share(self.exact_right, self.n)
+    exact = Share("exact_right", "n")
+    """The share whose set of heads is gold's."""
+    exact_mentions = Share("exact_mentions_right", "n")
+    """The share whose set of head tokens is gold's."""
 
-    @property
-    def exact_mentions(self) -> float | None:
-        """The share whose set of head tokens is gold's."""
-        return share(self.exact_mentions_right, self.n)
-
-    @property
-    def precision(self) -> float | None:
-        """Over heads."""
-        return self.heads.precision
-
-    @property
-    def recall(self) -> float | None:
-        """Over heads."""
-        return self.heads.recall
+    precision = Share("heads.hit", "heads.predicted")
+    """Over heads."""
+    recall = Share("heads.hit", "heads.gold")
+    """Over heads."""
 
     @property
     def f1(self) -> float | None:
         """Over heads."""
         return self.heads.f1
 
-    @property
-    def relation(self) -> float | None:
-        """Where gold states AND or OR, the share with the same relation."""
-        return share(self.relation_right, self.relation_n)
+    relation = Share("relation_right", "relation_n")
+    """Where gold states AND or OR, the share with the same relation."""
 
 
 def judge_heads(
@@ -796,24 +747,16 @@ def restrict(choice: Choice, *, reference: bool) -> Choice | None:
 
     Of equals the original choice wins, then the first.
     """
-    kept = tuple(
-        score if (place >= CLASSES) == reference else None
+    kept = {
+        place: score
         for place, score in enumerate(choice.scores)
-    )
-    ranked = sorted(
-        ((score, name(place)) for place, score in enumerate(kept) if score is not None),
-        key=lambda scored: (-scored[0], scored[1] != choice.choice),
-    )
-    if not ranked:
+        if score is not None and (place >= CLASSES) == reference
+    }
+    if not kept:
         return None
-    (best, said), (runner_up, second) = ranked[0], (*ranked, (None, None))[1]
-    margin = None if runner_up is None else best - runner_up
-    return replace(choice, choice=said, second=second, margin=margin, scores=kept)
-
-
-def name(place: int) -> str:
-    """The candidate at an index of `Choice.scores`, as `Choice.choice` names it."""
-    return LABELS[place] if place < CLASSES else str(place - CLASSES)
+    ranked = sorted(kept, key=lambda place: name_of(place) != choice.choice)
+    found = choice_of({place: kept[place] for place in ranked}, len(choice.scores) - CLASSES)
+    return replace(found, several=choice.several, nfh=choice.nfh)
 
 
 # --- the paper's figures of resolution
@@ -975,25 +918,18 @@ class ClassPart:
     right: int
     """As `hit`, but for REFERENCE the token is a gold mention."""
 
-    @property
-    def precision(self) -> float | None:
-        """None without predictions."""
-        return share(self.hit, self.predicted)
-
-    @property
-    def recall(self) -> float | None:
-        """None without gold."""
-        return share(self.hit, self.n)
+    precision = Share("hit", "predicted")
+    """None without predictions."""
+    recall = Share("hit", "n")
+    """None without gold."""
 
     @property
     def f1(self) -> float | None:
         """None with neither label nor prediction."""
         return share(2 * self.hit, self.n + self.predicted)
 
-    @property
-    def accuracy(self) -> float | None:
-        """None without gold."""
-        return share(self.right, self.n)
+    accuracy = Share("right", "n")
+    """None without gold."""
 
 
 def by_class(judged: Iterable[ScoredExample]) -> tuple[ClassPart, ...]:

@@ -31,28 +31,8 @@ from nfh_models.resolution.base import Choice, Item, Resolver
 from nfh_models.resolution.baselines import Pattern
 from nfh_models.resolution.cues import CueContext
 from nfh_models.resolution.heads import decode as decode_heads
+from nfh_models.spacy_component import files
 from nfh_models.spacy_component.attributes import FusedHead, Stored, assigned, register, store
-from nfh_models.spacy_component.files import (
-    CUES,
-    IDENTIFIER,
-    IDENTIFIERS,
-    NONE,
-    NOTHING,
-    RESOLVER,
-    RESOLVERS,
-    RULES,
-    BundledModel,
-    ComponentSettings,
-    ComponentState,
-    Files,
-    LoadedModels,
-    decode,
-    encode,
-    load,
-    read_files,
-    read_state,
-    write_state,
-)
 from nfh_models.text.numbers import find_numbers, parts_of
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import lemmas, plain_words
@@ -328,7 +308,7 @@ def resolved(
 
     open_: the fused heads of each Doc. setting: NONE or CUES, else `resolver` is used.
     """
-    if setting == NONE and resolver is None:
+    if setting == files.NONE and resolver is None:
         return [[_anchor(one) for one in of_doc] for of_doc in open_]
     recipe = setting if resolver is None else resolver.recipe
     found = [[_by_pattern(one, recipe) for one in of_doc] for of_doc in open_]
@@ -434,7 +414,7 @@ ErrorHandler = Callable[[str, "NumericFusedHeads", list[Doc], Exception], object
 
 @Language.factory(
     FACTORY,
-    default_config={"identifier": RULES, "resolver": CUES},
+    default_config={"identifier": files.RULES, "resolver": files.CUES},
     assigns=assigned(),
     # What is required depends on the settings: `initialize` looks.
 )
@@ -456,12 +436,16 @@ def make_component(
 class NumericFusedHeads:
     """The component. Its models are loaded when first used."""
 
-    def __init__(self, name: str, *, identifier: str = RULES, resolver: str = CUES) -> None:
+    def __init__(
+        self, name: str, *, identifier: str = files.RULES, resolver: str = files.CUES
+    ) -> None:
         register()
         self.name = name
-        self._settings = _checked(ComponentSettings(identifier=identifier, resolver=resolver))
-        self._kept = {IDENTIFIER: NOTHING, RESOLVER: NOTHING}
-        self._loaded: LoadedModels | None = None
+        self._settings = _checked(
+            files.ComponentSettings(identifier=identifier, resolver=resolver)
+        )
+        self._kept = {files.IDENTIFIER: files.NOTHING, files.RESOLVER: files.NOTHING}
+        self._loaded: files.LoadedModels | None = None
         self._on_error: ErrorHandler = _raise
 
     def __getstate__(self) -> dict[str, object]:
@@ -527,23 +511,23 @@ class NumericFusedHeads:
 
         exclude: "cfg", "identifier", "resolver".
         """
-        write_state(Path(path), self._state(exclude))
+        files.write_state(Path(path), self._state(exclude))
 
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> "NumericFusedHeads":
         """Load what `to_disk` wrote. Raises ModelFileError for a damaged folder."""
         origins = {what: str(Path(path) / what) for what in self._kept}
-        return self._take(read_state(Path(path)), exclude, origins)
+        return self._take(files.read_state(Path(path)), exclude, origins)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Settings and the models' files as bytes. exclude: as in `to_disk`."""
-        return encode(self._state(exclude))
+        return files.encode(self._state(exclude))
 
     def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> "NumericFusedHeads":
         """Load what `to_bytes` gave. Raises ModelFileError for damaged bytes."""
         origin = f"the model of the component {self.name!r}"
-        return self._take(decode(content), exclude, dict.fromkeys(self._kept, origin))
+        return self._take(files.decode(content), exclude, dict.fromkeys(self._kept, origin))
 
     # --- the work ---------------------------------------------------------------------------
 
@@ -581,52 +565,54 @@ class NumericFusedHeads:
         needs = models.identifier.needs
         if models.resolver is not None:
             return needs | models.resolver.needs
-        return needs | {ParseLayer.POS} if self._settings.resolver == CUES else needs
+        return needs | {ParseLayer.POS} if self._settings.resolver == files.CUES else needs
 
-    def _models(self) -> LoadedModels:
+    def _models(self) -> files.LoadedModels:
         if self._loaded is None or not self._loaded.same_process:
             kept = self._kept
-            self._loaded = load(self.name, self._settings, kept[IDENTIFIER], kept[RESOLVER])
+            self._loaded = files.load(
+                self.name, self._settings, kept[files.IDENTIFIER], kept[files.RESOLVER]
+            )
         return self._loaded
 
-    def _state(self, exclude: Iterable[str]) -> ComponentState:
+    def _state(self, exclude: Iterable[str]) -> files.ComponentState:
         settings = self._settings
-        identifier = self._files(IDENTIFIER, settings.identifier, IDENTIFIERS)
-        resolver: Files = {}
+        identifier = self._files(files.IDENTIFIER, settings.identifier, files.IDENTIFIERS)
+        resolver: files.Files = {}
         if settings.resolver != settings.identifier:  # a model that does both is kept once
-            resolver = self._files(RESOLVER, settings.resolver, RESOLVERS)
-        return ComponentState(settings, identifier, resolver).without(exclude)
+            resolver = self._files(files.RESOLVER, settings.resolver, files.RESOLVERS)
+        return files.ComponentState(settings, identifier, resolver).without(exclude)
 
-    def _files(self, what: str, setting: str, recipes: Sequence[str]) -> Files:
+    def _files(self, what: str, setting: str, recipes: Sequence[str]) -> files.Files:
         kept = self._kept[what].files
         if kept or setting in recipes:
             return kept
-        return read_files(Path(setting))
+        return files.read_files(Path(setting))
 
     def _take(
-        self, state: ComponentState, exclude: Iterable[str], origins: dict[str, str]
+        self, state: files.ComponentState, exclude: Iterable[str], origins: dict[str, str]
     ) -> "NumericFusedHeads":
         """origins: where the models' files come from, in words."""
         state = state.without(exclude)
-        taken = {IDENTIFIER: state.identifier, RESOLVER: state.resolver}
+        taken = {files.IDENTIFIER: state.identifier, files.RESOLVER: state.resolver}
         if state.cfg is not None:
             self._settings = _checked(state.cfg)
-            self._kept = dict.fromkeys(self._kept, NOTHING)
-            if self._settings.identifier in IDENTIFIERS:
-                del taken[IDENTIFIER]
-            if self._settings.resolver in RESOLVERS:
-                del taken[RESOLVER]
+            self._kept = dict.fromkeys(self._kept, files.NOTHING)
+            if self._settings.identifier in files.IDENTIFIERS:
+                del taken[files.IDENTIFIER]
+            if self._settings.resolver in files.RESOLVERS:
+                del taken[files.RESOLVER]
         for what, found in taken.items():
             if found:
-                self._kept[what] = BundledModel(found, origins[what])
+                self._kept[what] = files.BundledModel(found, origins[what])
         self._loaded = None
         return self
 
 
-def _checked(settings: ComponentSettings) -> ComponentSettings:
+def _checked(settings: files.ComponentSettings) -> files.ComponentSettings:
     for what, setting, known in (
-        ("identifier", settings.identifier, IDENTIFIERS),
-        ("resolver", settings.resolver, RESOLVERS),
+        ("identifier", settings.identifier, files.IDENTIFIERS),
+        ("resolver", settings.resolver, files.RESOLVERS),
     ):
         if not setting:
             raise IdentificationRecipeError(

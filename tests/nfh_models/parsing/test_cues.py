@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.parsing.spacy_parser import NoPipelineError, Tagger, load_tagger
-from nfh_models.resolution import base, cues
+from nfh_models.resolution import base
 from nfh_models.resolution.cues import (
     CUES,
     NEAREST,
@@ -277,7 +277,7 @@ def test_accuracy_on_the_development_file(
     rows = resolution_rows[::5]
     passages = [make_passage(row.words, row.turns) for row in rows]
     anchors = [Anchor(*row.anchor) for row in rows]
-    tags = tagger.tag(map(cues.word_span, passages, anchors))
+    tags = tagger.tag(map(base.word_span, passages, anchors))
     right, class_right, nearest = 0, 0, 0
     for row, passage, anchor, tagged in zip(rows, passages, anchors, tags, strict=True):
         choice = predict(passage, anchor, tagged).choice
