@@ -268,24 +268,19 @@ class _Facts:
     """Anchors that the person has yet to decide blind."""
 
 
+@dataclass
 class BulkPlanner:
     """Plans an operation of a person. It only reads."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        wish: BulkOperation,
-        me: Annotator,
-        at: str,
-        seeing: Seeing,
-    ) -> None:
-        self._connection = connection
-        self._wish = wish
-        self._me = me
-        self._at = at
-        self._seeing = seeing
-        self._guideline = passages.guideline_version(connection)
-        self._model = models.active(connection, "resolution")
+    connection: Connection
+    wish: BulkOperation
+    me: Annotator
+    at: str
+    seeing: Seeing
+
+    def __post_init__(self) -> None:
+        self._guideline = passages.guideline_version(self.connection)
+        self._model = models.active(self.connection, "resolution")
 
     def some(self, ids: Sequence[int]) -> Iterator[Planned]:
         """Yield the plan of each of these anchors, in this order.
@@ -296,27 +291,27 @@ class BulkPlanner:
         for anchor_id in ids:
             if anchor_id not in facts.items:
                 yield Planned(anchor_id, kept=GONE)
-            elif self._wish.deed in DECIDING:
+            elif self.wish.deed in DECIDING:
                 yield self._decide(anchor_id, facts)
-            elif self._wish.deed is OperationKind.WITHDRAW:
+            elif self.wish.deed is OperationKind.WITHDRAW:
                 yield self._withdraw(anchor_id, facts)
             else:
                 yield self._flag(anchor_id, facts)
 
     def _facts(self, ids: Sequence[int]) -> _Facts:
-        run, wish, me = self._connection.execute, self._wish, self._me
+        run, wish, me = self.connection.execute, self.wish, self.me
         key = {"ids": json_of(list(ids)), "me": me.id, "role": wish.role.value}
         facts = _Facts()
         for id_, start, stop, lemmas in run(ITEMS, key):
             facts.items[id_] = (start, stop, decode_lemmas(lemmas))
-        facts.golds = answers.read_all_gold(self._connection, ids)
-        for id_, (name, role), value in answers.read_all(self._connection, ids):
+        facts.golds = answers.read_all_gold(self.connection, ids)
+        for id_, (name, role), value in answers.read_all(self.connection, ids):
             if name == me.name and role == wish.role:
                 facts.mine[id_] = value
         if wish.deed is OperationKind.PROPOSAL:
             facts.given = {
                 id_: [(vote.annotator, vote.answer) for vote in votes if vote.counts]
-                for id_, votes in answers.votes(self._connection, ids).items()
+                for id_, votes in answers.votes(self.connection, ids).items()
             }
         if wish.deed is OperationKind.MODEL and self._model is not None:
             facts.choices = dict(run(CHOICES, key | {"model": self._model[0]}))
@@ -325,7 +320,7 @@ class BulkPlanner:
         for id_, name, *columns in run(FLAGS, key):
             facts.flags[id_, name] = answers.value_of(*columns)
         facts.drafts = frozenset(row[0] for row in run(DRAFTS, key))
-        facts.blind = frozenset(assignments.blind(self._connection, ids, me.id))
+        facts.blind = frozenset(assignments.blind(self.connection, ids, me.id))
         return facts
 
     # --- deciding -----------------------------------------------------------------------
@@ -353,16 +348,16 @@ class BulkPlanner:
         if id_ in facts.blind:
             return BLIND
         present = facts.golds.get(id_)
-        if present is not None and present.rule == Rule.EXPERT and present.by != self._me.name:
+        if present is not None and present.rule == Rule.EXPERT and present.by != self.me.name:
             return f"decided by {present.by or 'an expert'}"
         return BEGUN if id_ in facts.drafts else ""
 
     def _decision(self, id_: int, facts: _Facts, made: Answer) -> tuple[Row, ...]:
         """Return the changes of a decision, the same as `edits.commit_answer` makes."""
-        me, at = self._me, self._at
-        value = answer_value(made, at, self._seeing(id_), self._guideline)
+        me, at = self.me, self.at
+        value = answer_value(made, at, self.seeing(id_), self._guideline)
         decided = gold_value(Gold(made, Rule.EXPERT, me.name, at), None)
-        role, skip = self._wish.role.value, FlagName.SKIP.value
+        role, skip = self.wish.role.value, FlagName.SKIP.value
         rows: list[Row] = [
             ("answer", id_, me.id, role, encode(facts.mine.get(id_)), encode(value)),
             ("gold", id_, None, "", encode(facts.golds.get(id_)), encode(decided)),
@@ -373,19 +368,19 @@ class BulkPlanner:
 
     def _answer(self, id_: int, facts: _Facts) -> Answer | str:
         """Return the answer for an item, or the reason why there is none."""
-        if self._wish.deed is OperationKind.PROPOSAL:
+        if self.wish.deed is OperationKind.PROPOSAL:
             return _proposal(facts.given.get(id_, ()), facts.items[id_][2])
-        if self._wish.deed is OperationKind.MODEL:
+        if self.wish.deed is OperationKind.MODEL:
             choice = facts.choices.get(id_)
             return NO_MODEL if choice is None else answer_of_choice(choice, facts.items[id_])
-        if self._wish.deed is OperationKind.GIVEN:
-            return self._wish.answers.get(id_) or NOT_OFFERED
-        return self._wish.answer or NO_FIT
+        if self.wish.deed is OperationKind.GIVEN:
+            return self.wish.answers.get(id_) or NOT_OFFERED
+        return self.wish.answer or NO_FIT
 
     # --- withdrawing and flags ----------------------------------------------------------
 
     def _withdraw(self, id_: int, facts: _Facts) -> Planned:
-        me, role = self._me, self._wish.role
+        me, role = self.me, self.wish.role
         mine, present = facts.mine.get(id_), facts.golds.get(id_)
         if mine is None:
             return Planned(id_, kept=NO_ANSWER)
@@ -398,7 +393,7 @@ class BulkPlanner:
         return Planned(id_, tuple(rows), note=note, before=answer_of(mine))
 
     def _flag(self, id_: int, facts: _Facts) -> Planned:
-        wish = self._wish
+        wish = self.wish
         skips = wish.deed in (OperationKind.SKIP, OperationKind.UNSKIP)
         name = FlagName.SKIP.value if skips else str(wish.flag)
         on = wish.deed in (OperationKind.FLAG, OperationKind.SKIP)
@@ -409,14 +404,14 @@ class BulkPlanner:
             return Planned(id_, kept=f"has no flag {name} of yours")
         if wish.deed is OperationKind.SKIP and self._is_done(id_, facts):
             return Planned(id_, kept=DECIDED)
-        value = FlagValue(self._at) if on else None
-        row = ("flag", id_, self._me.id, name, encode(present), encode(value))
+        value = FlagValue(self.at) if on else None
+        row = ("flag", id_, self.me.id, name, encode(present), encode(value))
         return Planned(id_, (row,))
 
     def _is_done(self, id_: int, facts: _Facts) -> bool:
         """True for an item that needs no answer of this person in this role."""
         present = facts.golds.get(id_)
-        if self._wish.role is Role.ADJUDICATOR and id_ not in facts.blind:
+        if self.wish.role is Role.ADJUDICATOR and id_ not in facts.blind:
             return present is not None and present.kind != Kind.NFH
         return id_ in facts.mine
 

@@ -697,12 +697,12 @@ SELECT count(*) FROM (
         AND c.kind IN ('do', 'settle') AND c.undone = 0 AND coalesce(b.state, '') <> 'loading'
     LIMIT :most)"""
 LAST_BEGUN = """
-SELECT id, started_at FROM job
-WHERE kind = :kind AND task = :task AND id > :after AND started_at IS NOT NULL
-ORDER BY id DESC LIMIT 1"""
-EVENTS_BEFORE = """
-SELECT e.id FROM event AS e JOIN act AS c ON c.id = e.act_id
-WHERE c.acted_at <= :at ORDER BY e.id DESC LIMIT 1"""
+SELECT j.id, coalesce((
+    SELECT e.id FROM event AS e JOIN act AS c ON c.id = e.act_id
+    WHERE c.acted_at <= j.started_at ORDER BY e.id DESC LIMIT 1), 0)
+FROM job AS j
+WHERE j.kind = :kind AND j.task = :task AND j.id > :after AND j.started_at IS NOT NULL
+ORDER BY j.id DESC LIMIT 1"""
 NOT_ENDED = f"""
 SELECT j.state = 'running' OR j.version = {IN_PLACE}, {MARKED} FROM job AS j
 WHERE j.kind = :kind AND j.task = :task AND j.state IN ('queued', 'running', 'interrupted')
@@ -814,10 +814,9 @@ def _counted(connection: Connection, one: Schedule) -> Schedule:
     """The schedule with its count and the training that holds it up."""
     begun = _last_begun(connection, one.task, one.job)
     if begun is not None:
-        job, at = begun
-        row = connection.execute(EVENTS_BEFORE, {"at": at}).fetchone()
+        job, event = begun
         # Never backwards: decisions must not count twice after the clock was set back.
-        one = replace(one, job=job, since=max(one.since, 0 if row is None else row[0]))
+        one = replace(one, job=job, since=max(one.since, event))
     asked = {"since": one.since, "most": one.number}
     count = connection.execute(DECISIONS, asked).fetchone()[0]
     return replace(one, count=count, held_by=_under_way(connection, one.task))
@@ -833,14 +832,14 @@ def _count_start(connection: Connection, task: str, before: Schedule | None) -> 
     begun = _last_begun(connection, task, 0)
     if begun is None:
         return connection.execute(event_log.LAST_EVENT).fetchone()[0], 0
-    job, at = begun
-    row = connection.execute(EVENTS_BEFORE, {"at": at}).fetchone()
-    return (0 if row is None else row[0]), job
+    job, event = begun
+    return event, job
 
 
-def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, str] | None:
+def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, int] | None:
+    """The last training that began after a job, and the last event before it."""
     asked = {"kind": TRAIN, "task": task, "after": after}
-    row: tuple[int, str] | None = connection.execute(LAST_BEGUN, asked).fetchone()
+    row: tuple[int, int] | None = connection.execute(LAST_BEGUN, asked).fetchone()
     return row
 
 

@@ -53,28 +53,23 @@ class Identifier(Protocol):
     @property
     def recipe(self) -> str:
         """ "rules", "svm", "encoder" or "small"."""
-        ...
 
     @property
     def version(self) -> str:
         """Changes when its decisions may."""
-        ...
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
         """The layers that cases must have; empty for a recipe without a parser."""
-        ...
 
     @property
     def uses(self) -> frozenset[ParseLayer]:
         """The layers that it uses where the parser gives them; a superset of `needs`."""
-        ...
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         """A decision for each case. Raises ValueError for a case without the layers it
         needs.
         """
-        ...
 
 
 Span = tuple[int, int]

@@ -90,19 +90,16 @@ class Parser(Protocol):
     @property
     def name(self) -> str:
         """The parser with its version: "en_core_web_sm 3.8.0"."""
-        ...
 
     @property
     def layers(self) -> frozenset[ParseLayer]:
         """The layers that it gives."""
-        ...
 
     def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse for each span, in order, lazily; an empty span gives an empty parse.
 
         Memory is bounded by a batch. Raises ParserError for what it cannot parse.
         """
-        ...
 
 
 BASIC = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})

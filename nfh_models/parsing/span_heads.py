@@ -111,7 +111,6 @@ class HeadFinder(Protocol):
 
     def heads(self, phrases: Sequence[Phrase]) -> list[SpanHead]:
         """The head of each phrase, in their order."""
-        ...
 
 
 class RuleHeads:

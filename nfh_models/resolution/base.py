@@ -83,22 +83,18 @@ class Resolver(Protocol):
     @property
     def recipe(self) -> str:
         """ "nearest-noun", "linear", "bilstm", "encoder", "small" and so on."""
-        ...
 
     @property
     def version(self) -> str:
         """Changes when its choices may."""
-        ...
 
     @property
     def needs(self) -> frozenset[ParseLayer]:
         """The layers that items must have; empty for a recipe without a parser."""
-        ...
 
     @property
     def probabilities(self) -> bool:
         """Whether the scores are probabilities over all candidates, which sum to 1."""
-        ...
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
         """A choice for each item, in their order; None where the recipe abstains.
@@ -106,7 +102,6 @@ class Resolver(Protocol):
         Only `deterministic` abstains. Raises ValueError for an item without the layers it
         needs.
         """
-        ...
 
 
 # --- recipe `nearest-noun`: the closest noun before the anchor, else the closest behind it ---

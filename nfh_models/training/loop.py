@@ -223,26 +223,21 @@ class Learner(Protocol, Generic[Batch]):
     @property
     def network(self) -> "nn.Module":
         """The network to train; all its parameters and buffers are saved."""
-        ...
 
     def groups(self) -> Sequence[ParameterGroup]:
         """All trainable parameters, always in the same order."""
-        ...
 
     def batches(self, epoch: int) -> Sequence[Batch]:
         """The batches of an epoch, shuffled by the learner's seed and the epoch alone.
 
         The same arguments give the same batches: a resumed training skips those that are done.
         """
-        ...
 
     def loss(self, batch: Batch, on: "device") -> "Tensor":
         """The mean loss of a batch, a scalar. Called in train mode, under autocast."""
-        ...
 
     def judge(self, on: "device") -> Mapping[str, float]:
         """The figures on dev, SCORE among them. Called in eval mode, without gradients."""
-        ...
 
 
 BETAS = (0.9, 0.98)

@@ -492,15 +492,9 @@ def _single_spaced(text: str) -> tuple[str, list[int]]:
 # the text does not tell.
 
 KINDS = {
-    1: Kind.REFERENCE,
-    2: Kind.YEAR,
-    3: Kind.AGE,
-    4: Kind.CURRENCY,
-    5: Kind.OTHER,
-    6: Kind.UNKNOWN,
-    7: Kind.PEOPLE,
-    8: Kind.TIME,
-}
+    1: Kind.REFERENCE, 2: Kind.YEAR, 3: Kind.AGE, 4: Kind.CURRENCY,
+    5: Kind.OTHER, 6: Kind.UNKNOWN, 7: Kind.PEOPLE, 8: Kind.TIME,
+}  # fmt: skip
 """The kind of each code."""
 
 LONGEST_NOUN = 40

@@ -105,26 +105,20 @@ def _identity(step: ChainEvent) -> tuple[object, ...]:
 
 def compare(here: Chain, there: Chain) -> ThingComparison:
     """Compare the chains of a thing."""
-    past = _past(here, there)
-    mine, theirs = here[past.here :], there[past.there :]
-    outcome, rebased = _outcome(_last(here[: past.here]), mine, there[: past.there], theirs)
-    past_values = _past_values(here, there, past.pairs)
-    equal_values = tuple((there[other].value, here[one].value) for one, other in past.pairs)
+    past_here, past_there, pairs = _past(here, there)
+    mine, theirs = here[past_here:], there[past_there:]
+    outcome, rebased = _outcome(_last(here[:past_here]), mine, there[:past_there], theirs)
+    past_values = _past_values(here, there, pairs)
+    equal_values = tuple((there[other].value, here[one].value) for one, other in pairs)
     shared_acts = tuple(
         (there[other].act, here[one].act)
-        for one, other in past.pairs
+        for one, other in pairs
         if here[one].kind != IMPORT_STEP
     )
-    paired = {other for _, other in past.pairs}
-    skipped_acts = {there[place].act for place in range(past.there) if place not in paired}
+    paired = {other for _, other in pairs}
+    skipped = frozenset(there[place].act for place in range(past_there) if place not in paired)
     return ThingComparison(
-        outcome,
-        theirs,
-        rebased,
-        past_values,
-        equal_values,
-        shared_acts,
-        frozenset(skipped_acts),
+        outcome, theirs, rebased, past_values, equal_values, shared_acts, skipped
     )
 
 
@@ -149,17 +143,9 @@ def _last(chain: Chain) -> Value | None:
 # --- common past ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Past:
-    """Numbers of steps in the common past, and the positions of the shared ones."""
-
-    here: int
-    there: int
-    pairs: list[tuple[int, int]]
-
-
-def _past(here: Chain, there: Chain) -> _Past:
-    """The common past, which ends with the last shared event.
+def _past(here: Chain, there: Chain) -> tuple[int, int, list[tuple[int, int]]]:
+    """The common past, which ends with the last shared event: its steps here and there, and
+    the positions of the shared ones.
 
     An earlier event that only one copy has was resolved by an earlier merge.
     """
@@ -170,8 +156,7 @@ def _past(here: Chain, there: Chain) -> _Past:
     if both and mine[one - 1] != theirs[other - 1]:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(mine, theirs, strict=False))
         one = other = len(list(same))
-    pairs = list(_pairs(mine[:one], theirs[:other]))
-    return _Past(one, other, pairs)
+    return one, other, list(_pairs(mine[:one], theirs[:other]))
 
 
 def _last_shared(keys: Sequence[tuple[object, ...]], both: set[tuple[object, ...]]) -> int:
@@ -320,18 +305,9 @@ class MergeReport:
     @property
     def changes(self) -> bool:
         """True if anything came in, or would."""
-        return bool(
-            self.people_new
-            or self.imports_new
-            or self.passages_new
-            or self.anchors_new
-            or self.events
-            or self.assignments_new
-            or self.drafts_new
-            or self.places_new
-            or self.views_new
-            or self.guidelines_new
-        )
+        new = (self.assignments_new, self.drafts_new, self.places_new, self.views_new)
+        brought = (self.people_new, self.imports_new, self.passages_new, self.anchors_new)
+        return any((*brought, self.events, *new, self.guidelines_new))
 
 
 # Things of a passage depend on one another. A correction of a span changes the old anchor and
@@ -426,11 +402,7 @@ class Thing:
         # A new anchor has no id here yet.
         new = self.anchor < 0
         before = self.states[0]
-        last = (
-            LoggedText(here=False, text=before)
-            if new
-            else LoggedText(here=True, text=encode(self.value_here))
-        )
+        last = LoggedText(not new, before if new else encode(self.value_here))
         found = {} if new else self.comparison.past_values
         by_text = {raw: LoggedText(here=True, text=text) for raw, text in found.items()}
         by_text[before] = last
@@ -520,9 +492,7 @@ class PassageGroup:
         kept_spans = [
             t for t in self._taken("anchor") if t.value_there is None and t.anchor in answered
         ]
-        for thing in kept_spans:
-            thing.outcome, thing.why = MergeOutcome.CONFLICT, ConflictReason.ANSWERED
-        return bool(kept_spans)
+        return _contradict(kept_spans, ConflictReason.ANSWERED)
 
     def _keep_spans_with_new_gold(self) -> bool:
         """Keep a span that was replaced there and has gold here that was unknown there.
@@ -543,9 +513,7 @@ class PassageGroup:
             and _is_live(thing.value_here)
             and _is_replaced(thing.value_there)
         ]
-        for thing in kept_spans:
-            thing.outcome, thing.why = MergeOutcome.CONFLICT, ConflictReason.DECIDED
-        return bool(kept_spans)
+        return _contradict(kept_spans, ConflictReason.DECIDED)
 
     def _leave_gold_of_replaced_spans(self) -> bool:
         """Leave gold of a span that was replaced here only, since no export would have it.
@@ -604,13 +572,10 @@ class PassageGroup:
             gold = self.things.get(("gold", thing.anchor, None, ""))
             if thing.key[3] != Role.ADJUDICATOR or gold is None:
                 continue
-            if not _made_by(gold.value_after, thing.key[2]) or content(
-                gold.value_after
-            ) == content(thing.value_there):
+            by, after = thing.key[2], gold.value_after
+            if not _made_by(after, by) or content(after) == content(thing.value_there):
                 continue
-            if gold.outcome is MergeOutcome.AGREED and not _made_by(
-                gold.value_there, thing.key[2]
-            ):
+            if gold.outcome is MergeOutcome.AGREED and not _made_by(gold.value_there, by):
                 # Somebody else decided the same there, and that decision replaces it.
                 gold.rebase()
             else:
@@ -667,6 +632,12 @@ def _is_round_trip(thing: Thing, acts: set[int]) -> bool:
     """True if these acts together leave a thing unchanged."""
     places = [place for place, step in enumerate(thing.tail) if step.act in acts]
     return thing.states[places[0]] == thing.states[places[-1] + 1]
+
+
+def _contradict(things: Sequence[Thing], why: ConflictReason) -> bool:
+    for thing in things:
+        thing.outcome, thing.why = MergeOutcome.CONFLICT, why
+    return bool(things)
 
 
 def _leave(things: Sequence[Thing], why: ConflictReason) -> bool:

@@ -2,7 +2,6 @@
 ids, and short transactions for this one.
 """
 
-import os
 import re
 import shutil
 import time
@@ -18,14 +17,18 @@ import msgspec
 from nfh_db import batches as db_batches
 from nfh_db import database
 from nfh_db.connection import (
+    INDEX,
+    LOG,
     PASSIVE,
     SCHEMA_VERSION,
+    STILL,
     WRITES_BETWEEN,
     Connection,
     WriteSize,
     connect,
     file_identity,
     identify,
+    sidecar,
     transaction,
     translated,
 )
@@ -120,11 +123,6 @@ def decoded(entity: str, text: str | None) -> Value | None:
 # The other copy is read in one transaction and never changed. If it has an older schema or an
 # unfinished import, a temporary copy of it is upgraded and read instead.
 
-LOG_SUFFIX, MEMORY = "-wal", "-shm"
-QUICK_CHECK = "PRAGMA quick_check(1)"
-IMMUTABLE = "ro&immutable=1"
-"""Open mode without locks and files beside, for a database that nobody has open."""
-
 
 @dataclass(slots=True)
 class OtherCopy:
@@ -169,15 +167,15 @@ def _has_orphan_log(path: Path) -> bool:
     It was copied along, or its process was killed. To read it in place SQLite would create a
     file beside it, which fails on a read-only medium.
     """
-    log = _beside(path, LOG_SUFFIX)
-    return log.exists() and log.stat().st_size > 0 and not _beside(path, MEMORY).exists()
+    log = sidecar(path, LOG)
+    return log.exists() and log.stat().st_size > 0 and not sidecar(path, INDEX).exists()
 
 
 def _open(path: Path) -> OtherCopy:
     """Begin to read, without a lock if nobody has the file open."""
     state = _state(path)
-    alone = not _beside(path, MEMORY).exists()
-    connection = _begin_read(connect(path, IMMUTABLE if alone else "ro"), path)
+    alone = not sidecar(path, INDEX).exists()
+    connection = _begin_read(connect(path, STILL if alone else "ro"), path)
     return OtherCopy(path, connection, state if alone else None)
 
 
@@ -192,27 +190,21 @@ def _begin_read(connection: Connection, path: Path) -> Connection:
 
 
 def _check_integrity(connection: Connection, path: Path) -> None:
-    found = connection.execute(QUICK_CHECK).fetchone()[0]
+    found = connection.execute(database.QUICK_CHECK).fetchone()[0]
     if found != "ok":
         raise StoreError(
             f"{path} is damaged ({found}). Nothing was merged; `nfh-tui doctor` on it says more"
         )
 
 
-def _beside(path: Path, suffix: str) -> Path:
-    """A file that SQLite keeps beside the database, whose links are followed."""
-    real = Path(os.path.realpath(path))
-    return real.with_name(real.name + suffix)
-
-
 def _state(path: Path) -> tuple[int, ...]:
     found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino, _beside(path, MEMORY).exists()
+    return found.st_size, found.st_mtime_ns, found.st_ino, sidecar(path, INDEX).exists()
 
 
 def _copy(path: Path, target: Path) -> OtherCopy:
     shutil.copyfile(path, target)
-    shutil.copyfile(_beside(path, LOG_SUFFIX), _beside(target, LOG_SUFFIX))
+    shutil.copyfile(sidecar(path, LOG), sidecar(target, LOG))
     return OtherCopy(path, _begin_read(connect(target, "ro"), path))
 
 
@@ -261,7 +253,7 @@ FROM anchor AS a LEFT JOIN batch AS b ON b.id = a.batch_id
 WHERE a.passage_id IN (SELECT value FROM json_each(:ids))
     AND coalesce(b.state, 'ready') <> 'loading'
 ORDER BY a.id"""
-LOG = """
+EVENTS = """
 SELECT e.id, e.act_id, e.entity, e.anchor_id, e.annotator_id, e.name, e.before, e.after,
     c.kind, c.annotator_id, c.acted_at, c.batch_id
 FROM event AS e JOIN act AS c ON c.id = e.act_id
@@ -383,7 +375,7 @@ def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[MergedAn
 def log(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[LoggedEvent]]:
     """The events of some anchors, by anchor, each list oldest first."""
     found: dict[int, list[LoggedEvent]] = {}
-    for row in connection.execute(LOG, {"ids": json_of(list(anchor_ids))}):
+    for row in connection.execute(EVENTS, {"ids": json_of(list(anchor_ids))}):
         found.setdefault(row[3], []).append(LoggedEvent(*row))
     return found
 
