@@ -5,23 +5,10 @@ undo and redo.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nfh_db import anchors, answers, passages, system
+from nfh_db import anchors, answers, passages, serialization, system
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError, NotAllowedError
 from nfh_db.records import Annotator, Role, Rule, Undone
-from nfh_db.serialization import (
-    AnchorValue,
-    AnswerValue,
-    FlagValue,
-    GoldValue,
-    Value,
-    decode_anchor,
-    decode_answer,
-    decode_flag,
-    decode_gold,
-    encode,
-    json_of,
-)
 
 INSERT = """
 INSERT INTO act (annotator_id, kind, summary, target, batch_id, acted_at)
@@ -184,7 +171,7 @@ def some_events(
 
 def delete_planned(connection: Connection, ids: Sequence[int]) -> None:
     """Delete planned events that were not applied."""
-    connection.execute(FORGET, {"ids": json_of(list(ids))})
+    connection.execute(FORGET, {"ids": serialization.json_of(list(ids))})
 
 
 def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
@@ -193,7 +180,7 @@ def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
     The order of the log is the order of the changes: a value may have been changed, and changed
     back, between planning and applying.
     """
-    found = connection.execute(OVERTAKEN, {"ids": json_of(list(ids))}).fetchall()
+    found = connection.execute(OVERTAKEN, {"ids": serialization.json_of(list(ids))}).fetchall()
     for (id_,) in found:
         connection.execute(MOVE_TO_END, {"id": id_})
 
@@ -246,7 +233,7 @@ def decided_after(
 def present_value(connection: Connection, key: Key) -> str | None:
     """The present value of a subject, encoded as in the log."""
     entity, anchor_id, annotator_id, name = key
-    found: Value | None
+    found: serialization.Value | None
     if entity == "answer":
         found = answers.read(connection, anchor_id, annotator_id or 0, name)
     elif entity == "gold":
@@ -255,14 +242,14 @@ def present_value(connection: Connection, key: Key) -> str | None:
         found = answers.read_flag(connection, anchor_id, annotator_id or 0, name)
     else:
         found = anchors.read(connection, anchor_id)
-    return encode(found)
+    return serialization.encode(found)
 
 
-DECODERS: Mapping[str, Callable[[str | None], Value | None]] = {
-    "answer": decode_answer,
-    "gold": decode_gold,
-    "flag": decode_flag,
-    "anchor": decode_anchor,
+DECODERS: Mapping[str, Callable[[str | None], serialization.Value | None]] = {
+    "answer": serialization.decode_answer,
+    "gold": serialization.decode_gold,
+    "flag": serialization.decode_flag,
+    "anchor": serialization.decode_anchor,
 }
 
 
@@ -271,17 +258,17 @@ def write_state(connection: Connection, key: Key, state: str | None) -> None:
     _write(connection, key, DECODERS[key[0]](state))
 
 
-def _write(connection: Connection, key: Key, value: Value | None) -> None:
+def _write(connection: Connection, key: Key, value: serialization.Value | None) -> None:
     """Write a value to the table of its entity; None removes it."""
     entity, anchor_id, annotator_id, name = key
     match entity, value:
-        case "answer", AnswerValue() | None:
+        case "answer", serialization.AnswerValue() | None:
             answers.write(connection, anchor_id, annotator_id or 0, name, value)
-        case "gold", GoldValue() | None:
+        case "gold", serialization.GoldValue() | None:
             answers.write_gold(connection, anchor_id, value)
-        case "flag", FlagValue() | None:
+        case "flag", serialization.FlagValue() | None:
             answers.write_flag(connection, anchor_id, annotator_id or 0, name, value)
-        case "anchor", AnchorValue() | None:
+        case "anchor", serialization.AnchorValue() | None:
             anchors.write(connection, anchor_id, value)
         case _:
             raise TypeError(f"{value!r} is no state of a thing that is called {entity!r}")
@@ -291,7 +278,7 @@ def change(
     connection: Connection,
     act_id: int,
     key: Key,
-    value: Value | None,
+    value: serialization.Value | None,
     *,
     confirm: bool = False,
 ) -> bool:
@@ -300,7 +287,7 @@ def change(
     confirm: log an unchanged value, too.
     """
     before = present_value(connection, key)
-    after = encode(value)
+    after = serialization.encode(value)
     if before == after and not confirm:
         return False
     _write(connection, key, value)
@@ -428,9 +415,9 @@ def _replay(connection: Connection, rows: _Rows, found: Replayed) -> Iterator[Mi
     state = found.state
     for id_, passage, start, stop, *_, batch in rows:
         if batch is not None:
-            value = encode(AnchorValue(passage, start, stop))
+            value = serialization.encode(serialization.AnchorValue(passage, start, stop))
             state["anchor", id_, None, ""] = value or ""
-    ids = {"ids": json_of([row[0] for row in rows])}
+    ids = {"ids": serialization.json_of([row[0] for row in rows])}
     for id_, entity, anchor, annotator, name, before, after, batch_state in connection.execute(
         EVENTS, ids
     ):
@@ -454,14 +441,16 @@ def _present_states(
     ids = [row[0] for row in rows]
     for id_, passage, start, stop, replaces, replaced_by, removed, _ in rows:
         if not removed:
-            value = AnchorValue(passage, start, stop, replaces, replaced_by)
-            state["anchor", id_, None, ""] = encode(value)
+            value = serialization.AnchorValue(passage, start, stop, replaces, replaced_by)
+            state["anchor", id_, None, ""] = serialization.encode(value)
     for id_, (name, role), answer in answers.read_all(connection, ids):
-        state["answer", id_, people[name], role] = encode(answer)
+        state["answer", id_, people[name], role] = serialization.encode(answer)
     for id_, decided in answers.read_all_gold(connection, ids).items():
-        state["gold", id_, None, ""] = encode(decided)
-    for id_, annotator, name, *columns in connection.execute(FLAGS, {"ids": json_of(ids)}):
-        state["flag", id_, annotator, name] = encode(answers.value_of(*columns))
+        state["gold", id_, None, ""] = serialization.encode(decided)
+    for id_, annotator, name, *columns in connection.execute(
+        FLAGS, {"ids": serialization.json_of(ids)}
+    ):
+        state["flag", id_, annotator, name] = serialization.encode(answers.value_of(*columns))
     return {key: text for key, text in state.items() if text is not None}
 
 
@@ -558,7 +547,7 @@ def _check_still_decided(
     connection: Connection, kind: str, words: str, event: Event, after: str | None
 ) -> None:
     """Raise if the gold of an expert would return without the answer that it points to."""
-    value = decode_gold(after) if event.entity == "gold" else None
+    value = serialization.decode_gold(after) if event.entity == "gold" else None
     if value is None or value.rule != Rule.EXPERT or value.batch is not None:
         return
     by = passages.find(connection, value.by or "")
@@ -576,7 +565,7 @@ def _who(name: str | None, at: str) -> str:
 
 
 def _live(state: str | None) -> bool:
-    value = decode_anchor(state)
+    value = serialization.decode_anchor(state)
     return value is not None and value.replaced_by is None
 
 
@@ -585,7 +574,9 @@ def _with_linked(touched: Iterable[int], steps: Sequence[_Step]) -> list[int]:
     found = set(touched)
     for event, *states in steps:
         if event.entity == "anchor":
-            values = [value for value in map(decode_anchor, states) if value is not None]
+            values = [
+                value for value in map(serialization.decode_anchor, states) if value is not None
+            ]
             found |= {value.replaced_by for value in values if value.replaced_by is not None}
     return sorted(found)
 

@@ -21,6 +21,7 @@ from nfh_models.agreement.audit import interval
 from nfh_models.agreement.measure import AnsweredAnchor, Measure, Timed, undefined
 from nfh_models.agreement.pairs import decision
 from nfh_models.domain import Answer, Kind, compare, same_head
+from nfh_models.domain.compare import components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -489,21 +490,11 @@ def _person(
 
 def _groups(votes: _Votes) -> tuple[tuple[str, ...], ...]:
     """People connected by common items, the largest group first."""
-    leader = list(range(len(votes.names)))
-
-    def find(person: int) -> int:
-        while leader[person] != person:
-            leader[person] = leader[leader[person]]
-            person = leader[person]
-        return person
-
     first: dict[int, int] = {}
-    for item, person in zip(votes.items, votes.people, strict=True):
-        leader[find(person)] = find(first.setdefault(item, person))
-    groups: dict[int, list[str]] = defaultdict(list)
-    for person, name in enumerate(votes.names):
-        groups[find(person)].append(name)
-    found = (tuple(sorted(group)) for group in groups.values())
+    cells = zip(votes.items, votes.people, strict=True)
+    pairs = ((first.setdefault(item, person), person) for item, person in cells)
+    people = components(len(votes.names), pairs)
+    found = (tuple(sorted(votes.names[person] for person in group)) for group in people)
     return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
 

@@ -5,7 +5,7 @@ tokens share a lemma. Of the blocking differences the first that holds is report
 recorded beside it and never block.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
@@ -128,11 +128,11 @@ def _kind_blocking(left: Answer, right: Answer, lemmas: Sequence[str]) -> Blocki
 
 def _names_the_class(reference: Answer, other: Answer, lemmas: Sequence[str]) -> bool:
     """Whether each head of `reference` only repeats the class, or the noun, of `other`."""
-    said = CLASS_NOUNS.get(other.kind, frozenset()) | _noun_forms(other.noun or "")
+    said = CLASS_NOUNS.get(other.kind, frozenset()) | noun_forms(other.noun or "")
     return all(_head_lemmas(head, lemmas) & said for head in reference.heads)
 
 
-def _noun_forms(noun: str) -> frozenset[str]:
+def noun_forms(noun: str) -> frozenset[str]:
     """Possible lemmas of a noun as it was written: "months" may be "month".
 
     Forms that are no words match no lemma.
@@ -239,3 +239,25 @@ def _pattern(count: int, differs: set[tuple[int, int]]) -> str:
             groups.append([index])
     sizes = sorted((len(group) for group in groups), reverse=True)
     return f"{count}-0" if len(sizes) == 1 else "-".join(str(size) for size in sizes)
+
+
+def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """The connected components of nodes 0 to count - 1 under the edges `pairs`.
+
+    Each component is in ascending order; components are ordered by their first node.
+    """
+    owner = list(range(count))
+
+    def root(place: int) -> int:
+        while owner[place] != place:
+            owner[place] = owner[owner[place]]
+            place = owner[place]
+        return place
+
+    for pair in pairs:
+        one, two = map(root, pair)
+        owner[max(one, two)] = min(one, two)
+    groups: dict[int, list[int]] = {}
+    for place in range(count):
+        groups.setdefault(root(place), []).append(place)
+    return tuple(map(tuple, groups.values()))

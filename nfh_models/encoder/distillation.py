@@ -12,15 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from nfh_models import ModelsError
-from nfh_models.encoder import quantization
-from nfh_models.encoder.backbone import (
-    COLUMNS_KIND,
-    BertShape,
-    Columns,
-    built,
-    own_shape,
-    width_of,
-)
+from nfh_models.encoder import backbone, quantization
 from nfh_models.encoder.model import (
     EncoderModel,
     EncoderNetwork,
@@ -70,9 +62,9 @@ def joined(bundles: Sequence[ModelBundle]) -> ModelBundle:
     architecture = _architecture(bundles)
     pair = sum(one.settings.pair for one in bundles)
     settings = msgspec.structs.replace(first.settings, pair=pair)
-    network = network_of(architecture, built(architecture), settings)
+    network = network_of(architecture, backbone.built(architecture), settings)
     with torch.no_grad():
-        _fill_encoder(cast("Columns", network.encoder), bundles)
+        _fill_encoder(cast("backbone.Columns", network.encoder), bundles)
         _fill_scorer(network, [one.network for one in bundles])
     return replace(
         first,
@@ -101,7 +93,7 @@ def between(before: Mapping[str, Tensor], after: ModelBundle) -> ModelBundle:
 def _check(bundles: Sequence[ModelBundle]) -> None:
     first = bundles[0]
     for one in bundles:
-        if not isinstance(own_shape(one.architecture), BertShape):
+        if not isinstance(backbone.own_shape(one.architecture), backbone.BertShape):
             raise JoinError(f"{one.base} is no BERT: only models on BERTs can be joined")
         if one.pieces.content != first.pieces.content:
             raise JoinError("models with different tokenizers cannot be joined")
@@ -116,13 +108,13 @@ def _check(bundles: Sequence[ModelBundle]) -> None:
 def _architecture(bundles: Sequence[ModelBundle]) -> dict[str, object]:
     given = bundles[0].architecture
     return {key: given[key] for key in SIZES if key in given} | {
-        "model_type": COLUMNS_KIND,
+        "model_type": backbone.COLUMNS_KIND,
         "columns": len(bundles),
-        "hidden_size": sum(width_of(one.architecture) for one in bundles),
+        "hidden_size": sum(backbone.width_of(one.architecture) for one in bundles),
     }
 
 
-def _fill_encoder(made: Columns, bundles: Sequence[ModelBundle]) -> None:
+def _fill_encoder(made: backbone.Columns, bundles: Sequence[ModelBundle]) -> None:
     encoders: list[Any] = [one.network.encoder for one in bundles]
     tables = [cast("Tensor", one.get_input_embeddings().weight) for one in encoders]
     table = torch.stack(tables).mean(0)

@@ -15,7 +15,7 @@ from statistics import fmean
 from nfh_models.agreement.competence import JudgedVote
 from nfh_models.agreement.drift import Trend, corrected, in_order, kind_trends, no_order
 from nfh_models.domain import Anchor, Answer, Head, Kind, compare
-from nfh_models.domain.compare import CLASS_NOUNS, PLURALS
+from nfh_models.domain.compare import CLASS_NOUNS, noun_forms
 from nfh_models.label_checks.base import (
     DOUBT,
     ERROR,
@@ -598,17 +598,8 @@ def other_nouns(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
     noun = (answer.noun or "").strip().casefold()
     if answer.kind is not Kind.OTHER or not noun:
         return ""
-    token = _nearest(context, anchor, _forms(noun))
+    token = _nearest(context, anchor, noun_forms(noun))
     return "" if token is None else _there(context, f"OTHER \u201c{noun}\u201d", token)
-
-
-def _forms(noun: str) -> frozenset[str]:
-    singulars = {
-        noun.removesuffix(ending) + singular
-        for ending, singular in PLURALS
-        if noun.endswith(ending) and len(noun) > len(ending) + 1
-    }
-    return frozenset({noun, *singulars})
 
 
 def _nearest(context: CheckContext, anchor: Anchor, lemmas: frozenset[str]) -> int | None:

@@ -110,14 +110,22 @@ class Pipeline:
                 return place, self.package != name, self.package
         return len(PREFERRED), True, self.package
 
+    @property
+    def title(self) -> str:
+        """The package with its version."""
+        return f"{self.package} {self.version}"
+
     def load(self) -> Tagger:
         """Raises what spaCy raises for a damaged or incompatible package."""
+        return Tagger(self.language(TAGGING), self.title)
+
+    def language(self, needed: frozenset[str]) -> "Language":
+        """The pipeline with these components alone. Raises as `load` does."""
         import_spacy()
         import spacy
 
-        unneeded = [name for name in self.components if name not in TAGGING]
-        language = spacy.load(self.package, exclude=unneeded)
-        return Tagger(language, f"{self.package} {self.version}")
+        unneeded = [name for name in self.components if name not in needed]
+        return spacy.load(self.package, exclude=unneeded)
 
 
 def installed_pipelines() -> list[Pipeline]:
@@ -285,7 +293,7 @@ def load_spacy(name: str | None, wanted: frozenset[ParseLayer]) -> SpacyParser:
     installed = installed_pipelines()
     return first_that_loads(
         [one for one in installed if PARSER in one.components],
-        lambda one: _load(one.package, f"{one.package} {one.version}", wanted),
+        lambda one: _load(one.package, one.title, wanted),
         "Parsing needs",
         [f"{one.package} has no parser" for one in installed if PARSER not in one.components],
     )
@@ -301,7 +309,7 @@ def _load_named(name: str, wanted: frozenset[ParseLayer]) -> SpacyParser:
             f"there is no spaCy pipeline {name}, neither installed nor as a folder; installed "
             f"for English: {listed}. {how_to_get('one')}"
         )
-    title = f"{name} {known[name].version}" if name in known else None
+    title = known[name].title if name in known else None
     try:
         if title is None and name not in get_installed_models():
             return _load_folder(Path(name), wanted)

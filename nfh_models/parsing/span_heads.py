@@ -15,8 +15,6 @@ from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import (
     PARSER,
     TAGGING,
-    Pipeline,
-    import_spacy,
     installed_pipelines,
 )
 
@@ -223,20 +221,11 @@ def load_parser() -> ParserHeads | None:
         if PARSER not in pipeline.components:
             continue
         try:
-            return _load(pipeline)
+            return ParserHeads(pipeline.language(NEEDED), pipeline.title)
         except (ImportError, OSError, ValueError, LookupError, TypeError):
             # A damaged package: the next one may be whole, and there is the rule.
             continue
     return None
-
-
-def _load(pipeline: Pipeline) -> ParserHeads:
-    import_spacy()
-    import spacy
-
-    unneeded = [name for name in pipeline.components if name not in NEEDED]
-    language = spacy.load(pipeline.package, exclude=unneeded)
-    return ParserHeads(language, f"{pipeline.package} {pipeline.version}")
 
 
 def _around(phrase: Phrase) -> ParseKey | None:

@@ -42,14 +42,7 @@ from nfh_models.resolution.bilstm_settings import (
 from nfh_models.resolution.recipes import BILSTM, TASK
 from nfh_models.resolution.scoring import figures, judge
 from nfh_models.resolution.word_vectors import Vectors
-from nfh_models.training.loop import (
-    SCORE,
-    ParameterGroup,
-    learnable,
-    nearest_token,
-    right_class,
-    right_tokens,
-)
+from nfh_models.training import loop
 
 # --- features
 # ----------------------------------------------------------------------------------
@@ -112,12 +105,12 @@ def row_of(item: Item) -> BilstmRow:
 def answered(example: ResolutionExample, target: BilstmTarget) -> TrainingRow | None:
     """An example for training; None where no head is in reach of its anchor."""
     row = row_of(example.item)
-    place = right_class(example)
+    place = loop.right_class(example)
     if place is not None:
         return TrainingRow(row, ((place,),))
-    heads = right_tokens(example)
+    heads = loop.right_tokens(example)
     if target is BilstmTarget.NEAREST:
-        nearest = nearest_token(example)
+        nearest = loop.nearest_token(example)
         heads = [] if nearest is None else [[nearest]]
     reached = [
         tuple(
@@ -518,9 +511,9 @@ class BiLstmLearner:
     def network(self) -> nn.Module:
         return self._network
 
-    def groups(self) -> Sequence[ParameterGroup]:
+    def groups(self) -> Sequence[loop.ParameterGroup]:
         """All parameters in one group: Adam has no weight decay."""
-        return [ParameterGroup(list(self._network.parameters()), self.settings.rate, 0.0)]
+        return [loop.ParameterGroup(list(self._network.parameters()), self.settings.rate, 0.0)]
 
     def batches(self, epoch: int) -> Sequence[list[TrainingRow]]:
         """The examples in a new order, those of similar length together."""
@@ -552,7 +545,7 @@ class BiLstmLearner:
         """The figures on dev; those without examples are left out."""
         choices = self.resolver().resolve([one.item for one in self._dev])
         found = figures(judge(self._dev, choices))
-        named = {SCORE: found.accuracy} | {name: getattr(found, name) for name in JUDGED}
+        named = {loop.SCORE: found.accuracy} | {name: getattr(found, name) for name in JUDGED}
         return {name: figure for name, figure in named.items() if figure is not None}
 
     def resolver(self) -> BiLstmResolver:
@@ -572,10 +565,10 @@ def learner_of(
     heads are all out of reach; the notes give their numbers, and say where all examples are of
     one class. Raises NoExamplesError.
     """
-    said = [one for one in train_examples if learnable(one)]
+    said = [one for one in train_examples if loop.learnable(one)]
     made = [answered(one, settings.target) for one in said]
     train = [one for one in made if one is not None]
-    dev = [one for one in dev_examples if learnable(one)]
+    dev = [one for one in dev_examples if loop.learnable(one)]
     if not train:
         raise NoExamplesError(
             "There is nothing to train on: no example says what its number's head is"

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from nfh_db import answers, schema_parts
+from nfh_db import answers, schema_parts, serialization
 from nfh_db.anchors import Summary
 from nfh_db.answers import Owner
 from nfh_db.connection import SCHEMA_VERSION, Connection, identify, is_without_log
@@ -23,16 +23,6 @@ from nfh_db.errors import FullError, StoreError
 from nfh_db.messages import reason_of
 from nfh_db.records import PERSON, Role, Vote
 from nfh_db.schema_parts import Part
-from nfh_db.serialization import (
-    AnswerValue,
-    GoldValue,
-    Marks,
-    answer_of,
-    decode_gold_votes,
-    decode_lemmas,
-    decode_passage,
-    json_of,
-)
 from nfh_models.domain import Answer, AnswerError, Passage
 
 
@@ -310,7 +300,7 @@ class CheckedAnchor:
 class CheckedAnswer:
     """The value of an answer or of gold, decoded."""
 
-    value: AnswerValue | GoldValue
+    value: serialization.AnswerValue | serialization.GoldValue
     answer: Answer | None = None
     """None where `trouble` says why it is no answer."""
     trouble: str = ""
@@ -322,7 +312,7 @@ class CheckedAnswer:
         if self.trouble:
             return
         try:
-            self.answer = answer_of(self.value)
+            self.answer = serialization.answer_of(self.value)
         except READ_ERRORS as error:
             self.trouble = reason_of(error)
 
@@ -338,7 +328,7 @@ class AnswerRow:
     """None where the annotator is missing."""
     role: str
     removed: bool
-    value: AnswerValue
+    value: serialization.AnswerValue
     checked: CheckedAnswer
     type: str
 
@@ -361,7 +351,7 @@ class CheckedGold:
     answer_id: int | None
     removed: bool
     format: str | None
-    value: GoldValue
+    value: serialization.GoldValue
     checked: CheckedAnswer
     votes_trouble: str = ""
 
@@ -370,7 +360,7 @@ class CheckedGold:
 class CheckedHeads:
     """Heads by answer or anchor, and what is wrong with their positions."""
 
-    marks: dict[int, Marks] = field(default_factory=dict)
+    marks: dict[int, serialization.Marks] = field(default_factory=dict)
     trouble: dict[int, str] = field(default_factory=dict)
 
 
@@ -448,9 +438,11 @@ def read(connection: Connection, after: int, limit: int) -> tuple[PassageChunk, 
     """Up to `limit` passages with ids above `after`, and the last id; None at the end."""
     found = connection.execute(PASSAGES, {"after": after, "limit": limit}).fetchall()
     passages = {row[0]: _passage(*row) for row in found}
-    rows = connection.execute(ANCHORS, {"ids": json_of(list(passages))}).fetchall()
+    rows = connection.execute(
+        ANCHORS, {"ids": serialization.json_of(list(passages))}
+    ).fetchall()
     anchors = [CheckedAnchor(*(*row[:9], bool(row[9]), row[10:])) for row in rows]
-    ids = {"ids": json_of([anchor.id for anchor in anchors])}
+    ids = {"ids": serialization.json_of([anchor.id for anchor in anchors])}
     chunk = PassageChunk(
         connection,
         passages,
@@ -478,11 +470,11 @@ def _passage(
         row.trouble = "it has no row in passage_token, so no words"
         return row
     try:
-        words = len(decode_lemmas(lemmas))
+        words = len(serialization.decode_lemmas(lemmas))
         if len(offsets) != 8 * words:
             row.trouble = f"it has {words} lemmas for {len(offsets) / 8:g} words"
         else:
-            row.passage = decode_passage(text, offsets, lemmas, turns)
+            row.passage = serialization.decode_passage(text, offsets, lemmas, turns)
     except READ_ERRORS as error:
         row.trouble = reason_of(error)
     return row
@@ -511,7 +503,7 @@ def _gold(row: tuple[Any, ...], heads: CheckedHeads) -> CheckedGold:
     votes: tuple[tuple[str, str], ...] = ()
     votes_trouble = ""
     try:
-        votes = decode_gold_votes(row[14])
+        votes = serialization.decode_gold_votes(row[14])
     except READ_ERRORS as error:
         votes_trouble = reason_of(error)
     value = answers.gold_from(row[5:14], heads.marks.get(row[0], ()), votes)
@@ -526,7 +518,7 @@ def _heads(connection: Connection, owner: Owner, ids: Sequence[int]) -> CheckedH
         return found
     made: dict[int, dict[int, list[tuple[Any, ...]]]] = {}
     for id_, head_id, position, place, *mark in connection.execute(
-        HEADS.format(owner=owner), {"ids": json_of(ids)}
+        HEADS.format(owner=owner), {"ids": serialization.json_of(ids)}
     ):
         heads = made.setdefault(id_, {})
         if head_id not in heads:

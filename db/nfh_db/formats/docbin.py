@@ -27,22 +27,10 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from nfh_db.errors import ExportError, raised_as
+from nfh_db.formats import files
 from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.base import First, Format, How, InputKind, each, holds
 from nfh_db.formats.dialog import block_of
-from nfh_db.formats.files import (
-    CHUNK,
-    LINE_LIMIT,
-    OBJECTS,
-    TOKENS,
-    Binary,
-    Folder,
-    LimitError,
-    check_count,
-    check_rows,
-    held_limit,
-    split_of_name,
-)
 from nfh_db.formats.rows import (
     IGNORE,
     DialogBlock,
@@ -281,7 +269,7 @@ UNPACKED = 1024 * 1024 * 1024
 DOCS = 100_000
 """Docs of one file; an export writes at most half as many."""
 
-LONGEST_TEXT = LINE_LIMIT
+LONGEST_TEXT = files.LINE_LIMIT
 """Characters of a Doc's text, or of all texts of a span group."""
 
 HARMLESS = 32 * 1024
@@ -306,36 +294,40 @@ def check_file(content: bytes) -> None:
     try:
         lengths = np.frombuffer(msgspec.msgpack.decode(unpacked, type=_File).lengths, "<i4")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise LimitError(f"cannot be read as a DocBin of spaCy: {reason_of(error)}") from error
-    check_count(len(lengths), DOCS, "Docs")
+        raise files.LimitError(
+            f"cannot be read as a DocBin of spaCy: {reason_of(error)}"
+        ) from error
+    files.check_count(len(lengths), DOCS, "Docs")
     if len(lengths) and lengths.min() < 0:
-        raise LimitError("cannot be read as a DocBin of spaCy: a Doc has less than no tokens")
-    if len(lengths) and lengths.max() > TOKENS:
-        raise LimitError(
+        raise files.LimitError(
+            "cannot be read as a DocBin of spaCy: a Doc has less than no tokens"
+        )
+    if len(lengths) and lengths.max() > files.TOKENS:
+        raise files.LimitError(
             f"Doc {int(lengths.argmax()) + 1:,} has {lengths.max():,} tokens; wanted at most "
-            f"{TOKENS:,}: split it"
+            f"{files.TOKENS:,}: split it"
         )
 
 
 def _unpacked(content: bytes) -> bytes:
     """The msgpack. Raises LimitError for what is not packed by zlib, or unpacks to too much."""
-    limit = held_limit(len(content), UNPACKED)
+    limit = files.held_limit(len(content), UNPACKED)
     unpacking = zlib.decompressobj()
     size, left = 0, content
     try:
         while left and size <= limit:
-            size += len(unpacking.decompress(left, CHUNK))
+            size += len(unpacking.decompress(left, files.CHUNK))
             left = unpacking.unconsumed_tail
         if size > limit:
-            raise LimitError(
+            raise files.LimitError(
                 f"has more than {limit:,} bytes packed in {len(content):,}; wanted no more: "
                 "split it"
             )
         if not unpacking.eof:
-            raise LimitError("is no whole DocBin of spaCy: it ends too early")
+            raise files.LimitError("is no whole DocBin of spaCy: it ends too early")
         return zlib.decompress(content, bufsize=max(size, 1))
     except zlib.error as error:
-        raise LimitError(f"is no DocBin of spaCy: {reason_of(error)}") from error
+        raise files.LimitError(f"is no DocBin of spaCy: {reason_of(error)}") from error
 
 
 def check_parts(parts: Iterable[bytes | None]) -> None:
@@ -348,7 +340,7 @@ def check_parts(parts: Iterable[bytes | None]) -> None:
 def check_text(doc: "Doc") -> int:
     """The characters of a Doc. Raises LimitError for more than LONGEST_TEXT."""
     length = int(doc.to_array("LENGTH").sum()) + len(doc)
-    check_count(length, LONGEST_TEXT, "characters")
+    files.check_count(length, LONGEST_TEXT, "characters")
     return length
 
 
@@ -398,7 +390,7 @@ def check_objects(content: bytes) -> None:
             at += width
         left += items
         claimed += items
-        check_count(claimed, OBJECTS, "values or more")
+        files.check_count(claimed, files.OBJECTS, "values or more")
 
 
 # --- Docs to passages ------------------------------------------------------------------------
@@ -742,20 +734,20 @@ ATTRS = ("ORTH", "SPACY", "SENT_START")
 # --- files: reading -------------------------------------------------------------------------
 
 
-def read(origin: Binary | Folder, how: ReadOptions) -> Iterator[Row]:
+def read(origin: files.Binary | files.Folder, how: ReadOptions) -> Iterator[Row]:
     """The rows of a .spacy file, or of a folder of them. Raises FormatError."""
     with origin.refusing(MarkError):
         reader = DocReader(how)
-    if isinstance(origin, Folder):
+    if isinstance(origin, files.Folder):
         names = list(origin.named(".spacy"))
         if not names:
             raise origin.error(None, "holds no .spacy file")
         for name in names:
-            reader.split = split_of_name(PurePosixPath(name).stem)
+            reader.split = files.split_of_name(PurePosixPath(name).stem)
             with origin.refusing_member(name, MarkError):
                 yield from _rows(origin.read(name), reader)
     else:
-        reader.split = split_of_name(origin.path.stem)
+        reader.split = files.split_of_name(origin.path.stem)
         with origin.refusing(MarkError):
             yield from _rows(origin.content(), reader)
     if (missing := reader.missing(how.labels)) is not None:
@@ -768,9 +760,9 @@ def _rows(content: bytes, reader: DocReader) -> Iterator[Row]:
     for number, doc in enumerate(_docs(content), 1):
         try:
             unpacked += check_text(doc)
-            check_rows(unpacked, len(content))
+            files.check_rows(unpacked, len(content))
             yield from reader.rows(doc)
-        except (LimitError, MarkError) as error:
+        except (files.LimitError, MarkError) as error:
             raise MarkError(f"Doc {number}: {error}") from error
 
 
@@ -784,7 +776,7 @@ def _docs(content: bytes) -> Iterator["Doc"]:
         file = DocBin().from_bytes(content)
         check_parts((*file.span_groups, *file.user_data))
         yield from file.get_docs(Vocab())
-    except LimitError as error:
+    except files.LimitError as error:
         raise MarkError(str(error)) from error
     except Exception as error:  # spaCy raises errors of many types on damaged files
         raise MarkError(f"cannot be read as a DocBin of spaCy: {reason_of(error)}") from error
@@ -864,7 +856,7 @@ class DocBinWriter:
         content: bytes = file.to_bytes()
         try:
             check_file(content)
-        except LimitError as error:
+        except files.LimitError as error:
             raise ExportError(
                 f"the passages make a .spacy file that could not be read again: it {error}; "
                 "name a folder, or a query that finds fewer"

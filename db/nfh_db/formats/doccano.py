@@ -25,6 +25,7 @@ from urllib.parse import unquote
 import msgspec
 
 from nfh_db.errors import FormatError
+from nfh_db.formats import json_stream
 from nfh_db.formats.annotation_tasks import (
     AnnotationTask,
     Claim,
@@ -37,19 +38,7 @@ from nfh_db.formats.annotation_tasks import (
 )
 from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, each, holds
 from nfh_db.formats.files import DAMAGED, Content, Folder, FolderMember, Source
-from nfh_db.formats.json_stream import (
-    Parts,
-    carried_in,
-    carried_of,
-    first_value,
-    in_braces,
-    kept_in,
-    members_json,
-    parts_of,
-    refused,
-    value_of,
-)
-from nfh_db.formats.json_stream import items as json_items
+from nfh_db.formats.json_stream import Parts
 from nfh_db.formats.rows import Offsets, ReadOptions, Row, Writing
 from nfh_db.formats.spans import (
     Graph,
@@ -125,7 +114,7 @@ def known_of(parts: Parts) -> Collection[str]:
 
 def text_of(parts: Parts) -> str:
     """The text of a line. Raises MarkError if it has none."""
-    text = value_of(parts, _text_key(parts), texts)
+    text = json_stream.value_of(parts, _text_key(parts), texts)
     if text is None:
         raise MarkError('key "text" is missing; wanted a line with a text')
     return text
@@ -147,7 +136,7 @@ def _keys(parts: Parts) -> tuple[str | None, str | None]:
 
 def comment_of(parts: Parts) -> str | None:
     """The comments on a text, one a line; None if there are none. Raises MarkError."""
-    found = value_of(parts, "Comments", values)
+    found = json_stream.value_of(parts, "Comments", values)
     if not found:
         return None
     comments = [found] if isinstance(found, str) else found
@@ -174,7 +163,7 @@ def graph_in(parts: Parts, text: str, offsets: Offsets | None) -> tuple[Graph, l
     spans: list[Triple] = []
     classes: list[str] = []
     if key == MARKS[0] and OF_OBJECTS.match(bytes(parts[key])):
-        entities = value_of(parts, key, entity_rows) or []
+        entities = json_stream.value_of(parts, key, entity_rows) or []
         spans = [(one.start_offset, one.end_offset, one.label) for one in entities]
     elif key is not None:
         spans, classes = _listed(parts, key)
@@ -186,7 +175,7 @@ def graph_in(parts: Parts, text: str, offsets: Offsets | None) -> tuple[Graph, l
 
 
 def _links(parts: Parts, entities: Sequence[EntityRow]) -> tuple[Link, ...]:
-    rows = value_of(parts, "relations", relation_rows)
+    rows = json_stream.value_of(parts, "relations", relation_rows)
     if not rows:
         return ()
     places = {one.id: place for place, one in enumerate(entities) if one.id is not None}
@@ -208,7 +197,7 @@ def _listed(parts: Parts, key: str) -> tuple[list[Triple], list[str]]:
     """The triples and the strings of a list, which are spans and classes."""
     triples: list[Triple] = []
     classes: list[str] = []
-    found = value_of(parts, key, values)
+    found = json_stream.value_of(parts, key, values)
     for value in [found] if isinstance(found, str) else found or ():
         if isinstance(value, str):
             classes.append(value)
@@ -306,12 +295,12 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[Row]:
         yield from _members(source, names, how, counts)
     else:
         lines = _Lines(how, counts)
-        for item in json_items(source):
+        for item in json_stream.items(source):
             try:
                 where = f"line {item.number}"
                 yield from lines.rows(item.number, *item.read(), where)
             except MarkError as error:
-                raise refused(source, item, error) from error
+                raise json_stream.refused(source, item, error) from error
     source.warnings += task_warnings(counts)
     if others:
         source.warnings.append(f"{counted(others, 'file')} left out that is no {LINES}")
@@ -332,7 +321,7 @@ def _members(
                 continue
             try:
                 where = f"line {line} of {visible(name)}"
-                yield from lines.rows(before + line, parts_of(text), text, where)
+                yield from lines.rows(before + line, json_stream.parts_of(text), text, where)
             except MarkError as error:
                 start = "the line " if str(error).startswith("is ") else ""
                 raise folder.member_error(name, line, f"{start}{error}") from error
@@ -349,7 +338,7 @@ def _noted(folder: Folder, names: Sequence[str], how: ReadOptions) -> Texts:
         for _, line in FolderMember(folder, name).lines():
             try:
                 if line.strip():
-                    lines.note(parts_of(line), texts)
+                    lines.note(json_stream.parts_of(line), texts)
             except MarkError:
                 continue  # Reading the line refuses it.
     return texts
@@ -381,10 +370,10 @@ class _Lines:
         """True if the file had the line before. Raises MarkError if the id was another
         line's.
         """
-        id_ = value_of(parts, "id", ids)
+        id_ = json_stream.value_of(parts, "id", ids)
         if id_ is None:
             return False
-        line = members_json(parts) if text is None else text.encode("utf-8")
+        line = json_stream.members_json(parts) if text is None else text.encode("utf-8")
         content = hashlib.blake2b(line, digest_size=8).digest()
         before = self.seen.setdefault(id_, content)
         if before is not content and before != content:
@@ -396,7 +385,7 @@ class _Lines:
 
     def _task(self, line: int, parts: Parts, where: str) -> AnnotationTask:
         text = text_of(parts)
-        item = kept_in(parts, items)
+        item = json_stream.kept_in(parts, items)
         kept: Restored | None = None if item is None else restored(item, text)
         graph, classes = graph_in(parts, text, self._offsets(kept is not None))
         graph = read_graph(graph, self.how, text, where, exported=kept is not None)
@@ -410,7 +399,7 @@ class _Lines:
             (TaskAnnotation(claim, graph),),
             None,
             kept,
-            carried_of(NAME, parts, known_of(parts)),
+            json_stream.carried_of(NAME, parts, known_of(parts)),
             with_others=True,
             bounds=self.texts.bounds(text),
             numbers=self.texts.numbers(text),
@@ -419,7 +408,7 @@ class _Lines:
     def note(self, parts: Parts, texts: Texts) -> None:
         """Add the spans of a line to `texts`. Raises MarkError."""
         text = text_of(parts)
-        item = kept_in(parts, items)
+        item = json_stream.kept_in(parts, items)
         theirs, _ = graph_in(parts, text, self._offsets(item is not None))
         graph = translated(theirs, self.how.labels)
         texts.note(text, graph.spots, whole=() if item is None else item.offsets)
@@ -429,7 +418,7 @@ class _Lines:
         return "utf16" if exported and self.how.offsets is None else self.how.offsets
 
     def _who(self, parts: Parts) -> str | None:
-        named = value_of(parts, WHO, texts)
+        named = json_stream.value_of(parts, WHO, texts)
         if self.stem is None:
             return None if named is None else checked_name(named)
         if self.stem == ALL:
@@ -515,11 +504,11 @@ class DoccanoWriter:
         page = self._page
         if page is None or page.passage is not record.passage:
             page = self._page = _Page(record.passage)
-        line = in_braces(
+        line = json_stream.in_braces(
             page.text,
             self._graph(record, answer, page),
             b"" if who is None else b'"%b":%b' % (WHO.encode(), _encode(who)),
-            members_json(carried_in(record.carried, NAME)),
+            json_stream.members_json(json_stream.carried_in(record.carried, NAME)),
             b'"nfh":' + _encode(item),
         )
         return line + b"\n"
@@ -552,7 +541,7 @@ TRIPLE = re.compile(r'"labels?"\s*:\s*\[\s*\[\s*\d+\s*,\s*\d+\s*,\s*"')
 def sniff(first: First) -> str | None:
     """Why a file or folder looks like lines of doccano."""
     if first.folder is None:
-        value = first_value(first)
+        value = json_stream.first_value(first)
         reason = _like(value)
         if reason is None and _has_text(value) and TRIPLE.search(first.start):
             reason = 'spans as [start, end, label] under "label"'

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db.errors import ExportError, FormatError, raised_as
+from nfh_db.formats import spans
 from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, each, holds
 from nfh_db.formats.files import (
     DAMAGED,
@@ -61,15 +62,6 @@ from nfh_db.formats.inception_reader import (
     writable,
 )
 from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Writing, by_passage
-from nfh_db.formats.spans import (
-    ANCHOR,
-    SAME,
-    MarkError,
-    graph_of,
-    label_of,
-    refusing_strays,
-    renamed,
-)
 from nfh_db.formats.stored_annotation import StoredItem, stored
 from nfh_db.messages import counted, reason_of, visible
 from nfh_db.records import ExportRecord, Role, Vote
@@ -184,7 +176,7 @@ class CasDocumentWriter:
         self._layer = layer
         self._labels = labels
         self._words = words
-        with raised_as(ExportError, MarkError):
+        with raised_as(ExportError, spans.MarkError):
             self._library = library()
             self.types = type_system(layer)
 
@@ -227,10 +219,10 @@ class CasDocumentWriter:
         """Add a number with its mentions and links."""
         layer = self._layer
         tokens = passage.tokens
-        graph = graph_of(
+        graph = spans.graph_of(
             given.answer, given.anchor, lambda i, stop: (tokens[i].start, tokens[stop - 1].end)
         )
-        named = renamed(graph, self._labels)
+        named = spans.renamed(graph, self._labels)
         spots = [
             self._new(layer.head if place else layer.number, begin=spot.start, end=spot.end)
             for place, spot in enumerate(graph.spots)
@@ -243,7 +235,7 @@ class CasDocumentWriter:
             source, target = spots[ours.source], spots[ours.target]
             if ours.source == 0:
                 links.append(self._new(layer.heads_link, role=theirs.label, target=target))
-            elif ours.label == SAME:
+            elif ours.label == spans.SAME:
                 link = self._new(layer.same_link, role=theirs.label, target=target)
                 setattr(source, attribute(layer.same), self._array([link]))
             else:
@@ -259,9 +251,9 @@ class CasDocumentWriter:
         """label: of the number, by the project's mapping."""
         layer, answer = self._layer, given.answer
         found: dict[str, str] = {}
-        if answer is not None and answer.sort and label == label_of(answer):
+        if answer is not None and answer.sort and label == spans.label_of(answer):
             found = {layer.kind: answer.kind.value, layer.sort: answer.sort.value}
-        elif label != ANCHOR or answer is not None:
+        elif label != spans.ANCHOR or answer is not None:
             found = {layer.kind: label}
         if answer is not None and answer.noun:
             found[layer.noun] = self._words(answer.noun)
@@ -309,7 +301,7 @@ class JsonWriter:
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
-        with raised_as(ExportError, MarkError):
+        with raised_as(ExportError, spans.MarkError):
             layer = CasLayer.of(how.labels.layer)
         self._document = CasDocumentWriter(layer, how.labels, self.words)
 
@@ -347,7 +339,7 @@ LOOKED_INTO = 3
 
 def read(origin: FileOrigin, how: ReadOptions) -> Iterator[Row]:
     """The rows of a project, or of one document. Raises FormatError."""
-    with origin.refusing(MarkError):
+    with origin.refusing(spans.MarkError):
         layer = CasLayer.of(how.labels.layer)
     reader = DocumentReader(how)
     if isinstance(origin, Folder):
@@ -396,7 +388,7 @@ def _of_project(folder: Folder, members: list[ProjectDocument]) -> list[ProjectD
 
 def _member(folder: Folder, name: str, layer: CasLayer) -> Cas:
     content = folder.read(name)
-    with folder.refusing_member(name, MarkError):
+    with folder.refusing_member(name, spans.MarkError):
         if name.lower().endswith(".zip"):
             return _packed(content, layer)
         beside = types_beside(folder.named(".xml"), name)
@@ -418,14 +410,14 @@ def _packed(content: bytes, layer: CasLayer) -> Cas:
             names = packed.namelist()
             found = [one for one in names if one.lower().endswith((".json", ".xmi"))]
             if len(found) != 1:
-                raise MarkError(f"holds {len(found)} documents (.json, .xmi); wanted one")
+                raise spans.MarkError(f"holds {len(found)} documents (.json, .xmi); wanted one")
             document = _unpacked(packed, found[0])
             beside = types_beside(names, found[0])
             types = None if beside is None else (beside, _unpacked(packed, beside))
     except LimitError as error:
-        raise MarkError(str(error)) from error
+        raise spans.MarkError(str(error)) from error
     except DAMAGED as error:
-        raise MarkError(f"is no zip file that can be read: {reason_of(error)}") from error
+        raise spans.MarkError(f"is no zip file that can be read: {reason_of(error)}") from error
     return _cas(found[0], document, types, layer)
 
 
@@ -442,7 +434,7 @@ def _single(source: FileOrigin, layer: CasLayer, reader: DocumentReader) -> Iter
     content = _read(source, source.path)
     if hashlib.sha256(content).hexdigest() != source.sha256:
         raise source.error(None, "changed while it was read; import it again")
-    with source.refusing(MarkError):
+    with source.refusing(spans.MarkError):
         cas = _cas(source.path.name, content, _types_of_file(source), layer)
         yield from reader.rows([Filed(member, cas)])
 
@@ -532,7 +524,7 @@ INCEPTION_JSON = Format(
         "and one for the curated answers"
     ),
     example=EXAMPLE,
-    read=refusing_strays(read),
+    read=spans.refusing_strays(read),
     sniff=_sniff_json,
     members=JsonWriter,
     carries_split=True,

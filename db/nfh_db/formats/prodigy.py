@@ -15,6 +15,7 @@ from itertools import takewhile
 
 import msgspec
 
+from nfh_db.formats import json_stream
 from nfh_db.formats.annotation_tasks import (
     AnnotationTask,
     Claim,
@@ -27,19 +28,7 @@ from nfh_db.formats.annotation_tasks import (
 )
 from nfh_db.formats.base import First, Format, How, each, holds
 from nfh_db.formats.files import Source
-from nfh_db.formats.json_stream import (
-    Parts,
-    carried_in,
-    carried_of,
-    first_value,
-    in_braces,
-    kept_in,
-    members_json,
-    refused,
-    value_of,
-    values,
-)
-from nfh_db.formats.json_stream import items as json_items
+from nfh_db.formats.json_stream import Parts
 from nfh_db.formats.rows import IGNORE, LabelMap, ReadOptions, Row, Span, Writing
 from nfh_db.formats.spans import (
     ANSWERS,
@@ -143,7 +132,7 @@ def tokens_of(parts: Parts, text: str) -> Tokens | None:
     """A task's tokens; None if it has none. Raises MarkError for one that does not fit the
     text.
     """
-    rows = value_of(parts, "tokens", token_rows)
+    rows = json_stream.value_of(parts, "tokens", token_rows)
     if not rows:
         return None
     spans, enabled = [], []
@@ -172,11 +161,11 @@ def tokens_of(parts: Parts, text: str) -> Tokens | None:
 def graph_from(parts: Parts, text: str, tokens: Tokens | None, how: ReadOptions) -> Graph:
     """The spans and relations of a task, with the project's labels. Raises MarkError."""
     builder = _GraphBuilder(text, tokens)
-    for row in value_of(parts, "spans", span_rows) or ():
+    for row in json_stream.value_of(parts, "spans", span_rows) or ():
         if row.label is None:
             raise MarkError(f"the span {row.start} to {row.end} has no label")
         builder.add(row, row.label)
-    for link in value_of(parts, "relations", relation_rows) or ():
+    for link in json_stream.value_of(parts, "relations", relation_rows) or ():
         if meaning(link.label, how.labels.relations, KNOWN_LINKS) == IGNORE:
             # Its ends would become mentions where no span is.
             how.tally.ignored["relation"] += 1
@@ -247,7 +236,7 @@ class _GraphBuilder:
 
 def time_of(parts: Mapping[str, msgspec.Raw]) -> str | None:
     """When a task was answered, in the form of `gold` files. Raises MarkError."""
-    seconds = value_of(parts, "_timestamp", times)
+    seconds = json_stream.value_of(parts, "_timestamp", times)
     if seconds is None:
         return None
     try:
@@ -372,19 +361,19 @@ def read(source: Source, how: ReadOptions) -> Iterator[Row]:
     """The rows of a file of tasks. Raises FormatError at the first invalid task."""
     texts, counts = Texts(), Counter[str]()
     people = SessionPeople.of(_noted(source, texts, how.labels))
-    for item in json_items(source):
+    for item in json_stream.items(source):
         try:
             parts, _ = item.read()
             task = _Reader(item.number, parts, people, texts, how, counts).task()
             yield from rows_of(task, how, counts)
         except MarkError as error:
-            raise refused(source, item, error) from error
+            raise json_stream.refused(source, item, error) from error
     source.warnings += [*people.warnings(), *task_warnings(counts)]
 
 
 def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[TaskNames]:
     """Who answered each task. Adds the spans of tasks that were not exported to `texts`."""
-    for found in values(source, decode_names):
+    for found in json_stream.values(source, decode_names):
         if found.text is not None and found.nfh is msgspec.UNSET:
             texts.note(found.text, _spots(found.spans, len(found.text), labels))
         yield found
@@ -415,7 +404,7 @@ class _Reader:
     def task(self) -> AnnotationTask:
         """Raises MarkError."""
         parts = self.parts
-        text = value_of(parts, "text", texts)
+        text = json_stream.value_of(parts, "text", texts)
         if text is None:
             raise MarkError(
                 'key "text" is missing; wanted a task with a text: those of images, sound and '
@@ -423,7 +412,7 @@ class _Reader:
             )
         tokens = tokens_of(parts, text)
         kept = _stored_in(parts, text, tokens) if "nfh" in parts else None
-        versions = value_of(parts, "versions", objects)
+        versions = json_stream.value_of(parts, "versions", objects)
         reviewed = versions is not None
         graph = self._graph(parts, text, tokens)
         annotations = [TaskAnnotation(self._claim(parts, graph, reviewed=reviewed), graph)]
@@ -440,7 +429,7 @@ class _Reader:
             annotations,
             tokens.spans if tokens else None,
             kept,
-            carried_of(REVIEW if reviewed else NAME, parts, known),
+            json_stream.carried_of(REVIEW if reviewed else NAME, parts, known),
             bounds=() if kept else self.texts.bounds(text),
             numbers=() if kept else self.texts.numbers(text),
         )
@@ -449,19 +438,19 @@ class _Reader:
         where = f"line {self.line}"
         graph = graph_from(parts, text, tokens, self.how)
         graph = read_graph(graph, self.how, text, where, exported="nfh" in self.parts)
-        labels = value_of(parts, "accept", choices) or []
-        if "label" in parts and (label := value_of(parts, "label", texts)):
+        labels = json_stream.value_of(parts, "accept", choices) or []
+        if "label" in parts and (label := json_stream.value_of(parts, "label", texts)):
             labels = [label, *labels]
         return classed(graph, map(str, labels), self.how, text, where)
 
     def _claim(self, parts: Parts, graph: Graph, *, reviewed: bool) -> Claim:
-        answer = value_of(parts, "answer", texts) or "accept"
+        answer = json_stream.value_of(parts, "answer", texts) or "accept"
         if answer not in FLAGS:
             wanted = f"wanted one of {', '.join(FLAGS)}"
             raise MarkError(f'key "answer": found {shown(answer)}, {wanted}')
         who = self.people.who(
-            value_of(parts, "_annotator_id", texts),
-            value_of(parts, "_session_id", texts),
+            json_stream.value_of(parts, "_annotator_id", texts),
+            json_stream.value_of(parts, "_session_id", texts),
             review=reviewed,
         )
         if who is None and answer != "accept":
@@ -474,22 +463,22 @@ class _Reader:
             answered=answer == "accept",
             flags=FLAGS[answer],
             at=time_of(parts),
-            noun=value_of(parts, "noun", texts),
-            comment=value_of(parts, "comment", texts),
+            noun=json_stream.value_of(parts, "noun", texts),
+            comment=json_stream.value_of(parts, "comment", texts),
         )
 
     def _version(
         self, parts: Parts, text: str, tokens: Tokens | None, kept: Restored | None
     ) -> Iterator[TaskAnnotation]:
         """One annotation for each session of a version. Raises MarkError."""
-        stated = value_of(parts, "text", texts)
+        stated = json_stream.value_of(parts, "text", texts)
         if stated is not None and stated != text:
             raise MarkError(
                 f'key "versions": expected the text of the task, found {shown(stated)}'
             )
         graph = self._graph(parts, text, tokens)
         claim = self._claim(parts, graph, reviewed=False)
-        sessions = value_of(parts, "sessions", names)
+        sessions = json_stream.value_of(parts, "sessions", names)
         people = (
             [claim.who] if sessions is None else [self._session(one, kept) for one in sessions]
         )
@@ -506,7 +495,7 @@ class _Reader:
 
 
 def _stored_in(parts: Parts, text: str, tokens: Tokens | None) -> Restored | None:
-    item = kept_in(parts, items)
+    item = json_stream.kept_in(parts, items)
     if item is None:
         return None
     if tokens is None and not item.offsets:
@@ -614,8 +603,8 @@ class _Tasks:
         self.record = record
         self.page = page
         self.how = how
-        reviewed = carried_in(record.carried, REVIEW)
-        self.extras = carried_in(record.carried, NAME) or _unhashed(reviewed)
+        reviewed = json_stream.carried_in(record.carried, REVIEW)
+        self.extras = json_stream.carried_in(record.carried, NAME) or _unhashed(reviewed)
         self.review_extras = reviewed or _unhashed(self.extras)
 
     def lines(self) -> Iterator[bytes]:
@@ -667,7 +656,7 @@ class _Tasks:
             answer = b",".join(filter(None, (self._graph(vote.answer), _words(vote.answer))))
             versions.setdefault(answer, []).append(OURS + vote.annotator)
         for answer, sessions in versions.items():
-            yield in_braces(
+            yield json_stream.in_braces(
                 self.page.text,
                 self.page.tokens,
                 answer,
@@ -676,8 +665,8 @@ class _Tasks:
             )
 
     def _line(self, *members: bytes, extras: Parts | None = None) -> bytes:
-        rest = members_json(self.extras if extras is None else extras)
-        return in_braces(self.page.text, rest, self.page.tokens, *members) + b"\n"
+        rest = json_stream.members_json(self.extras if extras is None else extras)
+        return json_stream.in_braces(self.page.text, rest, self.page.tokens, *members) + b"\n"
 
     def _graph(self, answer: Answer | None) -> bytes:
         return self.page.graph(renamed(record_graph(self.record, answer), self.how.labels))
@@ -735,7 +724,7 @@ MARKS = ("_input_hash", "_task_hash", "_annotator_id", "_session_id", "_view_id"
 
 def sniff(first: First) -> str | None:
     """Why a file looks like tasks of Prodigy."""
-    value = first_value(first)
+    value = json_stream.first_value(first)
     if value is None or "format" in value or not isinstance(value.get("text"), str):
         return None
     if isinstance(value.get("label"), list) or "entities" in value:

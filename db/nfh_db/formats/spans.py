@@ -41,6 +41,7 @@ from nfh_models.domain import (
     Sort,
     Turn,
 )
+from nfh_models.domain.compare import components
 
 
 class MarkError(ValueError):
@@ -265,28 +266,6 @@ def _moved(turns: Sequence[Turn], old: Sequence[int], new: Sequence[int]) -> lis
     rank = {start: index for index, start in enumerate(new)}
     places = [*(rank[start] for start in old), len(new)]
     return [replace(t, start=places[t.start], end=places[t.end]) for t in turns]
-
-
-def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """The connected components of nodes 0 to count - 1 under the edges `pairs`.
-
-    Each component is in ascending order; components are ordered by their first node.
-    """
-    owner = list(range(count))
-
-    def root(place: int) -> int:
-        while owner[place] != place:
-            owner[place] = owner[owner[place]]
-            place = owner[place]
-        return place
-
-    for pair in pairs:
-        one, two = map(root, pair)
-        owner[max(one, two)] = min(one, two)
-    groups: dict[int, list[int]] = {}
-    for place in range(count):
-        groups.setdefault(root(place), []).append(place)
-    return tuple(map(tuple, groups.values()))
 
 
 # The span graph of an answer.

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from nfh_db import answers, assignments, event_log
+from nfh_db import answers, assignments, event_log, serialization
 from nfh_db.batches import BULK_FORMATS
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
@@ -42,14 +42,6 @@ from nfh_db.merge.source import (
 from nfh_db.messages import counted
 from nfh_db.passages import KNOWN
 from nfh_db.records import FlagMark, FlagName
-from nfh_db.serialization import (
-    AnchorValue,
-    FlagValue,
-    answer_of,
-    decode_passage,
-    encode,
-    json_of,
-)
 from nfh_models.domain import Anchor, AnswerError, PassageError, anchor_id
 
 # Assignments, drafts, queue positions, saved views and guidelines are in no log. They come in
@@ -263,7 +255,7 @@ def _in_chunks(connection: Connection, sql: str) -> Iterator[list[Row]]:
 
 
 def _rows_of(connection: Connection, sql: str, ids: Sequence[int]) -> list[Row]:
-    rows: list[Row] = connection.execute(sql, {"ids": json_of(ids)}).fetchall()
+    rows: list[Row] = connection.execute(sql, {"ids": serialization.json_of(ids)}).fetchall()
     return rows
 
 
@@ -298,7 +290,7 @@ def _assignment(connection: Connection, maps: IdMaps, row: Row) -> None:
     anchor = place if place > 0 else maps.anchors[there]
     key = (anchor, maps.people[person], role)
     state = "returned" if state == "returned" else "open"
-    gold = encode(maps.value("gold", expected))
+    gold = serialization.encode(maps.value("gold", expected))
     values = (*key, purpose, state, position, gold, *drawn)
     connection.execute(INSERT_ASSIGNMENT, values)
     answer = answers.read(connection, *key)
@@ -401,7 +393,7 @@ class IncomingEvent:
     def _value(self, maps: IdMaps, value: LoggedText) -> str | None:
         if value.here:
             return value.text
-        return encode(maps.value(self.event.entity, value.text, self.times))
+        return serialization.encode(maps.value(self.event.entity, value.text, self.times))
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +472,7 @@ class Checker:
         """The text, and the stored offsets, lemmas, turns, tokenizer and words' digest."""
         found = self._there.execute(TEXT, {"id": row.id}).fetchone()
         try:
-            passage = None if found is None else decode_passage(*found[:4])
+            passage = None if found is None else serialization.decode_passage(*found[:4])
             if passage is None or passage.digest != row.digest:
                 raise DamagedError(
                     f"its passage {row.id} is not the one that its hash names: "
@@ -496,17 +488,17 @@ class Checker:
     def value(self, incoming: IncomingEvent, text: str | None) -> None:
         """Raise unless a value fits the passage that it is about."""
         value = decoded(incoming.event.entity, text)
-        if value is None or isinstance(value, AnchorValue):
+        if value is None or isinstance(value, serialization.AnchorValue):
             return
         span = incoming.span
         tokens = self._tokens(span.passage)
         try:
-            if isinstance(value, FlagValue):
+            if isinstance(value, serialization.FlagValue):
                 proposal = value.span and Anchor(*value.span)
                 mark = FlagMark(FlagName(incoming.event.name), "", value.at, proposal)
                 trouble = mark.problem(Anchor(span.start, span.stop), tokens)
             else:
-                answer_of(value).check(tokens, span.start, span.stop)
+                serialization.answer_of(value).check(tokens, span.start, span.stop)
                 trouble = ""
         except (AnswerError, ValueError) as error:
             raise self._misfit(incoming, str(error)) from error
@@ -624,7 +616,7 @@ class _Planning:
 
     def _chunk(self, rows: Sequence[MergedPassage]) -> None:
         maps = self._maps
-        digests = json_of([row.digest for row in rows])
+        digests = serialization.json_of([row.digest for row in rows])
         known: dict[str, int] = dict(self._here.execute(KNOWN, {"digests": digests}))
         for row in rows:
             if row.digest not in known:
@@ -820,8 +812,8 @@ class _Planning:
 
     def _referenced(self, files: set[int]) -> set[int]:
         """The ids of `referenced` anchors that source rows of these batches name."""
-        left = json_of([anchor.id for anchor in self._plan.referenced])
-        key = {"ids": left, "batches": json_of(sorted(files))}
+        left = serialization.json_of([anchor.id for anchor in self._plan.referenced])
+        key = {"ids": left, "batches": serialization.json_of(sorted(files))}
         return {row[0] for row in self._there.execute(REFERENCED, key)}
 
     def _reverses(self, event: LoggedEvent, target: int | None) -> bool:
