@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from . import idle, new_database, styles
+from . import frames, idle, new_database, styles
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -45,6 +45,7 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 
+frames.install()
 idle.install()
 new_database.install()
 styles.install()

@@ -3,7 +3,8 @@
 Textual takes a process for idle that used little processor time within the last 20 ms. So
 each wait lasts 20 ms at least, a key of the pilot 60 ms, and on a busy machine, where the
 program gets no processor time, it ends too early. Here a wait ends when nothing is left to run:
-no callback of the event loop, no call in a thread of an executor, no timer that is due at once.
+no callback of the event loop, no call in a thread of an executor, no timer that is due at once;
+and when the screen is drawn (see `frames.py`), and what that asked for is done, too.
 """
 
 import asyncio
@@ -17,6 +18,8 @@ import textual._wait
 import textual.app
 import textual.pilot
 from textual.pilot import Pilot
+
+from . import frames
 
 SOON = 0.02
 """Seconds within which a timer is due at once: those of the screen's next frame are."""
@@ -64,9 +67,12 @@ async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
             continue
         due = min((t._when for t in loop._scheduled if not t._cancelled), default=begun + SOON)
         if due >= begun + SOON:
+            if frames.draw():
+                continue
             return
         await asyncio.sleep(max(due - loop.time(), 0) + 0.0005)
         held = loop.time()
+    frames.draw()
 
 
 async def _press_and_note(pilot: Pilot[Any], *keys: str) -> None:

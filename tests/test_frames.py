@@ -1,0 +1,63 @@
+"""A widget that cannot be drawn fails its test, though nobody looks at most frames of it."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.screen import ModalScreen
+from textual.widget import Widget
+
+
+class Spoilt(Widget):
+    """Cannot be drawn as soon as it is told so."""
+
+    spoilt = False
+
+    def render(self) -> str:
+        if self.spoilt:
+            raise ValueError("spoilt")
+        return "sound"
+
+
+class Dialog(ModalScreen[None]):
+    def compose(self) -> ComposeResult:
+        yield Spoilt()
+
+
+class Showing(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Spoilt()
+
+
+def spoil(screen: Widget) -> None:
+    """Have the widget of a screen drawn anew, which fails."""
+    widget = screen.query_one(Spoilt)
+    widget.spoilt = True
+    widget.refresh()
+
+
+async def test_what_is_not_drawn_at_a_rest_fails_the_test() -> None:
+    rested = False
+    with pytest.raises(ValueError, match="spoilt"):
+        async with Showing().run_test() as pilot:
+            spoil(pilot.app.screen)
+            await pilot.pause()
+            rested = True
+            assert not pilot.app.is_running
+    assert rested
+
+
+async def test_what_is_not_drawn_at_the_end_fails_the_test() -> None:
+    with pytest.raises(ValueError, match="spoilt"):
+        async with Showing().run_test() as pilot:
+            spoil(pilot.app.screen)
+            pilot.app.screen._on_timer_update()
+
+
+async def test_a_dialog_that_is_gone_again_was_drawn() -> None:
+    with pytest.raises(ValueError, match="spoilt"):
+        async with Showing().run_test() as pilot:
+            pilot.app.push_screen(Dialog())
+            await pilot.pause()
+            spoil(pilot.app.screen)
+            await pilot.press("x")
+            pilot.app.pop_screen()
+            await pilot.pause()
