@@ -307,7 +307,7 @@ from a third person or the adjudicator: on easy items everybody agrees.
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
+class Suspicion:
     """A suspicious response pattern."""
 
     name: str
@@ -321,7 +321,7 @@ def habits(
     votes: Sequence[JudgedVote],
     together: Mapping[tuple[str, str], PairOverlap],
     closest: tuple[int, int] = (0, 0),
-) -> tuple[Habit, ...]:
+) -> tuple[Suspicion, ...]:
     """The suspicious patterns in one annotator's votes. closest: from `closest_nouns`."""
     found = (*_fast(votes), *_one_kind(votes), *_run(votes), *_closest(*closest))
     return (*found, *_copies(name, together))
@@ -344,7 +344,7 @@ def closest_nouns(items: Iterable[AnsweredAnchor]) -> dict[str, tuple[int, int]]
     return counts
 
 
-def _fast(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
+def _fast(votes: Sequence[JudgedVote]) -> Iterator[Suspicion]:
     timed = [mark for mark in votes if mark.seconds is not None]
     fast = [mark for mark in timed if mark.seconds is not None and mark.seconds < FAST]
     if len(timed) < LEAST or len(fast) < FAST_SHARE * len(timed):
@@ -357,7 +357,7 @@ def _fast(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
             f"; the expert agrees with {quick[0]:,} of {quick[1]:,} of these, and with "
             f"{careful[0]:,} of {careful[1]:,} others"
         )
-    yield Habit("fast", sentence + ".")
+    yield Suspicion("fast", sentence + ".")
 
 
 def _right(votes: Sequence[JudgedVote]) -> tuple[int, int]:
@@ -365,7 +365,7 @@ def _right(votes: Sequence[JudgedVote]) -> tuple[int, int]:
     return sum(answer.equal for answer in decided), len(decided)
 
 
-def _one_kind(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
+def _one_kind(votes: Sequence[JudgedVote]) -> Iterator[Suspicion]:
     if len(votes) < LEAST:
         return
     kind, times = Counter(mark.kind for mark in votes).most_common(1)[0]
@@ -380,10 +380,10 @@ def _one_kind(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
         sentence += (
             f"; the others' majority says so on {same:,} of {len(others):,} of the same items"
         )
-    yield Habit("one-kind", sentence + ".")
+    yield Suspicion("one-kind", sentence + ".")
 
 
-def _run(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
+def _run(votes: Sequence[JudgedVote]) -> Iterator[Suspicion]:
     """A run with a chance probability of less than IMPROBABLE."""
     if len(votes) < LEAST or no_order(votes) is not None:
         return
@@ -392,7 +392,7 @@ def _run(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
     share = kinds.count(kind) / len(kinds)
     if share == 1 or log(len(kinds)) + length * log(share) > log(IMPROBABLE):
         return
-    yield Habit(
+    yield Suspicion(
         "run",
         f"{length:,} answers one after the other are {kind}, which is {share:.0%} of all "
         f"{len(kinds):,}; chance would hardly do that, equal items in a row would.",
@@ -407,22 +407,22 @@ def _longest(kinds: Sequence[Kind]) -> tuple[int, Kind]:
     return best
 
 
-def _closest(named: int, looked: int) -> Iterator[Habit]:
+def _closest(named: int, looked: int) -> Iterator[Suspicion]:
     if looked < LEAST or named < NEAREST * looked:
         return
-    yield Habit(
+    yield Suspicion(
         "closest-noun",
         f"{named:,} of {looked:,} answers REFERENCE that were looked at name the closest noun.",
     )
 
 
-def _copies(name: str, together: Mapping[tuple[str, str], PairOverlap]) -> Iterator[Habit]:
+def _copies(name: str, together: Mapping[tuple[str, str], PairOverlap]) -> Iterator[Suspicion]:
     for pair, both in together.items():
         if name not in pair or both.items < LEAST or both.unlike < LEAST_UNLIKE:
             continue
         if both.same >= SAME * both.items:
             other = pair[pair[0] == name]
-            yield Habit(
+            yield Suspicion(
                 "copies",
                 f"{both.same:,} of {both.items:,} answers are the same as {other}'s in every "
                 f"mention, {both.unlike:,} of them where somebody else says another thing.",

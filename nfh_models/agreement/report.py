@@ -34,7 +34,7 @@ from nfh_models.agreement.competence import (
     against_others,
     estimate,
 )
-from nfh_models.agreement.drift import Cut, Drift, Habit, Trend, corrected, drift, habits
+from nfh_models.agreement.drift import Cut, Drift, Suspicion, Trend, corrected, drift, habits
 from nfh_models.agreement.measure import BLOCKING, KINDS, NFH, LeftOut, Measure, left_out
 from nfh_models.agreement.pairs import (
     NounAgreement,
@@ -68,7 +68,7 @@ class AnnotatorCompetence:
     others: KindConfusion | None
     """Kinds against the majority of the others, where no adjudicator decided."""
     drift: Drift
-    habits: tuple[Habit, ...]
+    habits: tuple[Suspicion, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -736,13 +736,15 @@ def oracle(
     numbers of examples and choices differ.
     """
     restricted = [
-        None if choice is None else restrict(choice, reference=one.gold.kind is Kind.REFERENCE)
+        None
+        if choice is None
+        else restricted_choice(choice, reference=one.gold.kind is Kind.REFERENCE)
         for one, choice in zip(examples, choices, strict=True)
     ]
     return figures(judge(examples, restricted))
 
 
-def restrict(choice: Choice, *, reference: bool) -> Choice | None:
+def restricted_choice(choice: Choice, *, reference: bool) -> Choice | None:
     """The best among the tokens (reference) or among the classes; None where none has a score.
 
     Of equals the original choice wins, then the first.

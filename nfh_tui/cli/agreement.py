@@ -107,14 +107,14 @@ NO_CLASS = (Kind.NOT_NFH, Kind.BROKEN, Kind.NFH)
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class ItemQuery:
     """A query for the items of a cell. exact: whether it finds these and no others."""
 
     query: str
     exact: bool = True
 
 
-def said(kinds: Iterable[Kind], name: str | None = None) -> str:
+def said_query(kinds: Iterable[Kind], name: str | None = None) -> str:
     """Items that anybody, or the annotator `name`, answered with one of these kinds."""
     who = f"{_person(name)}/" if name is not None else ""
     return "said:" + ",".join(f"{who}{kind}" for kind in kinds)
@@ -125,77 +125,77 @@ def by(name: str) -> str:
     return f"by:{quote(name)}"
 
 
-def pattern(text: str) -> Find:
+def pattern(text: str) -> ItemQuery:
     """Items whose whole answers have this vote pattern."""
-    return Find(f"pattern:{text}")
+    return ItemQuery(f"pattern:{text}")
 
 
-def class_pattern(text: str, voters: int) -> Find:
+def class_pattern(text: str, voters: int) -> ItemQuery:
     """Items with this pattern of classes, and some others: no key tests classes alone."""
     sizes = [int(size) for size in text.split("-")]
-    inside = f"votes:{voters} -{said(NO_CLASS)}"
+    inside = f"votes:{voters} -{said_query(NO_CLASS)}"
     if sizes[-1] == 0:
-        return Find(f"{inside} -disagree:route,class", exact=False)
-    return Find(f"{inside} disagree:route,answerability,class", exact=False)
+        return ItemQuery(f"{inside} -disagree:route,class", exact=False)
+    return ItemQuery(f"{inside} disagree:route,answerability,class", exact=False)
 
 
-def votes(label: str) -> Find:
+def votes(label: str) -> ItemQuery:
     """Items with this many annotators' answers: "0", "1", "2" or "3+"."""
-    return Find("votes>=3" if label == "3+" else f"votes:{label}")
+    return ItemQuery("votes>=3" if label == "3+" else f"votes:{label}")
 
 
-def differs(left: str, right: str, kind: "Blocking | None" = None) -> Find:
+def differs(left: str, right: str, kind: "Blocking | None" = None) -> ItemQuery:
     """Items on which two annotators differ, in anything that blocks or in one kind."""
     which = f"/{kind}" if kind else ""
-    return Find(f"differs:{_person(left)}~{_person(right)}{which}")
+    return ItemQuery(f"differs:{_person(left)}~{_person(right)}{which}")
 
 
-def both_said(left: str, mine: Kind, right: str, other: Kind) -> Find:
-    return Find(f"{said([mine], left)} {said([other], right)}")
+def both_said(left: str, mine: Kind, right: str, other: Kind) -> ItemQuery:
+    return ItemQuery(f"{said_query([mine], left)} {said_query([other], right)}")
 
 
-def against_expert(name: str, mine: Kind, _: str, decided: Kind) -> Find:
+def against_expert(name: str, mine: Kind, _: str, decided: Kind) -> ItemQuery:
     """Items with this answer of an annotator and that one of an expert."""
-    return Find(f"{said([mine], name)} class:{decided} rule:expert", exact=False)
+    return ItemQuery(f"{said_query([mine], name)} class:{decided} rule:expert", exact=False)
 
 
-def decided_of(name: str) -> Find:
+def decided_of(name: str) -> ItemQuery:
     """Items that an annotator answered and an expert decided, also where both are one
     person."""
-    return Find(f"{by(name)} rule:expert", exact=False)
+    return ItemQuery(f"{by(name)} rule:expert", exact=False)
 
 
-def doubles_of(left: str, right: str) -> Find:
+def doubles_of(left: str, right: str) -> ItemQuery:
     """Items on which these experts differ from each other or from further experts."""
-    return Find(f"experts:differ {by(left)} {by(right)}", exact=False)
+    return ItemQuery(f"experts:differ {by(left)} {by(right)}", exact=False)
 
 
-def matrix_cell(majority: Kind, minority: Kind) -> Find:
+def matrix_cell(majority: Kind, minority: Kind) -> ItemQuery:
     """Items of a cell and, off the diagonal, of its mirror image: votes are not counted."""
     named = {majority, minority}
     kinds = [kind for kind in Kind if (Kind.OTHER if kind is Kind.UNKNOWN else kind) in named]
     rest = [kind for kind in Kind if kind not in kinds]
     if majority is minority:
-        return Find(f"votes:3 -{said(rest)}")
-    present = " ".join(said(_spelled(kind)) for kind in (majority, minority))
-    return Find(f"votes:3 {present} -{said(rest)}", exact=False)
+        return ItemQuery(f"votes:3 -{said_query(rest)}")
+    present = " ".join(said_query(_spelled(kind)) for kind in (majority, minority))
+    return ItemQuery(f"votes:3 {present} -{said_query(rest)}", exact=False)
 
 
-def omission(why: str) -> Find | None:
+def omission(why: str) -> ItemQuery | None:
     """Items that a measure leaves out for this reason, where a query can say it."""
     from nfh_models.agreement.pairs import OUTSIDE, TOO_FEW
 
     if why == TOO_FEW:
-        return Find("votes<2")
+        return ItemQuery("votes<2")
     if why == OUTSIDE:
-        return Find(f"votes>=2 {said(NO_CLASS)}")
+        return ItemQuery(f"votes>=2 {said_query(NO_CLASS)}")
     return None
 
 
-def shared(left: str, right: str) -> Find:
+def shared(left: str, right: str) -> ItemQuery:
     """Items that two annotators answered."""
     everything = (*KINDS, Kind.NFH)
-    return Find(f"{said(everything, left)} {said(everything, right)}")
+    return ItemQuery(f"{said_query(everything, left)} {said_query(everything, right)}")
 
 
 def _person(name: str) -> str:
@@ -267,19 +267,23 @@ def agreement_report(
                     difference=kind.value,
                     pairs=pairs,
                     items=items,
-                    **writer.find(Find(f"disagree:{kind}")),
+                    **writer.find(ItemQuery(f"disagree:{kind}")),
                 )
                 for kind, (pairs, items) in agreement.pooled.differences.items()
             ],
         ),
         kinds=[
-            filled(reports.KindReport, one, **writer.find(Find(said([one.kind]), exact=False)))
+            filled(
+                reports.KindReport,
+                one,
+                **writer.find(ItemQuery(said_query([one.kind]), exact=False)),
+            )
             for one in agreement.kinds
         ],
         not_nfh=writer.measured(
             reports.ScopeReport,
             agreement.scope,
-            **writer.find(Find("disagree:scope", exact=False)),
+            **writer.find(ItemQuery("disagree:scope", exact=False)),
         ),
         skill=filled(
             reports.SkillReport,
@@ -287,7 +291,7 @@ def agreement_report(
             eligible=found.eligible,
             sampled=found.sampled,
             tagger=found.tagger,
-            **writer.find(Find("votes>=2 said:REFERENCE", exact=False)),
+            **writer.find(ItemQuery("votes>=2 said:REFERENCE", exact=False)),
         ),
         annotators=filled(
             reports.AnnotatorTwosReport,
@@ -366,7 +370,7 @@ class _Writer:
 
     base: str
 
-    def find(self, found: Find | None) -> dict[str, Any]:
+    def find(self, found: ItemQuery | None) -> dict[str, Any]:
         if found is None:
             return {"find": None, "exact": False}
         return {"find": f"{self.base} {found.query}".strip(), "exact": found.exact}
@@ -382,7 +386,7 @@ class _Writer:
         return filled(kind, source, left_out=self.left_out(source.left_out), **given)
 
     def cells(
-        self, two: "PeopleAgreement", find: Callable[[str, Kind, str, Kind], Find]
+        self, two: "PeopleAgreement", find: Callable[[str, Kind, str, Kind], ItemQuery]
     ) -> list[reports.KindCellReport]:
         return [
             filled(
@@ -395,12 +399,12 @@ class _Writer:
 
     def people(self, answers: Mapping[str, int]) -> list[reports.PersonReport]:
         return [
-            reports.PersonReport(name, count, **self.find(Find(by(name), exact=False)))
+            reports.PersonReport(name, count, **self.find(ItemQuery(by(name), exact=False)))
             for name, count in sorted(answers.items())
         ]
 
     def patterns(
-        self, patterns: "Patterns", find: Callable[[str, int], Find]
+        self, patterns: "Patterns", find: Callable[[str, int], ItemQuery]
     ) -> reports.PatternsReport:
         return self.measured(
             reports.PatternsReport,
@@ -467,7 +471,7 @@ def _browse(options: AgreementOptions) -> str:
     return f"{command_line(['nfh-tui', 'browse', *db])} '{quoted}'"
 
 
-def _find(find: Find) -> str:
+def _find(find: ItemQuery) -> str:
     return find.query if find.exact else f"~ {find.query}"
 
 
@@ -521,7 +525,7 @@ def _patterns(page: CommandReport, agreement: "Agreement") -> None:
 
 
 def _pattern_rows(
-    page: CommandReport, name: str, patterns: "Patterns", find: Callable[[str, int], Find]
+    page: CommandReport, name: str, patterns: "Patterns", find: Callable[[str, int], ItemQuery]
 ) -> None:
     page.table(
         (name, "items:", "share", "find"),
@@ -640,7 +644,7 @@ def _sampled(found: "AgreementResult") -> str:
 def _two_rows(
     page: CommandReport,
     people: "AnnotatorPairs",
-    find: Callable[[str, str], Find],
+    find: Callable[[str, str], ItemQuery],
     *,
     named: bool = True,
 ) -> None:

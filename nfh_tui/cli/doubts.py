@@ -88,7 +88,7 @@ def doubts(
     """
     from nfh_db.query import parse
     from nfh_tui.jobs.descriptions import whole_parser, whole_setting
-    from nfh_tui.jobs.doubts import TrialError, asked_of, new_job, start_of
+    from nfh_tui.jobs.doubts import TrialError, asked_of, new_doubts_job, start_of
 
     check_recipe(task, recipe)
     chosen = recipe or BY_DEFAULT[task]
@@ -97,7 +97,7 @@ def doubts(
     check_parser(parser)
     with open_database(db, writes=True) as store:
         check_settings(store, task, chosen, settings)
-        new = new_job(
+        new = new_doubts_job(
             task,
             chosen,
             words=tuple(map(whole_setting, settings)),

@@ -351,7 +351,7 @@ def described(error: Error) -> tuple[str, str]:
     if weights:
         why += f": {', '.join(weights)}"
     told = f"{error.example.where}: label {label}, decided {said} ({why})"
-    return told, around_number(*excerpt(error))
+    return told, around_number(*error_excerpt(error))
 
 
 def seconds(page: CommandReport, trial: IdentificationTrial) -> None:
@@ -703,7 +703,7 @@ def _parts_json(key: str, parts: Iterable[PartCounts]) -> list[Json]:
 
 def error(one: Error) -> Json:
     """A wrong decision. start, end: code points of the text, end-exclusive."""
-    text, start, end = excerpt(one)
+    text, start, end = error_excerpt(one)
     return {
         "where": one.example.where,
         "text": text,
@@ -715,7 +715,7 @@ def error(one: Error) -> Json:
     }
 
 
-def excerpt(one: Error) -> tuple[str, int, int]:
+def error_excerpt(one: Error) -> tuple[str, int, int]:
     """The sentence of an error, and the code points [start, end) of its number."""
     case = one.example.case
     words, spaces = case.word_span.words, case.word_span.spaces

@@ -305,7 +305,7 @@ def error(one: WrongExample) -> Json:
     """A wrong answer. start, end: code points of the text, end-exclusive."""
     judged = one.judged
     item, choice = judged.example.item, judged.choice
-    text, start, end = excerpt(judged)
+    text, start, end = judged_excerpt(judged)
     return {
         "where": judged.example.where,
         "kind": one.mistake,
@@ -333,7 +333,7 @@ def confidence(judged: ScoredExample) -> float | None:
     return None if choice is None else score_of(choice, choice.choice)
 
 
-def excerpt(judged: ScoredExample) -> tuple[str, int, int]:
+def judged_excerpt(judged: ScoredExample) -> tuple[str, int, int]:
     """Text around an anchor, and the code points [start, end) in it that are the anchor."""
     passage, anchor = judged.example.item.passage, judged.example.item.anchor
     first, last = passage.code_points(anchor)
@@ -842,7 +842,7 @@ def answered(judged: ScoredExample) -> str:
 
 
 def around(judged: ScoredExample) -> str:
-    return visible(around_number(*excerpt(judged)), 500)
+    return visible(around_number(*judged_excerpt(judged)), 500)
 
 
 def _rate(trial: ResolutionTrial, judged: ResolvedExamples) -> str:

@@ -56,7 +56,7 @@ def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
         yield f"{name}: {visible(str(report['error']), 2_000)}"
         return
     yield from warning_lines(report)
-    yield f"{name}: {in_words(report)}"
+    yield f"{name}: {report_words(report)}"
 
 
 def warning_lines(report: Mapping[str, object]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def warning_lines(report: Mapping[str, object]) -> Iterator[str]:
         yield f"{name}: and more like these; --json lists them"
 
 
-def in_words(report: Mapping[str, object]) -> str:
+def report_words(report: Mapping[str, object]) -> str:
     """What was imported, on one line."""
     if report.get("already") is True:
         return "imported before; nothing changed"
@@ -273,7 +273,7 @@ def _import_one(
     for line in warning_lines(told):
         say(line)
     if not quiet:
-        echo(f"{source.name}: {in_words(told)}")
+        echo(f"{source.name}: {report_words(told)}")
     return told
 
 

@@ -34,9 +34,9 @@ from nfh_tui.cli.retrain import (
     count_table,
     failure_lines,
     figure_lines,
-    in_words,
     left_out_of,
     sentence_lines,
+    task_words,
 )
 from nfh_tui.display_figures import percent
 from nfh_tui.jobs.promotion import signed
@@ -513,7 +513,7 @@ def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None
         return
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
-    told = f"{active.name} is now the active model of {in_words(active.task)}{ending}"
+    told = f"{active.name} is now the active model of {task_words(active.task)}{ending}"
     echo("\n".join(sentence_lines(told)))
 
 
@@ -639,7 +639,7 @@ def full_lines(
     model: "Model", database: Path, used: "Sequence[Activation]" = ()
 ) -> Iterator[str]:
     """A model in full, for a person. used: as in `model_report`."""
-    yield f"{model.name}: {model.recipe} for {in_words(model.task)}, {model.state}"
+    yield f"{model.name}: {model.recipe} for {task_words(model.task)}, {model.state}"
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"
     yield f"  made      {visible(model.created_at[:MINUTES]).replace('T', ' ')} UTC"

@@ -177,7 +177,7 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
     lines = [schedule_line(one, held) for one in store.retraining.all() if one.task == new.task]
     if before is not None:
         lines.append(replaced(before))
-    tell_lines(lines or [f"{in_words(new.task)}: trained on demand only"])
+    tell_lines(lines or [f"{task_words(new.task)}: trained on demand only"])
 
 
 # --- wrong arguments are refused before anything is queued -----------------------------------
@@ -348,7 +348,7 @@ def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Ite
         folder = visible(str(folder_of(database, model)), 200)
         yield f"Saved in {folder}; {seconds_of(job):.1f} s in all."
     if model.state == "active":
-        yield f"It is the active model of {in_words(model.task)}."
+        yield f"It is the active model of {task_words(model.task)}."
         return
     activate = command(f"models activate {model.name}", db)
     if model.state == "candidate" and not read_summary(job.result.get("verdict")).word:
@@ -390,7 +390,7 @@ def sentence_lines(text: str, indent: str = "") -> list[str]:
     return wrapped(visible(text, 2_000), indent)
 
 
-def in_words(task: str) -> str:
+def task_words(task: str) -> str:
     """A task as a sentence names it."""
     return "both tasks" if task == "both" else task
 

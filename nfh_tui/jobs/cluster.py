@@ -21,7 +21,7 @@ import msgspec
 
 from nfh_db.system import path_beside
 from nfh_models import ModelsError
-from nfh_tui.scanning.cluster import connect_client, differences, first_line, silence
+from nfh_tui.scanning.cluster import connect_client, differences, first_line, quiet_logs
 from nfh_tui.scanning.worker import WorkerPoolError
 
 LIBRARIES = (
@@ -98,7 +98,7 @@ class Machines:
         self.warnings: tuple[str, ...] = ()
         """Sentences about versions that differ between the machines."""
         self._quiet = ExitStack()
-        self._quiet.enter_context(silence())
+        self._quiet.enter_context(quiet_logs())
         self._client: Any = None
         self._looked = float("-inf")
         self._present: frozenset[str] = frozenset()

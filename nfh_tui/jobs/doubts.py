@@ -441,7 +441,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opinions: Opinions
 
 
-def new_job(
+def new_doubts_job(
     task: str = "resolution",
     recipe: str = LINEAR,
     *,

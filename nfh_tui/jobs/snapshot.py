@@ -715,7 +715,7 @@ def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot
         tuple(dict.fromkeys((*held_out_splits(which.split), *judging)))
     )
     left_out: Counter[str] = Counter()
-    read = _read(store, which, restrict(which.query, which.split), left_out, report)
+    read = _read(store, which, in_split(which.query, which.split), left_out, report)
     if which.split is not None and not any(one.kinds for one in read):
         raise SplitError(
             f"nothing can be learnt from the split {which.split}: no number found there has "
@@ -732,7 +732,7 @@ def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot
     return _by_side(store, which, learnt, left_out, report)
 
 
-def restrict(query: Query, split: str | None) -> Query:
+def in_split(query: Query, split: str | None) -> Query:
     """A query restricted to the anchors of a split, unless that is None."""
     if split is None:
         return query
@@ -865,7 +865,7 @@ def _by_split(
 ) -> Snapshot:
     """Hold out a split; passages without a side get theirs by it, for later trainings."""
     nothing: Counter[str] = Counter()
-    judging = _read(store, which, restrict(Query(), which.dev_split), nothing, report)
+    judging = _read(store, which, in_split(Query(), which.dev_split), nothing, report)
     dev = [one for one in judging if one.labels]
     if not dev:
         raise SplitError(

@@ -61,8 +61,8 @@ from nfh_tui.jobs.snapshot import (
     TooLittleGoldError,
     alike,
     check_resolution,
+    in_split,
     remarks,
-    restrict,
     take,
 )
 from nfh_tui.services.models import models_folder, stored_path
@@ -652,7 +652,7 @@ def check_at_hand(store: "Store", new: "NewJob") -> None:
     which = order.which
     for split in filter(None, (which.split, which.dev_split)):
         _check_split(store, split)
-    kinds = store.holdout.gold_kinds(restrict(which.query, which.split))
+    kinds = store.holdout.gold_kinds(in_split(which.query, which.split))
     if new.task != OF_IDENTIFICATION:
         _check_heads(kinds)
     if new.task != RESOLUTION:

@@ -121,7 +121,7 @@ def differences(client: _Client) -> list[str]:
 
 
 @contextmanager
-def silence() -> Iterator[None]:
+def quiet_logs() -> Iterator[None]:
     """Suppress all logging and warnings inside the block.
 
     Dask logs a traceback for each lost machine; errors are reported as sentences instead.
@@ -153,7 +153,7 @@ class Cluster:
         self._sent = 0
         self._handshake: ScanHandshake | None = None
         self._quiet = ExitStack()
-        self._quiet.enter_context(silence())
+        self._quiet.enter_context(quiet_logs())
         self._client: Any = None
         try:
             self._client = connect_client(address)

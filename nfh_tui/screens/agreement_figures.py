@@ -58,7 +58,7 @@ def person(name: str) -> str:
     return quote_name(name, (ME_WORD, NOBODY))
 
 
-def restrict(base: str, query: str) -> str:
+def narrowed(base: str, query: str) -> str:
     """Return a query limited to the query of the screen."""
     return f"{base} {query}".strip()
 
@@ -126,7 +126,7 @@ def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
     for kind, n in counts.kinds.items():
         note = "does not block" if kind in NOTES else "blocks"
         stop = Target(
-            f"kind {kind}", restrict(base, f"disagree:{kind}"), f"{kind}, {note}: {items(n)}"
+            f"kind {kind}", narrowed(base, f"disagree:{kind}"), f"{kind}, {note}: {items(n)}"
         )
         roles = ("faint",) if kind in NOTES else ()
         lines.append(_bar_row(stop, kind, n, most, width, roles))
@@ -150,7 +150,7 @@ def _patterns(counts: Confusions, base: str, width: int) -> list[Line]:
         return lines + sentence("No item has an answer.", width)
     for pattern, n in sorted(counts.patterns.items(), key=lambda one: (-one[1], one[0])):
         told = f"{pattern}: {items(n)}, {percent(n / total)} %"
-        stop = Target(f"pattern {pattern}", restrict(base, f"pattern:{pattern}"), told)
+        stop = Target(f"pattern {pattern}", narrowed(base, f"pattern:{pattern}"), told)
         lines.append(_bar_row(stop, pattern, n, total, width))
     return lines
 
@@ -164,7 +164,7 @@ def _classes(
     known = {} if report is None else {one.kind: one.agreement for one in report.kinds}
     answers = {kind: sum(p.kinds.get(kind, 0) for p in counts.people) for kind in KINDS}
     for kind in (kind for kind in KINDS if answers[kind]):
-        stop = Target(f"class {kind}", restrict(base, f"said:{kind}"), f"somebody says {kind}")
+        stop = Target(f"class {kind}", narrowed(base, f"said:{kind}"), f"somebody says {kind}")
         cells = [*figure_row(stop, left(kind, 11), right(f"{answers[kind]:,}", 8))]
         measure = known.get(kind)
         if measure is not None:
@@ -188,7 +188,7 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
         told = f"{one.name}: wrong {items(wrong)} of {one.decided:,} that gold decides"
         if not one.decided:
             told = f"{one.name}: gold decides nothing that {one.name} answered"
-        query = restrict(base, f"wrong:{person(one.name)}") if wrong else None
+        query = narrowed(base, f"wrong:{person(one.name)}") if wrong else None
         seconds = "–" if one.seconds is None else f"{one.seconds:.1f}"
         values = (f"{one.answers:,}", seconds, percent(share(one.right, one.decided)))
         stop = Target(f"person {one.name}", query, told)
@@ -251,11 +251,11 @@ def _find(pair: AnnotatorPair, cell: tuple[str, ...], base: str) -> str:
     one, other = cell
     if pair != POOLED:
         mine, others = (f"said:{person(name)}/" for name in pair)
-        return restrict(base, f"{mine}{one} {others}{other}")
+        return narrowed(base, f"{mine}{one} {others}{other}")
     if one == other:
         rest = ",".join(kind for kind in KINDS if kind != one)
-        return restrict(base, f"votes>=2 said:{one} -said:{rest}")
-    return restrict(base, f"said:{one} said:{other}")
+        return narrowed(base, f"votes>=2 said:{one} -said:{rest}")
+    return narrowed(base, f"said:{one} said:{other}")
 
 
 def _two_at_a_time(
@@ -316,7 +316,7 @@ def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int)
     most = max(found.values())
     for kind in (kind for kind in counts.kinds if kind in found):
         n = found[kind]
-        query = restrict(base, f"differs:{both}/{kind}")
+        query = narrowed(base, f"differs:{both}/{kind}")
         stop = Target(f"differs {kind}", query, f"{kind}: {items(n)}")
         lines.append(_bar_row(stop, kind, n, most, width))
     return lines

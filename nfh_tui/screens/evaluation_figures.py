@@ -21,7 +21,7 @@ from nfh_db.comparisons import (
 from nfh_db.query import quote, quote_name
 from nfh_models.statistics import share
 from nfh_tui.display_figures import percent
-from nfh_tui.screens.agreement_figures import person, restrict
+from nfh_tui.screens.agreement_figures import narrowed, person
 from nfh_tui.services.reports import ModelSummary
 from nfh_tui.widgets.figure_lines import (
     BLANK,
@@ -188,12 +188,12 @@ def _wrong_of(label: str, sides: Sides, base: str) -> tuple[str | None, bool]:
         return None, True
     gold = f"class:{_gold_values(label, sides)}"
     if sides.left.what == "person":
-        return restrict(base, f"{gold} wrong:{person(sides.left.name)}"), True
+        return narrowed(base, f"{gold} wrong:{person(sides.left.name)}"), True
     if sides.by_active:
-        return restrict(base, f"{gold} model!=gold"), True
+        return narrowed(base, f"{gold} model!=gold"), True
     model = quote_name(sides.left.name, ())
     query = f"{gold} -predicted:{model}/{label},{model}/none"
-    return restrict(base, query), label != REF
+    return narrowed(base, query), label != REF
 
 
 def _gold_values(label: str, sides: Sides) -> str:
@@ -222,10 +222,10 @@ def _by_word(found: ComparisonCounts, sides: Sides, base: str, width: int) -> li
 def _wrong_word(word: str, sides: Sides, base: str) -> tuple[str, bool]:
     anchor = f"anchor:{quote(word)}"
     if sides.left.what == "person":
-        return restrict(base, f"{anchor} wrong:{person(sides.left.name)}"), True
+        return narrowed(base, f"{anchor} wrong:{person(sides.left.name)}"), True
     if sides.by_active and sides.right.what == "gold":
-        return restrict(base, f"{anchor} model!=gold"), True
-    return restrict(base, anchor), False
+        return narrowed(base, f"{anchor} model!=gold"), True
+    return narrowed(base, anchor), False
 
 
 # --- the matrix -----------------------------------------------------------------------------
@@ -261,18 +261,18 @@ def _cell_query(
         query = f"said:{name}/{kind} class:{row_label}"
         if both:
             query += f" {'right' if said == REF else 'wrong'}:{name}"
-        return restrict(base, query), True
+        return narrowed(base, query), True
     if both and not (sides.by_active and sides.right.what == "gold"):
         return ids_query(found.ids[cell], found.counts[cell], base)
     model = quote_name(sides.left.name, ())
     kind = REF if said == REF_WRONG else said
     if sides.right.what == "model":
         other = quote_name(sides.right.name, ())
-        return restrict(base, f"predicted:{model}/{kind} predicted:{other}/{row_label}"), True
+        return narrowed(base, f"predicted:{model}/{kind} predicted:{other}/{row_label}"), True
     query = f"predicted:{model}/{kind} class:{_gold_values(row_label, sides)}"
     if both:
         query += f" model{'=' if said == REF else '!='}gold"
-    return restrict(base, query), True
+    return narrowed(base, query), True
 
 
 def ids_query(ids: Sequence[int], count: int, base: str) -> tuple[str | None, bool]:
@@ -289,7 +289,7 @@ def ids_query(ids: Sequence[int], count: int, base: str) -> tuple[str | None, bo
         if len(longer) > room:
             break
         named, taken = longer, taken + 1
-    return restrict(base, named), taken == count
+    return narrowed(base, named), taken == count
 
 
 # --- against an earlier export --------------------------------------------------------------

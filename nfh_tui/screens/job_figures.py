@@ -33,7 +33,7 @@ from nfh_tui.jobs.descriptions import (
     state_words,
     text,
 )
-from nfh_tui.screens.agreement_figures import restrict
+from nfh_tui.screens.agreement_figures import narrowed
 from nfh_tui.services.reports import FigureDifferenceReport, ModelComparisonReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,
@@ -634,7 +634,7 @@ def beside_query(one: str, other: str, side: str, base: str) -> str:
         "other": ("miss", "hit"),
         "neither": ("miss", "miss"),
     }[side]
-    return restrict(base, f"{own}:{quote_name(one, ())} {others}:{quote_name(other, ())}")
+    return narrowed(base, f"{own}:{quote_name(one, ())} {others}:{quote_name(other, ())}")
 
 
 def beside_lines(name: str, beside: ModelComparisonRow, top: str, width: int) -> list[Line]:

@@ -158,7 +158,7 @@ class Guest:
         return f"{self.mode}, admin" if self.admin else self.mode
 
 
-class Guests:
+class Invitations:
     """The invitations of one run of the server. No secret is written to disk.
 
     Each guest has two secrets. The token is part of the link sent to them; only its hash is
@@ -290,7 +290,7 @@ Group = str | Guest
 PROXY = "a proxy"
 
 
-class Connections:
+class GuestConnections:
     """The open connections, grouped by guest or address; oldest first in each group.
 
     behind_proxy: whether a proxy on this machine forwards requests; connections from this
@@ -608,7 +608,7 @@ async def put_headers(request: web.Request, response: web.StreamResponse) -> Non
 
 
 def access_control(
-    address: Address, guests: Guests, connections: Connections
+    address: Address, guests: Invitations, connections: GuestConnections
 ) -> Callable[..., Awaitable[web.StreamResponse]]:
     """Make the middleware that checks every request.
 

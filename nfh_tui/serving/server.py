@@ -47,9 +47,9 @@ from nfh_tui.serving.access import (
     UNREADABLE,
     Address,
     CloseCode,
-    Connections,
     Guest,
-    Guests,
+    GuestConnections,
+    Invitations,
     RateLimit,
     access_control,
     limits_of,
@@ -82,7 +82,7 @@ class Runner(web.AppRunner):
     """Runs the application; reports each connection to `connections`."""
 
     def __init__(
-        self, app: web.Application, connections: Connections, *, shutdown_timeout: float
+        self, app: web.Application, connections: GuestConnections, *, shutdown_timeout: float
     ) -> None:
         super().__init__(app, access_log=None, shutdown_timeout=shutdown_timeout)
         self._connections = connections
@@ -102,7 +102,7 @@ class Runner(web.AppRunner):
 
 
 class _Server(web.Server):
-    held: Connections
+    held: GuestConnections
 
     def __call__(self) -> web.RequestHandler:
         made = _Connection(self, loop=self._loop, **self._kwargs)
@@ -114,7 +114,7 @@ class _Connection(web.RequestHandler):
     """A counted connection, whose errors are answered with a short page."""
 
     __slots__ = ("held",)
-    held: Connections
+    held: GuestConnections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start counting the connection."""
@@ -215,7 +215,7 @@ LOOK = 10.0
 """Seconds between two checks for due trainings."""
 
 
-class Retraining:
+class TrainingRounds:
     """Queues due trainings and starts a job runner."""
 
     def __init__(self, database: Path) -> None:
@@ -285,7 +285,9 @@ class ServedQueue:
 class GuestServer(Server):
     """Serves the workbench on one database to guests, each under their own name."""
 
-    def __init__(self, plan: ServedQueue, guests: Guests, predictions: SharedPredictor) -> None:
+    def __init__(
+        self, plan: ServedQueue, guests: Invitations, predictions: SharedPredictor
+    ) -> None:
         super().__init__("", plan.address.host, plan.address.port, "nfh-tui", plan.address.url)
         self.plan = plan
         self.guests = guests
@@ -293,7 +295,7 @@ class GuestServer(Server):
         self.visits: dict[Visit, web.WebSocketResponse] = {}
         limits = limits_of(open_files(), plan.at_most, len(guests.guests))
         behind_proxy = plan.address.public_url is not None
-        self.connections = Connections(limits, behind_proxy=behind_proxy)
+        self.connections = GuestConnections(limits, behind_proxy=behind_proxy)
 
     # --- the application ----------------------------------------------------------------
 
@@ -531,7 +533,7 @@ class Service:
     """A server that listens but does not answer before `run`."""
 
     plan: ServedQueue
-    guests: Guests
+    guests: Invitations
     links: tuple[GuestLink, ...]
     """One for each guest."""
     listening: socket.socket
@@ -545,7 +547,9 @@ class Service:
         asyncio.get_running_loop().set_exception_handler(note_loop_error)
         stop = asyncio.Event()
         server = GuestServer(self.plan, self.guests, SharedPredictor(self.plan.database))
-        rounds = asyncio.create_task(Retraining(self.plan.database).run(), name="retraining")
+        rounds = asyncio.create_task(
+            TrainingRounds(self.plan.database).run(), name="retraining"
+        )
         try:
             with _stop_on_signal(stop):
                 await server.run(self.listening, stop)
@@ -567,7 +571,7 @@ def opened(call: ServeOptions) -> Iterator[Service]:
         store.guidelines.add_first(first_text())
     with listen(call.host, call.port) as listening:
         address = Address(call.host, listening.getsockname()[1], call.public_url)
-        guests = Guests(call.guests)
+        guests = Invitations(call.guests)
         links = tuple(
             GuestLink(guest, f"{address.url}/enter?token={guests.invite(guest)}")
             for guest in call.guests

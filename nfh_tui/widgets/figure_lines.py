@@ -274,7 +274,7 @@ SHORT = {kind.value: words for kind, words in SHORT_KINDS.items()}
 SHORT |= {"UNKNOWN": "Unk", "NOT_NFH": "not", "BROKEN": "dam", "REF-WRONG": "R≠"}
 """Labels in at most four cells; the note of a cell has the long form."""
 
-Find = Callable[[str, str], tuple[str | None, bool]]
+CellQuery = Callable[[str, str], tuple[str | None, bool]]
 """From row and column: the query of the cell, and whether it is exact."""
 
 
@@ -324,7 +324,7 @@ def matrix_of(
 
 
 def matrix_lines(
-    matrix: FigureMatrix, width: int, find: Find, *, sums: bool = True
+    matrix: FigureMatrix, width: int, find: CellQuery, *, sums: bool = True
 ) -> list[Line]:
     """The matrix with labels; each cell with a count is a target.
 

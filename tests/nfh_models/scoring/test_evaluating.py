@@ -19,7 +19,7 @@ from nfh_models.resolution.scoring import (
     mistake,
     mistakes,
     oracle,
-    restrict,
+    restricted_choice,
 )
 
 from .handmade import answer, choice, example
@@ -35,24 +35,24 @@ SCORES = [0.1, 0.3, 0.0, 0.0, 0.0, 0.0, 0.2, 0.4, None]
 
 def test_candidates_of_the_right_kind_only() -> None:
     said = choice(1, SCORES)
-    word = restrict(said, reference=True)
+    word = restricted_choice(said, reference=True)
     assert word is not None
     assert (word.choice, word.second, word.margin) == ("1", "0", 0.2)
     assert word.scores == (None,) * 6 + (0.2, 0.4, None)
-    kind = restrict(said, reference=False)
+    kind = restricted_choice(said, reference=False)
     assert kind is not None
     assert (kind.choice, kind.second, kind.scores[6:]) == ("AGE", "YEAR", (None,) * 3)
     assert kind.margin == pytest.approx(0.2)
 
 
 def test_a_single_candidate_has_no_second() -> None:
-    found = restrict(choice("AGE", [*SCORES[:6], None, 0.4, None]), reference=True)
+    found = restricted_choice(choice("AGE", [*SCORES[:6], None, 0.4, None]), reference=True)
     assert found is not None
     assert (found.choice, found.second, found.margin) == ("1", None, None)
 
 
 def test_of_equal_scores_the_choice_wins() -> None:
-    found = restrict(choice(1, [*SCORES[:6], 0.4, 0.4, None]), reference=True)
+    found = restricted_choice(choice(1, [*SCORES[:6], 0.4, 0.4, None]), reference=True)
     assert found is not None
     assert (found.choice, found.second) == ("1", "0")
 
@@ -72,8 +72,11 @@ def test_an_oracle_mends_only_the_kind() -> None:
 
 
 def test_an_oracle_has_nothing_to_say_without_candidates() -> None:
-    assert restrict(choice("OTHER", [None] * 5 + [1.0] + [None] * 3), reference=True) is None
-    assert restrict(choice("OTHER"), reference=True) is None
+    assert (
+        restricted_choice(choice("OTHER", [None] * 5 + [1.0] + [None] * 3), reference=True)
+        is None
+    )
+    assert restricted_choice(choice("OTHER"), reference=True) is None
 
 
 # --- mistakes -------------------------------------------------------------------------------

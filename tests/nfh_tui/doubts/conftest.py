@@ -39,7 +39,7 @@ def checked(store: Store, words: tuple[str, ...]) -> Callable[..., Job]:
     """Runs a check to its end; its job."""
 
     def run(**more: object) -> Job:
-        new = doubts.new_job(recipe="encoder", words=words, folds=3, **more)  # type: ignore[arg-type]
+        new = doubts.new_doubts_job(recipe="encoder", words=words, folds=3, **more)  # type: ignore[arg-type]
         number = store.jobs.add(new)
         runner.work(store, quiet)
         job = store.jobs.read(number)

@@ -138,7 +138,7 @@ def test_a_doubt_goes_when_its_gold_is_written(store: Store, checked: Checked) -
 def test_stopped_in_a_part_it_goes_on_with_that_part(
     store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:
-    number = store.jobs.add(doubts.new_job(recipe="encoder", words=words, folds=3))
+    number = store.jobs.add(doubts.new_doubts_job(recipe="encoder", words=words, folds=3))
 
     def stopping(phase: str, done: int, total: int) -> None:
         if phase.startswith("part 2"):
@@ -182,7 +182,7 @@ def test_a_damaged_part_is_asked_about_again(
 def test_killed_for_good_it_is_taken_up_by_the_next_runner(
     store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:
-    number = store.jobs.add(doubts.new_job(recipe="encoder", words=words, folds=3))
+    number = store.jobs.add(doubts.new_doubts_job(recipe="encoder", words=words, folds=3))
     first = jobs_folder(store.path) / str(number) / "part-1.json"
     command = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(store.path)]
     killed = subprocess.Popen(command, env=_environment())
@@ -248,7 +248,7 @@ def test_what_cannot_be_is_a_sentence(
     # No parser is loaded for what fails before, or behind, it.
     monkeypatch.setattr(doubts, "loaded_parser", lambda *_: None)
     monkeypatch.setattr(doubts, "_parsed", lambda some, *_: list(some))
-    number = store.jobs.add(doubts.new_job(**more))
+    number = store.jobs.add(doubts.new_doubts_job(**more))
     runner.work(store, quiet)
     job = store.jobs.read(number)
     assert job is not None
@@ -259,7 +259,7 @@ def test_what_cannot_be_is_a_sentence(
 def test_a_network_needs_a_part_to_judge_its_training_by(
     store: Store, words: tuple[str, ...]
 ) -> None:
-    number = store.jobs.add(doubts.new_job(recipe="encoder", words=words, folds=2))
+    number = store.jobs.add(doubts.new_doubts_job(recipe="encoder", words=words, folds=2))
     runner.work(store, quiet)
     job = store.jobs.read(number)
     assert job is not None
@@ -294,7 +294,7 @@ def test_identification_is_asked_about_as_well(
     monkeypatch.setattr(doubts, "Extractor", Words)
     for id_ in range(2, GOLD + 1, 2):
         decide(store, id_, Kind.NOT_NFH)
-    number = store.jobs.add(doubts.new_job("identification", "svm"))
+    number = store.jobs.add(doubts.new_doubts_job("identification", "svm"))
     runner.work(store, quiet)
     job = store.jobs.read(number)
     assert job is not None

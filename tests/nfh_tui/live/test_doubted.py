@@ -6,7 +6,7 @@ from nfh_db.answers import Doubt
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.jobs.doubts import new_job
+from nfh_tui.jobs.doubts import new_doubts_job
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def store(database):
 def doubted(store, ids, decide) -> list[int]:
     """Two decided anchors, the first of them doubted."""
     decide(*ids[:2])
-    job = store.jobs.add(new_job("resolution", "linear"))
+    job = store.jobs.add(new_doubts_job("resolution", "linear"))
     found = [Doubt(ids[0], "AGE", 0.07, 0.5), Doubt(ids[1], "AGE", 0.9, 0.5)]
     store.answers.save_doubts(job, found, lambda *_: True)
     return ids[:2]

@@ -27,7 +27,7 @@ def test_what_commands_ask_for_is_of_the_form(store: Store) -> None:
         training.new_job("both", "encoder", words=("epochs=1",), split="dev"),
         tasks.evaluation_asked("resolution", ("small",), more={"errors": 3, "oracle": True}),
         tasks.prediction_asked("state:open", model="small"),
-        doubts.new_job(),
+        doubts.new_doubts_job(),
         tasks.import_asked([store.path]),
     ):
         check_arguments(queued(store, new))

@@ -13,7 +13,7 @@ from distributed import LocalCluster
 
 from nfh_models import ModelsError
 from nfh_tui.scanning import cluster
-from nfh_tui.scanning.cluster import Cluster, differences, silence
+from nfh_tui.scanning.cluster import Cluster, differences, quiet_logs
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
 from nfh_tui.scanning.worker import BlockProcessor, BlockTask, WorkerPoolError, loaded_processor
 
@@ -93,7 +93,7 @@ def test_what_dask_logs_is_not_seen(caplog: pytest.LogCaptureFixture) -> None:
     import logging
 
     logger = logging.getLogger("distributed.client")
-    with silence():
+    with quiet_logs():
         logger.error("a traceback")
     logger.error("seen")
     assert [record.message for record in caplog.records] == ["seen"]

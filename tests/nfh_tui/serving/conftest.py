@@ -10,7 +10,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from nfh_tui.serving import server as serving
-from nfh_tui.serving.access import Address, Guest, Guests
+from nfh_tui.serving.access import Address, Guest, Invitations
 from nfh_tui.serving.server import GuestServer, ServedQueue
 
 ANN = Guest("ann1", "annotate")
@@ -75,7 +75,7 @@ def house(
         monkeypatch.setattr(
             serving, "command", lambda *_: [sys.executable, str(CHILD), behave, str(tmp_path)]
         )
-        guests = Guests([ANN, EVA, REA])
+        guests = Invitations([ANN, EVA, REA])
         tokens = {guest: guests.invite(guest) for guest in guests.guests}
         plan = ServedQueue(
             tmp_path / "some.db", Address("127.0.0.1", 8000, public_url), None, at_most

@@ -14,8 +14,8 @@ from nfh_tui.serving.access import (
     FILES_OF_VISIT,
     SPARE_FILES,
     Address,
-    Connections,
-    Guests,
+    GuestConnections,
+    Invitations,
     Limits,
     limits_of,
     logging_to_stderr,
@@ -39,7 +39,7 @@ class One:
         self.dropped = True
 
 
-def came(held: Connections, address: str, count: int = 1) -> list[One]:
+def came(held: GuestConnections, address: str, count: int = 1) -> list[One]:
     """So many connections from an address, in turn."""
     made = [One() for _ in range(count)]
     for one in made:
@@ -48,14 +48,14 @@ def came(held: Connections, address: str, count: int = 1) -> list[One]:
 
 
 def test_of_one_address_the_oldest_idle_connection_makes_room() -> None:
-    held = Connections(LIMITS)
+    held = GuestConnections(LIMITS)
     first, *others = came(held, "10.0.0.1", 4)
     assert first.dropped
     assert not any(one.dropped for one in others)
 
 
 def test_in_all_the_address_with_most_connections_gives_one_up() -> None:
-    held = Connections(LIMITS)
+    held = GuestConnections(LIMITS)
     greedy = came(held, "10.0.0.1", 3)
     modest = [one for n in range(2, 5) for one in came(held, f"10.0.0.{n}")]
     assert [one.dropped for one in greedy] == [True, False, False]
@@ -63,7 +63,7 @@ def test_in_all_the_address_with_most_connections_gives_one_up() -> None:
 
 
 def test_who_was_seen_to_be_invited_is_not_ended_for_strangers() -> None:
-    held = Connections(LIMITS)
+    held = GuestConnections(LIMITS)
     (mine,) = came(held, "10.0.0.1")
     held.identified(mine, ANN, "10.0.0.1")
     came(held, "10.0.0.1", 50)
@@ -71,7 +71,7 @@ def test_who_was_seen_to_be_invited_is_not_ended_for_strangers() -> None:
 
 
 def test_a_guest_has_only_so_many_connections() -> None:
-    held = Connections(LIMITS)
+    held = GuestConnections(LIMITS)
     mine = came(held, "10.0.0.1", 3)
     for one in mine:
         held.identified(one, ANN, "10.0.0.1")
@@ -79,7 +79,7 @@ def test_a_guest_has_only_so_many_connections() -> None:
 
 
 def test_a_connection_of_a_proxy_that_carries_a_stranger_again_counts_as_theirs() -> None:
-    held = Connections(LIMITS, behind_proxy=True)
+    held = GuestConnections(LIMITS, behind_proxy=True)
     (one,) = came(held, "127.0.0.1")
     held.identified(one, ANN, "127.0.0.1")
     held.identified(one, None, "127.0.0.1")
@@ -88,20 +88,20 @@ def test_a_connection_of_a_proxy_that_carries_a_stranger_again_counts_as_theirs(
 
 
 def test_a_proxy_is_no_single_address() -> None:
-    direct, proxied = Connections(LIMITS), Connections(LIMITS, behind_proxy=True)
+    direct, proxied = GuestConnections(LIMITS), GuestConnections(LIMITS, behind_proxy=True)
     assert sum(one.dropped for one in came(direct, "127.0.0.1", 5)) == 2
     assert sum(one.dropped for one in came(proxied, "127.0.0.1", 5)) == 0
     assert sum(one.dropped for one in came(proxied, "10.0.0.1", 4)) > 0
 
 
 def test_an_ipv6_household_is_one_address() -> None:
-    held = Connections(LIMITS)
+    held = GuestConnections(LIMITS)
     made = [one for n in range(1, 5) for one in came(held, f"2001:db8::{n}")]
     assert made[0].dropped
 
 
 def test_what_has_ended_does_not_count() -> None:
-    held = Connections(LIMITS)
+    held = GuestConnections(LIMITS)
     for _ in range(20):
         (one,) = came(held, "10.0.0.1")
         held.remove(one)
@@ -133,7 +133,7 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ob
     async def opened() -> AsyncIterator[int]:
         with listen("127.0.0.1", 0) as listening:
             port = listening.getsockname()[1]
-            guests = Guests([ANN])
+            guests = Invitations([ANN])
             guests.invite(ANN)
             plan = ServedQueue(tmp_path / "some.db", Address("127.0.0.1", port))
             server = GuestServer(plan, guests, NoPredictions())  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_tui.serving import access
-from nfh_tui.serving.access import Address, CloseCode, Guest, Guests, RateLimit, public_url
+from nfh_tui.serving.access import Address, CloseCode, Guest, Invitations, RateLimit, public_url
 from nfh_tui.serving.visit import (
     Focus,
     Ping,
@@ -18,7 +18,7 @@ ANN, BOB = Guest("ann", "annotate"), Guest("bob", "annotate")
 
 
 def test_each_guest_is_known_by_their_own_token_and_cookie() -> None:
-    guests = Guests([ANN, BOB])
+    guests = Invitations([ANN, BOB])
     tokens = {guest: guests.invite(guest) for guest in (ANN, BOB)}
     assert tokens[ANN] != tokens[BOB]
     assert len(tokens[ANN]) >= 43
@@ -32,21 +32,21 @@ def test_each_guest_is_known_by_their_own_token_and_cookie() -> None:
 
 
 def test_a_new_link_ends_the_old_one() -> None:
-    guests = Guests([ANN])
+    guests = Invitations([ANN])
     old, new = guests.invite(ANN), guests.invite(ANN)
     assert guests.by_token(old) is None
     assert guests.by_token(new) == ANN
 
 
 def test_another_server_knows_nobody_of_this_one() -> None:
-    one, other = Guests([ANN]), Guests([ANN])
+    one, other = Invitations([ANN]), Invitations([ANN])
     token, _ = one.invite(ANN), other.invite(ANN)
     assert other.by_token(token) is None
     assert other.by_cookie(one.cookie(ANN)) is None
 
 
 def test_tokens_are_kept_as_hashes_only() -> None:
-    guests = Guests([ANN])
+    guests = Invitations([ANN])
     token = guests.invite(ANN)
     assert token not in repr(vars(guests))
     assert token.encode() not in guests._hashes.values()

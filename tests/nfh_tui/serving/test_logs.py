@@ -12,7 +12,7 @@ import pytest
 from nfh_tui.serving import access
 from nfh_tui.serving.access import (
     Address,
-    Guests,
+    Invitations,
     LogRateLimit,
     RedactingFormatter,
     logging_to_stderr,
@@ -105,7 +105,7 @@ def test_strangers_cannot_fill_the_log() -> None:
 async def test_bad_requests_are_answered_without_what_they_said(
     tmp_path, told: io.StringIO
 ) -> None:
-    guests = Guests([ANN])
+    guests = Invitations([ANN])
     token = guests.invite(ANN)
     requests = [
         f"GET /enter?tok\xc3en={token} HTTP/1.1\r\nHost: x\r\n\r\n",

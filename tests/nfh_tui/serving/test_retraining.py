@@ -11,7 +11,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.jobs.training import new_job, set_every
 from nfh_tui.serving import server
-from nfh_tui.serving.server import Retraining
+from nfh_tui.serving.server import TrainingRounds
 
 from .real import make_database
 
@@ -37,7 +37,7 @@ def decide(path: Path) -> None:
 
 
 def test_what_is_due_is_queued_once(database: Path) -> None:
-    rounds = Retraining(database)
+    rounds = TrainingRounds(database)
     assert rounds.look() == ()
     decide(database)
     queued = rounds.look()
@@ -56,7 +56,7 @@ def test_what_has_too_little_to_learn_from_waits_for_somebody_to_write(
 
     monkeypatch.setattr("nfh_tui.jobs.training.too_few", too_few)
     decide(database)
-    rounds = Retraining(database)
+    rounds = TrainingRounds(database)
     assert (rounds.look(), rounds.look(), len(looked)) == ((), (), 1)
     decide(database)
     assert (rounds.look(), len(looked)) == ((), 2)
@@ -66,7 +66,7 @@ async def test_what_cannot_be_looked_at_is_a_line_and_no_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "LOOK", 0.01)
-    task = asyncio.create_task(Retraining(tmp_path / "none.db").run())
+    task = asyncio.create_task(TrainingRounds(tmp_path / "none.db").run())
     async with asyncio.timeout(10):
         while len(caplog.records) < 2:  # noqa: ASYNC110  # written by another thread
             await asyncio.sleep(0.01)
