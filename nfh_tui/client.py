@@ -283,8 +283,7 @@ def _end_of_log(store: Store, job_id: int, known: LogMark | None) -> Log | None:
     """Read only the log in the job's own folder, whatever path its row has."""
     from nfh_tui.jobs.descriptions import log_of
 
-    job = store.jobs.read(job_id)
-    if job is None:
+    if (job := store.jobs.read(job_id)) is None:
         return None, ()
     try:
         path = log_of(store.path, job)

@@ -113,8 +113,7 @@ def apply(wanted: Mapping[str, object], files: Mapping[str, Path] | None = None)
     troubles: list[str] = []
     own: dict[str, tuple[str, ...]] = {}
     for action_id, typed in wanted.items():
-        trouble = _trouble(action_id, typed)
-        if trouble is None:
+        if (trouble := _trouble(action_id, typed)) is None:
             own[action_id] = tuple(key.strip() for key in str(typed).split(",") if key.strip())
         else:
             troubles.append(_placed(action_id, trouble, files))
@@ -410,8 +409,7 @@ def database(given: Path | None) -> Path:
     """The database to work on: the one named, else nfh.db here, else the one in the data
     folder, which need not exist.
     """
-    named = named_database(given)
-    if named is not None:
+    if (named := named_database(given)) is not None:
         return named
     here = Path(DATABASE_NAME)
     return here if here.exists() else data_folder() / DATABASE_NAME

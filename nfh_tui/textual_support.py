@@ -438,8 +438,7 @@ class Painter:
 
     def look(self, roles: Roles) -> Style:
         """Return the style of roles; later ones override earlier ones."""
-        known = self._looks.get(roles)
-        if known is None:
+        if (known := self._looks.get(roles)) is None:
             parts = self._parts or self._prepared()
             known = Style.combine((self._widget.rich_style, *(parts[r] for r in roles)))
             self._looks[roles] = known

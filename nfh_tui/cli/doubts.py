@@ -132,8 +132,7 @@ def checked_lines(result: Mapping[str, object], db: Path | None) -> Iterator[str
     anchors = counted(count(result.get("anchors")), "number")
     doubted = count(result.get("doubted"))
     yield f"{anchors} with gold, each answered by a model that had not seen it"
-    right = fraction(result.get("accuracy"))
-    if right is not None:
+    if (right := fraction(result.get("accuracy"))) is not None:
         yield f"  {percent(right)} % of the answers agree with the gold"
     yield f"  {doubted:,} doubted: to the model the gold has less than one chance in ten"
     found = count(result.get("anchors"))

@@ -321,8 +321,7 @@ def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
         told = counted(count(one.get("n")), "example")
         yield f"{visible(str(one.get('model')), 60)}, {job.task}, on {told}:"
         for name in FIGURES.get(job.task, ()):
-            value = fraction(one.get(name))
-            if value is not None:
+            if (value := fraction(one.get(name))) is not None:
                 yield f"  {name:19} {100 * value:>6.1f}"
     page = job.arguments.get("report")
     if isinstance(page, str):

@@ -475,8 +475,7 @@ def tables(
 
 
 def _value(one: ResolutionEvaluation, name: str) -> str:
-    measure = one.ci95.get(name)
-    if measure is not None:
+    if (measure := one.ci95.get(name)) is not None:
         return percent(measure.value)
     return percent(getattr(one.figures, name))
 
@@ -586,8 +585,7 @@ def _oracle(pairs: Both) -> ReportTable:
 
 def _told_so(system: ResolutionSystem, one: ResolutionEvaluation) -> str:
     """A note whether a model was trained for candidates of one kind."""
-    only = one_kind(one)
-    if only is None:
+    if (only := one_kind(one)) is None:
         return f"{system.name}: limited in this test only; it chooses among words and classes"
     trained = system.resolver.recipe in TRAINED
     how = "was trained to choose" if trained else "chooses"

@@ -228,11 +228,9 @@ def discuss(
 
 def _one(store: "Store", version: int | None) -> "Guideline":
     """A version, or the one that holds. Raises Failure where there is none."""
-    found = store.guidelines.read(version)
-    if found is not None:
+    if (found := store.guidelines.read(version)) is not None:
         return found
-    last = store.guidelines.read()
-    if last is None:
+    if (last := store.guidelines.read()) is None:
         raise Failure(
             f"{store.path} has no guidelines yet: the workbench gives it the first text when "
             "it is opened, and `nfh-tui guidelines set FILE` one of your own"

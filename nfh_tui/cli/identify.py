@@ -194,8 +194,7 @@ def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "Identifi
         say(f"nfh-tui: {chosen.fallback_reason}")
     identifier = chosen.model
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
-    warning = other_parser(identifier, chosen.name, parser)
-    if warning is not None:
+    if (warning := other_parser(identifier, chosen.name, parser)) is not None:
         say(f"nfh-tui: {warning}")
     return IdentificationTools(chosen, parser, _from_anywhere(spec))
 

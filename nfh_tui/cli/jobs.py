@@ -127,8 +127,7 @@ def wait_and_report(
 
 def read(store: "Store", job_id: int, db: Path | None) -> "Job":
     """A job by its number. db: the value of --db. Raises Failure if there is none."""
-    found = store.jobs.read(job_id)
-    if found is None:
+    if (found := store.jobs.read(job_id)) is None:
         raise Failure(f"there is no job {job_id}; {command('jobs', db)} lists them")
     return found
 

@@ -92,8 +92,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command, imported; None for a name that is none."""
-        lazy = COMMANDS.get(cmd_name)
-        if lazy is None:
+        if (lazy := COMMANDS.get(cmd_name)) is None:
             return None
         command = getattr(import_module(f"nfh_tui.cli.{lazy.module}"), lazy.attribute)
         if not isinstance(command, click.Command):

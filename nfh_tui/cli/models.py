@@ -643,8 +643,7 @@ def full_lines(
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"
     yield f"  made      {visible(model.created_at[:MINUTES]).replace('T', ' ')} UTC"
-    folder = _folder(model, database)
-    if folder is not None:
+    if (folder := _folder(model, database)) is not None:
         yield f"  folder    {visible(folder, 400)}"
         yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
     metrics = metrics_of(model)
@@ -661,8 +660,7 @@ def full_lines(
         yield from _figures(metrics)
     elif metrics:
         yield from _resolution_figures(metrics)
-    found = find_problem(model, database)
-    if found is not None:
+    if (found := find_problem(model, database)) is not None:
         yield ""
         yield f"It cannot be used: {visible(found, 2000)}"
 

@@ -331,8 +331,7 @@ def predict_file(call: PredictOptions, place: str) -> None:
         check_out(call.out, [Path(place)], config.database(call.db))
     counts = PredictionCounts()
     with ExitStack() as stack:
-        other = other_format(place, call.format_name, call.reading)
-        if other is not None:
+        if (other := other_format(place, call.format_name, call.reading)) is not None:
             stream: FileOrigin = other.source
             format_name, taken = other.format.name, other.format.labelled
             found = passages_of(other, call.anchors or "given", call.reading)
@@ -405,8 +404,7 @@ def _say_all(stream: "FileOrigin", tools: "PredictionTools", cut: int, nfh: int)
     """Print warnings about the file and about passages that were cut."""
     for warning in stream.warnings:
         say(f"nfh-tui: {stream.name}: {warning}")
-    note = window_note(tools.resolver.name, cut, nfh)
-    if note:
+    if note := window_note(tools.resolver.name, cut, nfh):
         say("\n".join(sentence_lines(f"nfh-tui: {note}")))
 
 

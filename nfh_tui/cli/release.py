@@ -263,8 +263,7 @@ def _head(found: Compared) -> Iterator[str]:
     digits = max((len(f"{count:,}") for _, count, _ in rows), default=0)
     for name, count, meaning in rows:
         yield f"  {name:<{width}}  {count:>{digits},}  {meaning}"
-    ranked = sorted(counts.kinds.items(), key=lambda one: (-one[1], one[0]))
-    if ranked:
+    if ranked := sorted(counts.kinds.items(), key=lambda one: (-one[1], one[0])):
         kinds = ", ".join(f"{a} to {b} {n:,}" for (a, b), n in ranked)
         yield from wrapped(f"kinds: {kinds}", "  ", "    ", width=WIDTH, cuts=True)
 
@@ -345,8 +344,7 @@ def release(
     )
     for file, rows in done.files.items():
         echo(f"  {file}: {counted(rows, 'line')}")
-    undecided = sum(done.left_out.values())
-    if undecided:
+    if undecided := sum(done.left_out.values()):
         states = ", ".join(f"{state} {count:,}" for state, count in done.left_out.items())
         echo(f"  left out, since undecided: {undecided:,} ({states})")
     if done.stale_gold:
@@ -365,8 +363,7 @@ def _text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise Failure(f"{name}: no UTF-8 text: wrong at byte {error.start + 1}") from error
     # The datasheet may be shown in a terminal, which obeys control characters.
-    wrong = CONTROL.search(text)
-    if wrong:
+    if wrong := CONTROL.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         raise Failure(
             f"{name}, line {line}: found the control character U+{ord(wrong[0]):04X}; wanted "

@@ -410,8 +410,7 @@ SHOWN_WORST = 8
 
 def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
     """The held-out figures, with what they were measured on."""
-    examples = count(metrics.get("dev_examples"))
-    if not examples:
+    if not (examples := count(metrics.get("dev_examples"))):
         folds = count(metrics.get("folds"))
         yield f"In {folds} folds, each passage by a model that has not seen it:"
     else:
@@ -419,13 +418,11 @@ def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
         told = counted(examples, "example")
         yield from sentence_lines(f"On {told} that it did not learn from ({on}):")
     for name in RESOLUTION_FIGURES:
-        value = fraction(metrics.get(name))
-        if value is not None:
+        if (value := fraction(metrics.get(name))) is not None:
             yield f"  {name:19} {percent(value, none='none'):>6}"
     if {"numbers", "f1"} & metrics.keys():
         for name in IDENTIFICATION_FIGURES:
-            value = fraction(metrics.get(name))
-            if value is not None:
+            if (value := fraction(metrics.get(name))) is not None:
                 yield f"  {'identification ' + name:24} {percent(value, none='none'):>1}"
 
 
@@ -462,8 +459,7 @@ def resolution_lines(job: "Job", model: "Model") -> Iterator[str]:
         f"{model.name}: learnt from {counted(examples, 'example')} in "
         f"{counted(count(metrics.get('passages')), 'passage')}"
     )
-    numbers = count(metrics.get("numbers"))
-    if numbers:
+    if numbers := count(metrics.get("numbers")):
         yield (
             f"  and, for identification, from {counted(numbers, 'number')}, "
             f"{count(metrics.get('numbers_nfh')):,} of them fused heads"

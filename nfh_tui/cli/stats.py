@@ -172,8 +172,7 @@ def read(
     found = StatsResult()
     ballots = _passing(store.items.ballots(query, me), progress)
     if options.of == IDENTIFIED:
-        model = store.identifications.active()
-        if model is None:
+        if (model := store.identifications.active()) is None:
             raise NoModelError(
                 f"{store.path} has no active model of identification, so nothing is identified "
                 "there: `nfh-tui identify` decides by rules, and makes them the active model"
@@ -760,8 +759,7 @@ def _sizes(page: CommandReport, size: CorpusSize) -> None:
 
 
 def _groups(page: CommandReport, found: StatsResult, options: StatsOptions) -> None:
-    ranked = _groups_ranked(found.statistics)
-    if not ranked:
+    if not (ranked := _groups_ranked(found.statistics)):
         return
     shown = [(visible(name or "none", 24), size) for name, size in ranked[: options.top]]
     page.title("By split" if options.by == "split" else "By document")

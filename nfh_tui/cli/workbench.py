@@ -54,10 +54,8 @@ def formats(name: str | None, as_json: bool) -> None:
     found, troubles = known()
     for trouble in troubles:
         say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
-    if name is not None:
-        found = tuple(format_ for format_ in found if format_.name == name)
-        if not found:
-            raise click.UsageError(_no_format(name, [one.name for one in known()[0]]))
+    if name is not None and not (found := tuple(one for one in found if one.name == name)):
+        raise click.UsageError(_no_format(name, [one.name for one in known()[0]]))
     if as_json:
         emit({"formats": list(map(described, found))})
         return
@@ -196,10 +194,8 @@ def demo(fresh: bool, me: str | None) -> None:
 
     _need_terminal()
     path = demo_database()
-    if fresh:
-        kept = set_aside(path)
-        if kept is not None:
-            say(f"The old copy is kept as {kept}")
+    if fresh and (kept := set_aside(path)) is not None:
+        say(f"The old copy is kept as {kept}")
     ensure_demo(path)
     me = me or user()
     _open(path, me, "adjudicate", first_query(path, me))
@@ -250,8 +246,7 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
 def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
     from nfh_tui.app import run_workbench
 
-    status = run_workbench(path, me or user(), mode, query, tour=True)
-    if status:
+    if status := run_workbench(path, me or user(), mode, query, tour=True):
         raise click.exceptions.Exit(status)
 
 
@@ -408,8 +403,7 @@ def _check_names(names: Sequence[str], admins: Sequence[str]) -> None:
     twice = next((one for one in names if names.count(one) > 1), None)
     if twice is not None:
         raise click.UsageError(f"{twice!r} is invited twice: one name, one person.")
-    missing = next((one for one in admins if one not in names), None)
-    if missing is not None:
+    if (missing := next((one for one in admins if one not in names), None)) is not None:
         raise click.UsageError(
             f"--admin {missing!r} is not invited: name them with --invite, too, or with "
             "--adjudicator."

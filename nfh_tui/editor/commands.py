@@ -102,8 +102,7 @@ def sort_key(state: EditState, key: str, character: str | None) -> EditOutcome |
         return EditOutcome(without_pending(state))
     if key == "enter":
         return EditOutcome(replace(without_pending(state), sort=None))
-    sort = SORT_KEYS.get((character or "").casefold())
-    if sort is not None:
+    if (sort := SORT_KEYS.get((character or "").casefold())) is not None:
         ask = "noun" if sort is Sort.NOUN else None
         return EditOutcome(replace(without_pending(state), sort=sort), ask=ask)
     if character and character.isprintable():
@@ -552,8 +551,7 @@ def in_order(mentions: Iterable[Mention], item: AnchorItem) -> tuple[Mention, ..
     Without a marked mention, the added one nearest to the number becomes marked.
     """
     kept = sorted(mentions, key=lambda m: ORDER[m.origin])
-    alive = live(tuple(kept))
-    if not alive:
+    if not (alive := live(tuple(kept))):
         return ()
     if alive[0].origin is not Origin.MARKED:
         nearest = min(alive, key=lambda m: (abs(m.head - item.anchor.start), m.head))
@@ -616,8 +614,7 @@ def _mark_span(state: EditState, item: AnchorItem, span: tuple[int, int]) -> Edi
     words = quoted(item.passage.words(start, end))
     if start < item.anchor.end and item.anchor.start < end:
         return refuse(state, f"{words} holds the number itself; a head is the noun it lacks.")
-    head = choose_head(item, start, end)
-    if head is None:
+    if (head := choose_head(item, start, end)) is None:
         return refuse(state, f"{words} holds no noun.")
     ended = replace(state, span=None, cursor=head)
     wanted = Mention(start, end, head)
@@ -638,8 +635,7 @@ def toggle_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
             state, f"{word(item, token)} is the number itself; a head is the noun it lacks."
         )
     opened = with_kind(replace(state, cursor=token, span=None), Kind.REFERENCE)
-    found = head_at(state.heads, token)
-    if found is not None:
+    if (found := head_at(state.heads, token)) is not None:
         return _unmarked(opened, item, *found)
     if not is_word(item.passage.word(token)):
         return refuse(state, f"{word(item, token)} is no word, so it cannot be a head.")
@@ -797,8 +793,7 @@ def model(state: EditState, item: AnchorItem) -> EditOutcome:
         return refuse(state, MODEL_HIDDEN)
     if item.prediction is None:
         return refuse(state, "No model has answered this item yet.")
-    answer = votes.model_answer(item)
-    if answer is None:
+    if (answer := votes.model_answer(item)) is None:
         return refuse(state, "The model's choice does not fit this item; choose yourself.")
     return EditOutcome(filled(state, item, answer, AnswerSource.ADOPTED, MODEL))
 
@@ -957,8 +952,7 @@ def _for_adjudicator(item: AnchorItem, me: str) -> EditState | None:
         return _holding(
             item, item.gold.answer, Role.ADJUDICATOR, AnswerSource.GOLD, reason, tag
         )
-    found = votes.proposal(item)
-    if found is None:
+    if (found := votes.proposal(item)) is None:
         return None
     if votes.is_withheld(item, me):
         empty = EditState(cursor=item.anchor.start, role=Role.ADJUDICATOR)
@@ -1035,8 +1029,7 @@ def start_review(state: EditState, item: AnchorItem) -> EditOutcome:
         return refuse(state, "No head is marked yet: press f, or move and press space.")
     found = head_at(state.heads, state.cursor)
     number = len(state.heads) - 1 if found is None else found[0]
-    tokens = _others(state, item, number)
-    if not tokens:
+    if not (tokens := _others(state, item, number)):
         first = state.heads[number][0]
         return refuse(state, f"No other {quoted(item.passage.word(first.head))} stands here.")
     reviewed = replace(

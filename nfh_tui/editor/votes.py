@@ -264,8 +264,7 @@ def proposal(item: AnchorItem) -> Proposal | None:
     """
     votes = [vote for vote in _counted(item) if vote.answer.kind is not Kind.NFH]
     groups = vote_groups(votes, item)
-    known = weights(item, votes)
-    if known is None:
+    if (known := weights(item, votes)) is None:
         by_size = sorted(groups, key=len, reverse=True)
         if not groups or (len(groups) > 1 and len(by_size[0]) == len(by_size[1])):
             return None
@@ -303,8 +302,7 @@ def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
     found = proposal(item) if is_withheld(item, me) and not shown else None
     if found is None:
         return None
-    blocking = compare(answer, found.answer, lemmas(item)).blocking
-    if blocking is None:
+    if (blocking := compare(answer, found.answer, lemmas(item)).blocking) is None:
         return f"Your answer is the proposal that was held back ({found.votes})."
     return (
         f"The proposal that was held back is {KIND_WORDS[found.answer.kind]} ({found.votes}); "

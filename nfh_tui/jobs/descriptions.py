@@ -104,8 +104,7 @@ def find_folder(database: Path, job: Job) -> Path | None:
 
 def job_folder(database: Path, job: Job) -> Path:
     """Return the folder of a job; creates it if needed. Raises OSError, JobFolderError."""
-    found = find_folder(database, job)
-    if found is not None:
+    if (found := find_folder(database, job)) is not None:
         return found
     above = inner_folder(jobs_folder(database))
     for place in itertools_count(1):
@@ -272,8 +271,7 @@ def keep_room(database: Path, job: Job) -> None:
 
 def give_room(database: Path, job: Job) -> None:
     """Free what `keep_room` reserved. Raises OSError."""
-    folder = find_folder(database, job)
-    if folder is not None:
+    if (folder := find_folder(database, job)) is not None:
         (folder / ROOM).unlink(missing_ok=True)
 
 
@@ -281,8 +279,7 @@ def remove_files(database: Path, job: Job) -> None:
     """Remove all files of a job except its log and marker; it cannot resume then. Raises
     OSError.
     """
-    folder = find_folder(database, job)
-    if folder is not None:
+    if (folder := find_folder(database, job)) is not None:
         remove(*_kept(folder))
         sweep(folder)
 

@@ -160,8 +160,7 @@ class IdentificationOpinions:
         """
         while number not in self._known:
             report.step(Phase(f"part {len(self._known) + 1}: fitting"))
-            fold = next(self._folds, None)
-            if fold is None:
+            if (fold := next(self._folds, None)) is None:
                 return []
             self._known[fold.number] = fold
         return list(_fold_opinions(self._known[number], self._examples))
@@ -531,8 +530,7 @@ def _read(path: Path, snapshot: Snapshot) -> Opinions | None:
 
 def _left_out(snapshot: Snapshot, opinions: Opinions) -> dict[str, int]:
     left_out = dict(snapshot.left_out)
-    unreachable = sum(one.likely is None for one in opinions)
-    if unreachable:
+    if unreachable := sum(one.likely is None for one in opinions):
         left_out["the head is no candidate of the recipe"] = unreachable
     return left_out
 

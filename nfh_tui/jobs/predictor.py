@@ -177,8 +177,7 @@ class LiveResolver:
         self._present = self._store.models.active(TASK)
         self._there = self._present is None or is_there(self._store.path, self._present)
         chosen = resolver_for(self._store, loaded=self._loaded)
-        needs = chosen.model.needs
-        if needs:
+        if needs := chosen.model.needs:
             light = needs <= TAGS_ONLY
             self._parser = TaggingParser(load_tagger()) if light else load_parser(None, needs)
         register_parser(self._store, chosen, self.pipeline)
@@ -199,8 +198,7 @@ class LiveResolver:
         chosen = self._chosen
         if chosen is None or not chosen.model.needs:
             return item
-        found = self._parses.get(_key(item))
-        if found is not None:
+        if (found := self._parses.get(_key(item))) is not None:
             return replace(item, parsed=found.parsed, parsed_from=found.parsed_from)
         (parsed,) = parse_items([item], chosen.model.needs, self._parser)
         self._parses[_key(item)] = parsed
@@ -428,8 +426,7 @@ class Predictor:
 
         Raises StoreError.
         """
-        changed = self._resolver.refresh()
-        if changed:
+        if changed := self._resolver.refresh():
             self._forget_unused()
         before, self._beside = self._beside, self._identifies()
         # The first identification model is loaded at its first request, which is not a change.
@@ -449,8 +446,7 @@ class Predictor:
         began = time.perf_counter()
         # One anchor at a time: on a CPU a network takes as long for a batch of four as for four
         # single anchors, and a newer request would wait for the batch.
-        item = self._store.items.read(anchor_id, _NOBODY, Role.ANNOTATOR)
-        if item is None:
+        if (item := self._store.items.read(anchor_id, _NOBODY, Role.ANNOTATOR)) is None:
             return None
         resolved = self._resolver.resolve(item, force=force)
         identified = self._identifier.identify(item, force=force)
@@ -502,8 +498,7 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
     """Answer requests until the input closes or the parent is gone."""
     parent = os.getppid()
     while not asks.closed:
-        taken = asks.take(PARENT_CHECK)
-        if taken is not None:
+        if (taken := asks.take(PARENT_CHECK)) is not None:
             if predictor.refresh():
                 reply(predictor.ready)
             reply(answer(predictor, *taken))

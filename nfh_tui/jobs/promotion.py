@@ -496,8 +496,7 @@ class _Court:
         )
 
     def _other(self, choosing: ModelSelector[Any]) -> _Other:
-        model = choosing.named(self.store, None)
-        if model is None:
+        if (model := choosing.named(self.store, None)) is None:
             return _Other()
         try:
             made = choosing.load(self.store, model, register=False, loaded=self.loaded)
@@ -531,8 +530,7 @@ class _Court:
 
 def _parser_for(models: "Sequence[TrialModel]", spec: str | None) -> "Parser | None":
     """Return a parser for all models; None if none needs one. Raises ParserError."""
-    needs = needed(models)
-    if not needs:
+    if not (needs := needed(models)):
         return None
     from nfh_models.parsing.base import load_parser
 

@@ -755,8 +755,7 @@ def _read(
             if not len(found) % REPORT_EVERY:
                 report.step(Phase("reading", len(found)))
             found.append(_Read(ballot.passage_id, ballot.passage, [], Counter()))
-        gold = ballot.gold
-        if gold is None:
+        if (gold := ballot.gold) is None:
             continue
         found[-1].kinds[gold.answer.kind.value] += 1
         label = _label(ballot, which.task)

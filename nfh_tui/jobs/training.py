@@ -108,8 +108,7 @@ def set_every(store: "Store", number: int, new: "NewJob") -> "Schedule | None":
 
 def stop_every(store: "Store", task: str) -> bool:
     """Train a task on demand only; returns False if it already was. Raises StoreError."""
-    wanted = any(one.task == task for one in store.retraining.all())
-    if wanted:
+    if wanted := any(one.task == task for one in store.retraining.all()):
         store.retraining.set_schedule(task, 0, None)
     return wanted
 
@@ -675,8 +674,7 @@ def _check_heads(kinds: Mapping[Kind, int]) -> None:
     counts = Counter(kinds)
     counts[Kind.OTHER] += counts[Kind.UNKNOWN]  # as in the paper
     found = {kind: counts[kind] for kind in HEADS if counts[kind]}
-    total = sum(found.values())
-    if not total:
+    if not (total := sum(found.values())):
         raise TooLittleGoldError(f"there is nothing to learn resolution from: {NO_HEADS}")
     if total < LEAST:
         raise TooLittleGoldError(

@@ -54,8 +54,7 @@ def blocks(
     """The blocks of a stream that is at byte `start`, where block `index` begins."""
     held = b""
     while True:
-        held = _filled(stream, held)
-        if not held:
+        if not (held := _filled(stream, held)):
             return
         size = cut(held[:SIZE], per_line=per_line) if len(held) > SIZE else len(held)
         yield Block(index, start, held[:size], stream.read_so_far)
@@ -76,8 +75,7 @@ def _filled(stream: "Reader", held: bytes) -> bytes:
     """`held` with more of the stream: longer than a block, unless the stream ends."""
     parts, size = [held], len(held)
     while size <= SIZE:
-        more = stream.read(SIZE + 1 - size)
-        if not more:
+        if not (more := stream.read(SIZE + 1 - size)):
             break
         parts.append(more)
         size += len(more)
@@ -376,8 +374,7 @@ class TextFigures:
         yield from found[:most]
 
     def _anchor(self, words: str) -> Count:
-        known = self.anchors.get(words)
-        if known is None:
+        if (known := self.anchors.get(words)) is None:
             if len(self.anchors) >= ANCHORS_KEPT:
                 return self.rest
             known = self.anchors[words] = Count()
@@ -390,8 +387,7 @@ def wilson(count: Count) -> tuple[float, float] | None:
     Wilson 1927, Journal of the American Statistical Association 22, 209-212. The method
     assumes independent draws; the numbers of one text are only nearly independent.
     """
-    n = count.numbers
-    if not n:
+    if not (n := count.numbers):
         return None
     share, square = count.nfh / n, Z95 * Z95
     middle = (share + square / (2 * n)) / (1 + square / n)

@@ -275,8 +275,7 @@ def main() -> None:
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         # Libraries print to standard output, too: that must not mix with the messages.
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        message = receive(source)
-        if message is None:
+        if (message := receive(source)) is None:
             return
         try:
             processor = BlockProcessor(msgspec.json.decode(message, type=BlockTask))

@@ -145,8 +145,7 @@ def _bar_row(
 
 def _patterns(counts: Confusions, base: str, width: int) -> list[Line]:
     lines = [heading("How answers group", "whole answers")]
-    total = sum(counts.patterns.values())
-    if not total:
+    if not (total := sum(counts.patterns.values())):
         return lines + sentence("No item has an answer.", width)
     for pattern, n in sorted(counts.patterns.items(), key=lambda one: (-one[1], one[0])):
         told = f"{pattern}: {items(n)}, {percent(n / total)} %"
@@ -166,8 +165,7 @@ def _classes(
     for kind in (kind for kind in KINDS if answers[kind]):
         stop = Target(f"class {kind}", narrowed(base, f"said:{kind}"), f"somebody says {kind}")
         cells = [*figure_row(stop, left(kind, 11), right(f"{answers[kind]:,}", 8))]
-        measure = known.get(kind)
-        if measure is not None:
+        if (measure := known.get(kind)) is not None:
             cells.append(FigureCell(right(percent(measure.value), 8)))
             if measure.low is not None and measure.high is not None and width >= 48:
                 low, high = percent(measure.low, 0), percent(measure.high, 0)
@@ -309,8 +307,7 @@ def _value(measure: Measure) -> str:
 
 def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int) -> list[Line]:
     lines = [heading("What these two differ in", "enter opens them")]
-    found = counts.differences.get(pair, {})
-    if not found:
+    if not (found := counts.differences.get(pair, {})):
         return lines + sentence("They differ in nothing that blocks.", width)
     both = f"{person(pair[0])}~{person(pair[1])}"
     most = max(found.values())

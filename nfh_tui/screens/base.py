@@ -108,8 +108,7 @@ class ActionRunner:
     def run(self, action_id: str) -> None:
         """Run an action, or show why it is unavailable."""
         screen = self._screen
-        handler = screen.all_handlers.get(action_id)
-        if handler is None:
+        if (handler := screen.all_handlers.get(action_id)) is None:
             screen.refuse("This key does nothing on this screen. ? lists those that do.")
             return
         if why := screen.reason(BY_ID[action_id]):
@@ -451,8 +450,7 @@ class SideScreen(Tolerant, Screen[str | None]):
 
         Subclasses add their reasons.
         """
-        opener = BACK_AND_ON.get(action.id)
-        if opener is None:
+        if (opener := BACK_AND_ON.get(action.id)) is None:
             return self.panes.why_not(action) if self.PANES else ""
         if action.title == self.NAME:
             return HERE

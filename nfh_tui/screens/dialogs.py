@@ -490,8 +490,7 @@ class PreviewDialog(ListDialog[bool | None]):
 
     def _entry(self, one: Sampled) -> Text:
         text = sentence(one.passage, one.anchor, self.room)
-        change = self._change(one)
-        if change:
+        if change := self._change(one):
             text.append(f"\n{' ' * INDENT}{clip(change, self.room - INDENT)}", "dim")
         return text
 
@@ -593,8 +592,7 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
     def chosen(self, place: int) -> None:
         """Return the ticked items of the list."""
         del place
-        ticked = tuple(one for one in self._items if one.anchor_id in self._ticked)
-        if ticked:
+        if ticked := tuple(one for one in self._items if one.anchor_id in self._ticked):
             self.dismiss(ticked)
         else:
             self.query_one("#hint", Static).update("Nothing is ticked here: space ticks one.")
@@ -917,8 +915,7 @@ def _of_side(screen: SideScreen) -> Iterator[PaletteEntry]:
 
 def _back(screen: SideScreen) -> Iterator[PaletteEntry]:
     """Yield actions of the workbench; they close the screen first."""
-    bench = screen.bench
-    if bench is None:
+    if (bench := screen.bench) is None:
         return
     for action in screen.keymap.actions:
         if not action.where and action.id not in PALETTES | OF_EACH:

@@ -154,8 +154,7 @@ class EvaluationScreen(SideScreen):
     def lines(self, pane: str, width: int) -> Sequence[Line]:
         if pane == FIGURES:
             return self._figures(width)
-        lines = list(self._matrix(width))
-        if lines:
+        if lines := list(self._matrix(width)):
             lines.append(BLANK)
         if self.models is None:
             return [*lines, *sentence("Looking at the models…", width)]

@@ -242,8 +242,7 @@ class GuidelinesScreen(SideScreen):
 
     def _show_parts(self) -> None:
         """Show the sections of the version; the selected rule stays selected."""
-        shown = self.shown
-        if shown is None:
+        if (shown := self.shown) is None:
             self.title_note("")
             self.refuse(NONE)
             return
@@ -515,8 +514,7 @@ class GuidelineEditing:
         draft = await self._where_to_begin(self._screen.shown)
         trouble = ""
         while draft is not None:
-            text = await self._typed(draft, trouble)
-            if text is None:
+            if (text := await self._typed(draft, trouble)) is None:
                 break
             draft = GuidelineDraft(draft.after, text)
             if text == self._screen.versions[-1].body:
@@ -542,8 +540,7 @@ class GuidelineEditing:
     async def _typed(self, draft: GuidelineDraft, trouble: str) -> str | None:
         """Return the edited text; None while the program exits."""
         screen = self._screen
-        command = guidelines.editor()
-        if command is not None:
+        if (command := guidelines.editor()) is not None:
             try:
                 # The external editor uses the terminal; the program waits for it.
                 with screen.app.suspend():

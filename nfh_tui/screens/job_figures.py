@@ -262,8 +262,7 @@ def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
     task = FigureCell(f"  {visible(job.task)}" if job.task else "", ("faint",))
     lines: list[Line] = [(head, task)]
     said = f" {SIGNS[job.state]} {FOREIGN if job.held else job.state}"
-    time = run_time(job, listed.now)
-    if time:
+    if time := run_time(job, listed.now):
         said += f" · {time}" if job.state is JobState.RUNNING else f" · took {time}"
     if job.attempts > 1:
         said += f" · begun {job.attempts} times"
@@ -288,8 +287,7 @@ def sentence_like(words: str) -> str:
 def _phase_bar(job: Job, width: int) -> Line:
     """Return the progress of the phase: bar, number, phase."""
     phase = phase_of(job)
-    share = share_done(job)
-    if share is None:
+    if (share := share_done(job)) is None:
         done = f", {job.done:,} done" if job.done else ""
         return (FigureCell(f" {visible(phase)}{done}"),)
     said = f"{100 * share:3.0f} %  {job.done:,} of {job.total:,}  "
@@ -354,8 +352,7 @@ def _curves(job: Job, view: JobView, top: str, width: int, rows: int) -> list[Li
     if losses.points:
         lines += [BLANK, *curve_lines(losses, f"{top} loss", width, height)]
     for name in SCORES:
-        found = judgements(view.points, name)
-        if found:
+        if found := judgements(view.points, name):
             words = f"{name.replace('_', ' ')} on dev"
             curve = curve_of(words, found, whole=whole or _last(view.points), percent=True)
             lines += [BLANK, *curve_lines(curve, f"{top} dev", width, height)]
@@ -377,8 +374,7 @@ def judgements(points: Sequence[JobPoint], name: str) -> list[tuple[float, float
     """
     found: list[tuple[float, float]] = []
     for point in points:
-        value = fraction(point.metrics.get(name))
-        if value is None:
+        if (value := fraction(point.metrics.get(name))) is None:
             continue
         if not found or value != found[-1][1] or LOSS not in point.metrics:
             found.append((float(point.done), value))
@@ -440,10 +436,11 @@ def result_facts(result: Mapping[str, object]) -> list[tuple[str, str]]:
         for name, words in TOLD
         if isinstance(value := result.get(name), int) and not isinstance(value, bool)
     ]
-    for name in ("accuracy_inclusive", "accuracy", "f1"):
-        value = fraction(result.get(name))
-        if value is not None:
-            facts.append((name.replace("_", " "), f"{percent(value)} %"))
+    facts += [
+        (name.replace("_", " "), f"{percent(value)} %")
+        for name in ("accuracy_inclusive", "accuracy", "f1")
+        if (value := fraction(result.get(name))) is not None
+    ]
     left_out = result.get("left_out")
     if isinstance(left_out, Mapping):
         told = [f"{n:,} {why}" for why, n in left_out.items() if isinstance(n, int) and n]
@@ -646,8 +643,7 @@ def beside_lines(name: str, beside: ModelComparisonRow, top: str, width: int) ->
     lines: list[Line] = [(title, FigureCell(f"  {visible(faint)}", ("faint",)))]
     if beside.counts is None:
         return lines + sentence(beside.why or "Counting…", width)
-    whole = sum(beside.counts.values())
-    if not whole:
+    if not (whole := sum(beside.counts.values())):
         return lines + sentence(beside.why or NOTHING_COMMON, width)
     words = {
         "both": "both right",

@@ -205,8 +205,7 @@ class JobsScreen(SideScreen):
     # --- drawing ------------------------------------------------------------------------
 
     def lines(self, pane: str, width: int) -> Sequence[Line]:
-        listed = self.listed
-        if listed is None:
+        if (listed := self.listed) is None:
             return sentence(LOOKING, width) if pane == LIST else ()
         listed = replace(listed, now=now())
         if pane == LIST:
@@ -242,8 +241,7 @@ class JobsScreen(SideScreen):
         return super().why_not(action)
 
     def _why_not_job(self, act: str) -> str:
-        job = self.job
-        if job is None:
+        if (job := self.job) is None:
             return OF_A_JOB
         if act == "side.cancel" and job.state.ended:
             return ENDED
@@ -256,8 +254,7 @@ class JobsScreen(SideScreen):
         return ""
 
     def _why_not_model(self, act: str) -> str:
-        model = self.model
-        if model is None:
+        if (model := self.model) is None:
             return OF_A_MODEL
         if act == "side.use" and model.state == ACTIVE:
             return IN_USE
@@ -564,8 +561,7 @@ class JobActions(ScreenPart):
 
     async def retry(self) -> None:
         """Queue a job again; for a queued job, start a runner."""
-        job = self._screen.job
-        if job is None:
+        if (job := self._screen.job) is None:
             return
         waits = job.state is JobState.QUEUED
         if waits or await self.client.write(self.store.jobs.retry, job.id):
@@ -587,8 +583,7 @@ class JobActions(ScreenPart):
     async def show_log(self) -> None:
         """Show the log of a job."""
         screen = self._screen
-        job = screen.job
-        if job is None:
+        if (job := screen.job) is None:
             return
         found = await self.client.job_log(job.id)
         at = now()
@@ -610,15 +605,13 @@ class JobActions(ScreenPart):
         splits = list(dict.fromkeys([ANY_SPLIT, *there, form.split]))
         choices = Choices(bases, queries, splits)
         dialog = TrainingDialog(form, choices, self._gold_of, self._call)
-        chosen = await screen.app.push_screen_wait(dialog)
-        if chosen is None:
+        if (chosen := await screen.app.push_screen_wait(dialog)) is None:
             # Typed values are kept for the next time, chosen ones are not.
             typed = dialog.form.settings != form.settings
             screen.memory["form"] = dialog.form if typed else None
             return
         screen.memory["form"] = None
-        job_id = dialog.job_id
-        if job_id is None:
+        if (job_id := dialog.job_id) is None:
             new = job_of(chosen, self.me.name)
             await self.client.check_training(new)
             job_id = await self.client.write(self.store.jobs.add, new)
@@ -660,8 +653,7 @@ class ModelActions(ScreenPart):
 
     async def go_back(self) -> None:
         """Reactivate the previous model in the tasks of the selected one."""
-        model = self._screen.model
-        if model is None:
+        if (model := self._screen.model) is None:
             return
         tasks = [] if model.task == BOTH else [model.task]
         where = f" in {model.task}" if tasks else ""
@@ -694,8 +686,7 @@ class ModelActions(ScreenPart):
     async def predict(self) -> None:
         """Queue a prediction job for a model."""
         screen = self._screen
-        model = screen.model
-        if model is None:
+        if (model := screen.model) is None:
             return
         offered = [("gold", GOLD), ("what is undecided", OPEN), ("everything", "")]
         if screen.query_now:
@@ -705,8 +696,7 @@ class ModelActions(ScreenPart):
             n = await self.client.read(self.store.queue.count, parse(query), self.me)
             options.append((words, f"{items(n)}  {query}", query))
         title = f"Of which items shall {model.name} predict?"
-        chosen = await screen.choose_from(title, options)
-        if chosen is None:
+        if (chosen := await screen.choose_from(title, options)) is None:
             return
         from nfh_tui.jobs.tasks import prediction_asked
 
@@ -717,8 +707,7 @@ class ModelActions(ScreenPart):
     async def compare(self) -> None:
         """Choose the model for the comparison."""
         screen = self._screen
-        model = screen.model
-        if model is None:
+        if (model := screen.model) is None:
             return
         others = others_of(model, await self.client.read(self.store.comparisons.models))
         if not others:
@@ -752,8 +741,7 @@ class ModelActions(ScreenPart):
 
     def show_card(self) -> None:
         """Show a model's card; keys keep their usual meaning while it is read."""
-        model = self._screen.model
-        if model is None:
+        if (model := self._screen.model) is None:
             return
 
         async def read() -> None:

@@ -104,8 +104,7 @@ def draw_audit(
     """
     from nfh_db.audits import Sample
 
-    frame = store.audits.frame(query, me, auditor, settled)
-    if not frame:
+    if not (frame := store.audits.frame(query, me, auditor, settled)):
         return None
     strata: dict[str, list[int]] = {}
     for anchor, stratum in frame:

@@ -397,8 +397,7 @@ def changed(pairs: Pairing, undecided: Counter[str]) -> Iterator[Changed]:
             continue
         old, how = olds.pop(pair.key, (None, None))
         before = None if old is None else _side(pairs.of_a(old))
-        found = _changed(pair, before, how)
-        if found is None:
+        if (found := _changed(pair, before, how)) is None:
             undecided["a" if pair.right is None else "b"] += 1
         else:
             yield found
@@ -569,8 +568,7 @@ def side_of(path: Path) -> DiffSide:
     """The side at a path. Raises FormatError for what cannot be compared."""
     origin = FileOrigin(path)
     if path.is_dir():
-        files = sorted(path.glob(f"*{GOLD_END}"))
-        if not files:
+        if not (files := sorted(path.glob(f"*{GOLD_END}"))):
             raise origin.error(None, f"is a folder without any file *{GOLD_END}; {WHAT}")
         return DiffSide(path, origin.name, "release", tuple(files))
     if _is_database(path):
@@ -612,8 +610,7 @@ def rules_of(side: DiffSide) -> tuple[int, str] | None:
 def _sort_of(source: Source) -> Literal["gold", "nfh"]:
     """Which of the two formats a file is of. Raises FormatError."""
     first = First.of(source)
-    found = sniffed(source, first, formats())
-    if found is None:
+    if (found := sniffed(source, first, formats())) is None:
         raise source.error(None, f"it starts with {shown(first.text)}; {WHAT}")
     format_, _ = found
     if format_ not in (GOLD, NFH):
@@ -668,8 +665,7 @@ def _of_file(path: Path, place: str, *, form: bool) -> Iterator[Entry]:
         if not form:
             yield of_row(row, place)
             continue
-        item = form_of_row(row, place)
-        if item is not None:
+        if (item := form_of_row(row, place)) is not None:
             yield item
 
 
@@ -693,8 +689,7 @@ def _of_database(path: Path, *, form: bool) -> Iterator[Entry]:
                 yield of_ballot(ballot)
             return
         for number, record in enumerate(frozen.rows(parse("")), 1):
-            item = form_of_record(record, number, visible(path.name))
-            if item is not None:
+            if (item := form_of_record(record, number, visible(path.name))) is not None:
                 yield item
 
 

@@ -129,8 +129,7 @@ def labels_of_file(
 
         found = recognise_file(path, name, options)
     source, chosen = found.source, found.format
-    why = _no_labels(chosen, unfit)
-    if why is not None:
+    if (why := _no_labels(chosen, unfit)) is not None:
         raise source.error(None, why)
 
     def read(warnings: list[str]) -> Together:
@@ -190,8 +189,7 @@ def _no_labels(format_: Format, unfit: Callable[[Format], str | None]) -> str | 
     elif not format_.labelled:
         why = f"{named}, which has no labels"
     else:
-        reason = unfit(format_)
-        if reason is None:
+        if (reason := unfit(format_)) is None:
             return None
         why = f"{named}, {reason}"
     fit = [
@@ -330,8 +328,7 @@ class ResolutionExamples(LabelledExamples):
         self._begin()
         for passage, anchors in self._labels.read(self.warnings):
             for one in anchors:
-                example = self._example(passage, one)
-                if example is not None:
+                if (example := self._example(passage, one)) is not None:
                     yield example
 
     def _example(self, passage: Passage, one: LabelledNumber) -> ResolutionExample | None:
@@ -339,8 +336,7 @@ class ResolutionExamples(LabelledExamples):
         if one.gold is None:
             self.left_out[NO_GOLD] += 1
             return None
-        gold = resolution_gold(one.gold.answer)
-        if gold is None:
+        if (gold := resolution_gold(one.gold.answer)) is None:
             self.left_out[_LEFT_OUT[one.gold.answer.kind]] += 1
             return None
         if self.blind and one.saw_model:

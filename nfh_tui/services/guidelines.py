@@ -136,8 +136,7 @@ def headings(lines: list[str]) -> Iterator[tuple[int, str | None]]:
 
 def _heading_of(words: str, number: int) -> tuple[str, str]:
     """Id and title of a rule. words: its heading behind the number signs."""
-    found = _RULE.fullmatch(words)
-    if found is None:
+    if (found := _RULE.fullmatch(words)) is None:
         shown = f"##{words}"
         if len(shown) > _LONGEST_QUOTE:
             shown = f"{shown[: _LONGEST_QUOTE - 1]}…"
@@ -145,8 +144,7 @@ def _heading_of(words: str, number: int) -> tuple[str, str]:
             f"line {number}: {shown!r} is no heading of a rule; wanted an R, a number from 1 "
             'to 999 and a title, such as "## R1 Title"'
         )
-    title = _without_closing(found["title"].strip())
-    if not title:
+    if not (title := _without_closing(found["title"].strip())):
         raise GuidelinesError(
             f"line {number}: {found['id']} has no title; wanted some words behind the id"
         )
@@ -173,8 +171,7 @@ NAME = "guidelines.md"
 def editor() -> str | None:
     """The command of $VISUAL or $EDITOR; None if neither is set."""
     for variable in ("VISUAL", "EDITOR"):
-        chosen = os.environ.get(variable, "").strip()
-        if chosen:
+        if chosen := os.environ.get(variable, "").strip():
             return chosen
     return None
 
@@ -452,8 +449,7 @@ def query_of(rule: str) -> str:
 
 def outdated_query(guide: Guide, rule: str) -> str | None:
     """The query for decisions under another text of a rule; None if it never changed."""
-    versions = guide.old_versions(rule)
-    if not versions:
+    if not (versions := guide.old_versions(rule)):
         return None
     return f"{query_of(rule)} guideline:{','.join(map(str, versions))}"
 

@@ -129,8 +129,7 @@ def _said(
 
 
 def _gold(ballot: Ballot, *, blind: bool) -> str:
-    gold = ballot.gold
-    if gold is None:
+    if (gold := ballot.gold) is None:
         return ""
     by = gold.adjudicator if gold.rule is Rule.EXPERT and not blind else None
     how = f"decided by {by}" if by else gold.rule.value
@@ -192,7 +191,6 @@ def _turn(speaker: str, before: str, word: str, behind: str) -> str:
 
 def _spaced(text: str) -> str:
     """An escaped text that keeps one space at either end."""
-    made = escape(text)
-    if not made:
+    if not (made := escape(text)):
         return " " if text else ""
     return f"{' ' * text[:1].isspace()}{made}{' ' * text[-1:].isspace()}"

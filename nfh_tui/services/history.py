@@ -142,14 +142,12 @@ def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> s
             gold = decode_gold(body)
             return ABSENT if gold is None else _gold(gold, passage, named=named)
         if entity == "anchor":
-            anchor = decode_anchor(body)
-            if anchor is None:
+            if (anchor := decode_anchor(body)) is None:
                 return ABSENT
             words = f"“{_words(passage, anchor.start, anchor.stop)}” (token {anchor.start})"
             return words if anchor.replaced_by is None else f"{words}, replaced"
         if entity == "flag":
-            flag = decode_flag(body)
-            if flag is None:
+            if (flag := decode_flag(body)) is None:
                 return ABSENT
             span = flag.span
             return "set" if span is None else f"the span “{_words(passage, *span)}”"

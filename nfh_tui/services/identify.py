@@ -221,8 +221,7 @@ class _Run:
 
     def _find(self, passages: "array[int]") -> None:
         for done, one in enumerate(_numbered(self._store, passages, None), 1):
-            new = tuple(_new_anchors(one))
-            if new:
+            if new := tuple(_new_anchors(one)):
                 self._new[one.id] = new
             self._progress("passages searched for numbers:", done, len(passages))
 
@@ -370,8 +369,7 @@ def read_text(place: str) -> tuple[str, str]:
     content = _standard_input() if place == STANDARD_INPUT else Path(place).read_bytes()
     if POINTER.match(content):
         raise FormatError(name, None, IS_POINTER)
-    encoding = wide_encoding(content[:HEAD])
-    if encoding:
+    if encoding := wide_encoding(content[:HEAD]):
         raise FormatError(name, None, f"is {encoding} text; save it as UTF-8")
     content = content.removeprefix(BYTE_ORDER_MARK)
     try:

@@ -301,8 +301,7 @@ class ModelSelector(Generic[Made]):
                 store.models.stand_down(self.task)
             if spec is None and small is None and self.takes_over_from:
                 self.ensure(store, self.built_in[0])
-        found = self.named(store, spec)
-        if found is not None:
+        if (found := self.named(store, spec)) is not None:
             return self._found(store, found, spec, register=register, loaded=loaded)
         if spec is None and not register and is_packaged():
             return self._by_default(loaded)

@@ -85,8 +85,7 @@ class Stream(Source):
             for number, raw in enumerate(self._raw_lines(self._file), 1):
                 if number == 1:
                     self._is_empty = False
-                    encoding = wide_encoding(raw[:HEAD])
-                    if encoding:
+                    if encoding := wide_encoding(raw[:HEAD]):
                         raise self.error(None, f"is {encoding} text; save it as UTF-8")
                 place = raw.find(b"\0")
                 if place >= 0:
@@ -229,8 +228,7 @@ def all_numbers(rows: Iterable[PassageNumbers]) -> Iterator[PassageNumbers]:
         known[row.passage.digest] = None
         if len(known) > REMEMBERED:
             del known[next(iter(known))]
-        anchors = tuple(numbers_of(row.passage, spaced_out=True))
-        if anchors:
+        if anchors := tuple(numbers_of(row.passage, spaced_out=True)):
             yield PassageNumbers(row.passage, anchors, row.split)
 
 

@@ -78,8 +78,7 @@ class NewFolder:
 
     def append(self, name: str, content: bytes) -> None:
         """Append a line to a file, which is created if needed."""
-        file = self._open.get(name)
-        if file is None:
+        if (file := self._open.get(name)) is None:
             file = self._opened(name)
         file.write(content)
         self._hashes[name].update(content)
@@ -332,8 +331,7 @@ class ModelsInUse:
         """Names of the models in use; none where that was before the log begins."""
         found = set()
         for task, times in self._times.items():
-            place = bisect_right(times, time)
-            if place:
+            if place := bisect_right(times, time):
                 found.add(self._models[task][place - 1])
         return found
 
@@ -385,8 +383,7 @@ class ReleaseCounts:
         return self.rules.total()
 
     def add(self, ballot: Ballot) -> None:
-        gold = ballot.gold
-        if gold is None:
+        if (gold := ballot.gold) is None:
             self.undecided[ballot.state] += 1
             self.disputed += ballot.state is AnchorState.DISAGREE
             return
@@ -680,8 +677,7 @@ def _write_rows(
     writer, told = ReleaseWriter(), ReleaseRows()
     written: set[tuple[bytes, str | None]] = set()
     for record in frozen.rows(query):
-        line = writer.line(record)
-        if line is None:
+        if (line := writer.line(record)) is None:
             continue
         folder.append(stems.stem(record.split) + NFH_END, line.encode())
         id_ = bytes.fromhex(record.public_id)

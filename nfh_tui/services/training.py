@@ -329,14 +329,12 @@ def base_for(store: "Store", recipe: str, general: General) -> Base | str | None
             return _of_model(store, active)
         return packaged_base() if is_packaged() else None
     if word == ACTIVE:
-        active = RESOLUTION.named(store, None)
-        if active is None:
+        if (active := RESOLUTION.named(store, None)) is None:
             raise TrainerError("there is no active model to start from: name another base")
         return _of_model(store, active)
     if Path(word).is_dir():
         return _of_folder(Path(word))
-    found = RESOLUTION.named(store, word)
-    if found is not None:
+    if (found := RESOLUTION.named(store, word)) is not None:
         return _of_model(store, found)
     return _encoder_name(word)
 

@@ -442,8 +442,7 @@ def _without_request(record: logging.LogRecord) -> logging.LogRecord:
 
 def _location(error: BaseException) -> str:
     """File and line that raised an error, to find faults of this program."""
-    trace = error.__traceback__
-    if trace is None:
+    if (trace := error.__traceback__) is None:
         return ""
     while trace.tb_next is not None:
         trace = trace.tb_next

@@ -345,8 +345,7 @@ class GuestServer(Server):
 
     async def handle_enter(self, request: web.Request) -> web.StreamResponse:
         """Set the cookie of the guest whose token is in the query."""
-        guest = self.guests.by_token(request.query.get("token", ""))
-        if guest is None:
+        if (guest := self.guests.by_token(request.query.get("token", ""))) is None:
             log_refusal(request, "a link of nobody invited")
             return access.plain(access.NO_SUCH_LINK, 403)
         response = access.entry_page(guest)
@@ -399,8 +398,7 @@ class GuestServer(Server):
         page = PageSocket(timeout=GOODBYE, heartbeat=HEARTBEAT, max_msg_size=LARGEST)
         await page.prepare(request)
         guest = request[GUEST]
-        full = self._full(guest)
-        if full is not None:
+        if (full := self._full(guest)) is not None:
             log.warning("%s: %s", guest.name, full.reason)
             await _close(page, full)
             return page

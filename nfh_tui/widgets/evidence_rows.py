@@ -79,8 +79,7 @@ if TYPE_CHECKING:
 def answer_words(item: AnchorItem, edit: EditState, reading: bool) -> tuple[str, str]:
     """The answer and its source; in reading mode the gold and its rule."""
     if reading:
-        gold = item.gold
-        if gold is None:
+        if (gold := item.gold) is None:
             return "no gold yet", ""
         return describe(gold.answer, item.passage), f"gold · {gold.rule}"
     made = answer(edit, item)
@@ -196,8 +195,7 @@ class RowBuilder:
         for (text, role), width in cells:
             if width <= 0:
                 continue
-            shown = clip(text, min(width, self.width - at))
-            if shown:
+            if shown := clip(text, min(width, self.width - at)):
                 row += [Run(" " * due, ())] if due else []
                 row.append(Run(isolate(shown), _roles(role)))
                 due = 0
@@ -341,8 +339,7 @@ def add_places(
     the keys of the annotators who marked them. `*` offers unmarked ones.
     """
     answers = [lane.answer for lane in lanes]
-    nouns = _noun_tokens(item, state, answers)
-    if not nouns:
+    if not (nouns := _noun_tokens(item, state, answers)):
         return
     tokens = [token for noun in nouns for token in noun]
     rows.heading("Nouns", "* offers their places" if len(tokens) > len(nouns) else "")
@@ -483,16 +480,14 @@ def add_model(
 
     listed: its choice is in the table of answers, so only its scores are added.
     """
-    prediction = item.prediction
-    if prediction is None:
+    if (prediction := item.prediction) is None:
         rows.heading("Model", MODEL_HIDDEN if item.model_hidden else "no answer yet")
         return
     rows.heading("Model", prediction.model)
     given = model_answer(item)
     if given is None or not listed:
         _add_choice(rows, item, given, against)
-    doubt = _doubt(prediction, item)
-    if doubt:
+    if doubt := _doubt(prediction, item):
         rows.text([(doubt, "note")], indent=1 if listed else 3, hang=3)
     _add_bars(rows, item, prediction)
 
@@ -570,8 +565,7 @@ def _shown(score: float | None, scores: Sequence[float | None]) -> str:
 
 
 def _choice_words(choice: str, item: AnchorItem) -> str:
-    given = choice_answer(choice, item)
-    if given is None:
+    if (given := choice_answer(choice, item)) is None:
         return choice
     if given.kind is not Kind.REFERENCE:
         return KIND_WORDS[given.kind]
@@ -789,8 +783,7 @@ def add_identification(
     draft: the edited answer, with which it is compared. gold: used without a draft; None
     where it must not be shown.
     """
-    said = item.identification
-    if said is None:
+    if (said := item.identification) is None:
         return
     rows.heading("Identification", said.model)
     parts: list[Part] = [("NFH" if said.nfh else KIND_WORDS[Kind.NOT_NFH], "said")]
@@ -800,10 +793,8 @@ def add_identification(
         parts.append((f" · rule {said.rule}", ""))
     parts.append(_decision_standing(said, draft, gold))
     rows.text(parts, indent=1, hang=3)
-    if said.score is None:
-        sentence = rule_sentence(said.rule)
-        if sentence:
-            rows.text([(sentence, "note")], indent=3, hang=3)
+    if said.score is None and (sentence := rule_sentence(said.rule)):
+        rows.text([(sentence, "note")], indent=3, hang=3)
     for figure, what in _summands(said):
         rows.text([(f"{figure:+.2f} ", "bar"), (what, "note")], indent=3, hang=5)
 
@@ -887,8 +878,7 @@ def _add_reading(
 ) -> None:
     gap = "\u00a0" * (hang - 1 - _width(signs))
     lines = 3 if rows.width < NARROW else 2
-    made = fitted(item, answer, rows.width, hang, lines)
-    if made is None:
+    if (made := fitted(item, answer, rows.width, hang, lines)) is None:
         return
     sentence = sentence_parts(made)
     if gap:
@@ -1325,8 +1315,7 @@ def _add_edited(
     _add_heads(rows, item, state)
     if state.tag:
         rows.text([(rules.words(state.tag), "note")], indent=1, hang=3)
-    comment = _comment(item, state, blind=blind)
-    if comment:
+    if comment := _comment(item, state, blind=blind):
         rows.text([("; ", "note"), (comment, "comment")], indent=1, hang=3)
     request = prompt(state) or made
     if isinstance(request, str):

@@ -339,8 +339,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
             return self._foot(plan, y - self._rows).crop_extend(0, width, self._painter.base)
         if plan is None or number >= len(plan.lines):
             return self._painter.blank(width)
-        strip = self._strips.get(number)
-        if strip is None:
+        if (strip := self._strips.get(number)) is None:
             strip = self._painter.strip(paint(plan, number, self._marks, self._turn_here()))
             self._strips[number] = strip
         return strip.crop_extend(0, width, self._painter.base)

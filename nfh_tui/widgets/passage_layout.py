@@ -146,8 +146,7 @@ class PassageLayout:
         step = 1 if down else -1
         line = spot.line + step
         while 0 <= line < len(self.lines):
-            found = self._nearest(line, middle, token)
-            if found is not None:
+            if (found := self._nearest(line, middle, token)) is not None:
                 return found
             line += step
         return token

@@ -521,8 +521,7 @@ def _siblings(made: _Maker, item: AnchorItem) -> None:
         made.span(
             start, end, "decided" if sibling.state is AnchorState.DECIDED else "undecided"
         )
-        sign = sibling_sign(sibling)
-        if sign:
+        if sign := sibling_sign(sibling):
             made.sign(end - 1, Rank.DECIDED, sign, "decided-sign", left=False, fixed=True)
 
 
@@ -549,8 +548,7 @@ def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
         if not lane and mention.end in further:
             continue
         further.update(() if lane else (mention.end,))
-        differs = ground.differs(mention)
-        if differs:
+        if differs := ground.differs(mention):
             differing.setdefault((mention.start, mention.end), []).append(lane)
         made.sign(
             mention.end - 1,
@@ -805,8 +803,7 @@ def _end(line: VisualLine) -> int:
 
 def _fill_between(grid: _Grid, line: VisualLine, marks: PassageMarks) -> None:
     for piece, after in zip(line.pieces, line.pieces[1:], strict=False):
-        between = marks.between.get(piece.token)
-        if between is not None:
+        if (between := marks.between.get(piece.token)) is not None:
             grid.fill(piece.x + piece.width, after.x, between)
 
 
@@ -924,8 +921,7 @@ def heat_words(item: AnchorItem | None, heat: Heat, other: str | None) -> str:
         return f"heat map: nothing to show. {_none(item)}"
     if heat is Heat.SCORES or item is None or item.prediction is None:
         return "heat map on; H again: the difference of two models"
-    two = other_of(item, other)
-    if two is None:
+    if (two := other_of(item, other)) is None:
         return NO_OTHER
     return f"{item.prediction.model} against {two.model}; H again: off"
 
@@ -961,8 +957,7 @@ def heat_foot(
 def _difference(
     item: AnchorItem, one: Prediction, name: str | None, width: int
 ) -> list[list[Run]]:
-    two = other_of(item, name)
-    if two is None:
+    if (two := other_of(item, name)) is None:
         return [[_said(NO_OTHER)]]
     if not candidates_of(item, Heat.DIFFERENCE, name):
         return [[_said(NOT_ALIKE)]]
@@ -1013,8 +1008,7 @@ def _fitting(width: int, *lines: list[Run]) -> list[Run]:
 
 def _chosen(said: Prediction, choice: str, item: AnchorItem) -> str:
     """A choice with its score: "tents t1 71 %"."""
-    given = choice_answer(choice, item)
-    if given is None:
+    if (given := choice_answer(choice, item)) is None:
         return clip(visible(choice), MOST_CHOSEN_WORD)
     place = given.heads[0].mentions[0].head if given.heads else None
     if place is None:
@@ -1087,8 +1081,7 @@ def _filled_line(runs: Sequence[Run], width: int) -> tuple[Run, ...]:
     made: list[Run] = [Run(" ", ("foot",))] if width else []
     room = width - 1
     for run in runs:
-        text = clip(run.text, room)
-        if not text:
+        if not (text := clip(run.text, room)):
             break
         made.append(Run(text, run.roles))
         room -= width_of(text)

@@ -237,8 +237,7 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
         marked, here = place == self._current, not self._away
         lies: Roles = ("current",) if marked and here else ()
         mark = Run((HERE if here else BACK) if marked else " ", (*lies, "mark"))
-        row = self._rows.get(self._ids[place])
-        if row is not None:
+        if (row := self._rows.get(self._ids[place])) is not None:
             return self._painter.strip([mark, *self._runs(row, width - 1, lies)])
         gone = self._ids[place] in self._gone
         if not gone:

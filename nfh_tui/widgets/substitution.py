@@ -89,8 +89,7 @@ def plural_of(word: str) -> str:
 @lru_cache(maxsize=CACHE_SIZE)
 def singular_of(word: str) -> str:
     """The singular of a noun in either number."""
-    acronym = _ACRONYM.match(word)
-    if acronym:
+    if acronym := _ACRONYM.match(word):
         return acronym[1]
     return word if _stays(word) else _rules().singular(word)
 

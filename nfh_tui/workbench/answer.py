@@ -426,8 +426,7 @@ class AnswerController(Controller):
             (key, ("take back: " if name in mine else "") + words, name)
             for key, words, name in FLAGS
         )
-        name = await self.bench.prompts.choose("Flag", choices)
-        if name is None:
+        if (name := await self.bench.prompts.choose("Flag", choices)) is None:
             return
         on = name not in mine
         saved = await self.client.write(

@@ -158,8 +158,7 @@ def _of_mode(action: Action, mode: Mode) -> str:
 
 def why_not(action: Action, state: "WorkbenchState") -> str:
     """Return why an action is unavailable; empty if no reason is known."""
-    wrong = of_person(action, state.mode, state.access)
-    if wrong:
+    if wrong := of_person(action, state.mode, state.access):
         return wrong
     if action.id == "sight.model" and not state.blinding.can_hide_model(state.stored_item):
         return IN_VIEW

@@ -336,8 +336,7 @@ class BackgroundController(Controller):
         if lost and not self.state.lost_reason:
             self.state.lost_reason = lost
             self.bench.enqueue(lambda: self.bench.rescue.report_lost(lost))
-        wrote = await self.client.others_wrote()
-        if wrote:
+        if wrote := await self.client.others_wrote():
             await self.bench.item.reload_all()
             await self.bench.guidelines.learn()
             self.bench.item.read_ahead()

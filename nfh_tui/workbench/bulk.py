@@ -60,8 +60,7 @@ class BulkController(Controller):
         if kind in OF_WHICH:
             of_class = kind == OperationKind.CLASS
             options = availability.kind_options() if of_class else availability.flag_options()
-            what = await prompts.choose_from(OF_WHICH[kind], options)
-            if what is None:
+            if (what := await prompts.choose_from(OF_WHICH[kind], options)) is None:
                 return
         operation = availability.bulk_operation(kind, role, what)
         # The draft must be on disk so that the operation skips its item.
@@ -161,8 +160,7 @@ class BulkController(Controller):
         which = f"Like “{word}”, decided {said}"
         title = which if here else f"{which} (the one decided before this item)"
         dialog = SimilarDialog(title, alike)
-        ticked = await self.bench.app.push_screen_wait(dialog)
-        if ticked:
+        if ticked := await self.bench.app.push_screen_wait(dialog):
             await self._apply_to(ticked)
 
     async def _apply_to(self, ticked: "Sequence[Similar]") -> None:
@@ -215,14 +213,12 @@ class BulkController(Controller):
         from nfh_tui.screens.dialogs import PrecedentDialog
 
         dialog = PrecedentDialog(found, named=not self.state.blind)
-        chosen = await self.bench.app.push_screen_wait(dialog)
-        if chosen is not None:
+        if (chosen := await self.bench.app.push_screen_wait(dialog)) is not None:
             await self._show_beside(chosen)
 
     async def _show_beside(self, anchor_id: int) -> None:
         """Show an item beside the queue, whose position is kept; escape returns to it."""
-        item = await self.bench.item.cache.get(anchor_id)
-        if item is None:
+        if (item := await self.bench.item.cache.get(anchor_id)) is None:
             raise RefusedError("This decision is no longer there: its number was replaced.")
         self.bench.item.leave()
         self.state.position = replace(self.state.position, is_detached=True)

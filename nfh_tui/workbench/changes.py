@@ -92,8 +92,7 @@ class SpanController(Controller):
     async def take(self) -> None:
         """Replace the anchor's span by a proposed one; asks which if there are several."""
         item = self.bench.answers.writable()
-        spans = list(proposals(item))
-        if not spans:
+        if not (spans := list(proposals(item))):
             raise RefusedError(NO_PROPOSAL)
         chosen: str | None = "1"
         if len(spans) > 1:
@@ -125,8 +124,7 @@ class SpanController(Controller):
         state.drafts.pop((saved.anchor_id, state.role), None)
         self.bench.item.draft_steps.forget(item.anchor_id)
         self.bench.item.draft_steps.forget(saved.anchor_id)
-        place = state.ids.find(item.anchor_id, state.position.index)
-        if place is not None:
+        if (place := state.ids.find(item.anchor_id, state.position.index)) is not None:
             state.ids.replace(place, saved.anchor_id)
         self.bench.item.cache.clear()
         await self.bench.item.show(saved.anchor_id)

@@ -38,8 +38,7 @@ class RuleChooser:
 
     def offers(self, text: str) -> tuple[GuidelineRule, ...]:
         """Return the matching rules, the best one first; all rules for an empty text."""
-        wanted = text.split()
-        if not wanted:
+        if not (wanted := text.split()):
             return tuple(self._rules)
         exact = self.exact(text)
         if exact is not None and len(wanted) > 1:
@@ -66,8 +65,7 @@ class RuleChooser:
             self._typed, place = text, 0
         else:
             place = self._place_of(text) + 1
-        found = self.offers(self._typed)
-        if not found:
+        if not (found := self.offers(self._typed)):
             return None
         self._given = name_of(found[place % len(found)])
         return self._given, len(self._given)
@@ -124,8 +122,7 @@ class Completer:
 
     def tab(self, text: str, cursor: int) -> tuple[str, int] | None:
         """Return the text and cursor with the next completion; None if there is none."""
-        offers = self.offers(text, cursor)
-        if not offers:
+        if not (offers := self.offers(text, cursor)):
             return None
         self._made = self._offers.apply(self._source, offers[0])
         self._next = (self._next + 1) % len(offers)

@@ -198,8 +198,7 @@ class Display(Controller):
     def note_exposure(self) -> None:
         """Record what is in view of the item."""
         state = self.state
-        item = state.stored_item
-        if item is None:
+        if (item := state.stored_item) is None:
             return
         three = self.bench.has_class("-three-panes")
         adopted = is_models(state.edit)

@@ -46,13 +46,11 @@ class ItemController(Controller):
 
     async def show(self, anchor_id: int) -> bool:
         """Show an item, in the queue or beside it; returns False if it is gone."""
-        item = await self.cache.get(anchor_id)
-        if item is None:
+        if (item := await self.cache.get(anchor_id)) is None:
             return False
         self.leave()
         index = self.state.position.index
-        place = self.state.ids.find(anchor_id, index)
-        if place is None:
+        if (place := self.state.ids.find(anchor_id, index)) is None:
             index = min(index, max(0, len(self.state.ids) - 1))
             self.state.position = Position(index, is_detached=True)
         else:
@@ -96,8 +94,7 @@ class ItemController(Controller):
 
     async def reload(self) -> None:
         """Reload the current item; keeps the draft."""
-        before = self.state.stored_item
-        if before is None:
+        if (before := self.state.stored_item) is None:
             return
         self.cache.forget(before.anchor_id)
         item = await self.cache.get(before.anchor_id)
@@ -176,8 +173,7 @@ class ItemController(Controller):
 
     async def show_history(self) -> None:
         """Show who changed what in this item."""
-        item = self.state.stored_item
-        if item is None:
+        if (item := self.state.stored_item) is None:
             raise RefusedError(NOTHING)
         lines = await self.client.read(
             self.store.history.visible, item.anchor_id, self.state.me, self.state.role

@@ -138,8 +138,7 @@ class QueueController(Controller):
             self.ui.refresh_status()
 
     def _place_in(self, ids: IdList, start: int, at: int) -> None:
-        place = ids.find(at, start)
-        if place is not None:
+        if (place := ids.find(at, start)) is not None:
             item = self.state.stored_item
             detached = item is None or item.anchor_id != at
             self.state.position = Position(place, is_detached=detached)

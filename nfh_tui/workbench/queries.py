@@ -107,8 +107,7 @@ class QueryController(Controller):
         if text is None or not text.startswith(VIEW_SIGN):
             return text
         name = text.removeprefix(VIEW_SIGN).strip()
-        query = await self.view_named(name)
-        if query is None:
+        if (query := await self.view_named(name)) is None:
             self.ui.notify(f"No view is named “{name}”: @ lists them.", Level.REFUSED)
         return query
 

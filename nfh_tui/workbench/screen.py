@@ -307,14 +307,12 @@ class Workbench(Tolerant, Screen[None]):
         if isinstance(command, RunAction):
             await self._run_action(command.id)
         elif not any(one.intercept(command) for one in self.interceptors):
-            action_id = self.action_of(command.key)
-            if action_id is None:
+            if (action_id := self.action_of(command.key)) is None:
                 raise RefusedError(no_action(command.key, command.character, self.keymap))
             await self._run_action(action_id)
 
     async def _run_action(self, action_id: str) -> None:
-        wrong = of_person(BY_ID[action_id], self.state.mode, self.state.access)
-        if wrong:
+        if wrong := of_person(BY_ID[action_id], self.state.mode, self.state.access):
             raise RefusedError(self.ui.read_only_reason if wrong == SWITCH else wrong)
         result = self.handlers[action_id]()
         if isawaitable(result):

@@ -37,8 +37,7 @@ class ItemCache:
         """Return the item, reading it if needed; None if the anchor does not exist (any
         more).
         """
-        item = self._items.get(anchor_id)
-        if item is not None:
+        if (item := self._items.get(anchor_id)) is not None:
             self._items.move_to_end(anchor_id)
             return item
         return await asyncio.shield(self._start(anchor_id))
@@ -67,8 +66,7 @@ class ItemCache:
         self._reading.clear()
 
     def _start(self, anchor_id: int) -> "asyncio.Task[AnchorItem | None]":
-        task = self._reading.get(anchor_id)
-        if task is None:
+        if (task := self._reading.get(anchor_id)) is None:
             task = asyncio.create_task(self._fetch(anchor_id))
             self._reading[anchor_id] = task
             task.add_done_callback(_looked_at)
@@ -228,8 +226,7 @@ class Nearby:
         """Return the index before which the item belongs; the queue's length for its end."""
         for neighbours, behind in ((self.after, 0), (self.before, 1)):
             for anchor_id in neighbours:
-                place = ids.find(anchor_id, self.place)
-                if place is not None:
+                if (place := ids.find(anchor_id, self.place)) is not None:
                     return place + behind
         return min(self.place, len(ids))
 

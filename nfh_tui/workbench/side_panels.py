@@ -46,11 +46,9 @@ class ClipboardController(Controller):
 
     async def copy(self) -> None:
         """Ask for a part; copies it with OSC 52, or writes a file."""
-        item = self.state.visible_item
-        if item is None:
+        if (item := self.state.visible_item) is None:
             raise RefusedError(NOTHING)
-        part = await self.bench.prompts.choose("Copy", PARTS)
-        if part is None:
+        if (part := await self.bench.prompts.choose("Copy", PARTS)) is None:
             return
         if part == "file":
             names = [name for _, _, name in PARTS if name != "file"]
@@ -124,8 +122,7 @@ class GuidelinesController(Controller):
         A database without guidelines gets the initial text; if it cannot be written, there are
         none.
         """
-        last = await self.client.read(self.store.guidelines.read)
-        if last is None:
+        if (last := await self.client.read(self.store.guidelines.read)) is None:
             with suppress(StoreError):
                 await self.client.write(
                     self.store.guidelines.add_first, await asyncio.to_thread(first_text)
@@ -191,8 +188,7 @@ class GuidelinesController(Controller):
         if text.strip().casefold() in NO_TAG:
             self._tag(None)
             return
-        found = await self._rule_of(text.strip(), chooser)
-        if found is not None:
+        if (found := await self._rule_of(text.strip(), chooser)) is not None:
             self._tag(found or None)
 
     def _offer(self, rules: Sequence[GuidelineRule], text: str, now: str | None) -> None:
@@ -215,11 +211,9 @@ class GuidelinesController(Controller):
 
         Raises RefusedError if no rule matches.
         """
-        exact = chooser.exact(text)
-        if exact is not None:
+        if (exact := chooser.exact(text)) is not None:
             return exact.id
-        fits = chooser.offers(text)
-        if not fits:
+        if not (fits := chooser.offers(text)):
             raise RefusedError(f"No rule has “{text}”. R and enter alone list them all.")
         if len(fits) == 1:
             return fits[0].id
