@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
+from nfh_db.bulk_plan import answer_of_choice
 from nfh_db.records import AnchorItem, AnchorState, Role, Vote
 from nfh_models.domain import (
-    IMPLICIT_KINDS,
     Anchor,
     Answer,
     Blocking,
@@ -21,41 +21,29 @@ from nfh_models.domain import (
     Passage,
     Relation,
     Sort,
-    class_answer,
     compare,
-    reference_answer,
     same_head,
 )
 from nfh_tui.editor.state import live, mixed_order, quoted
 
-KIND_WORDS = {
-    Kind.REFERENCE: "Reference",
-    Kind.YEAR: "Year",
-    Kind.AGE: "Age",
-    Kind.CURRENCY: "Currency",
-    Kind.PEOPLE: "People",
-    Kind.TIME: "Time",
-    Kind.OTHER: "Other",
-    Kind.UNKNOWN: "Unknown",
-    Kind.NOT_NFH: "Not an NFH",
-    Kind.BROKEN: "Damaged",
-    Kind.NFH: "NFH, head not given",
+_KINDS = {
+    Kind.REFERENCE: ("Reference", "Ref"),
+    Kind.YEAR: ("Year", "Year"),
+    Kind.AGE: ("Age", "Age"),
+    Kind.CURRENCY: ("Currency", "Curr"),
+    Kind.PEOPLE: ("People", "Peop"),
+    Kind.TIME: ("Time", "Time"),
+    Kind.OTHER: ("Other", "Oth"),
+    Kind.UNKNOWN: ("Unknown", "Unkn"),
+    Kind.NOT_NFH: ("Not an NFH", "Not"),
+    Kind.BROKEN: ("Damaged", "Dam"),
+    Kind.NFH: ("NFH, head not given", "NFH"),
 }
+
+KIND_WORDS = {kind: words for kind, (words, _) in _KINDS.items()}
 """Kinds as shown to users."""
 
-SHORT_KINDS = {
-    Kind.REFERENCE: "Ref",
-    Kind.YEAR: "Year",
-    Kind.AGE: "Age",
-    Kind.CURRENCY: "Curr",
-    Kind.PEOPLE: "Peop",
-    Kind.TIME: "Time",
-    Kind.OTHER: "Oth",
-    Kind.UNKNOWN: "Unkn",
-    Kind.NOT_NFH: "Not",
-    Kind.BROKEN: "Dam",
-    Kind.NFH: "NFH",
-}
+SHORT_KINDS = {kind: short for kind, (_, short) in _KINDS.items()}
 """Kinds in four cells at most, for columns."""
 
 SORT_WORDS = {
@@ -73,28 +61,21 @@ STATE_SIGNS = {
     AnchorState.STALE: "↺",
 }
 
-BLOCKING_WORDS = {
-    Blocking.DAMAGE: "damaged or readable",
-    Blocking.SCOPE: "an NFH or none",
-    Blocking.ROUTE: "the class or its noun",
-    Blocking.ANSWERABILITY: "can it be answered",
-    Blocking.CLASS: "which class",
-    Blocking.NOUN: "which noun",
-    Blocking.PARTIAL: "some of the nouns",
-    Blocking.RELATION: "AND or OR",
+_BLOCKING = {
+    Blocking.DAMAGE: ("damaged or readable", "damage"),
+    Blocking.SCOPE: ("an NFH or none", "scope"),
+    Blocking.ROUTE: ("the class or its noun", "route"),
+    Blocking.ANSWERABILITY: ("can it be answered", "answer"),
+    Blocking.CLASS: ("which class", "class"),
+    Blocking.NOUN: ("which noun", "noun"),
+    Blocking.PARTIAL: ("some of the nouns", "part"),
+    Blocking.RELATION: ("AND or OR", "and/or"),
 }
+
+BLOCKING_WORDS = {blocking: words for blocking, (words, _) in _BLOCKING.items()}
 """What a blocking difference is about."""
 
-SHORT_BLOCKING = {
-    Blocking.DAMAGE: "damage",
-    Blocking.SCOPE: "scope",
-    Blocking.ROUTE: "route",
-    Blocking.ANSWERABILITY: "answer",
-    Blocking.CLASS: "class",
-    Blocking.NOUN: "noun",
-    Blocking.PARTIAL: "part",
-    Blocking.RELATION: "and/or",
-}
+SHORT_BLOCKING = {blocking: short for blocking, (_, short) in _BLOCKING.items()}
 """The same in one word, for columns."""
 
 NOTE_WORDS = {
@@ -317,15 +298,8 @@ def model_answer(item: AnchorItem) -> Answer | None:
 
 def choice_answer(choice: str, item: AnchorItem) -> Answer | None:
     """The answer of a class name or of a token's index in digits; None if it is neither."""
-    if choice in {kind.value for kind in IMPLICIT_KINDS}:
-        return class_answer(Kind(choice))
-    if not (choice.isascii() and choice.isdigit() and len(choice) < 10):
-        return None
-    token = int(choice)
-    outside = token >= len(item.passage.tokens)
-    if outside or item.anchor.start <= token < item.anchor.end:
-        return None
-    return reference_answer([[Mention(token, token + 1, token)]])
+    found = answer_of_choice(choice, (item.anchor.start, item.anchor.end, lemmas(item)))
+    return None if isinstance(found, str) else found
 
 
 def union(item: AnchorItem) -> Answer | None:

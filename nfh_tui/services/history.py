@@ -270,13 +270,13 @@ def block(change: HistoryEntry) -> Iterator[str]:
     yield f"      after   {change.after}"
 
 
-def local(at: str) -> str:
-    """A time of the store as local time, to the second; unchanged if it cannot be parsed."""
+def local(at: str, form: str = "%Y-%m-%d %H:%M:%S") -> str:
+    """A time of the store as local time in a form; unchanged if it cannot be parsed."""
     try:
         parsed = datetime.fromisoformat(at)
     except ValueError:
         return at
-    return parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return parsed.astimezone().strftime(form)
 
 
 def partners(lines: Sequence[HistoryLine]) -> tuple[int, ...]:

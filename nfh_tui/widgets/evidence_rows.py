@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -39,7 +38,15 @@ from nfh_models.domain import (
 from nfh_tui.display_figures import bar
 from nfh_tui.display_text import broken, clip, isolate, visible, width_of
 from nfh_tui.editor.commands import fold, prompt, token_scores
-from nfh_tui.editor.state import AnswerSource, EditState, answer, in_anchor, live, quoted
+from nfh_tui.editor.state import (
+    AnswerSource,
+    EditState,
+    answer,
+    blinded,
+    in_anchor,
+    live,
+    quoted,
+)
 from nfh_tui.editor.votes import (
     BLOCKING_WORDS,
     KIND_WORDS,
@@ -59,7 +66,7 @@ from nfh_tui.editor.votes import (
     shown_reason,
 )
 from nfh_tui.services.guidelines import Guide
-from nfh_tui.services.history import act_words, object_words
+from nfh_tui.services.history import act_words, local, object_words
 from nfh_tui.widgets.passage_render import DIGITS, GOLD, Lane, Roles, Run, is_counted, lanes
 from nfh_tui.widgets.substitution import (
     FilledSentence,
@@ -1002,7 +1009,6 @@ def add_remarks(
     rules: Guide,
     *,
     seconds: bool,
-    blind: bool,
     told: Collection[str],
 ) -> None:
     """Add remarks about each answer, by its key, if any.
@@ -1015,12 +1021,12 @@ def add_remarks(
             (lane, f"{time:.0f}") for lane in lanes if (time := _seconds(lane)) is not None
         ]
         body.text(_figures("", timed, "s"), indent=1, hang=3)
-    if not blind:
+    if not item.blind:
         known = [(lane, right) for lane in lanes if (right := _right(lane, item))]
         body.text(_figures("right in ", known, "%"), indent=1, hang=3)
     for lane in lanes:
         key: Part = (f"{lane.key} ", lane.role)
-        facts = [fact for fact in _facts(lane, item, rules, blind=blind) if fact not in told]
+        facts = [fact for fact in _facts(lane, item, rules) if fact not in told]
         if facts:
             body.text([key, (" · ".join(facts), "note")], indent=1, hang=3)
         for comment in _comments(lane):
@@ -1058,10 +1064,10 @@ def _comments(lane: Lane) -> list[str]:
     return list(dict.fromkeys(filter(None, own)))
 
 
-def _facts(lane: Lane, item: AnchorItem, rules: Guide, *, blind: bool) -> list[str]:
+def _facts(lane: Lane, item: AnchorItem, rules: Guide) -> list[str]:
     facts = []
     if lane.key == GOLD and item.gold is not None:
-        facts += _gold_facts(item.gold, blind=blind)
+        facts += _gold_facts(item.gold)
     if lane.vote is not None:
         if not is_counted(lane):
             facts.append(f"a {lane.vote.type}: not counted")
@@ -1069,10 +1075,9 @@ def _facts(lane: Lane, item: AnchorItem, rules: Guide, *, blind: bool) -> list[s
     return [fact for fact in facts if fact]
 
 
-def _gold_facts(gold: Gold, *, blind: bool) -> list[str]:
-    by = "" if blind or not gold.adjudicator else gold.adjudicator
+def _gold_facts(gold: Gold) -> list[str]:
     rule = "expert" if gold.rule is Rule.EXPERT else f"{gold.rule}"
-    return [rule, by, local_time(gold.decided_at or "")]
+    return [rule, gold.adjudicator or "", local_time(gold.decided_at or "")]
 
 
 def _vote_facts(vote: Vote, rules: Guide) -> list[str]:
@@ -1086,11 +1091,7 @@ def _vote_facts(vote: Vote, rules: Guide) -> list[str]:
 
 def local_time(at: str) -> str:
     """A UTC time of the store in local time, to the minute; unchanged if it is no ISO time."""
-    try:
-        parsed = datetime.fromisoformat(at)
-    except ValueError:
-        return at
-    return parsed.astimezone().strftime("%Y-%m-%d %H:%M")
+    return local(at, "%Y-%m-%d %H:%M")
 
 
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -1211,13 +1212,15 @@ def evidence(
     """
     rows = RowBuilder(width)
     guide = rules or Guide()
+    if blind and not item.blind:
+        item = blinded(item)
     mine = answer(state, item) if state is not None else ""
     if state is not None and not brief:
-        _add_edited(rows, item, state, mine, guide, blind=blind)
+        _add_edited(rows, item, state, mine, guide)
     edited = mine if isinstance(mine, Answer) else _provisional(state, item)
     if state is None or state.role is Role.ADJUDICATOR:
-        _add_judged(rows, item, state, edited, guide, precedents, blind=blind)
-        if not blind:
+        _add_judged(rows, item, state, edited, guide, precedents)
+        if not item.blind:
             _add_history(rows, history)
     else:
         _add_own(rows, item, state, edited)
@@ -1242,27 +1245,26 @@ def _add_judged(
     edited: Answer | None,
     rules: Guide,
     precedents: "Sequence[Precedent]",
-    *,
-    blind: bool,
 ) -> None:
     """The rows for an adjudicator and for reading: all answers and all that explains them."""
-    found = lanes(item, blind=blind)
+    found = lanes(item)
     gold = item.gold.answer if item.gold is not None else None
     against = gold if state is None else edited
     seconds = _add_table(rows, item, found, against)
     add_readings(rows, item, found, edited)
     add_proposals(rows, item, named=True, key="" if state is None else "T")
     add_adjacent_numbers(rows, item)
-    told = _told_above(item, state, rules, blind=blind)
-    add_remarks(rows, item, found, rules, seconds=seconds, blind=blind, told=told)
+    # The texts shown for the edited answer often equal the gold's.
+    told = [] if state is None else [_comment(item, state), _rule_words(state, rules)]
+    add_remarks(rows, item, found, rules, seconds=seconds, told=told)
     add_precedents(rows, precedents, against)
     add_places(rows, item, found, state)
     add_numbers(rows, item)
     add_identification(rows, item, edited, gold)
     add_model(rows, item, edited, listed=True)
     add_doubt(rows, item)
-    _add_flags(rows, item, named=not blind)
-    _add_stale(rows, item, against, blind=blind)
+    _add_flags(rows, item, named=True)
+    _add_stale(rows, item, against)
 
 
 def _add_own(
@@ -1281,27 +1283,15 @@ def _add_own(
     _add_flags(rows, item, named=False)
 
 
-def _told_above(
-    item: AnchorItem, state: EditState | None, rules: Guide, *, blind: bool
-) -> list[str]:
-    """The texts shown for the edited answer, which often equal the gold's."""
-    if state is None:
-        return []
-    comment = _comment(item, state, blind=blind)
-    return [comment, rules.words(state.tag) if state.tag else ""]
+def _rule_words(state: EditState, rules: Guide) -> str:
+    return rules.words(state.tag) if state.tag else ""
 
 
 # --- the answer being edited ---------------------------------------------------------------
 
 
 def _add_edited(
-    rows: RowBuilder,
-    item: AnchorItem,
-    state: EditState,
-    made: Answer | str,
-    rules: Guide,
-    *,
-    blind: bool,
+    rows: RowBuilder, item: AnchorItem, state: EditState, made: Answer | str, rules: Guide
 ) -> None:
     rows.heading("Answer", _source_words(item, state))
     kind: list[Part] = [] if state.kind is None else [(KIND_WORDS[state.kind], "kind")]
@@ -1313,19 +1303,19 @@ def _add_edited(
         kind.append((f" · {state.relation or 'AND or OR?'}", "kind"))
     rows.text(kind, indent=1, hang=3)
     _add_heads(rows, item, state)
-    if state.tag:
-        rows.text([(rules.words(state.tag), "note")], indent=1, hang=3)
-    if comment := _comment(item, state, blind=blind):
+    if rule := _rule_words(state, rules):
+        rows.text([(rule, "note")], indent=1, hang=3)
+    if comment := _comment(item, state):
         rows.text([("; ", "note"), (comment, "comment")], indent=1, hang=3)
     request = prompt(state) or made
     if isinstance(request, str):
         rows.text([("▸ ", "asks"), (request, "asks")], indent=1, hang=3)
 
 
-def _comment(item: AnchorItem, state: EditState, *, blind: bool) -> str:
+def _comment(item: AnchorItem, state: EditState) -> str:
     """The edited answer's comment; if blind and from the gold, without names."""
     golds = state.source is AnswerSource.GOLD and state.comment == state.began.comment
-    if blind and golds and item.gold is not None:
+    if item.blind and golds and item.gold is not None:
         return item.gold.answer.comment
     return state.comment
 
@@ -1387,17 +1377,14 @@ def _add_differences(rows: RowBuilder, item: AnchorItem) -> None:
         rows.text([(f"{notes} (never blocks)", "note")], indent=1, hang=3)
 
 
-def _add_stale(
-    rows: RowBuilder, item: AnchorItem, against: Answer | None, *, blind: bool
-) -> None:
+def _add_stale(rows: RowBuilder, item: AnchorItem, against: Answer | None) -> None:
     if not item.stale_votes:
         return
     rows.heading("Answers to the old span", "do not count")
     keys = {id(vote): f"{n} " for n, vote in enumerate(adoptable(item), 1) if n <= MOST_KEYS}
-    for number, vote in enumerate(item.stale_votes):
-        name = chr(ord("A") + number % 26) if blind else vote.annotator
+    for vote in item.stale_votes:
         parts: list[Part] = [(keys.get(id(vote), ""), "key")]
-        parts += [("× ", "note"), (f"{name} ", "name")]
+        parts += [("× ", "note"), (f"{vote.annotator} ", "name")]
         parts.append((describe(vote.answer, item.passage, places=True), "said"))
         parts.append(compared(vote.answer, against, item))
         rows.text(parts, indent=1, hang=3)

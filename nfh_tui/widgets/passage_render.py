@@ -3,8 +3,8 @@ the heat map and hints, and the lines below it. No widget is used here.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from itertools import groupby
 from math import exp, isfinite
@@ -41,7 +41,7 @@ from nfh_tui.display_text import (
     width_of,
 )
 from nfh_tui.editor.commands import fold, open_hints, phrase_start
-from nfh_tui.editor.state import EditState, Pending, blind_name, in_anchor, live
+from nfh_tui.editor.state import EditState, Pending, in_anchor, live
 from nfh_tui.editor.votes import (
     KIND_WORDS,
     annotators_votes,
@@ -201,10 +201,6 @@ def lane_mentions(item: AnchorItem) -> Iterator[LaneMention]:
                 yield LaneMention(lane, mention)
 
 
-def sign_of(lane: int) -> str:
-    return KEYS[lane] if lane else FURTHER
-
-
 class Ground:
     """The answer with which lanes are compared: the edited one, else the gold."""
 
@@ -316,23 +312,12 @@ class Lane:
     """None for the model, and for gold that was not made from a vote."""
 
 
-def lane_role(number: int) -> str:
-    """The role of annotator `number`, from 1, as in the text."""
-    return f"lane-{number if number <= MOST_LANES else 0}"
-
-
-def lanes(item: AnchorItem, *, blind: bool) -> tuple[Lane, ...]:
-    """All answers to the item that are shown. blind: letters for names."""
-    made = [
-        Lane(
-            f"{number}" if number <= MOST_LANES else NO_KEY,
-            lane_role(number),
-            blind_name(number - 1) if blind else vote.annotator,
-            vote.answer,
-            vote,
-        )
-        for number, vote in enumerate(annotators_votes(item), 1)
-    ]
+def lanes(item: AnchorItem) -> tuple[Lane, ...]:
+    """All answers to the item that are shown."""
+    made = []
+    for number, vote in enumerate(annotators_votes(item), 1):
+        key, lane = (f"{number}", number) if number <= MOST_LANES else (NO_KEY, 0)
+        made.append(Lane(key, f"lane-{lane}", vote.annotator, vote.answer, vote))
     predicted = model_answer(item)
     if predicted is not None and item.prediction is not None:
         made.append(Lane(MODEL, "key", item.prediction.model, predicted))
@@ -341,10 +326,7 @@ def lanes(item: AnchorItem, *, blind: bool) -> tuple[Lane, ...]:
         by = _deciding(item, decided)
         made.append(Lane(GOLD, "gold", "gold", item.gold.answer, by))
         decided = [vote for vote in decided if vote is not by]
-    made += [
-        Lane(NO_KEY, "name", "" if blind else vote.annotator, vote.answer, vote)
-        for vote in decided
-    ]
+    made += [Lane(NO_KEY, "name", vote.annotator, vote.answer, vote) for vote in decided]
     return tuple(made)
 
 
@@ -411,8 +393,8 @@ class Sign:
     rank: Rank
     text: str
     role: str
-    left: bool
-    fixed: bool
+    left: bool = False
+    fixed: bool = False
     look: str = ""
 
 
@@ -444,23 +426,18 @@ class _Maker:
             if token + 1 < end:
                 self.between[token].append(role)
 
-    def sign(
-        self,
-        token: int,
-        rank: Rank,
-        text: str,
-        role: str,
-        *,
-        left: bool,
-        fixed: bool = False,
-        look: str = "",
-    ) -> None:
-        self.signs[token].append(Sign(rank, text, role, left, fixed, look))
+    def before(self, token: int, rank: Rank, text: str, role: str) -> None:
+        """Add a sign before a word, or behind it where there is no cell before it."""
+        self.signs[token].append(Sign(rank, text, role, left=True))
+
+    def behind(self, token: int, rank: Rank, text: str, role: str, look: str = "") -> None:
+        """Add a sign behind a word and nowhere else."""
+        self.signs[token].append(Sign(rank, text, role, fixed=True, look=look))
 
     def brackets(self, start: int, end: int, rank: Rank, pair: str, role: str) -> None:
         """Add a sign at each end of a span."""
-        self.sign(start, rank, pair[0], role, left=True, fixed=True)
-        self.sign(end - 1, rank, pair[1], role, left=False, fixed=True)
+        self.signs[start].append(Sign(rank, pair[0], role, left=True, fixed=True))
+        self.behind(end - 1, rank, pair[1], role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -510,7 +487,7 @@ def marks(
 def _heat(made: _Maker, heat: Mapping[int, Warmth]) -> None:
     for token, warmth in heat.items():
         made.roles[token].append(f"{warmth.hue}-{warmth.step}")
-        made.sign(token, Rank.HEAT, warmth.sign, f"{warmth.hue}-sign", left=False, fixed=True)
+        made.behind(token, Rank.HEAT, warmth.sign, f"{warmth.hue}-sign")
 
 
 def _siblings(made: _Maker, item: AnchorItem) -> None:
@@ -522,7 +499,7 @@ def _siblings(made: _Maker, item: AnchorItem) -> None:
             start, end, "decided" if sibling.state is AnchorState.DECIDED else "undecided"
         )
         if sign := sibling_sign(sibling):
-            made.sign(end - 1, Rank.DECIDED, sign, "decided-sign", left=False, fixed=True)
+            made.behind(end - 1, Rank.DECIDED, sign, "decided-sign")
 
 
 def picked(state: EditState | None) -> frozenset[int]:
@@ -537,7 +514,7 @@ def _gold(made: _Maker, item: AnchorItem, already: frozenset[int]) -> None:
         for mention in head.live:
             made.span(mention.start, mention.end, "gold")
             if mention.head not in already:
-                made.sign(mention.start, Rank.GOLD, "◆", "gold-sign", left=True)
+                made.before(mention.start, Rank.GOLD, "◆", "gold-sign")
 
 
 def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
@@ -550,15 +527,9 @@ def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
         further.update(() if lane else (mention.end,))
         if differs := ground.differs(mention):
             differing.setdefault((mention.start, mention.end), []).append(lane)
-        made.sign(
-            mention.end - 1,
-            Rank.VOTE,
-            sign_of(lane),
-            f"lane-{lane}",
-            left=False,
-            fixed=True,
-            look="differs-sign" if differs else "",
-        )
+        look = "differs-sign" if differs else ""
+        sign = KEYS[lane] if lane else FURTHER
+        made.behind(mention.end - 1, Rank.VOTE, sign, f"lane-{lane}", look)
     for (start, end), lanes in differing.items():
         if len(lanes) == 1:
             made.span(start, end, f"lane-{lanes[0]}")
@@ -571,7 +542,7 @@ def _edited(made: _Maker, item: AnchorItem, state: EditState) -> None:
             _mention(made, mention, number)
     if state.review is not None:
         asked = state.review.tokens[0]
-        made.sign(asked, Rank.ASKED, "?", "cursor-sign", left=False)
+        made.signs[asked].append(Sign(Rank.ASKED, "?", "cursor-sign"))
         made.span(phrase_start(item, asked), asked, "offered")
         for token in state.review.tokens[1:]:
             made.roles[token].append("offered")
@@ -586,25 +557,21 @@ def _edited(made: _Maker, item: AnchorItem, state: EditState) -> None:
 def _mention(made: _Maker, mention: Mention, number: int) -> None:
     if mention.origin is Origin.REMOVED:
         made.span(mention.start, mention.end, "removed")
-        made.sign(mention.start, Rank.HEAD, "×", "removed-sign", left=True)
+        made.before(mention.start, Rank.HEAD, "×", "removed-sign")
         return
     added = mention.origin is Origin.ADDED
     made.span(mention.start, mention.end, "added" if added else "head")
     if mention.end - mention.start > 1:
         made.roles[mention.head].append("noun")
     digit = DIGITS[number] if number < len(DIGITS) else "₊"
-    made.sign(mention.start, Rank.HEAD, digit, "head-sign", left=True)
+    made.before(mention.start, Rank.HEAD, digit, "head-sign")
 
 
 def changed(before: PassageMarks, now: PassageMarks) -> set[int]:
     """Tokens whose roles, gap, signs or hints differ."""
     tokens: set[int] = set()
-    for old, new in (
-        (before.roles, now.roles),
-        (before.between, now.between),
-        (before.signs, now.signs),
-        (before.hints, now.hints),
-    ):
+    for part in fields(PassageMarks):
+        old, new = getattr(before, part.name), getattr(now, part.name)
         tokens.update(t for t in old.keys() | new.keys() if old.get(t) != new.get(t))
     return tokens
 
@@ -1035,29 +1002,16 @@ def _classes(item: AnchorItem, heat: Heat, other: str | None) -> list[Run]:
         words = "are alike" if heat is Heat.DIFFERENCE else "each under 1 %"
         return [_faint(f"classes: {words}")]
     runs = [_faint("classes: ")]
-    draw = _signed if heat is Heat.DIFFERENCE else _plain
     for kind, share in sorted(scored, key=lambda entry: -abs(entry[1])):
-        runs.extend(_class_bar(kind, share, draw))
+        hue = "cool" if share < 0 else "heat"
+        sign = (PLUS if share > 0 else MINUS) if heat is Heat.DIFFERENCE else ""
+        runs += [
+            _said(f"{KIND_WORDS[kind]} "),
+            Run(bar(abs(share), BAR), ("foot", f"{hue}-sign")),
+            Run(f" {sign}{abs(share) * 100:.0f}", ("foot", f"{hue}-{step(abs(share)) or 0}")),
+            _faint("  "),
+        ]
     return runs
-
-
-def _class_bar(kind: Kind, share: float, draw: Callable[[float], str]) -> list[Run]:
-    hue = "cool" if share < 0 else "heat"
-    level = step(abs(share)) or 0
-    return [
-        _said(f"{KIND_WORDS[kind]} "),
-        Run(bar(abs(share), BAR), ("foot", f"{hue}-sign")),
-        Run(f" {draw(share)}", ("foot", f"{hue}-{level}")),
-        _faint("  "),
-    ]
-
-
-def _plain(share: float) -> str:
-    return f"{share * 100:.0f}"
-
-
-def _signed(share: float) -> str:
-    return f"{PLUS if share > 0 else MINUS}{abs(share) * 100:.0f}"
 
 
 def _scale(unit: str) -> str:

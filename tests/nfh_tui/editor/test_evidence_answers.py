@@ -27,7 +27,7 @@ from .test_evidence_readings import at, passage_of
 
 def table(item, width, against=None):
     rows = RowBuilder(width)
-    told = add_answers(rows, item, lanes(item, blind=False), against)
+    told = add_answers(rows, item, lanes(item), against)
     return rows_of(rows.made, width), told
 
 
@@ -177,18 +177,18 @@ def test_gold_and_the_decision_that_made_it_are_one_lane(make):
     decided = make.vote("anna", make.age(), Role.ADJUDICATOR, seconds=3)
     other = make.vote("emil", make.reference(1), Role.ADJUDICATOR)
     item = make.item(votes=[decided, other], gold=Gold(make.age(), Rule.EXPERT, "anna"))
-    assert [(lane.key, lane.name) for lane in lanes(item, blind=False)] == [
+    assert [(lane.key, lane.name) for lane in lanes(item)] == [
         ("◆", "gold"),
         ("·", "emil"),
     ]
     imported = replace(item, gold=Gold(make.age(), Rule.IMPORTED))
-    assert [lane.name for lane in lanes(imported, blind=False)] == ["gold", "anna", "emil"]
+    assert [lane.name for lane in lanes(imported)] == ["gold", "anna", "emil"]
 
 
 def test_the_tenth_annotator_has_no_key(make):
     item = make.item(votes=[make.vote(f"n{number}", make.age()) for number in range(11)])
-    assert [lane.key for lane in lanes(item, blind=False)] == [*"123456789", "·", "·"]
-    assert [lane.role for lane in lanes(item, blind=False)][8:10] == ["lane-9", "lane-0"]
+    assert [lane.key for lane in lanes(item)] == [*"123456789", "·", "·"]
+    assert [lane.role for lane in lanes(item)][8:10] == ["lane-9", "lane-0"]
 
 
 # --- the tally ------------------------------------------------------------------------------
