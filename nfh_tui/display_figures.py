@@ -38,3 +38,10 @@ def bar(value: float, width: int) -> str:
     eighths = max(1, min(round(min(value, 1.0) * width * 8), width * 8))
     whole, part = divmod(eighths, 8)
     return EIGHTHS[-1] * whole + (EIGHTHS[part] if part else "")
+
+
+def clock(seconds: int) -> str:
+    """Seconds as m:ss, or as h:mm:ss from one hour on."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -43,9 +43,9 @@ from nfh_tui.jobs.promotion import signed
 from nfh_tui.services import reports
 from nfh_tui.services.models import (
     checked_folder,
+    files_of,
     folder_of,
     is_packaged,
-    packaged_folder,
     packaged_metrics,
 )
 from nfh_tui.services.reports import filled, to_json
@@ -547,7 +547,7 @@ def summary_of(model: "Model", database: Path) -> reports.ModelSummary:
         f1=_number(metrics_of(model), "f1"),
         accuracy=_accuracy(model, "accuracy"),
         accuracy_inclusive=_accuracy(model, "accuracy_inclusive"),
-        folder=_folder(model, database),
+        folder=None if (folder := files_of(database, model)) is None else str(folder),
     )
 
 
@@ -643,9 +643,9 @@ def full_lines(
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"
     yield f"  made      {visible(model.created_at[:MINUTES]).replace('T', ' ')} UTC"
-    if (folder := _folder(model, database)) is not None:
-        yield f"  folder    {visible(folder, 400)}"
-        yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
+    if (folder := files_of(database, model)) is not None:
+        yield f"  folder    {visible(str(folder), 400)}"
+        yield f"  card      {visible(str(folder / CARD), 400)}"
     metrics = metrics_of(model)
     texts = metrics.get("texts_seen")
     if isinstance(texts, int):
@@ -723,9 +723,3 @@ def _number(metrics: Mapping[str, object], name: str) -> float | None:
     if isinstance(value, int) and abs(value) > 1:  # no share of anything
         return None
     return float(value) if isinstance(value, int | float) else None
-
-
-def _folder(model: "Model", database: Path) -> str | None:
-    if model.path is not None:
-        return str(folder_of(database, model))
-    return str(packaged_folder()) if model.recipe == SMALL else None

@@ -19,6 +19,7 @@ from nfh_tui.cli.options import (
     tell_lines,
 )
 from nfh_tui.cli.report import Steps, aligned
+from nfh_tui.display_figures import clock
 from nfh_tui.scanning.blocks import Count, TextFigures, wilson
 from nfh_tui.scanning.scan import Scan, ScannedFile, ScanProgress
 
@@ -287,7 +288,7 @@ def progress_words(now: ScanProgress) -> str:
     if now.total:
         parts.insert(1, f"{min(now.done / now.total, 1.0):.0%} of {now.total / 1e6:,.0f} MB")
         if now.seconds > SURE_AFTER and rate:
-            parts.append(f"{_clock(max(0, now.total - now.done) / rate)} left")
+            parts.append(f"{clock(round(max(0, now.total - now.done) / rate))} left")
     else:
         parts.insert(1, f"{now.done / 1e6:,.0f} MB")
     return ", ".join(parts)
@@ -374,12 +375,6 @@ def _rules(found: Figures) -> Iterator[str]:
     ]
     yield from aligned([("decided by", "numbers", "of all", "NFH"), *rows], indent="  ")
     yield ""
-
-
-def _clock(seconds: float) -> str:
-    whole = round(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
 APART = 5

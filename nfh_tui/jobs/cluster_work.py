@@ -889,24 +889,21 @@ def _write(archive: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = path_beside(out, "tmp")
     try:
-        try:
-            unpack(archive, folder)
-            digest, config = digest_of(folder), read_config(folder, spec.recipe)
-        except ModelsError as error:
-            raise WorkerPoolError(
-                f"the model from {where} does not hold: {error}. {TRY_AGAIN}"
-            ) from error
+        unpack(archive, folder)
+        digest, config = digest_of(folder), read_config(folder, spec.recipe)
         if digest != made.digest:
-            raise WorkerPoolError(
-                f"the model from {where} does not hold: its hash is {digest[:12]}, and "
-                f"{made.digest[:12]} was said. {TRY_AGAIN}"
-            )
+            told = f"its hash is {digest[:12]}, and {made.digest[:12]} was said"
+            raise TransferError(told)
         if config.task != spec.task:
             raise WorkerPoolError(
                 f"the model from {where} is one of {config.task}, not of {spec.task}. "
                 f"{TRY_AGAIN}"
             )
         folder.rename(out)
+    except ModelsError as error:
+        raise WorkerPoolError(
+            f"the model from {where} does not hold: {error}. {TRY_AGAIN}"
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -28,6 +28,7 @@ from nfh_db.models import read_all as read_models
 from nfh_db.system import path_beside, sweep, sync_folder
 from nfh_models import ModelsError
 from nfh_models.model_files import ModelFileError
+from nfh_tui.display_figures import clock
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -680,13 +681,6 @@ def span_between(start: str, end: str | None) -> str:
     except (ValueError, TypeError):
         return ""
     return clock(max(0, int(passed.total_seconds())))
-
-
-def clock(seconds: int) -> str:
-    """Format seconds as m:ss, or as h:mm:ss from one hour on."""
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def at_clock(at: str | None, now: str) -> str:

@@ -118,15 +118,10 @@ class _Unit:
 
 def long_turns(passage: Passage) -> frozenset[str]:
     """A hash of the text of each long turn of a passage, whoever the speaker is."""
-    return frozenset(_long_turns(passage))
-
-
-def _long_turns(passage: Passage) -> Iterator[str]:
-    for turn in passage.turns:
-        if turn.end - turn.start >= LONG_TURN:
-            said = " ".join(passage.word(place) for place in range(turn.start, turn.end))
-            hashed = hashlib.sha256(said.casefold().encode("utf-8", "surrogatepass"))
-            yield hashed.hexdigest()[:24]
+    long = (turn for turn in passage.turns if turn.end - turn.start >= LONG_TURN)
+    said = (" ".join(map(passage.word, range(turn.start, turn.end))) for turn in long)
+    coded = (text.casefold().encode("utf-8", "surrogatepass") for text in said)
+    return frozenset(hashlib.sha256(code).hexdigest()[:24] for code in coded)
 
 
 def wanted_out(labels: int, share: float | None) -> float:

@@ -49,8 +49,8 @@ from nfh_tui.jobs.descriptions import (
 )
 from nfh_tui.jobs.reporting import Phase, Tell, TrainingStep, drive, loaded_parser
 from nfh_tui.jobs.runner import write_whole
-from nfh_tui.jobs.snapshot import IDENTIFICATION as OF_IDENTIFICATION
 from nfh_tui.jobs.snapshot import (
+    IDENTIFICATION,
     LEAST,
     NO_HEADS,
     RESOLUTION,
@@ -329,30 +329,10 @@ def new_job(
     return NewJob(TRAIN, KINDS[TRAIN].version, task, arguments, asked_by)
 
 
-def check(store: "Store", new: NewJob) -> None:
-    """Raise ModelsError for a training that could not start, such as for an invalid setting.
-
-    Reads only the settings and the model from which it starts.
-    """
-
-    check_order(store, new.task, new.arguments)
-
-
-def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object] | None:
-    """Train, judge and register a model; the job ends in the same transaction as the
-    registration.
-    """
-
-    train(store, job, report)
-    return None
-
-
 # The training itself: from a snapshot of labels to a model's folder.
 #
 # It does not use the database, so it runs in the same way on other machines. It resumes from
 # the checkpoints of the same training in its work folder.
-
-IDENTIFICATION = "identification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,7 +545,7 @@ def spec_of(store: "Store", order: TrainingRequest) -> TrainSpec:
     """
     general, which = order.general, order.which
     start = None
-    if order.task != OF_IDENTIFICATION:
+    if order.task != IDENTIFICATION:
         start = base_for(store, order.recipe, general)
     spec = TrainSpec(
         order.task,
@@ -587,15 +567,6 @@ def spec_of(store: "Store", order: TrainingRequest) -> TrainSpec:
             base_digest=start.digest,
         )
     return replace(spec, encoder=start)
-
-
-def check_order(store: "Store", task: str, given: Mapping[str, object]) -> None:
-    """Raise ModelsError or QueryError for a training that could not start."""
-    order = order_of(task, given)
-    if task == OF_IDENTIFICATION:
-        check_identification(order.recipe, texts_of(given, "words"))
-    else:
-        trainer_of(spec_of(store, order))
 
 
 def check_identification(recipe: str, words: Sequence[str]) -> None:
@@ -652,7 +623,7 @@ def check_at_hand(store: "Store", new: "NewJob") -> None:
     for split in filter(None, (which.split, which.dev_split)):
         _check_split(store, split)
     kinds = store.holdout.gold_kinds(in_split(which.query, which.split))
-    if new.task != OF_IDENTIFICATION:
+    if new.task != IDENTIFICATION:
         _check_heads(kinds)
     if new.task != RESOLUTION:
         _check_labels(kinds, new.task)
@@ -697,7 +668,7 @@ def _check_labels(kinds: Mapping[Kind, int], task: str) -> None:
             "its noun is missing. Settle or decide some first, or ask for others"
         )
     if none in (0, total):
-        raise TooLittleGoldError(alike(total, fused=not none, alone=task != OF_IDENTIFICATION))
+        raise TooLittleGoldError(alike(total, fused=not none, alone=task != IDENTIFICATION))
 
 
 # A training as a job, from its row to a registered model over any number of attempts.
@@ -718,8 +689,9 @@ LEARNING = ("training", "judging", "saving")
 """Phases of a network after its start from a checkpoint."""
 
 
-def train(store: "Store", job: "Job", report: "JobReporter") -> None:
-    """Train, judge, register, and end the job.
+def run(store: "Store", job: "Job", report: "JobReporter") -> None:
+    """Train, judge and register a model; the job ends in the same transaction as the
+    registration.
 
     Raises ModelsError if nothing can be learnt or parsed, StoreError, OSError, and JobGoneError
     and KeyboardInterrupt, after which the job can be resumed.
@@ -860,6 +832,6 @@ class _Attempt:
         """Return the prediction job that follows a promotion; None if the model does not
         resolve.
         """
-        if self.order.task == OF_IDENTIFICATION:
+        if self.order.task == IDENTIFICATION:
             return None
         return tasks.prediction_asked(UNDECIDED, asked_by=self.job.asked_by)

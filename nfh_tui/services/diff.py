@@ -641,18 +641,12 @@ def _items(side: DiffSide, *, form: bool) -> Iterator[Entry]:
     if side.sort == "database":
         yield from _of_database(side.path, form=form)
         return
-    files = _forms(side) if form else side.files
+    of_release = side.sort == "release"
+    files = sorted(side.path.glob(f"*{NFH_END}")) if form and of_release else side.files
     for path in files:
         # A file of a release goes by its own name, others by the path as typed.
-        place = visible(path.name) if side.sort == "release" else side.name
+        place = visible(path.name) if of_release else side.name
         yield from _of_file(path, place, form=form)
-
-
-def _forms(side: DiffSide) -> tuple[Path, ...]:
-    """The files of a side that has a form of its own: of a release those of `nfh`."""
-    if side.sort != "release":
-        return side.files
-    return tuple(sorted(side.path.glob(f"*{NFH_END}")))
 
 
 def _of_file(path: Path, place: str, *, form: bool) -> Iterator[Entry]:

@@ -78,19 +78,13 @@ class NewFolder:
 
     def append(self, name: str, content: bytes) -> None:
         """Append a line to a file, which is created if needed."""
-        if (file := self._open.get(name)) is None:
-            file = self._opened(name)
-        file.write(content)
-        self._hashes[name].update(content)
+        if name not in self._open:
+            if len(self._open) >= MOST_OPEN:
+                self.close()
+            self._open[name] = (self._beside / name).open("ab", buffering=BUFFER)
+        self._open[name].write(content)
+        self._hashes.setdefault(name, hashlib.sha256()).update(content)
         self.rows[name] += 1
-
-    def _opened(self, name: str) -> BinaryIO:
-        if len(self._open) >= MOST_OPEN:
-            self.close()
-        file = (self._beside / name).open("ab", buffering=BUFFER)
-        self._open[name] = file
-        self._hashes.setdefault(name, hashlib.sha256())
-        return file
 
     def sums(self) -> str:
         """A line of each file that was written, as `sha256sum` writes and checks them."""
@@ -238,16 +232,12 @@ class Pseudonyms(ReleaseNames):
 
     def __init__(self, people: Iterable[Annotator]) -> None:
         self._numbers: dict[str, str] = {}
-        self._taken: set[str] = set()
-        persons = []
-        for one in people:
-            if one.type == PERSON:
-                persons.append(one.name)
-            else:
-                self._taken.add(one.name)
+        known = list(people)
+        self._taken = {one.name for one in known if one.type != PERSON}
         self._next = 1
-        for name in persons:
-            self.name(name)
+        for one in known:
+            if one.type == PERSON:
+                self.name(one.name)
 
     def name(self, name: str) -> str:
         """The pseudonym of a person."""
@@ -321,18 +311,16 @@ class ModelsInUse:
     """Which models answered at a time, by the log of what was put to use when."""
 
     def __init__(self, activations: Iterable[Activation]) -> None:
-        self._times: dict[str, list[str]] = {}
-        self._models: dict[str, list[str]] = {}
+        self._by_task: dict[str, list[Activation]] = {}
         for one in activations:
-            self._times.setdefault(one.task, []).append(one.at)
-            self._models.setdefault(one.task, []).append(one.model)
+            self._by_task.setdefault(one.task, []).append(one)
 
     def at(self, time: str) -> set[str]:
         """Names of the models in use; none where that was before the log begins."""
         found = set()
-        for task, times in self._times.items():
-            if place := bisect_right(times, time):
-                found.add(self._models[task][place - 1])
+        for those in self._by_task.values():
+            if place := bisect_right(those, time, key=lambda one: one.at):
+                found.add(those[place - 1].model)
         return found
 
 
@@ -707,7 +695,6 @@ def guidelines_name(version: int) -> str:
 
 
 LINE = re.compile(r"([0-9a-f]{64}) [ *]([^/\\\n]+)")
-CHUNK = 1 << 20
 LARGEST_SUMS = 10_000_000
 
 
@@ -775,7 +762,8 @@ def _faults(folder: Path, sums: dict[str, str]) -> Iterator[str]:
         if not path.is_file():
             yield f"{visible(name)}: is missing"
             continue
-        found = _hash(path)
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != wanted:
             yield (
                 f"{visible(name)}: was changed since: its SHA-256 is {found[:12]}…, wanted "
@@ -784,14 +772,6 @@ def _faults(folder: Path, sums: dict[str, str]) -> Iterator[str]:
     for path in sorted(folder.iterdir()):
         if path.name not in sums and path.name != SUMS:
             yield f"{visible(path.name)}: is no file of this release"
-
-
-def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _ids(path: Path) -> Iterator[str | None]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nfh_models.domain import Passage, Turn
+from nfh_tui.display_figures import clock
 from nfh_tui.display_text import broken, clip, visible, width_of
 
 
@@ -19,9 +20,7 @@ def said_at(turn: Turn) -> str:
     """The turn's start time in the recording: "0:15", "1:02:15"; "" if unknown."""
     if turn.begin is None:
         return ""
-    minutes, seconds = divmod(turn.begin // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    return clock(turn.begin // 1000)
 
 
 NO_TOKEN = -1
