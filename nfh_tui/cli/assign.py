@@ -12,19 +12,7 @@ from nfh_db.assignment_plan import Amount, AssignmentRequest, PersonProgress, da
 from nfh_db.assignments import AssignmentCounts
 from nfh_db.messages import counted, visible
 from nfh_db.records import Role
-from nfh_tui.cli.options import (
-    QueryCommand,
-    as_option,
-    echo,
-    emit,
-    known,
-    name,
-    on_database,
-    open_database,
-    parse_query,
-    picked,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import RowCounter, aligned
 
 TAKE_BACK = "--take-back"
@@ -37,7 +25,7 @@ MOST_ITEMS = 10**9
 LARGEST_SEED = 2**31 - 1
 
 
-class AssignCommand(QueryCommand):
+class AssignCommand(options.QueryCommand):
     """A command with `--take-back`, whose name may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -140,8 +128,8 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     help="Days without an answer after which what somebody was given counts as abandoned.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def assign(
     query: Sequence[str],
     to: Sequence[str],
@@ -167,10 +155,10 @@ def assign(
 
     names = [_name(one) for one in to]
     _check(names, role, each, limit, checks, doubles, seed)
-    parsed = parse_query(query)
+    parsed = options.parse_query(query)
     writes = not dry_run and (bool(names) or take_back is not None)
-    with open_database(db, writes=writes) as store:
-        who = known(store, me or user())
+    with options.open_database(db, writes=writes) as store:
+        who = options.known(store, me or options.user())
         report: dict[str, object] = {}
         lines: list[str] = []
         if take_back is not None:
@@ -195,13 +183,13 @@ def assign(
             report = {"people": list(map(progress_json, people))}
             lines = progress_lines(people)
     if as_json:
-        emit(report)
+        options.emit(report)
     else:
-        echo("\n".join(lines))
+        options.echo("\n".join(lines))
 
 
 def _name(given: str) -> str:
-    cleaned = name(click.get_current_context(), click.Option(["--to"]), given)
+    cleaned = options.name(click.get_current_context(), click.Option(["--to"]), given)
     if cleaned is None:
         raise click.BadParameter("wanted a name")
     return cleaned
@@ -324,9 +312,9 @@ def _days(days: float) -> str:
 def progress_json(one: PersonProgress) -> dict[str, object]:
     """One person in one role. checks: hidden ones; right of those done, and all given."""
     return {
-        **picked(one, "person=name role assigned done open returned"),
-        "checks": picked(one, "right=checks_right done=checks_done given=checks"),
-        **picked(one, "last abandoned"),
+        **options.picked(one, "person=name role assigned done open returned"),
+        "checks": options.picked(one, "right=checks_right done=checks_done given=checks"),
+        **options.picked(one, "last abandoned"),
     }
 
 

@@ -17,20 +17,7 @@ from nfh_db.merge.log_diff import REASONS, Conflict, ConflictSide, MergeReport
 from nfh_db.messages import counted, visible
 from nfh_db.query import Query
 from nfh_tui import config
-from nfh_tui.cli.options import (
-    QueryCommand,
-    as_option,
-    echo,
-    emit,
-    on_database,
-    open_database,
-    open_to_read,
-    parse_query,
-    picked,
-    say,
-    tell_lines,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import Steps
 
 if TYPE_CHECKING:
@@ -49,12 +36,14 @@ if TYPE_CHECKING:
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
-@click.command(cls=QueryCommand, short_help="Copy the database, also while others work in it.")
+@click.command(
+    cls=options.QueryCommand, short_help="Copy the database, also while others work in it."
+)
 @click.argument("dest", type=click.Path())
 @click.option(
     "--data-only", is_flag=True, help="Leave out the models, and the files that jobs keep."
 )
-@on_database
+@options.on_database
 def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
     """Copy the database to DEST: the name of a new file, or a folder to make one in.
 
@@ -82,20 +71,20 @@ def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
         )
     along = copied.along
     for line in along.left_out:
-        say(line)
+        options.say(line)
     if as_json:
         told = asdict(copied)
         told |= told.pop("along") | {"folders": list(map(str, along.folders))}
-        emit({"db": str(source)} | told | {"path": str(copied.path)})
+        options.emit({"db": str(source)} | told | {"path": str(copied.path)})
         return
-    echo(
+    options.echo(
         f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'anchor')}, "
         f"{counted(copied.answers, 'answer')}, {counted(copied.golds, 'gold')}, "
         f"{counted(copied.drafts, 'draft')}; {copied.bytes / 1e6:.1f} MB, looked through"
     )
     if along.folders:
         names = " and ".join(visible(folder.name, 200) for folder in along.folders)
-        echo(
+        options.echo(
             f"{names} beside it: {counted(along.models, 'model')}, the files of "
             f"{counted(along.jobs, 'job')}"
         )
@@ -124,7 +113,7 @@ def run_corpus(
         tell = partial(steps.step, "looking at passages,")
         found = find_trouble(store, query, tell)
     if as_json:
-        emit(_label_report(found))
+        options.emit(_label_report(found))
     else:
         click.echo(_text(found, limit), nl=False)
 
@@ -226,10 +215,10 @@ def _rest(page: "CommandReport", found: "LabelProblems") -> None:
 
 
 def _label_report(found: "LabelProblems") -> dict[str, object]:
-    return picked(found, "passages anchors tagger why_no_tagger=why") | {
+    return options.picked(found, "passages anchors tagger why_no_tagger=why") | {
         "checks": [
-            picked(one.check, "check=name severity sentence rule")
-            | picked(one, "skipped anchors")
+            options.picked(one.check, "check=name severity sentence rule")
+            | options.picked(one, "skipped anchors")
             | {"findings": list(map(_hit, one.hits))}
             for one in found.results
         ]
@@ -237,11 +226,11 @@ def _label_report(found: "LabelProblems") -> dict[str, object]:
 
 
 def _hit(hit: "Hit") -> dict[str, object]:
-    return picked(hit, "note who") | {
+    return options.picked(hit, "note who") | {
         "query": hit.query or None,
         "anchors": [
-            picked(place, "anchor_id id=public_id before word after")
-            | {"rows": [picked(row, "file line split") for row in place.rows]}
+            options.picked(place, "anchor_id id=public_id before word after")
+            | {"rows": [options.picked(row, "file line split") for row in place.rows]}
             | {"query": place.query}
             for place in hit.places
         ],
@@ -255,7 +244,7 @@ SHOWN_LENGTH = 400
 """Code points of a finding that are printed: names and queries in it may be long."""
 
 
-@click.command(cls=QueryCommand, short_help="Check the database, or the labels in it.")
+@click.command(cls=options.QueryCommand, short_help="Check the database, or the labels in it.")
 @click.argument("query", nargs=-1)
 @click.option(
     "--repair",
@@ -273,7 +262,7 @@ SHOWN_LENGTH = 400
     type=click.IntRange(min=0),
     help="With --corpus: findings of each check that are printed; 0 for all of them.",
 )
-@on_database
+@options.on_database
 def doctor(
     query: Sequence[str],
     mend: bool,
@@ -295,13 +284,13 @@ def doctor(
         raise click.UsageError("--limit belongs to --corpus")
     path = config.database(db)
     if corpus:
-        parsed = parse_query(query)
-        with open_to_read(path) as store:
+        parsed = options.parse_query(query)
+        with options.open_to_read(path) as store:
             run_corpus(store, parsed, as_json, FINDINGS_SHOWN if limit is None else limit)
         return
     report, repaired = _examine(path, mend=mend)
     if as_json:
-        emit(_as_json(report, repaired))
+        options.emit(_as_json(report, repaired))
     else:
         _tell(report, repaired)
     if report.broken:
@@ -338,7 +327,7 @@ def _read_draft(body: str) -> object:
 
 
 def _tell(report: "DoctorReport", repaired: "Repaired | None") -> None:
-    echo(
+    options.echo(
         f"{visible(str(report.path), 200)}: {counted(report.anchors, 'anchor')}, "
         f"{counted(report.events, 'event')} in the log; SQLite {report.sqlite}, schema "
         f"{report.schema}; {report.seconds:.1f} s"
@@ -346,22 +335,24 @@ def _tell(report: "DoctorReport", repaired: "Repaired | None") -> None:
     width = max(len(outcome.check.name) for outcome in report.outcomes)
     for outcome in report.outcomes:
         sign = "BROKEN" if outcome.broken else "ok"
-        echo(f"{sign:<6}  {outcome.check.name:<{width}}  {outcome.check.promise}")
+        options.echo(f"{sign:<6}  {outcome.check.name:<{width}}  {outcome.check.promise}")
         if outcome.broken:
             _tell_findings(outcome, report)
     for note in report.notes:
-        say(visible(note, SHOWN_LENGTH))
+        options.say(visible(note, SHOWN_LENGTH))
     _tell_end(report, repaired)
 
 
 def _tell_findings(outcome: "CheckResult", report: "DoctorReport") -> None:
     found = [finding for finding in report.findings if finding.check == outcome.check.name]
     for finding in found[:SHOWN]:
-        echo(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
+        options.echo(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
     if outcome.broken > SHOWN:
-        echo(f"        and {outcome.broken - SHOWN:,} more; --json lists 100 of a check")
+        options.echo(
+            f"        and {outcome.broken - SHOWN:,} more; --json lists 100 of a check"
+        )
     for how in dict.fromkeys(finding.how for finding in found):
-        echo(f"        What to do: {how}")
+        options.echo(f"        What to do: {how}")
 
 
 def place(finding: "DoctorFinding") -> str:
@@ -381,16 +372,16 @@ def _tell_end(report: "DoctorReport", repaired: "Repaired | None") -> None:
     if repaired is not None:
         done = ", ".join(repaired.kinds)
         kept = visible(str(repaired.backup), 200)
-        echo(f"Repaired: {done}. As it was before, it lies in {kept}")
+        options.echo(f"Repaired: {done}. As it was before, it lies in {kept}")
         for sentence in repaired.failed:
-            say(f"nfh-tui: {visible(sentence, SHOWN_LENGTH)}")
+            options.say(f"nfh-tui: {visible(sentence, SHOWN_LENGTH)}")
     if not report.broken:
-        echo("Nothing is broken.")
+        options.echo("Nothing is broken.")
         return
     end = f"{counted(report.broken, 'thing')} broken"
     if report.repairable:
         end += f"; `nfh-tui doctor --repair` mends {report.repairable:,} of them"
-    echo(f"{end}.")
+    options.echo(f"{end}.")
 
 
 # --- JSON -----------------------------------------------------------------------------------
@@ -400,15 +391,15 @@ def _as_json(report: "DoctorReport", repaired: "Repaired | None") -> dict[str, o
     return {
         "db": str(report.path),
         "ok": not report.broken,
-        **picked(report, "broken repairable sqlite schema anchors events"),
+        **options.picked(report, "broken repairable sqlite schema anchors events"),
         "seconds": round(report.seconds, 3),
         "checks": [
-            picked(outcome, "name=check.name promise=check.promise broken repairable")
+            options.picked(outcome, "name=check.name promise=check.promise broken repairable")
             for outcome in report.outcomes
         ],
-        **picked(report, "findings notes"),
+        **options.picked(report, "findings notes"),
         "repaired": repaired
-        and {"backup": str(repaired.backup), **picked(repaired, "kinds failed")},
+        and {"backup": str(repaired.backup), **options.picked(repaired, "kinds failed")},
     }
 
 
@@ -421,12 +412,13 @@ PHASES = {
 
 
 @click.command(
-    cls=QueryCommand, short_help="Bring in what was done in another copy of the database."
+    cls=options.QueryCommand,
+    short_help="Bring in what was done in another copy of the database.",
 )
 @click.argument("other", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would come in; store nothing.")
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: bool) -> None:
     """Bring in what was done in OTHER, a copy of the database that somebody worked on.
 
@@ -437,17 +429,17 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     from nfh_tui.cli.settle import SettleRequest
 
     path = config.database(db)
-    with open_database(db, writes=not dry_run) as store, Steps("merge") as steps:
+    with options.open_database(db, writes=not dry_run) as store, Steps("merge") as steps:
         report = store.merge.run(
             other,
-            me or user(),
+            me or options.user(),
             dry_run=dry_run,
             progress=lambda phase, done: steps.step(f"{done:,} {PHASES[phase]}", 0, 0),
         )
     if as_json:
-        emit(merge_json(report, path))
+        options.emit(merge_json(report, path))
         return
-    tell_lines(merge_lines(report, path, SettleRequest(user(), db)))
+    options.tell_lines(merge_lines(report, path, SettleRequest(options.user(), db)))
 
 
 SHOWN_ITEMS = 20

@@ -6,16 +6,7 @@ from pathlib import Path
 import click
 
 from nfh_db.messages import counted
-from nfh_tui.cli.options import (
-    QueryCommand,
-    as_option,
-    command,
-    on_database,
-    open_database,
-    queue_or_wait,
-    user,
-    wait_option,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.retrain import (
     called_wrongly,
     check_parser,
@@ -34,7 +25,7 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
 """Recipes that start untrained: a model that has seen the gold would doubt it too little."""
 
 
-@click.command(cls=QueryCommand, short_help="Look for gold that a model doubts.")
+@click.command(cls=options.QueryCommand, short_help="Look for gold that a model doubts.")
 @click.argument("query", nargs=-1)
 @click.option(
     "--task",
@@ -64,9 +55,9 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
     help="Parts that the gold is dealt into; each is judged by a model of the others.",
 )
 @click.option("--parser", metavar="SPEC", help="As `nfh-tui retrain` has it.")
-@wait_option
-@as_option
-@on_database
+@options.wait_option
+@options.as_option
+@options.on_database
 def doubts(
     query: tuple[str, ...],
     task: str,
@@ -95,7 +86,7 @@ def doubts(
     words = " ".join(query)
     parse(words)
     check_parser(parser)
-    with open_database(db, writes=True) as store:
+    with options.open_database(db, writes=True) as store:
         check_settings(store, task, chosen, settings)
         new = new_doubts_job(
             task,
@@ -104,11 +95,11 @@ def doubts(
             query=words,
             folds=folds,
             parser=whole_parser(parser),
-            asked_by=me or user(),
+            asked_by=me or options.user(),
         )
         with called_wrongly(TrialError):
             start_of(store, asked_of(task, new.arguments))
-        queue_or_wait(store, new, db, "doubts", wait=wait, as_json=as_json)
+        options.queue_or_wait(store, new, db, "doubts", wait=wait, as_json=as_json)
 
 
 MOSTLY_RIGHT = 0.8
@@ -148,4 +139,4 @@ def checked_lines(result: Mapping[str, object], db: Path | None) -> Iterator[str
     for note in notes if isinstance(notes, list) else []:
         yield from sentence_lines(str(note), "  ")
     if doubted:
-        yield f"Look at them: {command(FIND, db)}"
+        yield f"Look at them: {options.command(FIND, db)}"

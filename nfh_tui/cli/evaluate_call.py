@@ -21,18 +21,7 @@ from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
 from nfh_models.identification.base import TRAINED
 from nfh_tui import config
-from nfh_tui.cli.options import (
-    check_out,
-    command,
-    emit,
-    named_store,
-    open_database,
-    open_to_read,
-    picked,
-    queued,
-    say,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import CommandReport, Steps
 from nfh_tui.display_figures import NONE, difference_interval, interval
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
@@ -65,11 +54,11 @@ def held_on(trial: object, task: str, call: "EvaluateOptions") -> Json:
     """The keys that the reports of both tasks begin with."""
     return {
         "task": task,
-        **picked(call, "query split"),
+        **options.picked(call, "query split"),
         "file": None if call.file is None else str(call.file),
-        **picked(trial, "source format parser"),
+        **options.picked(trial, "source format parser"),
         "interval": ReportInterval(resamples=call.resamples, seed=call.seed),
-        **picked(trial, "left_out warnings"),
+        **options.picked(trial, "left_out warnings"),
     }
 
 
@@ -142,7 +131,7 @@ class EvaluateOptions:
             )
         if self.report is not None:
             read = [one for one in (self.file, self.train) if one is not None]
-            check_out(self.report, read, config.database(self.db), "--report")
+            options.check_out(self.report, read, config.database(self.db), "--report")
         if any(one.startswith("folds=") for one in self.sets):
             raise click.UsageError("the number of folds is set with --folds")
         if self.sets:
@@ -214,20 +203,20 @@ def open_source(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | N
     """
     database = config.database(call.db)
     if call.of_database:
-        with open_to_read(database) as store:
+        with options.open_to_read(database) as store:
             yield store
         return
     there = call.db is not None or database.exists()
     if looks_up and not there and config.named_database(None) is not None:
         warn([f"there is no database at {database}, so that no model of one is looked up"])
-    with named_store(database if looks_up and there else None) as found:
+    with options.named_store(database if looks_up and there else None) as found:
         yield found
 
 
 def warn(sentences: Iterable[str]) -> None:
     """Print warnings on standard error."""
     for sentence in sentences:
-        say(f"warning: {visible(sentence, WARNING_SHOWN)}")
+        options.say(f"warning: {visible(sentence, WARNING_SHOWN)}")
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -259,7 +248,7 @@ def queue_evaluation(call: EvaluateOptions) -> None:
     if call.ablation:
         raise click.UsageError("--ablation is done at once: leave out --background")
     parse(call.query)
-    with open_database(call.db, writes=True) as store:
+    with options.open_database(call.db, writes=True) as store:
         whole = _whole(store, call)
         kept = {name: value for name, value in asdict(whole).items() if name not in NOT_KEPT}
         new = evaluation_asked(
@@ -269,9 +258,9 @@ def queue_evaluation(call: EvaluateOptions) -> None:
             split=whole.split,
             report=None if whole.report is None else str(whole.report),
             more={k: str(v) if isinstance(v, Path) else v for k, v in kept.items()},
-            asked_by=user(),
+            asked_by=options.user(),
         )
-        queued(store, new, call.db, as_json=call.as_json)
+        options.queued(store, new, call.db, as_json=call.as_json)
 
 
 def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
@@ -326,7 +315,7 @@ def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
     page = job.arguments.get("report")
     if isinstance(page, str):
         yield f"The page is {visible(page, 400)}"
-    yield f"All of it: {command(f'jobs show {job.id} --json', db)}"
+    yield f"All of it: {options.command(f'jobs show {job.id} --json', db)}"
 
 
 class Measured(Protocol):
@@ -357,7 +346,7 @@ def run(call: EvaluateOptions) -> None:
     """Measure what a call asks for, and print it."""
     found = measured(call)
     if call.as_json:
-        emit(found.json(call))
+        options.emit(found.json(call))
     else:
         click.echo(found.text(call), nl=False)
 

@@ -11,21 +11,7 @@ import click
 
 from nfh_db.messages import visible
 from nfh_tui import config
-from nfh_tui.cli.options import (
-    Failure,
-    QueryCommand,
-    allow_empty_option,
-    as_option,
-    echo,
-    emit,
-    known,
-    on_database,
-    open_database,
-    open_to_read,
-    out_option,
-    picked,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.services.guidelines import (
     Guide,
     GuidelineRule,
@@ -51,7 +37,7 @@ STANDARD_INPUT = "-"
 )
 @click.option("--version", "version", type=int, metavar="N", help="An earlier version.")
 @click.option("--rules", is_flag=True, help="List the rules, with how often each was used.")
-@on_database
+@options.on_database
 def guidelines(version: int | None, rules: bool, db: Path | None, as_json: bool) -> None:
     """Show the guidelines that hold; with a command: their versions, changes and use.
 
@@ -61,24 +47,24 @@ def guidelines(version: int | None, rules: bool, db: Path | None, as_json: bool)
         return
     from nfh_tui.services.guidelines import counts_of, guide_of
 
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         shown = _one(store, version)
         guide = guide_of(store.guidelines.all())
         counts = counts_of(
             guide, store.guidelines.tagged_items(), store.guidelines.tagged_decisions()
         )
     if as_json:
-        emit(as_object(shown, guide, counts))
+        options.emit(as_object(shown, guide, counts))
     elif rules:
-        echo("\n".join(rule_rows(shown, guide, counts)))
+        options.echo("\n".join(rule_rows(shown, guide, counts)))
     else:
-        echo(as_text(shown), nl=False)
+        options.echo(as_text(shown), nl=False)
 
 
 @guidelines.command("set", short_help="Make a file the next version.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
     """Make the text of FILE, or of standard input with -, the guidelines that hold.
 
@@ -88,10 +74,10 @@ def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
     from nfh_tui.services.guidelines import first_text, guide_of
 
     text = _text_of(file)
-    with open_database(db, writes=True) as store:
+    with options.open_database(db, writes=True) as store:
         store.guidelines.add_first(first_text())
         before = _one(store, None)
-        saved, new = store.guidelines.add(text, store.people.ensure(me or user()))
+        saved, new = store.guidelines.add(text, store.people.ensure(me or options.user()))
         guide = guide_of(store.guidelines.all())
         tagged = store.guidelines.tagged_decisions()
     changes = changes_of(before.body, saved.body)
@@ -99,16 +85,16 @@ def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
     if as_json:
         changed = {how: [c.id for c in changes if c.id and c.how == how] for how in HOW}
         told = {"version": saved.version, "new": new, "outdated": older, "rules": changed}
-        emit(told)
+        options.emit(told)
     elif not new:
-        echo(f"Version {saved.version} holds this text already; nothing changed")
+        options.echo(f"Version {saved.version} holds this text already; nothing changed")
     else:
         changed_by_it = visible(changed_words(changes), LINE)
-        echo(f"Version {saved.version} holds now: {changed_by_it}")
+        options.echo(f"Version {saved.version} holds now: {changed_by_it}")
         if older:
             were = "was" if older == 1 else "were"
             decisions = f"{counted(older, 'decision')} {were} made"
-            echo(f"{decisions} by rules that read otherwise then")
+            options.echo(f"{decisions} by rules that read otherwise then")
 
 
 HOW = ("changed", "new", "gone")
@@ -123,37 +109,37 @@ def _text_of(file: Path) -> str:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Failure(f"{name}: no UTF-8 text: wrong at byte {error.start}") from error
+        raise options.Failure(f"{name}: no UTF-8 text: wrong at byte {error.start}") from error
     try:
         checked(text)
     except GuidelinesError as error:
-        raise Failure(f"{name}, {error}") from error
+        raise options.Failure(f"{name}, {error}") from error
     return text
 
 
 @guidelines.command(short_help="List the versions.")
-@on_database
+@options.on_database
 def versions(db: Path | None, as_json: bool) -> None:
     """List the versions of the guidelines, the newest first: by whom, when, what changed."""
 
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         _one(store, None)
         found = store.guidelines.all()
     if as_json:
-        emit({"versions": version_objects(found)})
+        options.emit({"versions": version_objects(found)})
     else:
-        echo("\n".join(version_rows(found)))
+        options.echo("\n".join(version_rows(found)))
 
 
 @guidelines.command(short_help="Tell what changed between two versions.")
 @click.argument("a", metavar="A", type=int)
 @click.argument("b", metavar="[B]", type=int, required=False)
-@on_database
+@options.on_database
 def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
     """Tell what changed from version A to version B, else to the one that holds."""
     from nfh_tui.services.guidelines import change_lines
 
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         earlier, later = _one(store, a), _one(store, b)
     changes = changes_of(earlier.body, later.body)
     if as_json:
@@ -161,23 +147,23 @@ def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
             {"id": c.id or None, "title": c.title, "how": c.how, "lines": c.lines}
             for c in changes
         ]
-        emit({"from": earlier.version, "to": later.version, "changes": told})
+        options.emit({"from": earlier.version, "to": later.version, "changes": told})
         return
     for line in change_lines(changes):
-        echo(visible(line, LINE))
+        options.echo(visible(line, LINE))
     if not changes:
-        echo(f"Versions {earlier.version} and {later.version} say the same")
+        options.echo(f"Versions {earlier.version} and {later.version} say the same")
 
 
 @guidelines.command(
-    cls=QueryCommand, short_help="Write the items to discuss as a page of Markdown."
+    cls=options.QueryCommand, short_help="Write the items to discuss as a page of Markdown."
 )
 @click.argument("query", nargs=-1)
-@out_option
-@allow_empty_option
+@options.out_option
+@options.allow_empty_option
 @click.option("--blind", is_flag=True, help="Leave out who answered, decided and flagged.")
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def discuss(
     query: tuple[str, ...],
     out: Path | None,
@@ -206,9 +192,9 @@ def discuss(
     to_file = out is not None and str(out) != STANDARD_INPUT
     if out is not None and to_file:
         check_out(out, [], path)
-    with open_to_read(path) as store:
+    with options.open_to_read(path) as store:
         guide = guide_of(store.guidelines.all())
-        ballots = store.items.ballots(parsed, known(store, me or user()))
+        ballots = store.items.ballots(parsed, options.known(store, me or options.user()))
         topics = [topic(ballot, guide.titles, blind=blind) for ballot in ballots]
     version = f"Guidelines version {guide.version}." if guide.version else ""
     lines = page(topics, f"Found by {asked} in {path.name}. {version}".strip())
@@ -218,12 +204,12 @@ def discuss(
         write_lines(out, lines)
     if as_json:
         told = {"query": asked, "count": len(topics), "out": str(out) if to_file else None}
-        emit(told | {"items": [topic_object(one) for one in topics]})
+        options.emit(told | {"items": [topic_object(one) for one in topics]})
     elif to_file:
-        echo(f"{counted(len(topics), 'item')} written to {visible(str(out), 200)}")
+        options.echo(f"{counted(len(topics), 'item')} written to {visible(str(out), 200)}")
     else:
         for line in lines:
-            echo(line, nl=False)
+            options.echo(line, nl=False)
 
 
 def _one(store: "Store", version: int | None) -> "Guideline":
@@ -231,11 +217,11 @@ def _one(store: "Store", version: int | None) -> "Guideline":
     if (found := store.guidelines.read(version)) is not None:
         return found
     if (last := store.guidelines.read()) is None:
-        raise Failure(
+        raise options.Failure(
             f"{store.path} has no guidelines yet: the workbench gives it the first text when "
             "it is opened, and `nfh-tui guidelines set FILE` one of your own"
         )
-    raise Failure(f"there is no version {version}: there are 1 to {last.version}")
+    raise options.Failure(f"there is no version {version}: there are 1 to {last.version}")
 
 
 Json = dict[str, object]
@@ -258,9 +244,9 @@ def as_object(shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount])
     return {
         "version": shown.version,
         "holds": shown.version == guide.version,
-        **picked(shown, "by at"),
+        **options.picked(shown, "by at"),
         "rules": [
-            picked(rule, "id title line") | asdict(counts.get(rule.id, RuleCount()))
+            options.picked(rule, "id title line") | asdict(counts.get(rule.id, RuleCount()))
             for rule in _rules(shown)
         ],
         "other_tags": sorted(counts.keys() - {rule.id for rule in _rules(shown)}),
@@ -305,7 +291,7 @@ def version_objects(found: "Sequence[Guideline]") -> list[Json]:
     last = found[-1].version if found else None
     return [
         {
-            **picked(one, "version by at"),
+            **options.picked(one, "version by at"),
             "holds": one.version == last,
             "characters": len(one.body),
             "words": f"{by_words(one)} · {words}",
@@ -320,7 +306,7 @@ def topic_object(one: "Topic") -> Json:
         for speaker, before, word, behind in one.turns
     ]
     return {
-        **picked(one, "id=public_id anchor=anchor_id document word"),
+        **options.picked(one, "id=public_id anchor=anchor_id document word"),
         "turns": turns,
         "answers": one.said,
         "gold": one.gold or None,

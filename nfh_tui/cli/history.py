@@ -11,16 +11,7 @@ import click
 
 from nfh_db.errors import StoreError
 from nfh_db.messages import counted, visible
-from nfh_tui.cli.options import (
-    QueryCommand,
-    echo,
-    known,
-    on_database,
-    open_database,
-    parse_query,
-    picked,
-    user,
-)
+from nfh_tui.cli import options
 
 if TYPE_CHECKING:
     from nfh_db.history import Timeline
@@ -34,7 +25,7 @@ SHOWN_LENGTH = 1_000
 """Code points of a line that are printed: comments have no limit."""
 
 
-@click.command(cls=QueryCommand, short_help="Tell who changed what, and when.")
+@click.command(cls=options.QueryCommand, short_help="Tell who changed what, and when.")
 @click.argument("query", nargs=-1)
 @click.option(
     "--item",
@@ -55,7 +46,7 @@ SHOWN_LENGTH = 1_000
     help="Only what happened since: a date, or date and time, as 2026-05-01T14:30. Of this "
     "place, unless it ends in Z or an offset.",
 )
-@on_database
+@options.on_database
 def history(
     query: Sequence[str],
     item: str | None,
@@ -70,16 +61,16 @@ def history(
     act, and what it was before and after.
     """
 
-    parsed = parse_query(query)
+    parsed = options.parse_query(query)
     if item is not None and query:
         raise click.UsageError("give a QUERY or --item, not both")
     start = _time(since)
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         names = _names(store, people)
         if item is not None:
             pasts: Iterable[Timeline] = [store.history.of_item(item, since=start, people=names)]
         else:
-            me = known(store, names[0] if names else user())
+            me = options.known(store, names[0] if names else options.user())
             pasts = store.history.of_query(parsed, me, since=start, people=names)
         if as_json:
             _emit(pasts, store.path)
@@ -119,15 +110,15 @@ def _tell(pasts: "Iterable[Timeline]") -> None:
     items = changes = 0
     for past in pasts:
         if items:
-            echo()
+            options.echo()
         items += 1
         changes += len(past.lines)
         for row in _rows(past):
-            echo(visible(row, SHOWN_LENGTH))
+            options.echo(visible(row, SHOWN_LENGTH))
     end = f"{counted(changes, 'change')} of {counted(items, 'item')}"
     if items:
-        echo()
-    echo(end if changes else "Nothing of this has happened.")
+        options.echo()
+    options.echo(end if changes else "Nothing of this has happened.")
 
 
 def _rows(past: "Timeline") -> Iterator[str]:
@@ -172,7 +163,7 @@ def _emit(pasts: "Iterable[Timeline]", path: Path) -> None:
 def _item(past: "Timeline") -> dict[str, object]:
     passage, anchor = past.passage, past.anchor
     return {
-        **picked(past, "id=public_id anchor=anchor_id document split state"),
+        **options.picked(past, "id=public_id anchor=anchor_id document split state"),
         "words": passage.words(anchor.start, min(anchor.end, len(passage.tokens))),
         "changes": [_change(line, past) for line in past.lines],
     }
@@ -183,7 +174,7 @@ def _change(line: "HistoryLine", past: "Timeline") -> dict[str, object]:
 
     told = changed(line, past.passage)
     return {
-        **picked(line, "at by=annotator act kind merged anchor=anchor_id entity whose"),
+        **options.picked(line, "at by=annotator act kind merged anchor=anchor_id entity whose"),
         "role": line.role or None,
         "flag": line.name if line.entity == "flag" else None,
         "thing": told.thing,

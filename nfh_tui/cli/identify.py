@@ -17,24 +17,7 @@ import click
 
 from nfh_db.messages import counted, quoted, visible
 from nfh_tui import config
-from nfh_tui.cli.options import (
-    Failure,
-    QueryCommand,
-    allow_empty_option,
-    check_out,
-    command,
-    echo,
-    emit,
-    known,
-    named_store,
-    on_database,
-    open_database,
-    parse_query,
-    picked,
-    say,
-    tell_lines,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import Steps, wrapped
 
 if TYPE_CHECKING:
@@ -61,7 +44,9 @@ lines_option = click.option(
 )
 
 
-@click.command(cls=QueryCommand, short_help="Find numbers, and decide which lack a noun.")
+@click.command(
+    cls=options.QueryCommand, short_help="Find numbers, and decide which lack a noun."
+)
 @click.argument("query", nargs=-1)
 @click.option(
     "--model",
@@ -93,9 +78,9 @@ lines_option = click.option(
     help="A text file, - for standard input, in place of the database.",
 )
 @lines_option
-@allow_empty_option
+@options.allow_empty_option
 @click.option("--per-line", is_flag=True, help="With --file: each line is a text of its own.")
-@on_database
+@options.on_database
 def identify(
     query: tuple[str, ...],
     model: str | None,
@@ -139,13 +124,13 @@ def identify(
     from nfh_tui.services.identify import identify as identify_passages
     from nfh_tui.services.models import identifier_for
 
-    parsed = parse_query(query)
+    parsed = options.parse_query(query)
     began = time.perf_counter()
-    with open_database(db, writes=not dry_run) as store:
-        me = known(store, user()) or Annotator(0, user())
+    with options.open_database(db, writes=not dry_run) as store:
+        me = options.known(store, options.user()) or Annotator(0, options.user())
         chosen = identifier_for(store, model, register=not dry_run)
         if chosen.model_id is None and not dry_run:
-            raise Failure(
+            raise options.Failure(
                 f"the model in {model} is none of this database's, so that what it decides "
                 "could not be stored: --dry-run says what it would decide, --file takes a text"
             )
@@ -162,9 +147,9 @@ def identify(
     is_active = shown == chosen.name and (active is None or active.model_id == chosen.model_id)
     summary = IdentifySummary(wanted, tools, report, seconds, is_active, db)
     if as_json:
-        emit(report_json(summary))
+        options.emit(report_json(summary))
         return
-    tell_lines(report_lines(summary))
+    options.tell_lines(report_lines(summary))
 
 
 def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None:
@@ -174,7 +159,7 @@ def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None
         None if chosen.model_id is None else store.identifications.decided_with(chosen.model_id)
     )
     if before is not None and before != tools.parser_name:
-        say(
+        options.say(
             f"nfh-tui: what {visible(chosen.name, NAME_SHOWN)} decided with "
             f"{visible(before or 'no parser', NAME_SHOWN)} is forgotten: it decides with "
             f"{visible(tools.parser_name or 'none', NAME_SHOWN)} now"
@@ -191,11 +176,11 @@ def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "Identifi
     from nfh_tui.services.identify import IdentificationTools
 
     if chosen.fallback_reason:
-        say(f"nfh-tui: {chosen.fallback_reason}")
+        options.say(f"nfh-tui: {chosen.fallback_reason}")
     identifier = chosen.model
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
     if (warning := other_parser(identifier, chosen.name, parser)) is not None:
-        say(f"nfh-tui: {warning}")
+        options.say(f"nfh-tui: {warning}")
     return IdentificationTools(chosen, parser, _from_anywhere(spec))
 
 
@@ -245,7 +230,7 @@ def identify_file(
 
     began = time.perf_counter()
     if out is not None:
-        check_out(out, [Path(place)], config.database(db))
+        options.check_out(out, [Path(place)], config.database(db))
     name, text = read_text(place)
     check_running(place)
     tools = tools_of(_chosen(model, db), spec)
@@ -267,7 +252,7 @@ def identify_file(
     if as_json:
         report = _report(name, text, tools, counts, out)
         seconds = {"seconds": round(time.perf_counter() - began, 3)}
-        emit(report | seconds | ({"found": listed} if out is None else {}))
+        options.emit(report | seconds | ({"found": listed} if out is None else {}))
     else:
         _say_how_many(name, counts, out)
 
@@ -276,7 +261,7 @@ def _chosen(model: str | None, db: Path | None) -> "SelectedModel[Identifier]":
     """The model; names and numbers of models are looked up in the database of --db."""
     from nfh_tui.services.models import identifier_for
 
-    with named_store(db) as store:
+    with options.named_store(db) as store:
         return identifier_for(store, model, register=False)
 
 
@@ -288,7 +273,7 @@ def _writer(
         return lambda found: listed.append(number_json(found))
     if out is None and is_terminal():
         width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
-        return lambda found: echo(number_line(found, width))
+        return lambda found: options.echo(number_line(found, width))
     file = json_file(stack, out)
 
     def write(found: "FoundNumber") -> None:
@@ -318,7 +303,9 @@ def json_file(stack: ExitStack, out: Path | None) -> BinaryIO:
 def number_json(found: "FoundNumber") -> dict[str, object]:
     decision = found.decision
     keys = "start end text nfh=decision.nfh rule=decision.rule score=decision.score sentence"
-    return picked(found, keys) | ({"weights": decision.weights} if decision.weights else {})
+    return options.picked(found, keys) | (
+        {"weights": decision.weights} if decision.weights else {}
+    )
 
 
 def number_line(found: "FoundNumber", width: int) -> str:
@@ -349,9 +336,9 @@ def _say_how_many(name: str, counts: "Identification", out: Path | None) -> None
         f"{counts.no:,} with"
     )
     if out is not None:
-        echo(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
+        options.echo(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
     elif is_terminal():
-        say(summary)
+        options.say(summary)
 
 
 def _report(
@@ -365,7 +352,7 @@ def _report(
     return {
         "file": name,
         "out": None if out is None else str(out),
-        **picked(chosen, MODEL),
+        **options.picked(chosen, MODEL),
         "parser": tools.parser_name or None,
         "characters": len(text),
         "numbers": counts.numbers,
@@ -375,7 +362,7 @@ def _report(
 
 def _decided(report: "Identification") -> dict[str, object]:
     return {
-        "nfh": picked(report, "yes no"),
+        "nfh": options.picked(report, "yes no"),
         "rules": {
             rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(report.rules.items())
         },
@@ -425,9 +412,10 @@ def report_lines(summary: IdentifySummary) -> Iterator[str]:
     if summary.wanted.dry_run:
         yield "Nothing was stored"
     elif not summary.active and report.numbers:
+        activate = options.command(f"models activate {quoted(tools.chosen.name)}", summary.db)
         yield from wrapped(
             f"{name} is not the active model, so that the workbench and queries do not show "
-            f"this: {command(f'models activate {quoted(tools.chosen.name)}', summary.db)}",
+            f"this: {activate}",
             "  ",
             "    ",
             cuts=True,
@@ -463,19 +451,20 @@ def _against_gold(summary: IdentifySummary) -> Iterator[str]:
         cuts=True,
     )
     if report.differ and summary.active and not summary.wanted.dry_run:
-        yield f"  Look at them: {command(f'browse {quoted(summary.differing)}', summary.db)}"
+        browse = options.command(f"browse {quoted(summary.differing)}", summary.db)
+        yield f"  Look at them: {browse}"
 
 
 def report_json(summary: IdentifySummary) -> dict[str, object]:
     report, tools, wanted = summary.report, summary.tools, summary.wanted
     return {
         "query": wanted.query.text,
-        **picked(tools.chosen, MODEL),
+        **options.picked(tools.chosen, MODEL),
         "parser": tools.parser_name or None,
         "active": summary.active,
-        **picked(report, "passages numbers new decided"),
+        **options.picked(report, "passages numbers new decided"),
         **_decided(report),
-        "gold": picked(report, "compared differ") | {"query": summary.differing},
+        "gold": options.picked(report, "compared differ") | {"query": summary.differing},
         "dry_run": wanted.dry_run,
         "seconds": round(summary.seconds, 3),
     }

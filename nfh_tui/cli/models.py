@@ -13,22 +13,7 @@ from nfh_db.messages import counted, quoted, visible
 from nfh_models import ModelsError
 from nfh_models.model_files import CARD
 from nfh_models.resolution.recipes import SMALL
-from nfh_tui.cli.options import (
-    Failure,
-    QueryCommand,
-    as_option,
-    command,
-    echo,
-    emit,
-    known,
-    on_database,
-    open_database,
-    parse_query,
-    picked,
-    say,
-    tell_lines,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import WIDTH, Steps
 from nfh_tui.cli.retrain import (
     count_table,
@@ -177,7 +162,7 @@ def _groups(
         yield f"  {names[name]:22} {len(found.of(right)):>7,}"
         query = found.query_of(right)
         if query and found.of(right):
-            yield f"      {command(f'browse {quoted(query)}', db)}"
+            yield f"      {options.command(f'browse {quoted(query)}', db)}"
 
 
 def _notes(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
@@ -208,7 +193,7 @@ def _missing(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
             how = (
                 "--predict has it answer"
                 if found.task == "resolution"
-                else command(f"identify --model {model.id}", db)
+                else options.command(f"identify --model {model.id}", db)
             )
             yield from sentence_lines(
                 f"{_short(model.name)} has not answered {counted(number, 'item')} with gold: "
@@ -284,7 +269,7 @@ def one_model(store: "Store", wanted: str) -> "Model":
         if wanted in (str(model.id), model.name):
             return model
     names = ", ".join(f"{model.id} ({model.name})" for model in found) or "none yet"
-    raise Failure(f"there is no model {shown(wanted)}; there are: {names}")
+    raise options.Failure(f"there is no model {shown(wanted)}; there are: {names}")
 
 
 TASKS = ("identification", "resolution")
@@ -295,8 +280,8 @@ MINUTES = 16
 
 @click.command(short_help="Go back to the model that was used before.")
 @click.argument("task", required=False, type=click.Choice(TASKS))
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def back(task: str | None, me: str | None, db: Path | None, as_json: bool) -> None:
     """Use the model again that TASK used before; by default undo the last change of model.
 
@@ -305,14 +290,14 @@ def back(task: str | None, me: str | None, db: Path | None, as_json: bool) -> No
     """
     from nfh_tui.services.models import roll_back
 
-    with open_database(db, writes=True) as store:
-        done = roll_back(store, task, who=me or user())
+    with options.open_database(db, writes=True) as store:
+        done = roll_back(store, task, who=me or options.user())
     for name, why in done.passed_over.items():
-        say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
+        options.say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
     if as_json:
-        emit(done)
+        options.emit(done)
         return
-    tell_lines(_lines(done))
+    options.tell_lines(_lines(done))
 
 
 def _lines(done: "Rollback") -> Iterator[str]:
@@ -323,24 +308,24 @@ def _lines(done: "Rollback") -> Iterator[str]:
 
 
 @click.command(short_help="Which models were used, since when, and why.")
-@on_database
+@options.on_database
 def history(db: Path | None, as_json: bool) -> None:
     """List each time that a task came to use another model, the newest first."""
 
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         told = tuple(reversed(store.models.activations()))
     if as_json:
-        emit({"activations": [activation_report(one) for one in told]})
+        options.emit({"activations": [activation_report(one) for one in told]})
         return
     if not told:
-        echo("No change of model has been noted yet.")
-    tell_lines(history_lines(told))
+        options.echo("No change of model has been noted yet.")
+    options.tell_lines(history_lines(told))
 
 
 def activation_report(one: "Activation") -> dict[str, Any]:
     """A change of model. before: null where there was none. job: null where a person did it."""
     return {
-        **picked(one, "at task model model_id before"),
+        **options.picked(one, "at task model model_id before"),
         "who": one.who or None,
         "reason": one.reason or None,
         "job": one.job,
@@ -362,7 +347,7 @@ def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
 ITEMS = 10
 
 
-@click.command(cls=QueryCommand, short_help="Two models item by item, on the gold.")
+@click.command(cls=options.QueryCommand, short_help="Two models item by item, on the gold.")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.argument("query", nargs=-1)
@@ -384,8 +369,8 @@ ITEMS = 10
     show_default=True,
     help="Of those that one alone has right, show so many of each.",
 )
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def compare(
     first: str,
     second: str,
@@ -406,8 +391,8 @@ def compare(
     """
     from nfh_tui.services.compare_models import compare_models, task_of
 
-    wanted = parse_query(query)
-    with open_database(db) as store:
+    wanted = options.parse_query(query)
+    with options.open_database(db) as store:
         models = one_model(store, first), one_model(store, second)
         if models[0].id == models[1].id:
             raise click.UsageError(f"{models[0].name} is compared with itself: name another")
@@ -424,19 +409,21 @@ def compare(
             with Steps("predict") as steps:
                 for model in models:
                     request = PredictAllRequest(
-                        query=words, model=str(model.id), parser=parser, who=user()
+                        query=words, model=str(model.id), parser=parser, who=options.user()
                     )
                     predict_all(store, request, steps.step)
-        found = compare_models(store, chosen, *models, wanted, _hidden(store, me or user()))
+        found = compare_models(
+            store, chosen, *models, wanted, _hidden(store, me or options.user())
+        )
     if as_json:
-        emit(comparison_report(found))
+        options.emit(comparison_report(found))
         return
-    tell_lines(lines(found, items, db))
+    options.tell_lines(lines(found, items, db))
 
 
 def _hidden(store: "Store", me: str) -> frozenset[int]:
     """Items that somebody has still to decide blind: their gold is not shown."""
-    found = known(store, me)
+    found = options.known(store, me)
     return frozenset() if found is None else store.answers.to_decide_blind(found)
 
 
@@ -447,7 +434,7 @@ DOES = {"identification": "identifies", "resolution": "resolves"}
 @click.group(
     invoke_without_command=True, short_help="List the models, show one, or put one to use."
 )
-@on_database
+@options.on_database
 def models(db: Path | None, as_json: bool) -> None:
     """List the models of the database; with a command: show one, or put one to use.
 
@@ -457,22 +444,22 @@ def models(db: Path | None, as_json: bool) -> None:
     if click.get_current_context().invoked_subcommand is not None:
         return
 
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         found = all_models(store)
         database = store.path
     if as_json:
-        emit(reports.ModelsReport([summary_of(model, database) for model in found]))
+        options.emit(reports.ModelsReport([summary_of(model, database) for model in found]))
         return
-    tell_lines(listed(found, database))
+    options.tell_lines(listed(found, database))
 
 
 @models.command(short_help="Show a model in full.")
 @click.argument("model", metavar="ID")
-@on_database
+@options.on_database
 def show(model: str, db: Path | None, as_json: bool) -> None:
     """Show a model: what it is, how it was made, how good it was, and whether it is whole."""
 
-    with open_database(db) as store:
+    with options.open_database(db) as store:
         found = one_model(store, model)
         used = [
             one
@@ -481,15 +468,15 @@ def show(model: str, db: Path | None, as_json: bool) -> None:
         ]
         database = store.path
     if as_json:
-        emit(model_report(found, database, used))
+        options.emit(model_report(found, database, used))
         return
-    tell_lines(full_lines(found, database, used))
+    options.tell_lines(full_lines(found, database, used))
 
 
 @models.command(short_help="Put a model to use.")
 @click.argument("model", metavar="ID")
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None:
     """Make a model the one that its task uses; the one before is kept: `nfh-tui models back`.
 
@@ -499,22 +486,22 @@ def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None
     from nfh_db.models import ActivationReason
     from nfh_tui.services.models import check_usable, in_use
 
-    with open_database(db, writes=True) as store:
+    with options.open_database(db, writes=True) as store:
         found = one_model(store, model)
         before = in_use(store)
         check_usable(store, found)
-        active = store.models.activate(found.id, ActivationReason(me or user()))
+        active = store.models.activate(found.id, ActivationReason(me or options.user()))
         replaced = _replaced(before, in_use(store))
         database = store.path
     if as_json:
         still = {name: task for name, task in replaced.items() if task is not None}
         summary = to_json(summary_of(active, database))
-        emit(summary | {"before": [*replaced], "still": still})
+        options.emit(summary | {"before": [*replaced], "still": still})
         return
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
     told = f"{active.name} is now the active model of {task_words(active.task)}{ending}"
-    echo("\n".join(sentence_lines(told)))
+    options.echo("\n".join(sentence_lines(told)))
 
 
 def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
@@ -562,7 +549,7 @@ def model_report(
     return to_json(summary_of(model, database)) | {
         "verdict": model.verdict or None,
         "used": [activation_report(one) for one in used],
-        **picked(model, "digest snapshot config"),
+        **options.picked(model, "digest snapshot config"),
         "metrics": metrics_of(model),
         "trouble": find_problem(model, database),
     }

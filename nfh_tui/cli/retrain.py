@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nfh_db.messages import counted, visible
-from nfh_tui.cli.options import (
-    QueryCommand,
-    as_option,
-    command,
-    emit,
-    on_database,
-    open_database,
-    parser_option,
-    picked,
-    queue_or_wait,
-    tell_lines,
-    user,
-    wait_option,
-    word,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import wrapped
 from nfh_tui.display_figures import percent
 from nfh_tui.jobs.descriptions import count, fraction, read_summary
@@ -52,7 +38,7 @@ LEARN_NOTHING = ("rules", "deterministic", "nearest-noun", "cues")
 QUERY_OPTION = "--query"
 
 
-class RetrainCommand(QueryCommand):
+class RetrainCommand(options.QueryCommand):
     """A command whose query may also follow `--query`, a negated one, too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -82,10 +68,12 @@ class RetrainCommand(QueryCommand):
     metavar="KEY=VALUE",
     help="A setting: of the recipe, or base, dev_split, dev, device. See docs/models.md.",
 )
-@click.option("--split", callback=word, help="Learn from the anchors of this split only.")
+@click.option(
+    "--split", callback=options.word, help="Learn from the anchors of this split only."
+)
 @click.option(QUERY_OPTION, "named_query", metavar="QUERY", help="The same as QUERY.")
-@parser_option
-@wait_option
+@options.parser_option
+@options.wait_option
 @click.option(
     "--promote/--no-promote",
     default=True,
@@ -99,8 +87,8 @@ class RetrainCommand(QueryCommand):
     metavar="N",
     help="Not now: queue this training after every N decisions; 0: no longer.",
 )
-@as_option
-@on_database
+@options.as_option
+@options.on_database
 def retrain(
     task: str,
     query: tuple[str, ...],
@@ -141,7 +129,7 @@ def retrain(
     parse(words)
     check_parser(parser)
     check_scheduler(scheduler)
-    with open_database(db, writes=True) as store:
+    with options.open_database(db, writes=True) as store:
         chosen = recipe or usual(store, task)
         check_settings(store, task, chosen, settings)
         new = new_job(
@@ -153,13 +141,13 @@ def retrain(
             parser=whole_parser(parser),
             promote=promote,
             scheduler=scheduler,
-            asked_by=me or user(),
+            asked_by=me or options.user(),
         )
         if every is not None:
             _come_round(store, every, new, as_json=as_json)
             return
         check_at_hand(store, new)
-        queue_or_wait(store, new, db, "retrain", wait=wait, as_json=as_json)
+        options.queue_or_wait(store, new, db, "retrain", wait=wait, as_json=as_json)
 
 
 def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> None:
@@ -171,13 +159,13 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
     else:
         stop_every(store, new.task)
     if as_json:
-        emit({"task": new.task, "every": every or None})
+        options.emit({"task": new.task, "every": every or None})
         return
     held = too_few(store)
     lines = [schedule_line(one, held) for one in store.retraining.all() if one.task == new.task]
     if before is not None:
         lines.append(replaced(before))
-    tell_lines(lines or [f"{task_words(new.task)}: trained on demand only"])
+    options.tell_lines(lines or [f"{task_words(new.task)}: trained on demand only"])
 
 
 # --- wrong arguments are refused before anything is queued -----------------------------------
@@ -277,14 +265,14 @@ def training_report(job: "Job", model: "Model", database: Path) -> dict[str, Any
     """A training that is done; id is the job's."""
     return {
         "id": job.id,
-        **picked(model, "task recipe"),
+        **options.picked(model, "task recipe"),
         "state": job.state,
-        **picked(model, "model=name model_id=id model_state=state"),
+        **options.picked(model, "model=name model_id=id model_state=state"),
         "verdict": job.result.get("verdict"),
         "folder": None if model.path is None else str(folder_of(database, model)),
         "version": model.version,
         "parser": model.config.get("parser"),
-        **picked(model, "metrics snapshot"),
+        **options.picked(model, "metrics snapshot"),
         "notes": notes_of(job),
         "seconds": seconds_of(job),
     }
@@ -350,7 +338,7 @@ def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Ite
     if model.state == "active":
         yield f"It is the active model of {task_words(model.task)}."
         return
-    activate = command(f"models activate {model.name}", db)
+    activate = options.command(f"models activate {model.name}", db)
     if model.state == "candidate" and not read_summary(job.result.get("verdict")).word:
         yield f"It is a candidate. To use it: {activate}"
     else:

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.messages import command_line, counted, visible
-from nfh_tui.cli.options import (
-    QueryCommand,
-    as_option,
-    echo,
-    emit,
-    known,
-    name,
-    on_database,
-    open_database,
-    parse_query,
-    say,
-    tell_lines,
-    user,
-)
+from nfh_tui.cli import options
 from nfh_tui.cli.report import RowCounter, aligned, wrapped
 from nfh_tui.display_figures import percentage
 
@@ -41,7 +28,7 @@ LARGEST_AUDIT = 2_000
 LARGEST_SEED = 2**31 - 1
 
 
-class SettleCommand(QueryCommand):
+class SettleCommand(options.QueryCommand):
     """A command with `--audit` or `--draw`, whose number may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -55,7 +42,7 @@ class SettleCommand(QueryCommand):
 
 
 to_option = click.option(
-    "--to", "to", callback=name, metavar="NAME", help="Who decides the audit; else you."
+    "--to", "to", callback=options.name, metavar="NAME", help="Who decides the audit; else you."
 )
 seed_option = click.option(
     "--seed",
@@ -90,11 +77,11 @@ seed_option = click.option(
     metavar="[N]",
     help=f"Draw a sample of what was settled, to be decided blind; {DEFAULT_AUDIT} without N.",
 )
-@as_option
+@options.as_option
 @to_option
 @seed_option
 @click.option("--dry-run", is_flag=True, help="Say what would be settled; store nothing.")
-@on_database
+@options.on_database
 def settle(
     query: tuple[str, ...],
     rule: str,
@@ -114,12 +101,14 @@ def settle(
     """
     from nfh_db.records import Annotator, Rule
 
-    parsed = parse_query(query)
-    who = me or user()
-    with open_database(db, writes=not dry_run) as store:
+    parsed = options.parse_query(query)
+    who = me or options.user()
+    with options.open_database(db, writes=not dry_run) as store:
         # A dry run creates nobody.
         person = (
-            (known(store, who) or Annotator(0, who)) if dry_run else store.people.ensure(who)
+            (options.known(store, who) or Annotator(0, who))
+            if dry_run
+            else store.people.ensure(who)
         )
         with RowCounter("settle") as counter:
             report = store.settlement.run(
@@ -134,17 +123,17 @@ def settle(
         if audit_size is not None:
             drawn = _audit_of(store, parsed, audit_size, seed, person, to, report)
         rest = f"{parsed.text} state:disagree".strip()
-        count = store.queue.count(parse_query([rest]), person)
+        count = store.queue.count(options.parse_query([rest]), person)
     if as_json:
-        emit(settlement_json(report, parsed.text, (rest, count), drawn))
+        options.emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
-    tell_lines(settlement_lines(report, who))
-    request = SettleRequest(user(), db)
+    options.tell_lines(settlement_lines(report, who))
+    request = SettleRequest(options.user(), db)
     if count:
-        echo(f"{counted(count, 'anchor')} in disagreement left:")
-        echo(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
+        options.echo(f"{counted(count, 'anchor')} in disagreement left:")
+        options.echo(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
-        tell_lines(drawn_lines(drawn, request))
+        options.tell_lines(drawn_lines(drawn, request))
 
 
 def _audit_of(
@@ -160,10 +149,12 @@ def _audit_of(
     from nfh_tui.services.agreement import draw_audit
 
     if report.dry_run:
-        say("No audit is drawn on a trial run, which settles nothing: leave --dry-run out")
+        options.say(
+            "No audit is drawn on a trial run, which settles nothing: leave --dry-run out"
+        )
         return None
     if report.act_id is None:
-        say(
+        options.say(
             "No audit was drawn, since nothing was settled anew. nfh-tui audit --draw draws of "
             "all that rules settled"
         )
@@ -171,7 +162,7 @@ def _audit_of(
     auditor = store.people.ensure(to) if to else person
     drawn = draw_audit(store, query, wanted, _seed(seed), person, auditor, report)
     if drawn is None:
-        say("No audit was drawn, since nothing of what was settled can be audited")
+        options.say("No audit was drawn, since nothing of what was settled can be audited")
     return drawn
 
 
@@ -198,10 +189,10 @@ def _seed(seed: int | None) -> int:
     help="Draw so many of what rules settled and no expert decided since; "
     f"{DEFAULT_AUDIT} without N.",
 )
-@as_option
+@options.as_option
 @to_option
 @seed_option
-@on_database
+@options.on_database
 def audit(
     query: tuple[str, ...],
     size: int | None,
@@ -218,34 +209,34 @@ def audit(
     """
     from nfh_tui.services.agreement import draw_audit, report
 
-    parsed = parse_query(query)
+    parsed = options.parse_query(query)
     if size is None and (parsed.text or to or seed is not None):
         raise click.UsageError("a query, --to and --seed are for a new audit: add --draw")
-    with open_database(db, writes=size is not None) as store:
+    with options.open_database(db, writes=size is not None) as store:
         drawn = None
         if size is not None:
-            person = store.people.ensure(me or user())
+            person = store.people.ensure(me or options.user())
             auditor = store.people.ensure(to) if to else person
             drawn = draw_audit(store, parsed, size, _seed(seed), person, auditor)
             if drawn is None:
-                say(
+                options.say(
                     "No audit was drawn: the query finds nothing that a rule settled and that "
                     "is not audited yet"
                 )
         found = [report(one) for one in store.audits.all()]
     if as_json:
-        emit({"audits": found, "drawn": None if drawn is None else drawn_json(drawn)})
+        options.emit({"audits": found, "drawn": None if drawn is None else drawn_json(drawn)})
         return
-    request = SettleRequest(user(), db)
+    request = SettleRequest(options.user(), db)
     for one in found:
         if drawn is None or one.run != drawn.run:
-            tell_lines(audit_lines(one, request))
+            options.tell_lines(audit_lines(one, request))
     if any(one.wrong for one in found):
-        echo(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
+        options.echo(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
     if drawn is not None:
-        tell_lines(drawn_lines(drawn, request))
+        options.tell_lines(drawn_lines(drawn, request))
     elif not found:
-        echo("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
+        options.echo("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
 
 
 NAME_SHOWN = 100

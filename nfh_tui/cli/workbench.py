@@ -13,25 +13,7 @@ import click
 
 from nfh_db.messages import visible
 from nfh_tui import config
-from nfh_tui.cli.options import (
-    MESSAGE_LIMIT,
-    Failure,
-    QueryCommand,
-    as_option,
-    db_option,
-    echo,
-    emit,
-    json_option,
-    name,
-    no_db_option,
-    on_database,
-    picked,
-    reporting,
-    reporting_screen,
-    say,
-    tell_lines,
-    user,
-)
+from nfh_tui.cli import options
 
 if TYPE_CHECKING:
     from nfh_tui.config import Config
@@ -40,9 +22,9 @@ if TYPE_CHECKING:
 
 @click.command(short_help="List the file formats, or say all of one.")
 @click.argument("name", required=False)
-@no_db_option
-@json_option
-@reporting
+@options.no_db_option
+@options.json_option
+@options.reporting
 def formats(name: str | None, as_json: bool) -> None:
     """List the file formats: which way they go, what they are; of NAME all there is to say.
 
@@ -53,13 +35,13 @@ def formats(name: str | None, as_json: bool) -> None:
 
     found, troubles = known()
     for trouble in troubles:
-        say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
+        options.say(f"nfh-tui: {visible(trouble, options.MESSAGE_LIMIT)}")
     if name is not None and not (found := tuple(one for one in found if one.name == name)):
         raise click.UsageError(_no_format(name, [one.name for one in known()[0]]))
     if as_json:
-        emit({"formats": list(map(described, found))})
+        options.emit({"formats": list(map(described, found))})
         return
-    tell_lines(overview(found) if name is None else details(found[0]))
+    options.tell_lines(overview(found) if name is None else details(found[0]))
 
 
 def _no_format(name: str, names: Sequence[str]) -> str:
@@ -76,9 +58,9 @@ def _no_format(name: str, names: Sequence[str]) -> str:
 
 @click.command(short_help="List the keys of the workbench, your own among them.")
 @click.option("--check", is_flag=True, help="Only say what of your file cannot be used.")
-@no_db_option
-@json_option
-@reporting
+@options.no_db_option
+@options.json_option
+@options.reporting
 def keys(check: bool, as_json: bool) -> None:
     """List the keys of the workbench, by what they are for, and where your own are read.
 
@@ -92,10 +74,10 @@ def keys(check: bool, as_json: bool) -> None:
     files = config_files()
     troubles = [*config.troubles, *_theme_troubles(config)]
     if as_json:
-        emit(
+        options.emit(
             {
                 "keys": [
-                    picked(action, "id group keys shown title description")
+                    options.picked(action, "id group keys shown title description")
                     | {"own": action.id in config.keymap.own}
                     for action in config.keymap.actions
                 ],
@@ -107,14 +89,14 @@ def keys(check: bool, as_json: bool) -> None:
             }
         )
     elif not check:
-        echo(key_table_text(config.keymap.actions), nl=False)
-        echo(_files_text(config, files), nl=False)
+        options.echo(key_table_text(config.keymap.actions), nl=False)
+        options.echo(_files_text(config, files), nl=False)
     for trouble in troubles:
-        say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
+        options.say(f"nfh-tui: {visible(trouble, options.MESSAGE_LIMIT)}")
     if check and troubles:
         raise click.exceptions.Exit(1)
     if check and not as_json:
-        echo("Nothing is wrong with your settings." if config.files else NO_FILE)
+        options.echo("Nothing is wrong with your settings." if config.files else NO_FILE)
 
 
 NO_FILE = "There is no file of your own; the keys are those of the program."
@@ -126,11 +108,10 @@ def _files_text(config: "Config", files: Sequence[Path]) -> str:
 
     own = [a for a in config.keymap.actions if a.id in config.keymap.own]
     lines = ["", "Your own settings"]
-    lines += [
-        f"  {visible(str(path), MESSAGE_LIMIT)}  ({'read' if path in config.files else 'none'})"
-        for path in files
-        if path in config.files or path == files[0]
-    ]
+    for path in files:
+        if path in config.files or path == files[0]:
+            is_read = "read" if path in config.files else "none"
+            lines.append(f"  {visible(str(path), options.MESSAGE_LIMIT)}  ({is_read})")
     lines += [
         key_line(action.shown, f"{action.title} ({action.id})", config.keymap.actions)
         for action in own
@@ -153,7 +134,7 @@ def _theme_troubles(config: "Config") -> list[str]:
 
 
 @click.command(short_help="Make a new, empty database.")
-@on_database
+@options.on_database
 def init(db: Path | None, as_json: bool) -> None:
     """Make a new, empty database: at --db, else at $NFH_TUI_DB, else nfh.db here.
 
@@ -169,10 +150,10 @@ def init(db: Path | None, as_json: bool) -> None:
         if not existed:
             set_up(store)
     if as_json:
-        emit({"db": str(path), "created": not existed})
+        options.emit({"db": str(path), "created": not existed})
     else:
         shown = visible(str(path), 200)
-        echo(f"{shown} is there already" if existed else f"Made {shown}")
+        options.echo(f"{shown} is there already" if existed else f"Made {shown}")
 
 
 MODES = ("browse", "annotate", "adjudicate")
@@ -182,9 +163,9 @@ query_argument = click.argument("query", nargs=-1)
 
 @click.command(short_help="Open the sample corpus in the workbench.")
 @click.option("--fresh", is_flag=True, help="Start again; the old copy is kept beside it.")
-@as_option
-@no_db_option
-@reporting_screen
+@options.as_option
+@options.no_db_option
+@options.reporting_screen
 def demo(fresh: bool, me: str | None) -> None:
     """Open the sample corpus in the workbench: dialogs with three annotators' answers.
 
@@ -195,38 +176,40 @@ def demo(fresh: bool, me: str | None) -> None:
     _need_terminal()
     path = demo_database()
     if fresh and (kept := set_aside(path)) is not None:
-        say(f"The old copy is kept as {kept}")
+        options.say(f"The old copy is kept as {kept}")
     ensure_demo(path)
-    me = me or user()
+    me = me or options.user()
     _open(path, me, "adjudicate", first_query(path, me))
 
 
-@click.command(cls=QueryCommand, short_help="Open the workbench, to read.")
+@click.command(cls=options.QueryCommand, short_help="Open the workbench, to read.")
 @query_argument
-@as_option
+@options.as_option
 @click.option("--mode", type=click.Choice(MODES), default="browse", show_default=True)
-@db_option
-@reporting_screen
+@options.db_option
+@options.reporting_screen
 def browse(query: Sequence[str], me: str | None, mode: str, db: Path | None) -> None:
     """Open the workbench on the anchors that QUERY finds, all of them without one."""
     _start(db, me, mode, query)
 
 
-@click.command(cls=QueryCommand, short_help="Open the workbench, to give your own answers.")
+@click.command(
+    cls=options.QueryCommand, short_help="Open the workbench, to give your own answers."
+)
 @query_argument
-@as_option
-@db_option
-@reporting_screen
+@options.as_option
+@options.db_option
+@options.reporting_screen
 def annotate(query: Sequence[str], me: str | None, db: Path | None) -> None:
     """Open the workbench to give your own answers; other people's are not shown."""
     _start(db, me, "annotate", query)
 
 
-@click.command(cls=QueryCommand, short_help="Open the workbench, to decide the gold.")
+@click.command(cls=options.QueryCommand, short_help="Open the workbench, to decide the gold.")
 @query_argument
-@as_option
-@db_option
-@reporting_screen
+@options.as_option
+@options.db_option
+@options.reporting_screen
 def adjudicate(query: Sequence[str], me: str | None, db: Path | None) -> None:
     """Open the workbench to decide what counts, with everybody's answers in view."""
     _start(db, me, "adjudicate", query)
@@ -238,7 +221,7 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
 
     text = " ".join(query)
     role = Role.ANNOTATOR if mode == "annotate" else Role.ADJUDICATOR
-    asked_by(parse(text), role, me or user())
+    asked_by(parse(text), role, me or options.user())
     _need_terminal()
     _open(config.database(db), me, mode, text or None)
 
@@ -246,19 +229,21 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
 def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
     from nfh_tui.app import run_workbench
 
-    if status := run_workbench(path, me or user(), mode, query, tour=True):
+    if status := run_workbench(path, me or options.user(), mode, query, tour=True):
         raise click.exceptions.Exit(status)
 
 
 def _need_terminal() -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Failure(
+        raise options.Failure(
             "the workbench needs a terminal; in scripts, use nfh-tui import and nfh-tui export"
         )
     term = os.environ.get("TERM", "")
     if term in ("", "dumb") and os.name != "nt":
         why = f"TERM is {term}" if term else "TERM is not set"
-        raise Failure(f"this terminal cannot draw screens ({why}): set TERM, or use another")
+        raise options.Failure(
+            f"this terminal cannot draw screens ({why}): set TERM, or use another"
+        )
 
 
 PORT = 8000
@@ -276,7 +261,7 @@ TO_EACH = "Whoever has a link is that person: send each to its own. Ctrl-C ends 
 def _names(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    return tuple(name(ctx, parameter, value) or "" for value in values)
+    return tuple(options.name(ctx, parameter, value) or "" for value in values)
 
 
 def _public_url(
@@ -294,7 +279,9 @@ def _public_url(
         raise click.BadParameter(str(error)) from error
 
 
-@click.command(cls=QueryCommand, short_help="Open the workbench in browsers, by invitation.")
+@click.command(
+    cls=options.QueryCommand, short_help="Open the workbench in browsers, by invitation."
+)
 @query_argument
 @click.option(
     "--invite",
@@ -348,9 +335,9 @@ def _public_url(
     show_default=True,
     help="Workbenches open at once.",
 )
-@db_option
-@json_option
-@reporting_screen
+@options.db_option
+@options.json_option
+@options.reporting_screen
 def serve(
     query: Sequence[str],
     invited: tuple[str, ...],
@@ -384,7 +371,7 @@ def serve(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
-        raise Failure(INSTALL) from error
+        raise options.Failure(INSTALL) from error
 
     guests = tuple(Guest(one, what_for, one in admins) for one, what_for in people)
     path = config.database(db)
@@ -392,7 +379,7 @@ def serve(
     with server.opened(call) as made:
         address = made.plan.address
         if not address.is_local and public_url is None:
-            say(OPEN_TO_ALL.format(host=host, port=address.port))
+            options.say(OPEN_TO_ALL.format(host=host, port=address.port))
         _print_links(made, as_json=as_json)
         made.run()
 
@@ -421,9 +408,9 @@ def _print_links(made: "Service", *, as_json: bool) -> None:
             }
             for link in made.links
         ]
-        emit({"database": str(made.plan.database), "links": links})
+        options.emit({"database": str(made.plan.database), "links": links})
     else:
         for link in made.links:
-            echo(f"{link.guest.name} ({link.guest.words}): {link.url}")
-        say(TO_EACH)
+            options.echo(f"{link.guest.name} ({link.guest.words}): {link.url}")
+        options.say(TO_EACH)
     sys.stdout.flush()
