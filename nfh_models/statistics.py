@@ -10,14 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
 
-from nfh_models.domain import (
-    PAPER_CLASSES,
-    Anchor,
-    Answer,
-    Kind,
-    Passage,
-    paper_class,
-)
+from nfh_models.domain import PAPER_CLASSES, Anchor, Answer, Kind, Passage, paper_class
 
 
 def share(part: int, whole: int) -> float | None:

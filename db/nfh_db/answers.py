@@ -12,16 +12,7 @@ import msgspec
 from nfh_db import anchors, assignments, passages
 from nfh_db.anchors import Summary, spaced
 from nfh_db.connection import Connection, Repository, reads
-from nfh_db.records import (
-    PERSON,
-    AnchorState,
-    Annotator,
-    FlagMark,
-    FlagName,
-    Role,
-    Rule,
-    Vote,
-)
+from nfh_db.records import PERSON, AnchorState, Annotator, FlagMark, FlagName, Role, Rule, Vote
 from nfh_db.serialization import (
     AnswerValue,
     FlagValue,

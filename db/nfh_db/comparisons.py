@@ -479,11 +479,7 @@ def read(connection: Connection, query: Query, me: Annotator) -> Confusions:
     )
 
 
-def _people(
-    counts: Rows,
-    medians: Rows,
-    against: Rows,
-) -> tuple[PersonCounts, ...]:
+def _people(counts: Rows, medians: Rows, against: Rows) -> tuple[PersonCounts, ...]:
     kinds: dict[str, dict[str, int]] = defaultdict(dict)
     for name, kind, n in counts:
         kinds[name][kind] = n
@@ -509,9 +505,7 @@ def _pooled(sets: Rows) -> dict[Cell, int]:
     return dict(pooled)
 
 
-def _summaries(
-    rows: Rows,
-) -> tuple[dict[str, int], dict[str, int], dict[int, int]]:
+def _summaries(rows: Rows) -> tuple[dict[str, int], dict[str, int], dict[int, int]]:
     kinds: Counter[str] = Counter()
     patterns: Counter[str] = Counter()
     votes: Counter[int] = Counter()

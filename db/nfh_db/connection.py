@@ -268,10 +268,7 @@ WRITER_PRAGMAS = (
     "PRAGMA busy_timeout = 0",
     "PRAGMA wal_autocheckpoint = 0",
 )
-WARY_PRAGMAS = (
-    "PRAGMA trusted_schema = OFF",
-    "PRAGMA cell_size_check = ON",
-)
+WARY_PRAGMAS = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON")
 """For files of unknown origin. Neither pragma reads a page of the file."""
 
 FOREIGN_NAMED = 5
@@ -670,11 +667,7 @@ class Readers:
     """
 
     def __init__(
-        self,
-        path: Path,
-        mode: str = "ro",
-        *,
-        way: Callable[[], str] | None = None,
+        self, path: Path, mode: str = "ro", *, way: Callable[[], str] | None = None
     ) -> None:
         self._path = path
         self._mode = mode

@@ -218,10 +218,7 @@ def set_flag(
 
 
 def propose_span(
-    connection: Connection,
-    anchor_id: int,
-    me: Annotator,
-    anchor: Anchor | None,
+    connection: Connection, anchor_id: int, me: Annotator, anchor: Anchor | None
 ) -> Saved:
     """Propose another span by a person's `anchor` flag.
 

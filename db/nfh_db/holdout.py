@@ -10,14 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfh_db import items, passages, system
-from nfh_db.connection import (
-    Connection,
-    Repository,
-    WriteSize,
-    reads,
-    streams,
-    write_in_steps,
-)
+from nfh_db.connection import Connection, Repository, WriteSize, reads, streams, write_in_steps
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import Ballot

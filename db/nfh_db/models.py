@@ -628,12 +628,7 @@ class Models(Repository):
             return {task: model for task, model in in_use.items() if model is not None}
 
     def ensure(
-        self,
-        name: str,
-        task: str,
-        recipe: str,
-        version: str,
-        in_place_of: Sequence[str] = (),
+        self, name: str, task: str, recipe: str, version: str, in_place_of: Sequence[str] = ()
     ) -> int:
         """A model's id, registered if unknown, as the active one if its task has none.
 

@@ -158,10 +158,7 @@ def queue_count(
 
 
 def queue_rows(
-    connection: Connection,
-    anchor_ids: Sequence[int],
-    me_id: int,
-    role: Role = Role.ADJUDICATOR,
+    connection: Connection, anchor_ids: Sequence[int], me_id: int, role: Role = Role.ADJUDICATOR
 ) -> tuple[QueueRow, ...]:
     """Return a row for each of the anchors, in the given order, as annotator me_id may see it.
 

@@ -251,10 +251,7 @@ def _lemmas(connection: Connection, passage_ids: set[int]) -> dict[int, list[str
 
 
 def decide(
-    present: GoldValue | None,
-    votes: Sequence[Vote],
-    lemmas: Sequence[str],
-    base: SettleReport,
+    present: GoldValue | None, votes: Sequence[Vote], lemmas: Sequence[str], base: SettleReport
 ) -> SettledGold:
     """Return the outcome for one anchor by the rule of `base`.
 
@@ -284,10 +281,7 @@ def decide(
 
 
 def _settled(
-    present: GoldValue | None,
-    votes: Sequence[Vote],
-    lemmas: Sequence[str],
-    base: SettleReport,
+    present: GoldValue | None, votes: Sequence[Vote], lemmas: Sequence[str], base: SettleReport
 ) -> tuple[Rule, Settled]:
     """Return what the votes settle on, by the run's rule or by the rule of the present gold.
 

@@ -105,11 +105,7 @@ def last_decided(connection: Connection, me: Annotator) -> int | None:
 
 
 def find_alike(
-    connection: Connection,
-    anchor_id: int,
-    passage: Passage,
-    answer: Answer,
-    me: Annotator,
+    connection: Connection, anchor_id: int, passage: Passage, answer: Answer, me: Annotator
 ) -> tuple[SimilarAnswer, ...]:
     """Return the items that are similar to an anchor with this answer, by likeness.
 

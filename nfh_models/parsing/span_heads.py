@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nfh_models.domain import Passage
 from nfh_models.parsing.base import WordSpan
-from nfh_models.parsing.spacy_parser import (
-    PARSER,
-    TAGGING,
-    installed_pipelines,
-)
+from nfh_models.parsing.spacy_parser import PARSER, TAGGING, installed_pipelines
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -21,10 +21,7 @@ from nfh_db.doctor.rows import (
 from nfh_db.event_log import DECODERS, PEOPLE, Key, Mismatch, mismatches
 from nfh_db.messages import reason_of
 from nfh_db.records import Role, Rule
-from nfh_db.serialization import (
-    answer_of,
-    content_of,
-)
+from nfh_db.serialization import answer_of, content_of
 from nfh_models.domain import Anchor, Passage, SettlingRule, settle
 
 ANSWER_WITH_TIME = """

@@ -46,14 +46,7 @@ from nfh_db.formats.files import (
     split_of_name,
 )
 from nfh_db.formats.json_stream import content_in
-from nfh_db.formats.rows import (
-    IGNORE,
-    GoldRow,
-    RawPassage,
-    ReadOptions,
-    Writing,
-    by_passage,
-)
+from nfh_db.formats.rows import IGNORE, GoldRow, RawPassage, ReadOptions, Writing, by_passage
 from nfh_db.formats.spans import (
     ANCHOR,
     ANSWERS,

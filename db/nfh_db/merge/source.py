@@ -35,14 +35,7 @@ from nfh_db.connection import (
 from nfh_db.errors import NotOurFileError, StoreError
 from nfh_db.event_log import DECODERS
 from nfh_db.messages import reason_of
-from nfh_db.serialization import (
-    AnchorValue,
-    AnswerValue,
-    FlagValue,
-    GoldValue,
-    Value,
-    json_of,
-)
+from nfh_db.serialization import AnchorValue, AnswerValue, FlagValue, GoldValue, Value, json_of
 
 # Ids of the other copy are mapped to ids of this one. A new row has no id here while a merge is
 # planned: it is mapped to its id there with a minus sign.
