@@ -385,10 +385,8 @@ def _fill(writer: Connection, version: int) -> None:
         if version < first:
             for (anchor_id,) in writer.execute(anchors).fetchall():
                 answers.recompute(writer, anchor_id)
-    if version < WITH_CONFIDENCE:
-        predictions.fill_confidence(writer)
     if version < WITH_ENTROPY:
-        predictions.fill_entropy(writer)
+        predictions.fill_derived(writer)
 
 
 def _check_references(writer: Connection, path: Path) -> None:

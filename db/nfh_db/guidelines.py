@@ -36,34 +36,27 @@ WHERE g.removed = 0 AND w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
     AND (g.batch_id IS NULL OR g.batch_id NOT IN ({LOADING}))"""
 """Gold that a person decided, as `g`, with the answer from which it was made, as `w`."""
 
-COUNT_TAGGED = f"""
-SELECT w.rule_tag, w.guideline_version, count(*) {DECISIONS}
-GROUP BY w.rule_tag, w.guideline_version"""
-TAGGED_ANCHORS = f"""
-SELECT g.anchor_id, w.rule_tag, w.guideline_version {DECISIONS}
-    AND w.rule_tag IN (SELECT value FROM json_each(:tags))
-ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
-
-TAGGED_ITEMS = f"""
-SELECT w.rule_tag, w.anchor_id FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
-WHERE w.rule_tag IS NOT NULL AND w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
-    AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""  # noqa: S608 - constants
-"""Each tag with its anchor, of answers of all annotators in both roles."""
-
 OWN_ANSWERS = f"""
 FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
 WHERE w.annotator_id = :me AND w.role = 'annotator' AND w.removed = 0 AND {VISIBLE}
     AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""
 """Answers of one annotator in the annotator's role, as `w`."""
 
-COUNT_OWN = f"""
-SELECT w.rule_tag, w.guideline_version, count(*) {OWN_ANSWERS}
+ANSWERS = f"""
+FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
+WHERE w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
+    AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""
+"""Answers of all annotators in both roles, as `w`."""
+
+# Of one of these three, with the anchor as `a`.
+COUNTS = """
+SELECT w.rule_tag, w.guideline_version, count(*) {said}
 GROUP BY w.rule_tag, w.guideline_version"""
-OWN_ANCHORS = f"""
-SELECT w.anchor_id, w.rule_tag, w.guideline_version {OWN_ANSWERS}
+ANCHORS = """
+SELECT a.id, w.rule_tag, w.guideline_version {said}
     AND w.rule_tag IN (SELECT value FROM json_each(:tags))
-ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
-OWN_ITEMS = f"SELECT w.rule_tag, w.anchor_id {OWN_ANSWERS} AND w.rule_tag IS NOT NULL"
+ORDER BY a.passage_id, a.start, a.stop"""
+TAGS = "SELECT w.rule_tag, a.id {said} AND w.rule_tag IS NOT NULL"
 
 LARGEST_VERSION = 2**63 - 1
 """The largest integer that SQLite can bind."""
@@ -177,7 +170,7 @@ def items(
     that this person has yet to decide blind are left out. The functions below have the same
     parameters.
     """
-    statement = TAGGED_ITEMS if only is None else OWN_ITEMS
+    statement = TAGS.format(said=OWN_ANSWERS if only else ANSWERS)
     anchors: dict[str, set[int]] = {}
     for tag, anchor_id in connection.execute(statement, _asked(only, asks)):
         anchors.setdefault(rule_id(tag), set()).add(anchor_id)
@@ -195,7 +188,7 @@ def tagged(
 
     only: count this annotator's own answers instead of decisions.
     """
-    statement = COUNT_TAGGED if only is None else COUNT_OWN
+    statement = COUNTS.format(said=OWN_ANSWERS if only else DECISIONS)
     counts: dict[tuple[str | None, int | None], int] = {}
     for tag, version, count in connection.execute(statement, _asked(only, asks)):
         key = (None if tag is None else rule_id(tag), version)
@@ -215,7 +208,7 @@ def anchors_of(
     """
     pairs = frozenset(wanted)
     tags = {form for rule, _ in pairs for form in tag_forms(rule)}
-    statement = TAGGED_ANCHORS if only is None else OWN_ANCHORS
+    statement = ANCHORS.format(said=OWN_ANSWERS if only else DECISIONS)
     named = {"tags": json_of(sorted(tags)), **_asked(only, asks)}
     rows = connection.execute(statement, named)
     return array("q", (id_ for id_, tag, version in rows if (rule_id(tag), version) in pairs))

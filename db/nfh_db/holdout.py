@@ -90,15 +90,7 @@ def write_sides(connection: Connection, sides: Sequence[SplitSide], known: int) 
     at = system.now()
     connection.executemany(
         DEAL,
-        [
-            {
-                "passage": one.passage_id,
-                "side": "dev" if one.dev else "train",
-                "unit": one.unit,
-                "at": at,
-            }
-            for one in sides
-        ],
+        [(one.passage_id, "dev" if one.dev else "train", one.unit, at) for one in sides],
     )
     return True
 

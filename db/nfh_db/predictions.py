@@ -225,18 +225,14 @@ ON CONFLICT (anchor_id, model_id) DO UPDATE SET
     choice = excluded.choice, second = excluded.second, margin = excluded.margin,
     scores = excluded.scores, predicted_at = excluded.predicted_at,
     confidence = excluded.confidence, entropy = excluded.entropy"""
-WITHOUT_CONFIDENCE = """
-SELECT anchor_id, model_id, choice, scores FROM prediction WHERE confidence IS NULL"""
-SET_CONFIDENCE = """
-UPDATE prediction SET confidence = :confidence
-WHERE anchor_id = :anchor AND model_id = :model"""
 # In the order of the key, from behind the last one that was read.
 WITH_SCORES = """
-SELECT anchor_id, model_id, scores FROM prediction
+SELECT anchor_id, model_id, choice, scores FROM prediction
 WHERE (anchor_id, model_id) > (:anchor, :model) AND entropy IS NULL
 ORDER BY anchor_id, model_id LIMIT :limit"""
-SET_ENTROPY = """
-UPDATE prediction SET entropy = :entropy WHERE anchor_id = :anchor AND model_id = :model"""
+SET_DERIVED = """
+UPDATE prediction SET confidence = coalesce(confidence, :confidence), entropy = :entropy
+WHERE anchor_id = :anchor AND model_id = :model"""
 KNOWN = """
 SELECT anchor_id FROM prediction
 WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
@@ -320,36 +316,24 @@ def entropy(scores: Sequence[float | None]) -> float | None:
     return min(1.0, max(0.0, found / math.log(len(given))))
 
 
-def fill_confidence(connection: Connection) -> None:
-    """Note it of all predictions that an older program made, in the transaction there is."""
-    rows = connection.execute(WITHOUT_CONFIDENCE).fetchall()
-    connection.executemany(
-        SET_CONFIDENCE,
-        [
-            {"anchor": anchor, "model": model, "confidence": found}
-            for anchor, model, choice, scores in rows
-            if len(scores) % SCORE_BYTES == 0
-            and (found := confidence(choice, decode_scores(scores))) is not None
-        ],
-    )
-
-
-def fill_entropy(connection: Connection) -> None:
-    """Note it of all predictions that an older program made, in the transaction there is."""
-    last = {"anchor": -1, "model": -1}
-    while True:
-        asked = {**last, "limit": FILLED_AT_ONCE}
-        rows = connection.execute(WITH_SCORES, asked).fetchall()
-        if not rows:
-            return
-        last = {"anchor": rows[-1][0], "model": rows[-1][1]}
+def fill_derived(connection: Connection) -> None:
+    """Note confidence and entropy of all predictions that an older program made, in the
+    transaction there is.
+    """
+    last = {"anchor": -1, "model": -1, "limit": FILLED_AT_ONCE}
+    while rows := connection.execute(WITH_SCORES, last).fetchall():
+        last |= {"anchor": rows[-1][0], "model": rows[-1][1]}
+        readable = [row for row in rows if len(row[-1]) % SCORE_BYTES == 0]
         connection.executemany(
-            SET_ENTROPY,
+            SET_DERIVED,
             [
-                {"anchor": anchor, "model": model, "entropy": found}
-                for anchor, model, scores in rows
-                if len(scores) % SCORE_BYTES == 0
-                and (found := entropy(decode_scores(scores))) is not None
+                {
+                    "anchor": anchor,
+                    "model": model,
+                    "confidence": confidence(choice, decode_scores(scores)),
+                    "entropy": entropy(decode_scores(scores)),
+                }
+                for anchor, model, choice, scores in readable
             ],
         )
 

@@ -40,6 +40,7 @@ from nfh_models.domain import (
     compare_all,
     same_head,
 )
+from nfh_models.domain.compare import pattern_of
 
 BLOCKING_CODE: dict[Blocking | None, int] = {
     None: EQUAL,
@@ -454,12 +455,6 @@ def noun_patterns(tables: Tables, resampling: Resampling) -> Patterns:
     labels = [tables.patterns[index] for index in tables.pattern[used].tolist()]
     omitted = left_out({TOO_FEW: int((~used).sum())})
     return _patterns(labels, tables.passage[used], resampling, omitted)
-
-
-def pattern_of(groups: Iterable[int]) -> str:
-    """The pattern of groups of these sizes: "2-1"; "3-0" for a single group of three."""
-    sizes = sorted((size for size in groups if size), reverse=True)
-    return f"{sizes[0]}-0" if len(sizes) == 1 else "-".join(map(str, sizes))
 
 
 def _patterns(

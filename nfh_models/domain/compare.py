@@ -237,8 +237,13 @@ def _pattern(count: int, differs: set[tuple[int, int]]) -> str:
                 break
         else:
             groups.append([index])
-    sizes = sorted((len(group) for group in groups), reverse=True)
-    return f"{count}-0" if len(sizes) == 1 else "-".join(str(size) for size in sizes)
+    return pattern_of(map(len, groups))
+
+
+def pattern_of(groups: Iterable[int]) -> str:
+    """The pattern of groups of these sizes: "2-1"; "3-0" for a single group of three."""
+    sizes = sorted((size for size in groups if size), reverse=True)
+    return f"{sizes[0]}-0" if len(sizes) == 1 else "-".join(map(str, sizes))
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

@@ -8,9 +8,9 @@ from nfh_models.agreement.pairs import (
     class_patterns,
     collect,
     noun_patterns,
-    pattern_of,
 )
 from nfh_models.domain import Kind
+from nfh_models.domain.compare import pattern_of
 
 DOG, CAT, MAN = 1, 2, 5
 AGE, YEAR, OTHER, UNKNOWN = Kind.AGE, Kind.YEAR, Kind.OTHER, Kind.UNKNOWN
