@@ -26,7 +26,9 @@ import sqlite_utils
 import votes_data
 from data import number_at, sentences
 
+import nfh_db.connection
 from nfh_db.connection import Connection, sqlite3
+from nfh_db.passages import index_texts
 from nfh_db.query import parse
 from nfh_db.queue import queue_count, queue_ids, queue_rows
 from nfh_db.schema import migrations
@@ -54,6 +56,9 @@ QUERIES = (
     'text:"months left"',
     "the",
     "qqqq",
+    "onth lef",
+    "qq",
+    "text:months,hours -text:okay",
     "ÉÉÉÉ",
     "-class:OTHER text:one",
     "votes:3 pattern:2-1 -flag:skip text:the text:one",
@@ -163,7 +168,7 @@ Rows = dict[str, list[tuple[Any, ...]]]
 def build(path: Path, count: int, seed: int = 7) -> None:
     """A database of `count` anchors: a third decided, some voted on, half predicted, all
     identified."""
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = nfh_db.connection.connect(path, "rwc")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     migrations.apply(sqlite_utils.Database(connection))
@@ -178,6 +183,7 @@ def build(path: Path, count: int, seed: int = 7) -> None:
         for table, statement in INSERTS.items():
             connection.executemany(statement, rows[table])
     connection.execute("COMMIT")
+    index_texts(connection)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
 
@@ -249,7 +255,7 @@ def _add(rows: Rows, index: int, count: int, words: list[str], source: random.Ra
 
 def connect(path: Path) -> Connection:
     """A read-only connection with nothing in its cache yet."""
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    return nfh_db.connection.connect(path, "ro")
 
 
 def timed(path: Path, act: Callable[[Connection], object]) -> Iterator[float]:

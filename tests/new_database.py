@@ -9,7 +9,9 @@ from nfh_db.connection import Connection
 
 SCHEMA = (
     "SELECT type, name, sql FROM sqlite_master "
-    "WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type <> 'table', rowid"
+    "WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' "
+    "AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') "
+    "ORDER BY type <> 'table', rowid"
 )
 
 NEW_ID = "UPDATE setting SET value = lower(hex(randomblob(16))) WHERE name = 'database id'"

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfh_db import anchors, answers, batches, event_log, system
+from nfh_db import anchors, answers, batches, event_log, passages, system
 from nfh_db.batches import SettleReport, Work
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
@@ -327,6 +327,7 @@ OF_ANCHORS = (
 )
 OF_PASSAGES = (
     "DELETE FROM passage_token WHERE passage_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM passage_text WHERE rowid IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM passage WHERE id IN (SELECT value FROM json_each(:ids))",
 )
 OF_EVENTS = ("DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))",)
@@ -415,6 +416,8 @@ def bulk_connection(path: Path, *, read_only: bool = False) -> Iterator[Connecti
             for pragma in PRAGMAS:
                 connection.execute(pragma)
         yield connection
+        if not read_only:
+            passages.index_texts(connection)
 
 
 def recover(path: Path) -> None:

@@ -228,8 +228,8 @@ FIRST_PAGE = 4096
 WITH_DIFFERENCES = 2
 """The first schema with a table of pairwise differences."""
 
-WITH_WORDS_DIGESTS = 9
-"""The first schema with digests of passages' words."""
+WITH_TEXT_INDEX = 10
+"""The first schema with an index of texts."""
 
 WITH_CONFIDENCE = 4
 """The first schema with differences from gold, and with the confidence of predictions."""
@@ -378,8 +378,8 @@ def _fill(writer: Connection, version: int) -> None:
     """Fill the tables and columns that a schema of this version did not have."""
     from nfh_db import answers, passages, predictions
 
-    if version < WITH_WORDS_DIGESTS:
-        passages.fill_words_digests(writer)
+    if version < WITH_TEXT_INDEX:
+        writer.execute(passages.INDEX_TEXTS, {"size": -1})
     recomputed = (WITH_DIFFERENCES, SEVERAL_ANSWERS), (WITH_CONFIDENCE, ANSWERED_AND_DECIDED)
     for first, anchors in recomputed:
         if version < first:

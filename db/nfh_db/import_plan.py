@@ -104,9 +104,9 @@ class KnownPassages:
     passages: dict[str, PassagePlace] = field(default_factory=dict)
     """By digest."""
 
-    by_words: dict[bytes, list[PassagePlace]] = field(default_factory=dict)
-    """By the digest of the words, the oldest first: those that a passage of a file without
-    text may be.
+    by_words: dict[int, dict[int, PassagePlace]] = field(default_factory=dict)
+    """By the digest of the words, then by id, the oldest first: those that a passage of a file
+    without text may be.
     """
 
     stored: dict[int, PassagePlace] = field(default_factory=dict)
@@ -125,17 +125,15 @@ class KnownPassages:
         new: dict[int, PassagePlace] = {}
         for digest, id_ in connection.execute(KNOWN_PASSAGES, {"digests": json_of(missing)}):
             self.passages[digest] = self._place(id_, new)
-        words = {
-            one.passage.words_digest
+        without_text = [
+            one.passage
             for one in stretch
             if one.stated != "text" and one.passage.digest not in self.passages
-        }
-        if words:
-            found = with_words(connection, words - self.by_words.keys())
-            for id_, passage in sorted(found.items()):
-                place = self._place(id_, new)
-                place.passage = passage
-                self.by_words.setdefault(passage.words_digest, []).append(place)
+        ]
+        for id_, passage in sorted(with_words(connection, without_text).items()):
+            place = self._place(id_, new)
+            place.passage = passage
+            self.by_words.setdefault(passage.words_digest, {})[id_] = place
         if new:
             _add_anchors(connection, new, self.ahead)
 
@@ -154,11 +152,11 @@ class KnownPassages:
         """
         passage = incoming.passage
         place = self.passages.get(passage.digest)
-        if place is not None or incoming.stated == "text":
+        if place is not None or incoming.stated == "text" or not self.by_words:
             return place
         alike = [
             one
-            for one in self.by_words.get(passage.words_digest, ())
+            for one in self.by_words.get(passage.words_digest, {}).values()
             if incoming.stated == "words" or _same_turns(one.passage, passage)
         ]
         return max(alike, key=lambda one: one.decided(incoming), default=None)
@@ -249,6 +247,7 @@ class ImportRows:
 
     passages: list[Row] = field(default_factory=list)
     tokens: list[Row] = field(default_factory=list)
+    words: list[Row] = field(default_factory=list)
     anchors: list[Row] = field(default_factory=list)
     answers: list[Row] = field(default_factory=list)
     golds: list[Row] = field(default_factory=list)
@@ -344,11 +343,12 @@ class ImportPlanner:
         purpose = self._purpose
         self._known.passages[passage.digest] = place
         if incoming.stated == "turns":
-            self._known.by_words.setdefault(passage.words_digest, []).append(place)
+            self._known.by_words.setdefault(passage.words_digest, {})[id_] = place
+            self.plan.words.append((passage.words_digest, id_))
         digest = bytes.fromhex(passage.digest)
         self.plan.passages.append((id_, purpose.document, purpose.batch, digest, passage.text))
         lemmas, turns = encode_lemmas(passage.tokens), encode_turns(passage.turns)
-        tokens = (passage.offsets, lemmas, turns, incoming.tokenizer, passage.words_digest)
+        tokens = (passage.offsets, lemmas, turns, incoming.tokenizer)
         self.plan.tokens.append((id_, *tokens))
         return place
 

@@ -307,6 +307,7 @@ class Loading:
             for sql, rows in (
                 (passages.INSERT, plan.passages),
                 (passages.INSERT_TOKENS, plan.tokens),
+                (passages.ADD_WORDS, plan.words),
                 (anchors.INSERT_WITH_ID, plan.anchors),
                 (answers.INSERT_WITH_ID, plan.answers),
                 (answers.INSERT_GOLD, plan.golds),

@@ -4,16 +4,24 @@ An annotator is a person, a model or a rule.
 """
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 
 from nfh_db import system
-from nfh_db.connection import Connection, Repository, reads, writes_fast
+from nfh_db.connection import (
+    Connection,
+    Repository,
+    WriteSize,
+    reads,
+    transaction,
+    writes_fast,
+)
 from nfh_db.errors import StoreError
 from nfh_db.records import MODEL, PERSON, RULE, Annotator
 from nfh_db.serialization import decode_lemmas, decode_passage, json_of
-from nfh_models.domain import Passage, PassageError
+from nfh_models.domain import Passage
+from nfh_models.domain.passage import words_digest
 
 FIND = "SELECT id, name, type FROM annotator WHERE name = :name"
 ALL = "SELECT id, name, type FROM annotator ORDER BY name"
@@ -82,23 +90,34 @@ LEMMAS = "SELECT lemmas FROM passage_token WHERE passage_id = :id"
 KNOWN = """
 SELECT lower(hex(digest)), id FROM passage
 WHERE digest IN (SELECT unhex(value) FROM json_each(:digests))"""
+WORDS_COLLECTED = "SELECT 1 FROM temp.sqlite_schema WHERE name = 'collected_words'"
+COLLECTED_WORDS = "CREATE TEMP TABLE collected_words (digest INTEGER, passage_id INTEGER)"
+ADD_WORDS = "INSERT INTO temp.collected_words (digest, passage_id) VALUES (:digest, :id)"
+INDEX_WORDS = "CREATE INDEX temp.collected_words_digest ON collected_words(digest)"
+ANY_WORDS = "SELECT 1 FROM temp.collected_words"
+SPANS = """
+SELECT p.text, t.offsets, p.id
+FROM passage AS p JOIN passage_token AS t ON t.passage_id = p.id"""
 WITH_WORDS = """
-SELECT passage_id FROM passage_token
-WHERE words_digest IN (SELECT unhex(value) FROM json_each(:words))"""
-WITHOUT_WORDS_DIGEST = """
-SELECT p.id, p.text, t.offsets, t.lemmas, t.turns
-FROM passage AS p JOIN passage_token AS t ON t.passage_id = p.id
-WHERE p.id > :after ORDER BY p.id LIMIT 1000"""
-SET_WORDS_DIGEST = """
-UPDATE passage_token SET words_digest = :words_digest WHERE passage_id = :id"""
+SELECT passage_id FROM temp.collected_words
+WHERE digest IN (SELECT value FROM json_each(:words))"""
+# FTS5 stops at a NUL character, so a text with one gets a trigram of its own, by which a search
+# always finds it.
+INDEX_TEXTS = """
+INSERT INTO passage_text (rowid, text)
+SELECT p.id, iif(instr(p.text, char(0)), char(1, 1, 1), p.text) FROM passage AS p
+WHERE p.id > (SELECT coalesce(max(id), 0) FROM passage_text_docsize)
+ORDER BY p.id LIMIT :size"""
+DROP_TEXTS = "INSERT INTO passage_text (passage_text) VALUES ('delete-all')"
+TEXTS_AT_ONCE = WriteSize(first=500, smallest=100, largest=4_000, seconds=0.03)
 INSERT_DOCUMENT = """
 INSERT INTO document (name, batch_id) VALUES (:name, :batch) RETURNING id"""
 INSERT = """
 INSERT INTO passage (id, document_id, batch_id, digest, text)
 VALUES (:id, :document, :batch, :digest, :text)"""
 INSERT_TOKENS = """
-INSERT INTO passage_token (passage_id, offsets, lemmas, turns, tokenizer, words_digest)
-VALUES (:id, :offsets, :lemmas, :turns, :tokenizer, :words_digest)"""
+INSERT INTO passage_token (passage_id, offsets, lemmas, turns, tokenizer)
+VALUES (:id, :offsets, :lemmas, :turns, :tokenizer)"""
 DROP_EMPTY_DOCUMENT = """
 DELETE FROM document
 WHERE id = :id AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = :id)"""
@@ -144,22 +163,33 @@ def _decoded(connection: Connection, ids: Sequence[int]) -> Iterator[tuple[int, 
         yield row[0], decode_passage(*row[1:])
 
 
-def with_words(connection: Connection, words: Iterable[bytes]) -> dict[int, Passage]:
-    """Return the passages with words of these digests, by id."""
-    wanted = {"words": json_of([digest.hex() for digest in words])}
-    return read(connection, [id_ for (id_,) in connection.execute(WITH_WORDS, wanted)])
+def with_words(connection: Connection, wanted: Sequence[Passage]) -> dict[int, Passage]:
+    """Return the passages with the words of any of these, by id.
+
+    Those of the connection's first call are found, and those that it added itself.
+    """
+    if not wanted:
+        return {}
+    if not connection.execute(WORDS_COLLECTED).fetchone():
+        connection.execute(COLLECTED_WORDS)
+        spans = ((words_digest(*one), id_) for *one, id_ in connection.execute(SPANS))
+        connection.executemany(ADD_WORDS, spans)
+        connection.execute(INDEX_WORDS)
+    if not connection.execute(ANY_WORDS).fetchone():
+        return {}
+    words = {"words": json_of([one.words_digest for one in wanted])}
+    return read(connection, [id_ for (id_,) in connection.execute(WITH_WORDS, words)])
 
 
-def fill_words_digests(connection: Connection) -> None:
-    """Set the digest of the words of all passages, but for damaged ones."""
-    after = 0
-    while rows := connection.execute(WITHOUT_WORDS_DIGEST, {"after": after}).fetchall():
-        found = []
-        for id_, *columns in rows:
-            with suppress(PassageError, ValueError):  # The doctor reports damage.
-                found.append((decode_passage(*columns).words_digest, id_))
-        connection.executemany(SET_WORDS_DIGEST, found)
-        after = rows[-1][0]
+def index_texts(connection: Connection) -> None:
+    """Add the passages without an entry to the index of texts, in short transactions."""
+    size = added = TEXTS_AT_ONCE.first
+    while added == size:
+        with transaction(connection):
+            begun = time.perf_counter()
+            added = connection.execute(INDEX_TEXTS, {"size": size}).rowcount
+        if added == size:
+            size = added = TEXTS_AT_ONCE.next(size, time.perf_counter() - begun)
 
 
 def read_one(connection: Connection, passage_id: int, cache: PassageCache) -> Passage:

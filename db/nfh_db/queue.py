@@ -11,8 +11,7 @@ from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection, Repository
 from nfh_db.errors import QueryError
 from nfh_db.items import own_state
-from nfh_db.query import Query, asked_by, keys_for
-from nfh_db.query import compile as compile_query
+from nfh_db.query import Query, asked_by, compile_search, keys_for
 from nfh_db.query.parser import printable
 from nfh_db.query.sql import ACTIVE_IDENTIFIER
 from nfh_db.records import AnchorState, Annotator, FlagName, QueueRow, Role
@@ -138,7 +137,7 @@ def queue_ids(
 def _ids(
     connection: Connection, query: Query, me_id: int, role: Role, limit: int
 ) -> "array[int]":
-    compiled = compile_query(query, me_id, role, blind=True)
+    compiled = compile_search(connection, query, me_id, role)
     statement = SELECT_IDS.format(where=compiled.where, order=compiled.order)
     found = connection.execute(statement, {**compiled.parameters, "limit": limit}).fetchone()
     return array("q", msgspec.json.decode(found[0], type=list[int]))
@@ -152,7 +151,7 @@ def queue_count(
     Raises QueryError for a query that is not allowed in this role, and like `check_models`.
     """
     check_models(connection, query)
-    compiled = compile_query(query, me_id, role, blind=True)
+    compiled = compile_search(connection, query, me_id, role)
     statement = COUNT.format(where=compiled.where)
     return int(connection.execute(statement, compiled.parameters).fetchone()[0])
 

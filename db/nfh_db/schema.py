@@ -500,11 +500,20 @@ PROPOSED_SPANS = (
 )
 
 
-# The digest of a passage's words, by which a file without text finds its passages again; NULL
-# where the row is damaged.
+# Dropped again by TEXT_TRIGRAMS.
 WORDS_DIGESTS = (
     "ALTER TABLE passage_token ADD COLUMN words_digest BLOB",
     "CREATE INDEX passage_words ON passage_token(words_digest)",
+)
+
+# The trigrams of texts narrow a search to the passages that may hold a text; `passages` fills
+# the table. A file without texts needs the digests of words once, and computes them faster than
+# each import can keep an index of them.
+TEXT_TRIGRAMS = (
+    "DROP INDEX passage_words",
+    "ALTER TABLE passage_token DROP COLUMN words_digest",
+    """CREATE VIRTUAL TABLE passage_text USING fts5(
+        text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram')""",
 )
 
 
@@ -577,6 +586,13 @@ def m009_words_digests(db: "Database") -> None:
         db.execute(statement)
 
 
+@migrations()
+def m010_text_trigrams(db: "Database") -> None:
+    """Add an index of the texts of passages."""
+    for statement in TEXT_TRIGRAMS:
+        db.execute(statement)
+
+
 # `schema.sql`: what the migrations build, as a readable file for review.
 #
 # Run `python -m nfh_db.schema` after adding a migration.
@@ -584,6 +600,7 @@ def m009_words_digests(db: "Database") -> None:
 READ = """
 SELECT sql FROM sqlite_schema
 WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+    AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
 ORDER BY tbl_name, type DESC, name"""
 
 HEADING = "-- What the migrations build. Written by `python -m nfh_db.schema`; not read.\n"

@@ -345,15 +345,16 @@ CREATE INDEX passage_batch ON passage(batch_id);
 
 CREATE INDEX passage_document ON passage(document_id);
 
+CREATE VIRTUAL TABLE passage_text USING fts5(
+        text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram');
+
 CREATE TABLE passage_token (
         passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
         offsets BLOB NOT NULL,
         lemmas TEXT NOT NULL,
         turns TEXT NOT NULL,
         tokenizer TEXT NOT NULL
-    , words_digest BLOB) STRICT;
-
-CREATE INDEX passage_words ON passage_token(words_digest);
+    ) STRICT;
 
 CREATE TABLE place (
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),

@@ -94,9 +94,9 @@ class Passage:
         return passage_digest(self.text, self.offsets, self.turns)
 
     @cached_property
-    def words_digest(self) -> bytes:
+    def words_digest(self) -> int:
         """The digest of its words alone, as in `words_digest`."""
-        return words_digest([self.text[token.start : token.end] for token in self.tokens])
+        return words_digest(self.text, self.offsets)
 
     @cached_property
     def offsets(self) -> bytes:
@@ -170,10 +170,19 @@ def passage_digest(text: str, offsets: bytes, turns: Sequence[Turn]) -> str:
     return hashed.hexdigest()
 
 
-def words_digest(words: Sequence[str]) -> bytes:
-    """16 bytes that equal sequences of words share, whatever stands between the words."""
-    spelled = _spell(words).encode("ascii")
-    return hashlib.blake2b(spelled, digest_size=16).digest()
+def words_digest(text: str, offsets: bytes) -> int:
+    """A number of 64 bits that equal sequences of words share, whatever stands between them.
+
+    offsets: as in `Passage.offsets`.
+    """
+    places = array("I", offsets)
+    if sys.byteorder == "big":
+        places.byteswap()
+    words = "\n".join(
+        [text[start:end] for start, end in zip(places[::2], places[1::2], strict=True)]
+    )
+    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def anchor_id(digest: str, anchor: Anchor) -> str:

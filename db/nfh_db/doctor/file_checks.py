@@ -49,8 +49,18 @@ WRITE_VERSION, READ_VERSION = 18, 19
 
 INDEX_LINE = re.compile(
     r"(?:row \d+ missing from|entries in|entry in|out of order in) index (\S+)"
+    r"|(?i:fts5).*\b(passage_text)\b"
 )
 TREE_LINE = re.compile(r"^Tree (\d+) ")
+# An import adds its texts at its end: until then they are the last passages.
+UNLIKE_TEXTS = {
+    """SELECT count(*) FROM (
+        SELECT id FROM passage WHERE id <= (SELECT max(id) FROM passage_text_docsize)
+        EXCEPT SELECT id FROM passage_text_docsize)""": "passages that it lacks",
+    """SELECT count(*) FROM (
+        SELECT id FROM passage_text_docsize EXCEPT SELECT id FROM passage)""": "entries "
+    "without a passage",
+}
 HEADING = "*** in database main ***"
 
 
@@ -142,6 +152,13 @@ def integrity(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         for line in text.splitlines():
             if line not in ("ok", HEADING):
                 yield _page_fault(line, roots)
+    if snapshot.version < SCHEMA_VERSION:
+        return
+    for statement, what in UNLIKE_TEXTS.items():
+        (number,) = snapshot.connection.execute(statement).fetchone()
+        if number:
+            text_index = "passage_text"
+            yield Fault(f"{what}: {number}", Place(text_index), Repair.INDEXES, text_index)
 
 
 def _unreadable(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
@@ -165,7 +182,8 @@ def _page_fault(line: str, roots: dict[int, tuple[str, str, str]]) -> Fault:
     """A line of the integrity check, with the table or index that it names."""
     index = INDEX_LINE.search(line)
     if index is not None:
-        return Fault(line, Place(index[1]), Repair.INDEXES, index[1])
+        name = index[1] or index[2]
+        return Fault(line, Place(name), Repair.INDEXES, name)
     tree = TREE_LINE.match(line)
     found = roots.get(int(tree[1])) if tree else None
     if found is None:

@@ -208,7 +208,7 @@ def open_snapshot(path: Path) -> Iterator[DatabaseSnapshot]:
 # The store's own functions are not used to read: they refuse rows that contradict themselves.
 
 PASSAGES = """
-SELECT p.id, p.digest, p.text, t.words_digest, t.offsets, t.lemmas, t.turns
+SELECT p.id, p.digest, p.text, t.offsets, t.lemmas, t.turns
 FROM passage AS p LEFT JOIN passage_token AS t ON t.passage_id = p.id
 WHERE p.id > :after ORDER BY p.id LIMIT :limit"""
 ANCHORS = """
@@ -267,7 +267,6 @@ class CheckedPassage:
     id: int
     digest: bytes
     text: str
-    words_digest: bytes | None
     passage: Passage | None = None
     """None where it cannot be decoded."""
     trouble: str = ""
@@ -457,15 +456,9 @@ def read(connection: Connection, after: int, limit: int) -> tuple[PassageChunk, 
 
 
 def _passage(
-    id_: int,
-    digest: bytes,
-    text: str,
-    words_digest: bytes | None,
-    offsets: bytes | None,
-    lemmas: str,
-    turns: str,
+    id_: int, digest: bytes, text: str, offsets: bytes | None, lemmas: str, turns: str
 ) -> CheckedPassage:
-    row = CheckedPassage(id_, digest, text, words_digest)
+    row = CheckedPassage(id_, digest, text)
     if offsets is None:
         row.trouble = "it has no row in passage_token, so no words"
         return row

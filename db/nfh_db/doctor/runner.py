@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from nfh_db import answers, assignments, bulk_run, database, schema_parts
+from nfh_db import answers, assignments, bulk_run, database, passages, schema_parts
 from nfh_db.connection import (
     SCHEMA_VERSION,
     Connection,
@@ -584,12 +584,13 @@ def _rebuild_indexes(connection: Connection, names: Sequence[str]) -> Iterator[s
         if f"index {name}" in wanted
         and not connection.execute(INDEX_EXISTS, {"name": name}).fetchone()
     ]
-    for statement in (REINDEX, *statements):
+    for statement in (REINDEX, *statements, passages.DROP_TEXTS):
         try:
             with transaction(connection):
                 connection.execute(statement)
         except sqlite3.Error as error:
             yield f"“{statement}” failed: {error}"
+    passages.index_texts(connection)
 
 
 def _repair_in_batches(

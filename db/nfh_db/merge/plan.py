@@ -469,11 +469,10 @@ class Checker:
         self._last = (0, 0)
 
     def passage(self, row: MergedPassage) -> tuple[str, Sequence[object]]:
-        """The text, and the stored offsets, lemmas, turns, tokenizer and words' digest."""
+        """The text, and the stored offsets, lemmas, turns and tokenizer."""
         found = self._there.execute(TEXT, {"id": row.id}).fetchone()
         try:
-            passage = None if found is None else serialization.decode_passage(*found[:4])
-            if passage is None or passage.digest != row.digest:
+            if found is None or serialization.decode_passage(*found[:4]).digest != row.digest:
                 raise DamagedError(
                     f"its passage {row.id} is not the one that its hash names: "
                     "run `nfh-tui doctor` there. Nothing was merged"
@@ -483,7 +482,7 @@ class Checker:
                 f"its passage {row.id} does not hold ({error}): run `nfh-tui "
                 "doctor` there. Nothing was merged"
             ) from error
-        return found[0], (*found[1:], passage.words_digest)
+        return found[0], found[1:]
 
     def value(self, incoming: IncomingEvent, text: str | None) -> None:
         """Raise unless a value fits the passage that it is about."""

@@ -21,7 +21,7 @@ from nfh_db.query.parser import (
     quote,
     quote_name,
 )
-from nfh_db.query.sql import Compiled, compile, compile_seen  # noqa: A004
+from nfh_db.query.sql import Compiled, compile, compile_search, compile_seen  # noqa: A004
 from nfh_db.query.visibility import asked_by
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "SortTerm",
     "asked_by",
     "compile",
+    "compile_search",
     "compile_seen",
     "complete",
     "keys_for",

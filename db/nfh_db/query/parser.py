@@ -32,9 +32,13 @@ OPERATORS = {operator: operator for operator in ("<", "<=", ">", ">=")}
 
 
 class Binder:
-    """Collects values as parameters of a statement, and names them."""
+    """Collects values as parameters of a statement, and names them.
 
-    def __init__(self, me_id: int) -> None:
+    passages: the fragment of a condition on the text of an anchor's passage.
+    """
+
+    def __init__(self, me_id: int, passages: str) -> None:
+        self.passages = passages
         self.parameters: dict[str, object] = {"q_me": me_id}
 
     def one(self, value: object) -> str:

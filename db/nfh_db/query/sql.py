@@ -7,12 +7,14 @@ have to sort the result. The walk takes a few hundredths of a second for 200,000
 the first hits come at once. Conditions on passages are tested once per passage.
 """
 
+import re
 import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nfh_db.anchors import VISIBLE
+from nfh_db.connection import Connection
 from nfh_db.query import visibility
 from nfh_db.query.keys import ANY, GOLD, NONE, SKIPPED
 from nfh_db.query.parser import (
@@ -417,8 +419,27 @@ BY = """(
         AND v.removed = 0
         AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})) LIMIT 1) = 1"""
 
-PASSAGES = """+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {conditions})"""
+PASSAGES = "+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {condition})"
 DOCUMENTS = "x.document_id IN (SELECT d.id FROM document AS d WHERE {condition})"
+
+# Passages with a text's trigrams, and those that the index does not have yet.
+CANDIDATES = """
+    SELECT rowid FROM passage_text WHERE passage_text MATCH :q_match UNION ALL
+    SELECT id FROM passage WHERE id > (SELECT coalesce(max(id), 0) FROM passage_text_docsize)"""
+AMONG_CANDIDATES = f"""+a.passage_id IN (
+    SELECT x.id FROM passage AS x WHERE {{condition}} AND x.id IN ({CANDIDATES}))"""  # noqa: S608 - made of constants
+EACH_PASSAGE = "(SELECT {condition} FROM passage AS x WHERE x.id = a.passage_id)"
+FEW = 50_000
+"""Most candidates that are read before the walk along the anchors."""
+COUNT_CANDIDATES = """
+SELECT count(*) FROM (
+    SELECT 1 FROM passage_text WHERE passage_text MATCH :q_match LIMIT :most)"""
+TRIGRAM = re.compile(r"(?=([ -:<-_a-~]{3}))")
+"""Three ASCII characters that stand so in each text with an NFC of them; ; and ` need not."""
+MOST_TRIGRAMS = 40
+"""Trigrams of a value that are looked up."""
+NUL_TRIGRAM = "\1\1\1"
+"""In the index for each text with a NUL character, instead of its trigrams."""
 CONTAINS = "instr(lower({column}), {value}) > 0"
 NOT_ASCII = "octet_length({column}) > length({column})"
 NFC = "CAST(nfc(CAST({column} AS BLOB)) AS TEXT)"
@@ -477,31 +498,68 @@ def _fill_predicted(fragment: str, **parts: str) -> str:
 
 
 def compile(  # noqa: A001 - the language's own word
-    query: Query, me_id: int, role: Role = Role.ADJUDICATOR, *, blind: bool = False
+    query: Query,
+    me_id: int,
+    role: Role = Role.ADJUDICATOR,
+    *,
+    blind: bool = False,
+    passages: str = PASSAGES,
 ) -> Compiled:
     """Compile a query of the annotator `me_id`.
 
     Raises QueryError if a query in the annotator's role depends on others' answers, gold or
     models. blind: anchors that the person must still decide blind count as undecided.
+    passages: the fragment of a condition on the text of an anchor's passage.
     """
-    binder = Binder(me_id)
+    binder = Binder(me_id, passages)
     if role is Role.ANNOTATOR:
         return _compile_annotator(asked_by(query, role), binder)
     conditions = [VISIBLE]
-    passage_conditions = []
     for term in query.terms:
-        if isinstance(term, Match) and term.key in ("text", "doc"):
-            passage_conditions.append(_passage_condition(term, binder))
-        else:
-            condition = _condition(term, binder)
-            conditions.append(visibility.hide_blind(term, condition) if blind else condition)
+        condition = _condition(term, binder)
+        conditions.append(visibility.hide_blind(term, condition) if blind else condition)
     if blind and visibility.order_reveals(query):
         conditions.append(visibility.NOT_BLIND)
-    if passage_conditions:
-        conditions.append(
-            _fill_predicted(PASSAGES, conditions=" AND ".join(passage_conditions))
-        )
     return Compiled(" AND ".join(conditions), _order(query.sorts, binder), binder.parameters)
+
+
+def compile_search(
+    connection: Connection, query: Query, me_id: int, role: Role = Role.ADJUDICATOR
+) -> Compiled:
+    """Compile a blind query so that the first hits are found fast, by the index of texts."""
+    wanted = [
+        [unicodedata.normalize("NFC", value) for value in term.values]
+        for term in query.terms
+        if isinstance(term, Match) and term.key == "text" and term.negated == term.unequal
+    ]
+    match = _trigrams_of(wanted)
+    if match is None:
+        # Most texts lack what a query leaves out.
+        passages = PASSAGES if wanted else EACH_PASSAGE
+        return compile(query, me_id, role, blind=True, passages=passages)
+    parameters = {"q_match": match, "most": FEW}
+    few = connection.execute(COUNT_CANDIDATES, parameters).fetchone()[0] < FEW
+    passages = AMONG_CANDIDATES if few else EACH_PASSAGE
+    compiled = compile(query, me_id, role, blind=True, passages=passages)
+    if not few:
+        return compiled
+    where = f"a.passage_id IN ({CANDIDATES}) AND {compiled.where}"
+    return replace(compiled, where=where, parameters=compiled.parameters | {"q_match": match})
+
+
+def _trigrams_of(wanted: Sequence[Sequence[str]]) -> str | None:
+    """An expression of FTS5 for texts that hold one of each of these values; None for all."""
+    found = []
+    for values in wanted:
+        trigrams = [list(dict.fromkeys(TRIGRAM.findall(value))) for value in values]
+        if all(trigrams):
+            found.append(" OR ".join(_all_of(some[:MOST_TRIGRAMS]) for some in trigrams))
+    return f'({") AND (".join(found)}) OR "{NUL_TRIGRAM}"' if found else None
+
+
+def _all_of(trigrams: Sequence[str]) -> str:
+    quoted = ['"' + trigram.replace('"', '""') + '"' for trigram in trigrams]
+    return f"({' AND '.join(quoted)})"
 
 
 def compile_seen(query: Query, me_id: int) -> Compiled:
@@ -524,14 +582,7 @@ def _annotator_condition(term: Match | PeopleTerm | Compare, binder: Binder) -> 
         return _fill_predicted(NOT, condition=condition) if term.negated != unequal else held
     if isinstance(term, Match) and term.key in ("split", "doc"):
         # The negation must not reveal it either, so it is inside the condition.
-        plain = (
-            _fill_predicted(PASSAGES, conditions=_passage_condition(term, binder))
-            if term.key == "doc"
-            else _condition(term, binder)
-        )
-        return visibility.not_assigned(plain)
-    if isinstance(term, Match) and term.key == "text":
-        return _fill_predicted(PASSAGES, conditions=_passage_condition(term, binder))
+        return visibility.not_assigned(_condition(term, binder))
     return _condition(term, binder)
 
 
@@ -606,8 +657,22 @@ def _in(fragment: str) -> Callable[[tuple[str, ...], Binder], str]:
     return lambda values, binder: _fill_predicted(fragment, values=binder.all(values))
 
 
+def _doc(values: tuple[str, ...], binder: Binder) -> str:
+    """The name of the document contains any of the values."""
+    named = " OR ".join(_contains("d.name", value, binder) for value in values)
+    return fill(PASSAGES, condition=fill(DOCUMENTS, condition=named))
+
+
+def _text(values: tuple[str, ...], binder: Binder) -> str:
+    """The text of the passage contains any of the values."""
+    held = " OR ".join(_contains("x.text", value, binder) for value in values)
+    return fill(binder.passages, condition=f"({held})")
+
+
 MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "id": _id,
+    "text": _text,
+    "doc": _doc,
     "state": _with_special(STATE, SKIPPED, SKIPPED_BY_ME),
     "class": _with_special(KIND, NONE, NO_KIND),
     "split": _in(SPLIT),
@@ -630,15 +695,6 @@ COMPARES = {
     "conf": COMPARED_PREDICTION % "confidence",
     "entropy": COMPARED_PREDICTION % "entropy",
 }
-
-
-def _passage_condition(term: Match, binder: Binder) -> str:
-    """For `passage AS x`: its text or its document's name contains any of the values."""
-    column = "x.text" if term.key == "text" else "d.name"
-    condition = " OR ".join(_contains(column, value, binder) for value in term.values)
-    if term.key == "doc":
-        condition = _fill_predicted(DOCUMENTS, condition=condition)
-    return _signed(term, condition)
 
 
 def _contains(column: str, value: str, binder: Binder) -> str:

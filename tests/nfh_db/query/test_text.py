@@ -1,14 +1,18 @@
 """Words of the text: found literally, whatever characters they hold."""
 
+import json
 from collections.abc import Callable
 from itertools import chain
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nfh_db.connection import Connection
+from nfh_db.passages import DROP_TEXTS, index_texts
 from nfh_db.query import compile as compile_query
-from nfh_db.query import parse
-from nfh_db.queue import queue_ids
+from nfh_db.query import parse, quote, sql
+from nfh_db.queue import SELECT_IDS, queue_ids
 
 Found = Callable[[str], list[int]]
 
@@ -67,8 +71,51 @@ ONE, TWO, THREE, FOUR, SIX = [14, 1, 2], [3, 4], [5, 6], [12, 7, 13], [11]
         ("hidden", []),
     ],
 )
-def test_words_are_found_as_they_stand(found: Found, query: str, expected: list[int]) -> None:
+def test_words_are_found_as_they_stand(
+    found: Found,
+    indexed: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+    expected: list[int],
+) -> None:
     assert found(query) == expected
+    for few in (sql.FEW, 0):
+        monkeypatch.setattr(sql, "FEW", few)
+        assert list(chain.from_iterable(queue_ids(indexed, parse(query), 1))) == expected
+
+
+CHARACTERS = "aAbK1 é\u0301É\0;\u212a\u037e🙂"
+"""With a sign that NFC makes a K, and one that it makes a semicolon."""
+
+
+@given(
+    texts=st.lists(st.text(CHARACTERS, max_size=9), min_size=1, max_size=5),
+    value=st.text(CHARACTERS, min_size=1, max_size=5).filter(str.strip),
+    indexed_texts=st.integers(0, 5),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_index_leaves_no_text_out(
+    own: Connection, texts: list[str], value: str, indexed_texts: int
+) -> None:
+    own.execute("DELETE FROM passage")
+    own.execute("DELETE FROM anchor")
+    own.execute(DROP_TEXTS)
+    for number, text in enumerate(texts, 1):
+        own.execute(
+            "INSERT INTO passage VALUES (?, 1, NULL, ?, ?)", (number, bytes([number]), text)
+        )
+        own.execute(
+            "INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word) "
+            "VALUES (?, ?, 0, 1, 0, 1, 'x')",
+            (number, number),
+        )
+        if number == indexed_texts:
+            index_texts(own)
+    query = parse(f"text:{quote(value)}")
+    every = compile_query(query, 1)
+    statement = SELECT_IDS.format(where=every.where, order=every.order)
+    ids = own.execute(statement, {**every.parameters, "limit": -1}).fetchone()[0]
+    assert list(chain.from_iterable(queue_ids(own, query, 1))) == json.loads(ids)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +159,9 @@ def test_the_longest_query_of_other_scripts_still_runs(own: Connection) -> None:
 
 
 def test_values_reach_sql_as_parameters_only() -> None:
-    plain = compile_query(parse('text:a by:b split:c doc:d anchor:e "f" sort:random/1'), 1)
+    plain = compile_query(parse('text:abc by:b split:c doc:d anchor:e "f" sort:random/1'), 1)
     spiky = compile_query(
-        parse('text:x\'); by:\'\' split:"a;b" doc:-- anchor:"{0}" "%s" sort:random/9'), 2
+        parse('text:xyz\'); by:\'\' split:"a;b" doc:-- anchor:"{0}" "%s" sort:random/9'), 2
     )
     assert plain.where == spiky.where
     assert plain.order == spiky.order

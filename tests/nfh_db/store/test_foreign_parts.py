@@ -100,8 +100,7 @@ def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     change(
         made,
         "ALTER TABLE job DROP COLUMN mark",
-        "DROP INDEX passage_words",
-        "ALTER TABLE passage_token DROP COLUMN words_digest",
+        "DROP TABLE passage_text",
         "ALTER TABLE flag DROP COLUMN stop",
         "ALTER TABLE flag DROP COLUMN start",
         "DELETE FROM _sqlite_migrations WHERE name >= 'm007'",

@@ -343,3 +343,25 @@ def test_replaced_gold_leaves_no_mention_behind(path: Path, store: Store, kit) -
     kit.load(store, kit.one("a dog and one", 3, gold=kit.gold(kit.to(1))), replace_gold=True)
     tables = rows_of_all_tables(path)
     assert (len(tables["head"]), len(tables["mention"])) == (1, 1)
+
+
+def test_the_index_has_the_texts_of_imports_and_no_others(
+    path: Path, store: Store, kit
+) -> None:
+    kit.load(store, kit.one("the two months left", 1))
+    with pytest.raises(FormatError):
+        kit.load(store, kit.one("another two", 1), kit.one("x", 7))
+    with pytest.raises(ZeroDivisionError):
+        store.imports.load(kit.file(), passages_that_end_in_an_error(kit))
+    kit.load(store, kit.one("three at the most", 0))
+    reader = connect(path, "ro")
+    texts = reader.execute("SELECT id FROM passage_text_docsize").fetchall()
+    assert texts == reader.execute("SELECT id FROM passage").fetchall()
+    assert len(texts) == 2
+    reader.close()
+
+
+def passages_that_end_in_an_error(kit) -> Iterator[IncomingPassage]:
+    for number in range(import_run.WRITE_SIZE.first + 1):
+        yield kit.one(f"number {number}", 1)
+    raise ZeroDivisionError

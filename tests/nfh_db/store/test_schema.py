@@ -15,6 +15,7 @@ import nfh_db
 from nfh_db import guidelines, schema
 from nfh_db.connection import Connection
 from nfh_db.database import open_writer
+from nfh_db.passages import COLLECTED_WORDS
 
 FIRST_WORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 NOT_FOR_SCREENS = ("sqlite_utils", "numpy", "spacy", "simplemma", "textual", "sqlite3", "click")
@@ -24,6 +25,7 @@ NOT_FOR_SCREENS = ("sqlite_utils", "numpy", "spacy", "simplemma", "textual", "sq
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     """An empty schema; nobody writes to it."""
     writer = open_writer(tmp_path_factory.mktemp("schema") / "nfh.db", create=True)
+    writer.execute(COLLECTED_WORDS)
     yield writer
     writer.close()
 

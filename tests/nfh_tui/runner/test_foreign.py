@@ -154,8 +154,7 @@ def test_a_colleagues_job_that_runs_is_left_to_them(
 def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
     queue.add()
     queue.change("ALTER TABLE job DROP COLUMN mark")
-    queue.change("DROP INDEX passage_words")
-    queue.change("ALTER TABLE passage_token DROP COLUMN words_digest")
+    queue.change("DROP TABLE passage_text")
     queue.change("DELETE FROM setting WHERE name = 'database id'")
     queue.change("ALTER TABLE flag DROP COLUMN stop")
     queue.change("ALTER TABLE flag DROP COLUMN start")
