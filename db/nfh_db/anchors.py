@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nfh_db import assignments
+from nfh_db.batches import OUT
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.records import AnchorState, Sibling
@@ -18,11 +19,11 @@ from nfh_models.domain import Anchor, Blocking, ItemDisagreement, Kind, Passage
 VISIBLE = """
     a.removed = 0 AND a.replaced_by IS NULL AND NOT EXISTS
     (SELECT 1 FROM batch AS b WHERE b.id = a.batch_id AND b.state = 'loading')"""
-SPLIT = """
+SPLIT = f"""
     (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading'
-     ORDER BY s.batch_id, s.line LIMIT 1)"""
-"""The split that the first imported row puts an anchor in."""
+     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND c.id NOT IN ({OUT})
+     ORDER BY s.batch_id, s.line LIMIT 1)"""  # noqa: S608 - made of constants
+"""The split that the first imported row puts an anchor in, of imports that are not out."""
 READ_LIVE = f"""
 SELECT a.id, a.passage_id, a.start, a.stop, a.state
 FROM anchor AS a WHERE a.id = :id AND {VISIBLE}"""  # noqa: S608 - made of constants

@@ -10,7 +10,7 @@ from random import Random
 
 from nfh_db import answers, system
 from nfh_db.anchors import VISIBLE
-from nfh_db.assignments import Purpose
+from nfh_db.assignments import OPEN_NOW, Purpose
 from nfh_db.connection import Connection, WriteSize, write_in_steps
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -227,9 +227,9 @@ GIVEN_OF_ANCHORS = """
 SELECT s.anchor_id, s.annotator_id, s.id, s.purpose, s.state, s.assigned_at
 FROM json_each(:ids) AS j CROSS JOIN assignment AS s ON s.anchor_id = j.value
 WHERE s.role = :role"""
-OPEN_OF_PEOPLE = """
+OPEN_OF_PEOPLE = f"""
 SELECT annotator_id, count(*), sum(purpose = 'audit' OR assigned_at > :before) FROM assignment
-WHERE role = :role AND state = 'open' AND purpose <> 'check' GROUP BY annotator_id"""
+WHERE role = :role AND {OPEN_NOW} AND purpose <> 'check' GROUP BY annotator_id"""  # noqa: S608
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM assignment
 WHERE annotator_id = :person AND role = :role"""

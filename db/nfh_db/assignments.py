@@ -49,12 +49,15 @@ SELECT 1 FROM assignment AS s
 JOIN gold AS g ON g.anchor_id = s.anchor_id AND g.rule = 'expert' AND g.removed = 0
 WHERE s.anchor_id = :anchor AND s.annotator_id = :annotator AND s.role = 'adjudicator'
     AND s.state = 'open' AND s.purpose = 'double' AND g.annotator_id <> :annotator"""
-LEFT = """
+# Those of a removed anchor stay, since it may come back.
+OPEN_NOW = """state = 'open'
+    AND EXISTS (SELECT 1 FROM anchor AS a WHERE a.id = anchor_id AND a.removed = 0)"""
+LEFT = f"""
 SELECT count(*) FROM assignment
-WHERE annotator_id = :me AND role = :role AND state = 'open'"""
-OTHER_ROLE = """
+WHERE annotator_id = :me AND role = :role AND {OPEN_NOW}"""  # noqa: S608 - made of constants
+OTHER_ROLE = f"""
 SELECT 1 FROM assignment
-WHERE annotator_id = :me AND role <> :role AND state = 'open' LIMIT 1"""
+WHERE annotator_id = :me AND role <> :role AND {OPEN_NOW} LIMIT 1"""  # noqa: S608
 
 MOVE = """
 UPDATE OR IGNORE assignment SET anchor_id = :new WHERE anchor_id = :old AND state = 'open'"""

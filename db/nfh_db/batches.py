@@ -129,6 +129,19 @@ FIND_SHOWN = """
 SELECT b.id, b.rows FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
 WHERE b.sha256 = :sha256 AND b.format = :format AND n.name IS :annotator
     AND b.state <> 'loading'"""
+# The imports that acts took out, but for those that were imported again since.
+OUT = """
+    SELECT j.value FROM batch AS r
+    JOIN act AS c ON c.batch_id = r.id AND c.kind = 'settle' AND c.undone = 0
+    JOIN json_each(
+        CASE WHEN json_valid(r.report) THEN r.report ELSE 'null' END, '$.retires') AS j
+    JOIN batch AS o ON o.id = j.value
+    WHERE r.format = 'retire' AND r.state <> 'loading' AND NOT EXISTS (
+        SELECT 1 FROM batch AS n
+        WHERE n.id > r.id AND n.state <> 'loading' AND n.format = o.format
+            AND n.annotator_id IS o.annotator_id
+            AND substr(n.sha256, 1, length(o.sha256) + 5) = o.sha256 || ' run ')"""
+EVER_RETIRED = "SELECT 1 FROM batch WHERE format = 'retire' AND state <> 'loading' LIMIT 1"
 COUNT_RUNS = "SELECT count(*) FROM batch WHERE sha256 = :sha256 OR sha256 GLOB :later"
 UNFINISHED = """
 SELECT id, name, state, pid, report, format FROM batch WHERE state <> 'ready' ORDER BY id"""
@@ -157,11 +170,15 @@ WHERE id = :id"""
 MERGE = "merge"
 """Format of the batch of a merge. `nfh_db.merge.apply` writes its note."""
 
+RETIRE = "retire"
+"""Format of the batch of an act that takes imports out."""
+
 BULK_FORMATS = {
     "settle": "A settlement is being written by",
     "bulk": "Many items are being changed by",
     "undo": "A settlement is being taken back by",
     "redo": "A settlement is being made again by",
+    RETIRE: "Imported passages are being retired by",
     MERGE: "Another copy is being merged by",
 }
 """Formats of batches that are no files, each with the start of the message about one."""
@@ -196,6 +213,9 @@ class Work(msgspec.Struct):
 
     changed: int = 0
     """Anchors left out, since somebody else changed them first."""
+
+    retires: list[int] = msgspec.field(default_factory=list)
+    """Imports that it takes out."""
 
     report: ImportReport | None = None
     settled: SettleReport | None = None
@@ -289,6 +309,16 @@ def came_otherwise(connection: Connection, sha256: str) -> bool:
     """True if the same file was imported with other settings; see `IncomingFile.sha256`."""
     key = {"sha256": sha256, "file": sha256.partition(" ")[0]}
     return connection.execute(CAME_OTHERWISE, key).fetchone() is not None
+
+
+def are_out(connection: Connection) -> set[int]:
+    """The imports that were taken out and not imported again since."""
+    return {row[0] for row in connection.execute(OUT)}
+
+
+def ever_retired(connection: Connection) -> bool:
+    """True if any import was ever taken out."""
+    return connection.execute(EVER_RETIRED).fetchone() is not None
 
 
 def name_of_next_run(connection: Connection, sha256: str) -> str:

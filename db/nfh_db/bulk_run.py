@@ -193,11 +193,13 @@ def state_now(connection: Connection, events: Sequence[Event]) -> list[str | Non
 def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
     """Apply events within a transaction, by whole anchors; the anchors left unchanged.
 
-    An anchor is left unchanged if it was replaced, or if any value to be changed is not the one
-    that its event was planned for. The events of these anchors are deleted from the log.
+    An anchor is left unchanged if it is not visible and the events do not change that, or if
+    any value to be changed is not the one that its event was planned for. The events of these
+    anchors are deleted from the log.
     """
     ids = {"ids": json_of(sorted({event.anchor_id for event in events}))}
     live = {row[0] for row in connection.execute(LIVE, ids)}
+    live |= {event.anchor_id for event in events if event.entity == "anchor"}
     happened: list[Event] = []
     never: list[Event] = []
     for anchor_id, group in by_anchor(events):
@@ -286,7 +288,8 @@ def _make_ready(connection: Connection, batch_id: int, work: Work) -> None:
         batches.set_state(connection, batch_id, "ready", 0, report)
         return
     rows = work.report.rows if work.report else 0
-    batches.set_state(connection, batch_id, "ready", rows, work.report)
+    made = {"retires": work.retires} if work.retires else work.report
+    batches.set_state(connection, batch_id, "ready", rows, made)
 
 
 def _apply(connection: Connection, events: Sequence[Event]) -> None:
@@ -486,8 +489,8 @@ class BulkAct:
 
     format_: of its batch, one of `batches.BULK_FORMATS`. wanted: what to do later, for the
     message if another batch is unfinished. target: the act that is undone or redone. by_votes:
-    applying depends on the votes, too. items: it changes more than golds. check: called in the
-    first transaction; an exception of it stops the act.
+    applying depends on the votes, too. items: it changes more than golds. retires: the imports
+    that it takes out. check: called in the first transaction; an exception of it stops the act.
     """
 
     def __init__(
@@ -501,6 +504,7 @@ class BulkAct:
         target: int | None = None,
         by_votes: bool = False,
         items: bool = False,
+        retires: Sequence[int] = (),
         check: Callable[[Connection], None] = lambda _: None,
     ) -> None:
         self.at = system.now()
@@ -511,7 +515,7 @@ class BulkAct:
         self._wanted = wanted
         self._target = target
         self._check = check
-        self._work = Work(bulk=not items, by_votes=by_votes, items=items)
+        self._work = Work(bulk=not items, by_votes=by_votes, items=items, retires=list(retires))
         self._batch = 0
         self._note = ""
         self._shown = False
@@ -544,7 +548,7 @@ class BulkAct:
                 connection,
                 self._me_id,
                 # The log has one kind of act for all bulk operations.
-                "settle" if self._format == "bulk" else self._format,
+                "settle" if self._format in ("bulk", batches.RETIRE) else self._format,
                 self._summary,
                 self.at,
                 target=self._target,

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfh_db import items, passages, system
+from nfh_db.batches import OUT
 from nfh_db.connection import Connection, Repository, WriteSize, reads, streams, write_in_steps
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -34,12 +35,12 @@ JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
 WHERE a.removed = 0 AND a.replaced_by IS NULL
 GROUP BY 1, 2"""
 # If rows put a passage in several splits, the split of the first row counts.
-OF_SPLITS = """
+OF_SPLITS = f"""
 SELECT a.passage_id, s.split
 FROM source_row AS s JOIN anchor AS a ON a.id = s.anchor_id
 JOIN batch AS c ON c.id = s.batch_id AND c.state <> 'loading'
-WHERE s.split IN (SELECT value FROM json_each(:splits))
-ORDER BY s.batch_id DESC, s.line DESC"""
+WHERE s.split IN (SELECT value FROM json_each(:splits)) AND c.id NOT IN ({OUT})
+ORDER BY s.batch_id DESC, s.line DESC"""  # noqa: S608 - made of constants
 DOCUMENTS = """
 SELECT id, document_id FROM passage WHERE id IN (SELECT value FROM json_each(:ids))"""
 

@@ -29,11 +29,13 @@ from nfh_db.records import (
     Vote,
 )
 from nfh_db.serialization import (
+    AnchorValue,
     AnswerValue,
     FlagValue,
     GoldValue,
     Marks,
     content_of,
+    decode_anchor,
     encode,
     encode_gold_votes,
     encode_lemmas,
@@ -48,6 +50,16 @@ from nfh_models.domain import AnswerError, Kind, Passage, PassageError
 OF_PASSAGES = """
 SELECT a.passage_id, a.start, a.stop, a.id, a.removed OR a.replaced_by IS NOT NULL
 FROM anchor AS a WHERE a.passage_id IN (SELECT value FROM json_each(:ids))"""
+# The anchors that an act on many items removed, with what they were, and whether rows of files
+# are of them.
+RETIRED = """
+SELECT e.anchor_id, e.before,
+    EXISTS (SELECT 1 FROM source_row AS s WHERE s.anchor_id = e.anchor_id)
+FROM event AS e JOIN act AS c ON c.id = e.act_id LEFT JOIN act AS t ON t.id = c.target
+WHERE e.anchor_id IN (SELECT value FROM json_each(:ids)) AND e.entity = 'anchor'
+    AND e.after IS NULL AND 'settle' IN (c.kind, CASE c.kind WHEN 'redo' THEN t.kind END)
+    AND NOT EXISTS (SELECT 1 FROM event AS n
+        WHERE n.anchor_id = e.anchor_id AND n.entity = 'anchor' AND n.id > e.id)"""
 FLAGS_OF = """
 SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.batch_id, f.start, f.stop
 FROM flag AS f JOIN annotator AS n ON n.id = f.annotator_id
@@ -64,6 +76,12 @@ class AnchorPlace:
 
     gone: bool = False
     """A person replaced or removed it."""
+
+    retired: AnchorValue | None = None
+    """What it was, if it was retired with the import that brought it."""
+
+    of_rows: bool = True
+    """Rows of files are of it. Known of a retired one only."""
 
     gold: GoldValue | None = None
     votes: dict[tuple[str, str], AnswerValue] = field(default_factory=dict)
@@ -179,6 +197,9 @@ def _add_anchors(
             place = by_id[id_] = AnchorPlace(id_, new=False, gone=bool(gone))
         passages[passage_id].anchors[start, stop] = place
     ids = list(by_id)
+    removed = json_of([one.id for one in by_id.values() if one.gone])
+    for id_, before, of_rows in connection.execute(RETIRED, {"ids": removed}):
+        by_id[id_].retired, by_id[id_].of_rows = decode_anchor(before), bool(of_rows)
     for id_, value in answers.read_all_gold(connection, ids).items():
         by_id[id_].gold = value
     for id_, key, value_ in answers.read_all(connection, ids):
@@ -188,6 +209,9 @@ def _add_anchors(
 
 
 Row = tuple[object, ...]
+
+EXAMPLES = 5
+"""Passages that a report names."""
 
 
 @dataclass(slots=True)
@@ -205,13 +229,17 @@ class ImportCounts:
     votes_new: int = 0
     votes_replaced: int = 0
     flags_new: int = 0
+    anchors_back: int = 0
 
     @property
     def changes(self) -> bool:
-        """True if any anchor, gold, answer or flag is new, or any gold or answer replaced."""
+        """True if any anchor, gold, answer or flag is new or back, or any gold or answer
+        replaced.
+        """
         gold = self.gold_new or self.gold_replaced
         votes = self.votes_new or self.votes_replaced
-        return bool(self.anchors_new or gold or votes or self.flags_new)
+        anchors = self.anchors_new or self.anchors_back
+        return bool(anchors or gold or votes or self.flags_new)
 
     def add(self, other: "ImportCounts") -> None:
         for name in ImportCounts.__slots__:
@@ -264,6 +292,9 @@ class ImportRows:
 
     ahead: dict[int, AnchorPlace] = field(default_factory=dict)
     """Those anchors by id, as the events will leave them."""
+
+    new: list[tuple[int, str]] = field(default_factory=list)
+    """Line and text of the first new passages."""
 
     conflicts: list[str] = field(default_factory=list)
     """Sentences about content of the file that was not taken over, with its line."""
@@ -341,6 +372,9 @@ class ImportPlanner:
         self._next.passage += 1
         place = PassagePlace(id_)
         purpose = self._purpose
+        if len(self.plan.new) < EXAMPLES:
+            line = min((one.line for one in incoming.anchors), default=0)
+            self.plan.new.append((line, passage.text))
         self._known.passages[passage.digest] = place
         if incoming.stated == "turns":
             self._known.by_words.setdefault(passage.words_digest, {})[id_] = place
@@ -370,6 +404,8 @@ class ImportPlanner:
             self.plan.sources.append(
                 (self._purpose.batch, row.line, anchor.id, row.split, row.labels)
             )
+        if anchor.retired is not None:
+            self._bring_back(place, anchor, anchor.retired)
         if anchor.gone:
             self._conflict(row.line, "a person gave this number another span, which was kept")
             return
@@ -379,8 +415,20 @@ class ImportPlanner:
             for mark in row.flags:
                 self._flag(anchor, mark)
         # After the answers: an expert's gold points to the expert's own.
-        if row.gold is not None:
+        if row.gold is not None and (self._purpose.replace_gold or not self._purpose.again):
             self._gold(anchor, row.gold, row.line)
+
+    def _bring_back(self, place: PassagePlace, anchor: AnchorPlace, value: AnchorValue) -> None:
+        """Make a retired anchor what it was, and those that came of it or of no row."""
+        anchor.retired, anchor.gone = None, value.replaced_by is not None
+        self.plan.counts.anchors_back += not anchor.gone
+        self._defer(anchor, "anchor", None, "", None, encode(value))
+        for other in place.anchors.values():
+            was = other.retired
+            if was is not None and (
+                other.id == value.replaced_by or (not other.of_rows and was.replaces is None)
+            ):
+                self._bring_back(place, other, was)
 
     def _check(self, passage: Passage, row: IncomingAnchor) -> None:
         answers = [vote.answer for vote in (*row.earlier, *row.votes)]

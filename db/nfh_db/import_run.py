@@ -5,29 +5,39 @@ before leaves invisible rows, which the next start removes; one that is killed a
 completed by the next start.
 """
 
+import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
+from textwrap import shorten
+from typing import Any, TypeVar
+
+import msgspec
 
 from nfh_db import anchors, answers, batches, bulk_run, event_log, passages, system
 from nfh_db.batches import Work
-from nfh_db.bulk_run import bulk_connection, finish_leftovers
+from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
     Connection,
     Repository,
     WriteSize,
+    reads,
     sqlite3,
     transaction,
     with_path,
 )
 from nfh_db.errors import StoreError
 from nfh_db.import_plan import (
+    EXAMPLES,
+    FLAGS_OF,
     AnchorPlace,
     Ids,
     ImportCounts,
@@ -36,7 +46,31 @@ from nfh_db.import_plan import (
     ImportRows,
     KnownPassages,
 )
-from nfh_db.records import PERSON, Annotator, ImportReport, IncomingPassage
+from nfh_db.records import (
+    PERSON,
+    Annotator,
+    Correction,
+    Gone,
+    Import,
+    ImportReport,
+    IncomingPassage,
+    RetireReport,
+    Rule,
+)
+from nfh_db.serialization import (
+    AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Marks,
+    content_of,
+    decode_gold,
+    encode,
+    heads_of,
+    json_of,
+    object_of,
+)
+from nfh_models.domain import Mention, Passage
 
 INSERT_SOURCE = """
 INSERT INTO source_row (batch_id, line, anchor_id, split, labels)
@@ -81,6 +115,9 @@ class IncomingFile:
     newer_answers: bool = False
     """An annotator's answer replaces an earlier one of the same annotator in the database."""
 
+    by: str = ""
+    """Who imports it."""
+
     raw: bool = False
     """The settings determine how the text is divided into passages."""
 
@@ -124,6 +161,8 @@ def report_of(
     *,
     already: bool = False,
     dry_run: bool = False,
+    number: int = 0,
+    correction: Correction | None = None,
 ) -> ImportReport:
     listed = tuple(conflicts[:LISTED_CONFLICTS])
     if len(conflicts) > len(listed):
@@ -137,14 +176,17 @@ def report_of(
         warnings=tuple(source.warnings()),
         already=already,
         dry_run=dry_run,
+        number=number,
+        by=source.by,
+        correction=correction,
     )
 
 
 class Loading:
     """A running import.
 
-    origin: for a second import of a file, which only restores its gold, the batch of the first;
-    else None.
+    origin: for a second import of a file, which only restores its gold and its retired anchors,
+    the batch of the first; else None.
     """
 
     def __init__(
@@ -168,6 +210,7 @@ class Loading:
         self._ahead: dict[int, AnchorPlace] = {}
         self._size = WRITE_SIZE.first
         self._slack = 0
+        self._new: list[tuple[int, str]] = []
         self._batch = 0
         self._note = ""
         self._document = 0
@@ -184,9 +227,19 @@ class Loading:
                 for stretch in chunks(incoming, lambda: self._size):
                     self._store(stretch)
                     self._tell(self._counts.rows)
-                if self._origin is not None and not self._counts.changes:
+                origin = self._origin
+                out = batches.are_out(self._connection)
+                if origin is not None and origin not in out and not self._counts.changes:
                     return self._nothing_to_do()
-                report = report_of(self._source, self._counts, self._conflicts)
+                number = self._batch if origin is None else origin
+                found = correction(self._connection, self._source, number, self._new)
+                report = report_of(
+                    self._source,
+                    self._counts,
+                    self._conflicts,
+                    number=number,
+                    correction=found,
+                )
                 self._show(report)
             except BaseException as error:
                 self._take_back(error)
@@ -202,7 +255,7 @@ class Loading:
             sha256, what = source.sha256, source.act or f"import of {source.name}"
             if self._origin is not None:
                 sha256 = batches.name_of_next_run(connection, sha256)
-                what += ", for its gold"
+                what += ", for its gold" if self._replace_gold else ", to bring it back"
             elif batches.find_shown(connection, sha256, source.format, source.annotator):
                 raise StoreError(f"{source.name} has just been imported by another process")
             if source.annotator is not None:
@@ -270,6 +323,7 @@ class Loading:
             )
         self._counts.add(plan.counts)
         self._conflicts += plan.conflicts
+        self._new += plan.new
         self._ahead.update(plan.ahead)
 
     def _purpose(self) -> ImportPurpose:
@@ -366,7 +420,9 @@ class Loading:
     def _nothing_to_do(self) -> ImportReport:
         """Remove the batch of a second import that found all gold as the file has it."""
         bulk_run.run_sweep(self._connection, self._batch, self._work)
-        return report_of(self._source, self._counts, self._conflicts, already=True)
+        return report_of(
+            self._source, self._counts, self._conflicts, already=True, number=self._origin or 0
+        )
 
     def _take_back(self, error: BaseException) -> None:
         unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
@@ -398,8 +454,9 @@ def load(
 ) -> ImportReport:
     """Import one file, as a whole or not at all.
 
-    The same file again changes nothing; with `replace_gold` it restores its gold, unless its
-    labels are answers. dry_run: writes nothing. progress: called with the number of rows done.
+    The same file again brings back what was retired of it, and changes nothing else; with
+    `replace_gold` it also restores its gold, unless its labels are answers. dry_run: writes
+    nothing. progress: called with the number of rows done.
     Raises what iterating `stretch` raises, FormatError, or StoreError; nothing of the file is
     stored then, unless the message says so.
     """
@@ -409,9 +466,13 @@ def load(
             finish_leftovers(connection)
         known = batches.find_shown(connection, source.sha256, source.format, source.annotator)
         again = replace_gold and source.annotator is None
-        if known is not None and not again:
+        if known is not None and not again and not batches.ever_retired(connection):
             return report_of(
-                source, ImportCounts(rows=known[1]), (), already=True, dry_run=dry_run
+                *(source, ImportCounts(rows=known[1]), ()),
+                already=True,
+                dry_run=dry_run,
+                number=known[0],
+                correction=correction(connection, source, known[0]),
             )
         if known is None and source.raw and batches.came_otherwise(connection, source.sha256):
             source = replace(source, warnings=partial(_with_warning, source))
@@ -430,6 +491,10 @@ def _with_warning(source: IncomingFile) -> Sequence[str]:
     )
 
 
+NO_ID = 2**62
+"""Above all ids: what a dry run plans is nothing that is here."""
+
+
 def _rehearse(
     connection: Connection,
     source: IncomingFile,
@@ -440,6 +505,7 @@ def _rehearse(
 ) -> ImportReport:
     """Return the report of an import without writing anything."""
     known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
+    new, here = list[tuple[int, str]](), set[object]()
     people = {person.name: person for person in passages.read_annotators(connection)}
     for stretch in chunks(incoming, lambda: WRITE_SIZE.largest):
         for name, type_ in types_in(stretch).items():
@@ -457,13 +523,540 @@ def _rehearse(
             {name: one.type for name, one in people.items()},
             source.newer_answers,
         )
-        plan = ImportPlanner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
+        plan = ImportPlanner(purpose, known, Ids(*[NO_ID] * 4)).run(stretch)
         counts.add(plan.counts)
         conflicts += plan.conflicts
+        new += plan.new
+        here |= {row[2] for row in plan.sources}
         tell(counts.rows)
     already = origin is not None and not counts.changes
-    return report_of(source, counts, conflicts, already=already, dry_run=True)
+    found = correction(connection, source, origin or 0, new, here)
+    return report_of(
+        *(source, counts, conflicts), already=already, dry_run=True, correction=found
+    )
+
+
+# What a corrected file leaves behind, and taking imports out.
+#
+# An act takes imports out by removing the anchors that no other import has. These keep their
+# answers, gold, flags and drafts, so that undo, or the file, brings all of it back.
+
+EARLIER = f"""
+SELECT id, created_at FROM batch
+WHERE name = :name AND format = :format AND id <> :mine AND state <> 'loading'
+    AND annotator_id IS (SELECT id FROM annotator WHERE name = :annotator)
+    AND sha256 NOT GLOB '* run *' AND id NOT IN ({batches.OUT})
+ORDER BY id"""  # noqa: S608 - made of constants
+LIST = f"""
+SELECT b.id, b.created_at, CASE WHEN json_valid(b.report) THEN b.report ELSE '{{}}' END, b.name,
+    b.format, b.split, n.name, b.rows, b.id IN ({batches.OUT}),
+    (SELECT count(DISTINCT a.id) FROM source_row AS s JOIN anchor AS a ON a.id = s.anchor_id
+     WHERE s.batch_id = b.id AND a.removed = 0)
+FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
+WHERE b.state <> 'loading' AND b.sha256 NOT GLOB '* run *'
+    AND EXISTS (SELECT 1 FROM source_row AS s WHERE s.batch_id = b.id)
+ORDER BY b.id"""  # noqa: S608 - made of constants
+STAYS = """EXISTS (
+    SELECT 1 FROM source_row AS o JOIN batch AS b ON b.id = o.batch_id
+    WHERE o.anchor_id = a.id AND (o.batch_id = :into OR b.state <> 'loading'
+        AND o.batch_id NOT IN (SELECT value FROM json_each(:out))))"""
+ROWS_OF = f"""
+SELECT a.id, a.passage_id, min(s.line), {STAYS}
+FROM source_row AS s JOIN anchor AS a ON a.id = s.anchor_id
+WHERE s.batch_id IN (SELECT value FROM json_each(:leaving)) GROUP BY a.id"""  # noqa: S608
+MEMBERS = f"""
+SELECT a.id, a.passage_id, a.start, a.stop, a.replaces, a.replaced_by, a.removed, {STAYS}
+FROM anchor AS a WHERE a.passage_id IN (SELECT value FROM json_each(:ids))
+ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
+# Those with something that the imports did not bring.
+HELD = """
+SELECT a.id FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids)) AND (
+    EXISTS (SELECT 1 FROM answer AS w WHERE w.anchor_id = a.id AND w.removed = 0
+        AND coalesce(w.batch_id, 0) NOT IN (SELECT value FROM json_each(:leaving)))
+    OR EXISTS (SELECT 1 FROM gold AS g WHERE g.anchor_id = a.id AND g.removed = 0
+        AND coalesce(g.batch_id, 0) NOT IN (SELECT value FROM json_each(:leaving)))
+    OR EXISTS (SELECT 1 FROM flag AS f WHERE f.anchor_id = a.id AND f.removed = 0
+        AND coalesce(f.batch_id, 0) NOT IN (SELECT value FROM json_each(:leaving)))
+    OR EXISTS (SELECT 1 FROM draft AS d WHERE d.anchor_id = a.id)
+    OR :assigned AND EXISTS (
+        SELECT 1 FROM assignment AS t WHERE t.anchor_id = a.id AND t.state = 'open'))
+    AND a.replaced_by IS NULL
+ORDER BY a.passage_id, a.start, a.stop"""
+TEXTS = "SELECT id, text FROM passage WHERE id IN (SELECT value FROM json_each(:ids))"
+
+NAMED_LENGTH = 60
+NEW_COUNTS = ("passages_new", "anchors_new", "gold_new", "votes_new", "flags_new")
+
+
+def _first_words(text: str) -> str:
+    return f"“{shorten(text, NAMED_LENGTH, placeholder=' …') or text[:NAMED_LENGTH]}”"
+
+
+def _example(line: int, text: str) -> str:
+    return f"line {line}: {_first_words(text)}"
+
+
+def correction(
+    connection: Connection,
+    source: IncomingFile,
+    mine: int,
+    new: Sequence[tuple[int, str]] = (),
+    here: Container[object] = (),
+) -> Correction | None:
+    """Return how a file differs from earlier imports of its name; None if there are none.
+
+    mine: its own import, 0 for none. here: anchors that it has besides those of its rows.
+    """
+    key = {"name": source.name, "format": source.format, "annotator": source.annotator}
+    earlier = connection.execute(EARLIER, key | {"mine": mine}).fetchall()
+    if not earlier:
+        return None
+    imports = tuple(row[0] for row in earlier)
+    _, gone = _leaving(connection, imports, mine, here)
+    return Correction(
+        imports, earlier[-1][1], gone, tuple(_example(*one) for one in new[:EXAMPLES])
+    )
+
+
+def _leaving(
+    connection: Connection, imports: Sequence[int], into: int, here: Container[object] = ()
+) -> tuple[dict[int, AnchorValue], Gone]:
+    """Return the anchors that nobody has without these imports, and their count.
+
+    Those that a person made of them, or that stand in a passage of which nothing stays, are
+    among them. into: the import that takes the place of these, 0 for none.
+    """
+    out = sorted((batches.are_out(connection) | set(imports)) - {into})
+    key = {"into": into, "out": json_of(out), "leaving": json_of(list(imports))}
+    lines, kept, gone = dict[int, int](), set[int](), set[int]()
+    for id_, passage, line, stays in connection.execute(ROWS_OF, key):
+        if stays or id_ in here:
+            kept.add(passage)
+        else:
+            gone.add(id_)
+            lines[passage] = min(line, lines.get(passage, line))
+    found: dict[int, AnchorValue] = {}
+    whole = set[int]()
+    members = connection.execute(MEMBERS, key | {"ids": json_of(list(lines))})
+    for passage, group in groupby(members, key=lambda row: row[1]):
+        rows = list(group)
+        going = {row[0] for row in rows} & gone
+        while more := {row[0] for row in rows if row[4] in going} - going:
+            going |= more
+        if not any((row[-1] or row[0] in here) and row[0] not in going for row in rows):
+            going = {row[0] for row in rows}
+        going -= {row[0] for row in rows if row[6]}
+        found |= {row[0]: AnchorValue(*row[1:6]) for row in rows if row[0] in going}
+        if going and not any(row[0] not in going and not row[6] for row in rows):
+            whole.add(passage)
+    first = sorted(whole, key=lambda passage: (lines[passage], passage))[:EXAMPLES]
+    texts = dict(connection.execute(TEXTS, {"ids": json_of(first)}))
+    counts = Gone(
+        len(whole),
+        sum(value.replaced_by is None for value in found.values()),
+        len(_held(connection, list(found), imports)),
+        len(kept - lines.keys()),
+        tuple(_example(lines[passage], texts[passage]) for passage in first),
+    )
+    return found, counts
+
+
+def _held(
+    connection: Connection,
+    ids: Sequence[int],
+    imports: Sequence[int],
+    *,
+    assigned: bool = False,
+) -> list[int]:
+    """Return those with something that the imports did not bring, or `assigned` to somebody."""
+    key = {"ids": json_of(list(ids)), "leaving": json_of(list(imports)), "assigned": assigned}
+    return [row[0] for row in connection.execute(HELD, key)]
+
+
+def read_imports(connection: Connection) -> tuple[Import, ...]:
+    """Return the imported files, oldest first."""
+    found = []
+    for number, at, report, *columns in connection.execute(LIST):
+        told = object_of(report)
+        told = told.get("report") or told
+        counts = {name: told.get(name, 0) for name in NEW_COUNTS}
+        found.append(Import(number, at, str(told.get("by", "")), counts, *columns))
+    return tuple(found)
+
+
+def retire(
+    path: Path,
+    imports: Sequence[int],
+    me: Annotator,
+    *,
+    into: int = 0,
+    dry_run: bool = False,
+) -> RetireReport:
+    """Take imports out, as one act of a person that undo takes back.
+
+    into: the import that takes their place; what people said goes over to it where the turn of
+    the number is the same. Raises StoreError for a number that is no import, or one that is out
+    already, and if another bulk operation is unfinished.
+    """
+    with bulk_connection(path, read_only=dry_run) as connection:
+        if not dry_run:
+            finish_leftovers(connection)
+        known = {one.number: one for one in read_imports(connection)}
+        for number in imports:
+            if number not in known:
+                raise StoreError(f"There is no import {number}: `nfh-tui imports` lists them")
+            if known[number].out:
+                raise StoreError(
+                    f"Import {number} was taken out already; it comes back when "
+                    f"{known[number].name} is imported again"
+                )
+        if dry_run:
+            _, gone = _leaving(connection, imports, into)
+            return RetireReport(tuple(imports), gone, dry_run=True)
+        names = " and ".join(f"import {number} of {known[number].name}" for number in imports)
+        words = f"{names} taken out" + (f", replaced by import {into}" if into else "")
+        carrier = Carrier(connection, imports, into)
+        with BulkAct(
+            *(connection, batches.RETIRE, me.id, words, "do this again"),
+            items=True,
+            retires=imports,
+        ) as act:
+            # From here on no import begins that could have them, too.
+            found, gone = _leaving(connection, imports, into)
+            for rows in carrier.run([*found]) if into else ():
+                act.add(rows)
+            for id_, value in found.items():
+                act.add([("anchor", id_, None, "", encode(value), None)])
+            act.show(also=carrier.copy)
+            left = len(act.apply())
+        return RetireReport(
+            tuple(imports),
+            gone,
+            act.act_id,
+            carrier.carried,
+            dict(carrier.left),
+            tuple(carrier.examples),
+            left,
+        )
+
+
+# What people said of a number goes over to the same number of a corrected file: the one at the
+# same code points of a turn with the same speaker and text. Of several such turns, those count
+# whose neighbours are the same, too; equally many here and there are taken in order.
+
+SPANS = """
+SELECT id, passage_id, start, stop FROM anchor
+WHERE id IN (SELECT value FROM json_each(:ids)) AND replaced_by IS NULL
+ORDER BY passage_id, start, stop"""
+CANDIDATES = """
+SELECT a.id FROM source_row AS s JOIN anchor AS a ON a.id = s.anchor_id
+WHERE s.batch_id = :into AND a.removed = 0 AND a.replaced_by IS NULL AND NOT EXISTS (
+    SELECT 1 FROM source_row AS o
+    WHERE o.anchor_id = a.id AND o.batch_id IN (SELECT value FROM json_each(:leaving)))
+GROUP BY a.id ORDER BY a.passage_id, a.start, a.stop"""
+DRAFTS = """
+SELECT annotator_id, role, body, drafted_at FROM draft WHERE anchor_id = :anchor"""
+INSERT_DRAFT = """
+INSERT INTO draft (anchor_id, annotator_id, role, body, drafted_at)
+VALUES (:anchor, :annotator, :role, :body, :at) ON CONFLICT DO NOTHING"""
+ASSIGNMENTS = """
+SELECT state = 'open', annotator_id, role, purpose, position, stratum, run, assigned_at,
+    expected
+FROM assignment WHERE anchor_id = :anchor AND state <> 'returned'"""
+INSERT_ASSIGNMENT = """
+INSERT INTO assignment (anchor_id, annotator_id, role, purpose, position, stratum, run,
+    assigned_at, expected)
+VALUES (:anchor, :annotator, :role, :purpose, :position, :stratum, :run, :at, :expected)
+ON CONFLICT DO NOTHING"""
+
+CHANGED = "no number stands at this place of the same turn"
+SEVERAL = "the turn of the number stands there more than once"
+HEADS = "words that the answer names stand in a turn that was changed"
+CARRIED = {"answers": "answer", "gold": "gold", "flags": "flag"}
+"""What goes over, and what the log calls it."""
+ANEW = "the number is answered otherwise there"
+
+AT_ONCE = 500
+"""Anchors read at a time."""
+
+
+T = TypeVar("T", bound=AnswerValue | GoldValue | FlagValue)
+_Thing = tuple[str, tuple[str, str], AnswerValue | GoldValue | FlagValue, Any]
+"""The kind of a thing, whose and its role or name, its value, and that of the other anchor."""
+
+
+class SpanMap:
+    """Where the tokens of a passage stand in another one that has some of its turns."""
+
+    def __init__(self, old: Passage, new: Passage) -> None:
+        self._old, self._new = old, new
+        blocks = SequenceMatcher(
+            None, _turns(old), _turns(new), autojunk=False
+        ).get_matching_blocks()
+        self.turns = {a + step: b + step for a, b, size in blocks for step in range(size)}
+        """By their ranks."""
+        self._starts = {token.start: at for at, token in enumerate(new.tokens)}
+        self._ends = {token.end: at for at, token in enumerate(new.tokens, 1)}
+
+    def span(self, start: int, stop: int) -> tuple[int, int] | None:
+        """Return the tokens [start, stop) there; None if their turns are not the same."""
+        tokens = self._old.tokens
+        begin = self._shifted(start, tokens[start].start)
+        end = self._shifted(stop - 1, tokens[stop - 1].end)
+        if begin not in self._starts or end not in self._ends:
+            return None
+        found = self._starts[begin], self._ends[end]
+        return found if found[0] < found[1] else None
+
+    def _shifted(self, token: int, point: int) -> int | None:
+        rank = self._old.turn_of(token)
+        if rank not in self.turns:
+            return None
+        there = self._new.turns[self.turns[rank]]
+        here = self._old.turns[rank]
+        return point + self._new.tokens[there.start].start - self._old.tokens[here.start].start
+
+    def heads(self, marks: Marks) -> Marks | None:
+        """Return the mentions of heads there; None if one of them is not there."""
+        found = [
+            [
+                (self.span(start, stop), self.span(token, token + 1), origin)
+                for start, stop, token, origin in head
+            ]
+            for head in marks
+        ]
+        if any(not (span and token) for head in found for span, token, _ in head):
+            return None
+        return tuple(
+            tuple((*span, token[0], origin) for span, token, origin in head if span and token)
+            for head in found
+        )
+
+    def moved(self, value: T) -> T | None:
+        """Return a value there; None if words that it names are not there."""
+        if isinstance(value, FlagValue):
+            span = value.span and self.span(*value.span)
+            gone = span is None and value.span is not None
+            return None if gone else msgspec.structs.replace(value, span=span)
+        heads = self.heads(value.heads)
+        return None if heads is None else msgspec.structs.replace(value, heads=heads)
+
+    def draft(self, body: str, cursor: int) -> str | None:
+        """Return a draft there, without what is open in its editor; None if it cannot be."""
+        state = dict(object_of(body))
+        try:
+            for part in (state, state["aside"], state["began"]):
+                given = msgspec.convert(part["heads"], tuple[tuple[Mention, ...], ...])
+                there = self.heads(
+                    tuple(
+                        tuple((m.start, m.end, m.head, m.origin.value) for m in head)
+                        for head in given
+                    )
+                )
+                if there is None:
+                    return None
+                part["heads"] = [head.mentions for head in heads_of(there)]
+        except (KeyError, TypeError, IndexError, msgspec.ValidationError):
+            return None  # The draft is damaged, which the doctor reports.
+        state |= {"cursor": cursor, "span": None, "pending": None, "hints": [], "typed": ""}
+        return json_of(state | {"review": None})
+
+
+def _turns(
+    passage: Passage, first: int = 0, stop: int | None = None
+) -> list[tuple[str | None, str]]:
+    turns = passage.turns[first:stop]
+    return [(turn.speaker, passage.words(turn.start, turn.end)) for turn in turns]
+
+
+def _said(value: AnswerValue | GoldValue | FlagValue) -> tuple[object, ...]:
+    return () if isinstance(value, FlagValue) else content_of(value)
+
+
+class Carrier:
+    """Carries what people said of numbers over to those of the import `into`."""
+
+    def __init__(self, connection: Connection, leaving: Sequence[int], into: int) -> None:
+        self._connection, self._leaving, self._into = connection, leaving, into
+        self._people = {one.name: one.id for one in passages.read_annotators(connection)}
+        self._maps: dict[tuple[int, int], SpanMap] = {}
+        self._drafts: list[tuple[object, ...]] = []
+        self._assignments: list[tuple[object, ...]] = []
+        self.carried = dict.fromkeys((*CARRIED, "drafts", "assignments"), 0)
+        self.left = Counter[str]()
+        """Numbers by the reason."""
+        self.examples: list[str] = []
+
+    def run(self, ids: Sequence[int]) -> Iterator[list[Row]]:
+        """Yield the changes of each number to which something of these anchors goes."""
+        key = {"into": self._into, "leaving": json_of(list(self._leaving))}
+        there = [row[0] for row in self._connection.execute(CANDIDATES, key)]
+        pairs, several = self._pairs(ids, there)
+        said = set(_held(self._connection, ids, self._leaving))
+        held = _held(self._connection, ids, self._leaving, assigned=True)
+        for first in range(0, len(held), AT_ONCE):
+            some = held[first : first + AT_ONCE]
+            both = [*some, *(pairs[one] for one in some if one in pairs)]
+            values = _Values(self._connection, both)
+            for old in some:
+                reasons = {SEVERAL if old in several else CHANGED}
+                if old in pairs:
+                    rows, reasons = self._one(values, old, pairs[old])
+                    if rows:
+                        yield rows
+                for reason in sorted(reasons) if old in said else ():
+                    self.left[reason] += 1
+                    if len(self.examples) < EXAMPLES:
+                        passage, start, stop = values.spans[old]
+                        word = passage.words(start, stop)
+                        text = _first_words(passage.text)
+                        self.examples.append(f"“{word}” of {text}: {reason}")
+
+    def copy(self, connection: Connection) -> None:
+        """Write the drafts and assignments; there is no log of them."""
+        connection.executemany(INSERT_DRAFT, self._drafts)
+        connection.executemany(INSERT_ASSIGNMENT, self._assignments)
+
+    def _pairs(
+        self, olds: Sequence[int], news: Sequence[int]
+    ) -> tuple[dict[int, int], set[int]]:
+        """Return the number there of each, and those with several that it might be."""
+        kinds = (defaultdict[bytes, _Sides](_Sides), defaultdict[bytes, _Sides](_Sides))
+        for ids, side in ((olds, "olds"), (news, "news")):
+            for id_, keys in self._keys(ids):
+                for found, key in zip(kinds, keys, strict=True):
+                    getattr(found[key], side).append(id_)
+        pairs: dict[int, int] = {}
+        several, taken = set[int](), set[int]()
+        for found in kinds:
+            for sides in found.values():
+                left = [one for one in sides.olds if one not in pairs]
+                free = [one for one in sides.news if one not in taken]
+                if len(left) == len(free):
+                    pairs.update(zip(left, free, strict=True))
+                    taken.update(free)
+                elif free:
+                    several.update(left)
+        return pairs, several
+
+    def _keys(self, ids: Sequence[int]) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
+        """Yield hashes of each anchor's place in its turn, with and without neighbours."""
+        for first in range(0, len(ids), AT_ONCE):
+            some = _spans(self._connection, ids[first : first + AT_ONCE])
+            for id_, (passage, start, stop) in some.items():
+                rank = passage.turn_of(start)
+                turn = passage.turns[rank]
+                place = passage.words(turn.start, start), passage.words(start, stop)
+                around = _turns(passage, max(0, rank - 1), rank + 2)
+                said = _turns(passage, rank, rank + 1), place
+                yield id_, (_hash((said, around)), _hash(said))
+
+    def _one(self, values: "_Values", old: int, new: int) -> tuple[list[Row], set[str]]:
+        """Return the changes of a number there, and the reasons for what does not go over."""
+        spans, people = self._map(values, old, new), self._people
+        rows: list[Row] = []
+        reasons, came = set[str](), set[tuple[int | None, str]]()
+        for what, thing, value, present in values.of(old, new):
+            if value.batch in self._leaving:
+                continue
+            moved, makers, gives_way = spans.moved(value), set[tuple[int | None, str]](), False
+            if isinstance(value, GoldValue):
+                makers = {(people[name], "annotator") for name, _ in value.votes}
+                if value.rule == Rule.EXPERT and value.by:
+                    makers = {(people[value.by], "adjudicator")}
+                    gives_way = present is not None and present.batch == self._into
+            if moved is None:
+                reasons.add(HEADS)
+            elif (present is None or gives_way) and makers <= came:
+                entity, (who, name) = CARRIED[what], thing
+                key = (entity, new, people.get(who), name)
+                rows.append((*key, encode(present), encode(moved)))
+                came.add(key[2:])
+                self.carried[what] += 1
+            elif present is None or _said(present) != _said(moved):
+                reasons.add(ANEW)
+        return rows, reasons | self._besides(values, old, new, came)
+
+    def _besides(
+        self, values: "_Values", old: int, new: int, came: Container[tuple[int | None, str]]
+    ) -> set[str]:
+        """Note the drafts and assignments to copy; return the reasons for those that stay."""
+        spans, reasons = self._map(values, old, new), set[str]()
+        for *whose, body, at in self._connection.execute(DRAFTS, {"anchor": old}):
+            moved = spans.draft(body, values.spans[new][1])
+            if moved is None:
+                reasons.add(HEADS)
+            else:
+                self._drafts.append((new, *whose, moved, at))
+                self.carried["drafts"] += 1
+        for is_open, *row, expected in self._connection.execute(ASSIGNMENTS, {"anchor": old}):
+            gold = decode_gold(expected)
+            known = gold and spans.moved(gold)
+            if (gold is None or known) and (is_open or (row[0], row[1]) in came):
+                self._assignments.append((new, *row, encode(known)))
+                self.carried["assignments"] += is_open
+        return reasons
+
+    def _map(self, values: "_Values", old: int, new: int) -> SpanMap:
+        (one, at, _), (other, there, _) = values.spans[old], values.spans[new]
+        key = (values.passages[old], values.passages[new])
+        if key not in self._maps:
+            self._maps = {key: SpanMap(one, other)}
+        found = self._maps[key]
+        found.turns[one.turn_of(at)] = other.turn_of(there)
+        return found
+
+
+def _spans(
+    connection: Connection, ids: Sequence[int], of: dict[int, int] | None = None
+) -> dict[int, tuple[Passage, int, int]]:
+    """Return passage and tokens of each anchor. of: gets the passage's id of each."""
+    rows = connection.execute(SPANS, {"ids": json_of(list(ids))}).fetchall()
+    texts = passages.read(connection, sorted({row[1] for row in rows}))
+    if of is not None:
+        of |= {row[0]: row[1] for row in rows}
+    return {id_: (texts[passage], start, stop) for id_, passage, start, stop in rows}
+
+
+class _Values:
+    """What is said of some anchors, and where they stand."""
+
+    def __init__(self, connection: Connection, ids: Sequence[int]) -> None:
+        self.passages: dict[int, int] = {}
+        self.spans = _spans(connection, ids, self.passages)
+        self.golds = answers.read_all_gold(connection, ids)
+        self.votes: dict[int, dict[tuple[str, str], AnswerValue]] = {}
+        for id_, key, value in answers.read_all(connection, ids):
+            self.votes.setdefault(id_, {})[key] = value
+        self.flags: dict[int, dict[tuple[str, str], FlagValue]] = {}
+        for id_, name, who, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
+            self.flags.setdefault(id_, {})[name, who] = answers.value_of(*columns)
+
+    def of(self, old: int, new: int) -> Iterator["_Thing"]:
+        """Yield what is said of an anchor, with what is said of the same by another."""
+        there = self.votes.get(new, {})
+        for thing, vote in self.votes.get(old, {}).items():
+            yield "answers", thing, vote, there.get(thing)
+        if old in self.golds:
+            yield "gold", ("", ""), self.golds[old], self.golds.get(new)
+        flags = self.flags.get(new, {})
+        for (name, who), flag in self.flags.get(old, {}).items():
+            yield "flags", (who, name), flag, flags.get((name, who))
+
+
+@dataclass(slots=True)
+class _Sides:
+    """The anchors with one key, of the old and of the new imports."""
+
+    olds: list[int] = field(default_factory=list)
+    news: list[int] = field(default_factory=list)
+
+
+def _hash(key: object) -> bytes:
+    return hashlib.blake2b(json_of(key).encode(), digest_size=16).digest()
 
 
 class Imports(Repository):
     load = with_path(load)
+    retire = with_path(retire)
+    all = reads(read_imports)

@@ -293,7 +293,8 @@ ORDER BY a.passage_id, a.start, a.stop"""
 
 # Rows of files in the release's format whose labels are gold. Files imported as answers would
 # repeat every anchor once per annotator.
-FROM_RELEASE = "c.format = 'nfh' AND c.annotator_id IS NULL AND c.state <> 'loading'"
+FROM_RELEASE = f"""c.format = 'nfh' AND c.annotator_id IS NULL AND c.state <> 'loading'
+    AND c.id NOT IN ({batches.OUT})"""
 
 # A row whose anchor was replaced is exported with the present successor.
 SUCCESSORS = """RECURSIVE chain (origin, id) AS (
@@ -332,7 +333,8 @@ WHERE g.removed = 0 AND {VISIBLE}
 EXPORT_DETAILS = f"""
 SELECT a.id, a.passage_id, a.start, a.stop, {anchors.SPLIT},
     (SELECT s.labels FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
-     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND s.labels LIKE '{{%'
+     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND c.id NOT IN ({batches.OUT})
+        AND s.labels LIKE '{{%'
      ORDER BY s.batch_id, s.line LIMIT 1)
 FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids))"""  # noqa: S608 - made of constants
 

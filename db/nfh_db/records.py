@@ -3,6 +3,7 @@
 Ids are integers of the database. Times are UTC, ISO 8601 with milliseconds and "Z".
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
@@ -459,6 +460,57 @@ class IncomingPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """What of earlier imports no other file has."""
+
+    passages: int = 0
+    anchors: int = 0
+    """In these passages, and in others that stay."""
+
+    answered: int = 0
+    """Of these, those with an answer, gold, a flag or a draft."""
+
+    kept: int = 0
+    """Passages that another file has, too."""
+
+    examples: tuple[str, ...] = ()
+    """Line and first words of the first passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """How a file differs from earlier imports of its name."""
+
+    imports: tuple[int, ...]
+    at: str
+    """When the last of them was imported."""
+
+    gone: Gone
+    new: tuple[str, ...] = ()
+    """Line and first words of the first new passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetireReport:
+    """What taking imports out did, or would do."""
+
+    imports: tuple[int, ...]
+    gone: Gone
+    act_id: int | None = None
+    carried: Mapping[str, int] = field(default_factory=dict)
+    """Answers, golds, flags, drafts and assignments that went over to the corrected file."""
+
+    left: Mapping[str, int] = field(default_factory=dict)
+    """Those that did not, by the reason."""
+
+    left_examples: tuple[str, ...] = ()
+    changed: int = 0
+    """Numbers left as they are, since somebody changed them meanwhile."""
+
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ImportReport:
     """The counts of an import or dry run. conflicts: rows whose label is not the gold kept."""
 
@@ -479,6 +531,44 @@ class ImportReport:
     warnings: tuple[str, ...]
     already: bool = False
     dry_run: bool = False
+    anchors_back: int = 0
+    """Retired anchors that the file brings back."""
+
+    number: int = 0
+    """Of the import; 0 for none."""
+
+    by: str = ""
+    """Who imported the file."""
+
+    correction: Correction | None = None
+    retired: RetireReport | None = None
+    """What replacing the earlier imports did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An imported file."""
+
+    number: int
+    at: str
+    by: str
+    """Who imported it; "" if unknown."""
+
+    counts: Mapping[str, int]
+    """Passages, anchors, gold, votes and flags that were new, as in ImportReport."""
+
+    name: str
+    format: str
+    split: str | None
+    annotator: str | None
+    """Whose answers its labels are; None if they are gold, or name their own."""
+
+    rows: int
+    out: int
+    """1 if it was taken out."""
+
+    here: int
+    """Its numbers that are visible now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +16,13 @@ from nfh_db.formats.registry import SAYS, by_how
 from nfh_db.formats.rows import MENTIONS, LabelMap, Mentions, Writing
 from nfh_db.messages import counted, visible
 from nfh_tui import config
+from nfh_tui.cli.imports import correction_lines, offer, retired_lines
 from nfh_tui.cli.options import (
     Failure,
     FormatName,
     QueryCommand,
     allow_empty_option,
+    as_option,
     background_option,
     echo,
     emit,
@@ -35,6 +37,7 @@ from nfh_tui.cli.options import (
     reading_options,
     say,
     sentence,
+    tell_lines,
     user,
     word,
 )
@@ -57,6 +60,9 @@ def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
         return
     yield from warning_lines(report)
     yield f"{name}: {report_words(report)}"
+    retired = report.get("retired")
+    if isinstance(retired, Mapping):
+        yield from retired_lines(retired, str(report.get("by")))
 
 
 def warning_lines(report: Mapping[str, object]) -> Iterator[str]:
@@ -69,6 +75,7 @@ def warning_lines(report: Mapping[str, object]) -> Iterator[str]:
         yield f"{name}: {visible(conflict, 500)}"
     if len(conflicts) > SHOWN_CONFLICTS:
         yield f"{name}: and more like these; --json lists them"
+    yield from correction_lines(report)
 
 
 def report_words(report: Mapping[str, object]) -> str:
@@ -90,6 +97,8 @@ def report_words(report: Mapping[str, object]) -> str:
     for key, what in (("votes_new", "new"), ("votes_replaced", "replaced")):
         if number(key):
             parts.append(f"{counted(number(key), 'answer')} {what}")
+    if number("anchors_back"):
+        parts.append(f"{counted(number('anchors_back'), 'number')} back")
     if number("flags_new"):
         parts.append(f"{counted(number('flags_new'), 'flag')} new")
     if _texts(report.get("conflicts")):
@@ -155,13 +164,22 @@ REASONS = {
     is_flag=True,
     help="Let a person's answer in the files take the place of an older one of theirs.",
 )
+@click.option(
+    "--replace",
+    "replaces",
+    is_flag=True,
+    help="Retire what earlier imports of the same name have and the files have not, and carry "
+    "over what people said.",
+)
 @reading_options
 @background_option
+@as_option
 @on_database
 def import_(
     files: tuple[Path, ...],
     format_name: str | None,
     background: bool,
+    me: str | None,
     db: Path | None,
     as_json: bool,
     **said: object,
@@ -180,12 +198,14 @@ def import_(
             raise Failure(f"{counted(refused, 'file')} cannot be read: nothing was queued")
         from nfh_tui.jobs.tasks import import_asked
 
-        new = import_asked(files, format_name=format_name, options=options, asked_by=user())
+        who = me or user()
+        new = import_asked(files, format_name=format_name, options=options, asked_by=who)
         with _store(config.database(db), dry_run=False) as store:
             queued(store, new, db, as_json=as_json)
         return
     if any(not isinstance(result, FormatError) for result in results):
-        outcomes = _import_all(results, config.database(db), options, quiet=as_json)
+        call = ImportCall(options, me or user(), db, quiet=as_json)
+        outcomes = _import_all(results, call)
     else:
         outcomes = [_refused(e.name, e) for e in results if isinstance(e, FormatError)]
     failed = any("error" in outcome for outcome in outcomes)
@@ -218,22 +238,29 @@ def _look(
     return ready
 
 
+@dataclass(frozen=True, slots=True)
+class ImportCall:
+    """The options of an import, who calls it, the value of --db, and whether it prints JSON."""
+
+    options: "ImportOptions"
+    who: str
+    db: Path | None
+    quiet: bool
+
+
 def _import_all(
-    results: "Sequence[RecognizedFile | FormatError]",
-    database: Path,
-    options: "ImportOptions",
-    *,
-    quiet: bool,
+    results: "Sequence[RecognizedFile | FormatError]", call: ImportCall
 ) -> list[dict[str, object]]:
     from nfh_tui.services.imports import rare_garbage_collection
 
     outcomes = []
-    with rare_garbage_collection(), _store(database, dry_run=options.dry_run) as store:
+    database = config.database(call.db)
+    with rare_garbage_collection(), _store(database, dry_run=call.options.dry_run) as store:
         for result in results:
             if isinstance(result, FormatError):
                 outcomes.append(_refused(result.name, result))
                 continue
-            outcomes.append(_import_one(store, result, options, quiet=quiet))
+            outcomes.append(_import_one(store, result, call))
     return outcomes
 
 
@@ -255,15 +282,13 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
             yield store
 
 
-def _import_one(
-    store: "Store", ready: "RecognizedFile", options: "ImportOptions", *, quiet: bool
-) -> dict[str, object]:
-    from nfh_tui.services.imports import import_file
+def _import_one(store: "Store", ready: "RecognizedFile", call: ImportCall) -> dict[str, object]:
+    from nfh_tui.services.imports import import_file, replace_earlier
 
     source = ready.source
     try:
         with RowCounter(source.name) as progress:
-            report = import_file(store, source, ready.format, options, progress)
+            report = import_file(store, source, ready.format, call.options, progress, call.who)
     except GoneError:
         raise
     except (FormatError, StoreError) as error:
@@ -272,8 +297,13 @@ def _import_one(
     told = asdict(report)
     for line in warning_lines(told):
         say(line)
-    if not quiet:
-        echo(f"{source.name}: {report_words(told)}")
+    if call.quiet:
+        return told
+    echo(f"{source.name}: {report_words(told)}")
+    if not call.options.replaces and offer(told, source.path, call.db):
+        told = asdict(replace_earlier(store, report, call.who))
+    if told["retired"]:
+        tell_lines(retired_lines(told["retired"], call.who))
     return told
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "serve": Lazy("workbench", "serve", "Open the workbench in browsers, by invitation."),
     "init": Lazy("workbench", "init", "Make a new, empty database."),
     "import": Lazy("files", "import_", "Bring files into the database."),
+    "imports": Lazy("imports", "imports", "List what was imported, or take one of it out."),
     "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
     "release": Lazy("release", "release", "Freeze gold into a folder, with a datasheet."),
     "diff": Lazy("release", "diff", "Tell what changed between two releases or databases."),

@@ -101,7 +101,7 @@ def run_import(
     def tell(name: str, rows: int) -> None:
         report.step(Phase(f"rows of {name}", rows))
 
-    outcomes = import_files(store, _files(job.arguments), tell)
+    outcomes = import_files(store, _files(job.arguments), tell, job.asked_by)
     refused = [str(one["error"]) for one in outcomes if "error" in one]
     result = {"ok": not refused, "files": outcomes}
     if not refused:

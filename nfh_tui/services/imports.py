@@ -442,6 +442,9 @@ class ImportOptions:
     newer_answers: bool = False
     """An annotator's answer in the file replaces an older one by the same annotator."""
 
+    replaces: bool = False
+    """The file takes the place of earlier imports of its name."""
+
     def format_settings(self) -> dict[str, object]:
         """The settings of a format that differ from the default, by option name."""
         default = ImportOptions()
@@ -505,10 +508,12 @@ def import_file(
     format_: Format,
     options: ImportOptions,
     progress: Callable[[int], None] | None = None,
+    by: str = "",
 ) -> ImportReport:
     """Import one file in one transaction. progress: called with the number of rows so far.
 
-    Raises FormatError for an invalid file, StoreError where it cannot be stored.
+    by: who imports it, and retires what it replaces. Raises FormatError for an invalid file,
+    StoreError where it cannot be stored.
     """
     split, name_split = options.split, split_of_name(source.path.stem)
     if split is None and format_.carries_split is False:
@@ -535,15 +540,33 @@ def import_file(
         annotator=annotator,
         warnings=lambda: source.warnings,
         newer_answers=options.newer_answers,
+        by=by,
         raw=not format_.labelled,
     )
-    return store.imports.load(
+    report = store.imports.load(
         file,
         maker.passages(format_.read(source, options.read_options())),
         replace_gold=options.replace_gold,
         dry_run=options.dry_run,
         progress=progress,
     )
+    return replace_earlier(store, report, by) if options.replaces else report
+
+
+def replace_earlier(store: Store, report: ImportReport, by: str) -> ImportReport:
+    """Retire what an imported file replaces; the report with what that did.
+
+    What people said goes over to the file where the turn of the number is the same. Nothing is
+    written after a dry run.
+    """
+    if report.correction is None:
+        lack = "no other import of this name, format and person is here: nothing is replaced"
+        return replace(report, warnings=(*report.warnings, lack))
+    if report.dry_run:
+        return report
+    person = store.people.ensure(by)
+    done = store.imports.retire(report.correction.imports, person, into=report.number)
+    return replace(report, retired=done)
 
 
 def export_file(
@@ -697,7 +720,7 @@ def recognise_file(
 
 
 def import_files(
-    store: Store, files: ImportFiles, progress: Callable[[str, int], None]
+    store: Store, files: ImportFiles, progress: Callable[[str, int], None], by: str
 ) -> list[dict[str, object]]:
     """Import files, each in a transaction of its own; the reports as JSON objects.
 
@@ -711,7 +734,9 @@ def import_files(
                 found = recognise_file(path, files.format, files.options)
                 source = found.source
                 rows_so_far = partial(progress, source.name)
-                report = import_file(store, source, found.format, files.options, rows_so_far)
+                report = import_file(
+                    store, source, found.format, files.options, rows_so_far, by
+                )
             except (FormatError, StoreError) as error:
                 name = visible(path.name, 200)
                 if isinstance(error, FormatError):

@@ -757,7 +757,8 @@ class MergeWriter:
                     {
                         "id": self._plan.maps.batches[batch.id],
                         "rows": batch.rows,
-                        "report": batch.report,
+                        # Numbers of imports are each copy's own.
+                        "report": "{}" if batch.format == batches.RETIRE else batch.report,
                         "created": batch.created_at,
                         "finished": batch.finished_at,
                     },

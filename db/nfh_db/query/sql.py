@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nfh_db.anchors import VISIBLE
+from nfh_db.batches import OUT
 from nfh_db.connection import Connection
 from nfh_db.query import visibility
 from nfh_db.query.keys import ANY, GOLD, NONE, SKIPPED
@@ -394,9 +395,10 @@ SKIPPED_BY_ME = """a.state <> 'decided' AND +a.id IN (
 KIND = "a.kind IN ({values})"
 NO_KIND = "a.kind IS NULL"
 
-SPLIT = """+a.id IN (
+SPLIT = f"""+a.id IN (
     SELECT s.anchor_id FROM source_row AS s
-    WHERE s.split IN ({values}) AND s.batch_id NOT IN ({loading}))"""
+    WHERE s.split IN ({{values}}) AND s.batch_id NOT IN ({{loading}})
+        AND s.batch_id NOT IN ({OUT}))"""  # noqa: S608 - made of constants
 
 WORD = "+a.word COLLATE NOCASE IN ({values})"
 

@@ -299,7 +299,7 @@ def test_a_dry_run_reports_what_the_import_does(path: Path, store: Store, kit) -
         dry = store.imports.load(source, rows, dry_run=True, replace_gold=replace_gold)
         assert rows_of_all_tables(path) == before
     wet = store.imports.load(source, rows)
-    assert dry == replace(wet, dry_run=True)
+    assert dry == replace(wet, dry_run=True, number=0)
     assert wet.warnings == ("a bare NaN",)
 
 

@@ -159,7 +159,7 @@ def test_numbers_of_a_dialog_become_open_anchors(
     ((_, _, _, _, text),) = stored["passage"]
     assert text == "Ann: Two tickets?\nBen: No,\tthree [red] \x1b[1mé\u0301 小明."
     assert [row[6] for row in stored["anchor"]] == ["Two", "three"]
-    ((_, _, _, turns, tokenizer, _),) = stored["passage_token"]
+    ((_, _, _, turns, tokenizer),) = stored["passage_token"]
     assert [(number, speaker) for number, speaker, _, _ in json.loads(str(turns))] == [
         (0, "Ann"),
         (1, "Ben"),

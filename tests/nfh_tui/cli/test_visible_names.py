@@ -103,6 +103,7 @@ CALLS: tuple[tuple[str, ...], ...] = (
     ("guidelines", "versions"), ("guidelines", "discuss", "--out", "OUT"), ("history",),
     ("doctor",), ("doctor", "--corpus"), ("doctor", "--repair"), ("backup", "OUT"),
     ("backup", "DB"), ("merge", "DB"), ("merge", "GONE"), ("formats",), ("formats", "GONE"),
+    ("imports",), ("imports", "remove", "1", "--dry-run"), ("import", "--replace", "FILE"),
     ("keys",), ("keys", "--check"), ("browse",), ("annotate",), ("adjudicate",), ("serve",),
     ("demo",), ("jobs", "show", EVIL), ("import", "--split", EVIL, "FILE"),
     ("diff", "GONE", "DB"),
