@@ -148,11 +148,8 @@ def write_differences(connection: Connection, anchor_id: int, summary: Summary) 
 # looked at it.
 
 UPSERT_DOUBT = """
-INSERT INTO doubt (anchor_id, job_id, choice, likely, margin)
-VALUES (:anchor, :job, :choice, :likely, :margin)
-ON CONFLICT (anchor_id) DO UPDATE SET
-    job_id = excluded.job_id, choice = excluded.choice, likely = excluded.likely,
-    margin = excluded.margin"""
+INSERT OR REPLACE INTO doubt (anchor_id, job_id, choice, likely, margin)
+VALUES (:anchor, :job, :choice, :likely, :margin)"""
 DELETE_DOUBT = "DELETE FROM doubt WHERE anchor_id = :anchor"
 READ_DOUBT = "SELECT anchor_id, choice, likely, margin FROM doubt WHERE anchor_id = :anchor"
 
@@ -239,11 +236,8 @@ READ_FLAG = """
 SELECT flagged_at, batch_id, start, stop FROM flag
 WHERE anchor_id = :anchor AND annotator_id = :annotator AND name = :name AND removed = 0"""
 UPSERT_FLAG = """
-INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
-VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)
-ON CONFLICT (anchor_id, annotator_id, name) DO UPDATE SET
-    batch_id = excluded.batch_id, flagged_at = excluded.flagged_at,
-    start = excluded.start, stop = excluded.stop, removed = 0"""
+INSERT OR REPLACE INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
+VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)"""
 INSERT_FLAG = """
 INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
 VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)"""

@@ -29,33 +29,24 @@ READ_DRAFT = """
 SELECT body, drafted_at FROM draft
 WHERE anchor_id = :anchor AND annotator_id = :me AND role = :role"""
 UPSERT_DRAFT = """
-INSERT INTO draft (anchor_id, annotator_id, role, body, drafted_at)
-VALUES (:anchor, :me, :role, :body, :at)
-ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
-    body = excluded.body, drafted_at = excluded.drafted_at"""
+INSERT OR REPLACE INTO draft (anchor_id, annotator_id, role, body, drafted_at)
+VALUES (:anchor, :me, :role, :body, :at)"""
 DELETE_DRAFT = """
 DELETE FROM draft WHERE anchor_id = :anchor AND annotator_id = :me AND role = :role"""
 COPY_DRAFTS = """
-INSERT INTO draft (anchor_id, annotator_id, role, body, drafted_at)
+INSERT OR REPLACE INTO draft (anchor_id, annotator_id, role, body, drafted_at)
 SELECT :target, annotator_id, role, body, drafted_at FROM draft
-WHERE anchor_id = :source AND annotator_id = :me
-ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
-    body = excluded.body, drafted_at = excluded.drafted_at"""
+WHERE anchor_id = :source AND annotator_id = :me"""
 READ_PLACE = """
 SELECT query, anchor_id, token FROM place WHERE annotator_id = :me AND mode = :mode"""
 SUCCESSOR = "SELECT replaced_by FROM anchor WHERE id = :id"
 UPSERT_PLACE = """
-INSERT INTO place (annotator_id, mode, query, anchor_id, token, left_at)
-VALUES (:me, :mode, :query, :anchor, :token, :at)
-ON CONFLICT (annotator_id, mode) DO UPDATE SET
-    query = excluded.query, anchor_id = excluded.anchor_id, token = excluded.token,
-    left_at = excluded.left_at"""
+INSERT OR REPLACE INTO place (annotator_id, mode, query, anchor_id, token, left_at)
+VALUES (:me, :mode, :query, :anchor, :token, :at)"""
 READ_VIEWS = "SELECT name, query FROM saved_view WHERE annotator_id = :me ORDER BY name"
 UPSERT_VIEW = """
-INSERT INTO saved_view (annotator_id, name, query, saved_at)
-VALUES (:me, :name, :query, :at)
-ON CONFLICT (annotator_id, name) DO UPDATE SET
-    query = excluded.query, saved_at = excluded.saved_at"""
+INSERT OR REPLACE INTO saved_view (annotator_id, name, query, saved_at)
+VALUES (:me, :name, :query, :at)"""
 DELETE_VIEW = "DELETE FROM saved_view WHERE annotator_id = :me AND name = :name"
 
 

@@ -11,6 +11,8 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal
 
 import msgspec
@@ -599,37 +601,29 @@ def rows(
     return {id_: tuple(some) for id_, some in found.items()}
 
 
-def by_passage(connection: Connection, query: Query) -> Iterator["array[int]"]:
+def by_passage(connection: Connection, query: Query) -> "list[array[int]]":
     """The anchors that a query finds, those of one passage together, by span."""
     compiled = compile_query(query, 0)
-    some, passage_of_some = array("q"), None
-    for passage, id_ in connection.execute(
-        BY_PASSAGE.format(where=compiled.where), compiled.parameters
-    ):
-        if some and passage != passage_of_some:
-            yield some
-            some = array("q")
-        some.append(id_)
-        passage_of_some = passage
-    if some:
-        yield some
+    found = connection.execute(BY_PASSAGE.format(where=compiled.where), compiled.parameters)
+    passages_found = groupby(found, itemgetter(0))
+    return [array("q", [id_ for _, id_ in some]) for _, some in passages_found]
 
 
-def not_taken(connection: Connection) -> Iterator[NotTaken]:
+def not_taken(connection: Connection) -> tuple[NotTaken, ...]:
     """The rows that imports reported as not taken over, as far as they list them.
 
     Raises StoreError for a report that no import would have made.
     """
+    found: list[NotTaken] = []
     for batch, file, report in connection.execute(REPORTS).fetchall():
-        for conflict in _conflicts(batch, file, report):
-            told = _LINE.fullmatch(conflict)
-            if told is None:
-                continue
+        for told in filter(None, map(_LINE.fullmatch, _conflicts(batch, file, report))):
             line = int(told[1])
-            for anchor, labels in connection.execute(
-                ROW_OF_LINE, {"batch": batch, "line": line}
-            ):
-                yield NotTaken(file, line, told[2], anchor, _said(labels) is not None)
+            rows_there = connection.execute(ROW_OF_LINE, {"batch": batch, "line": line})
+            found += (
+                NotTaken(file, line, told[2], anchor, _said(labels) is not None)
+                for anchor, labels in rows_there
+            )
+    return tuple(found)
 
 
 def _conflicts(batch: int, file: str, report: str) -> Sequence[str]:
@@ -682,21 +676,13 @@ class Items(Repository):
         with self.connections.reading() as connection:
             yield ReleaseSnapshot(connection)
 
-    def by_passage(self, query: Query) -> "list[array[int]]":
-        """The anchors that a query finds, those of one passage together, by span."""
-        with self.connections.reading() as connection:
-            return list(by_passage(connection, query))
-
     def ballots_of(self, anchor_ids: Sequence[int]) -> tuple[Ballot, ...]:
         """Everything said of these anchors, by passage and span."""
         with self.connections.reading() as connection:
             return tuple(of_anchors(connection, anchor_ids))
 
-    def rows_not_taken(self) -> tuple[NotTaken, ...]:
-        """The rows that imports reported as not taken over, as far as they list them."""
-        with self.connections.reading() as connection:
-            return tuple(not_taken(connection))
-
+    by_passage = reads(by_passage)
+    rows_not_taken = reads(not_taken)
     passages = reads(read_passages)
     ballots = streams(ballots)
     records = streams(records)

@@ -591,21 +591,23 @@ def in_use(connection: Connection, model_id: int) -> bool:
     return any(one is not None and one[0] == model_id for one in found)
 
 
+def read_active(connection: Connection, task: str) -> Model | None:
+    """The model that a task uses; None if it has none yet."""
+    found = active(connection, task)
+    return None if found is None else read(connection, found[0])
+
+
 class Models(Repository):
     """Registered models: which are in use, were in use, and what they learnt from."""
 
     all = reads(read_all)
+    active = reads(read_active)
     named = reads(read_named)
     standing_in = reads(standing_in)
     stand_in = writes_fast(stand_in)
     stand_down = writes_fast(stand_down)
     activations = reads(read_activations)
     passages_with_gold = reads(passages)
-
-    def active(self, task: str) -> Model | None:
-        """The model that a task uses; None if it has none yet."""
-        with self.connections.reading() as connection:
-            return _read_active(connection, task)
 
     def activate(self, model_id: int, because: ActivationReason | None = None) -> Model:
         """Make a model the one that its task uses. StoreError if there is none."""
@@ -624,7 +626,7 @@ class Models(Repository):
         with self.connections.durable_write() as connection:
             found = {task: _need(connection, model_id) for task, model_id in wanted.items()}
             put_back(connection, found, because)
-            in_use = {task: _read_active(connection, task) for task in SINGLE_TASKS}
+            in_use = {task: read_active(connection, task) for task in SINGLE_TASKS}
             return {task: model for task, model in in_use.items() if model is not None}
 
     def ensure(
@@ -644,12 +646,11 @@ class Models(Repository):
         if found[2:] != (recipe, version):
             from nfh_db import predictions
 
-            forget_all = predictions.forget_in_steps
-            forget_all(self.connections, predictions.delete_some, found[0])
-            forget_all(self.connections, predictions.delete_some_identifications, found[0])
+            predictions.forget_in_steps(self.connections, "prediction", found[0])
+            predictions.forget_in_steps(self.connections, "identification", found[0])
             with self.connections.fast_write() as connection:
                 # What another process may have saved since.
-                predictions.delete_some_identifications(connection, found[0])
+                predictions.forget_some(connection, "identification", found[0])
                 set_version(connection, found[0], recipe, version)
         return found[0]
 
@@ -659,11 +660,6 @@ def _need(connection: Connection, model_id: int) -> Model:
     if found is None:
         raise StoreError(f"there is no model {model_id}")
     return found
-
-
-def _read_active(connection: Connection, task: str) -> Model | None:
-    found = active(connection, task)
-    return None if found is None else read(connection, found[0])
 
 
 class Competences(Repository):

@@ -226,8 +226,7 @@ def drop_empty_document(connection: Connection, document_id: int) -> None:
 
 READ_SETTING = "SELECT value FROM setting WHERE name = :name"
 UPSERT_SETTING = """
-INSERT INTO setting (name, value) VALUES (:name, :value)
-ON CONFLICT (name) DO UPDATE SET value = excluded.value"""
+INSERT OR REPLACE INTO setting (name, value) VALUES (:name, :value)"""
 GUIDELINE_VERSION = "SELECT max(version) FROM guideline"
 
 

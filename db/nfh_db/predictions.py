@@ -4,8 +4,9 @@ whether a noun is missing.
 
 import math
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
@@ -32,14 +33,9 @@ SELECT m.name, i.nfh, i.rule, i.score, i.weights
 FROM identification AS i JOIN model AS m ON m.id = i.model_id
 WHERE i.anchor_id = :anchor AND i.model_id = :model"""
 UPSERT_IDENTIFICATION = """
-INSERT INTO identification (anchor_id, model_id, nfh, rule, score, weights, identified_at)
-VALUES (:anchor, :model, :nfh, :rule, :score, :weights, :at)
-ON CONFLICT (anchor_id, model_id) DO UPDATE SET
-    nfh = excluded.nfh, rule = excluded.rule, score = excluded.score,
-    weights = excluded.weights, identified_at = excluded.identified_at"""
-DELETE_SOME_IDENTIFICATIONS = """
-DELETE FROM identification WHERE model_id = :model AND anchor_id IN
-    (SELECT anchor_id FROM identification WHERE model_id = :model LIMIT :limit)"""
+INSERT OR REPLACE INTO identification
+    (anchor_id, model_id, nfh, rule, score, weights, identified_at)
+VALUES (:anchor, :model, :nfh, :rule, :score, :weights, :at)"""
 VERSION = "SELECT version FROM model WHERE id = :model"
 PARSER_SETTING = "parser of identification model {id}"
 PASSAGES = """
@@ -70,6 +66,9 @@ PARSER_ORDER = "parser"
 """The type of request of such a mark. A parser may be a folder with code that is run."""
 
 TASK = "identification"
+
+SaidTable = Literal["prediction", "identification"]
+"""The tables of what models said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +164,6 @@ def read_parser(connection: Connection, model_id: int) -> str | None:
     return passages.read_setting(connection, PARSER_SETTING.format(id=model_id))
 
 
-def delete_some_identifications(
-    connection: Connection, model_id: int, limit: int = FORGET_AT_ONCE
-) -> int:
-    """Delete up to `limit` identifications of a model; the number deleted."""
-    return connection.execute(
-        DELETE_SOME_IDENTIFICATIONS, {"model": model_id, "limit": limit}
-    ).rowcount
-
-
 def passage_ids(
     connection: Connection, query: Query, me: Annotator | None = None
 ) -> "array[int]":
@@ -218,13 +208,9 @@ SELECT m.name, p.choice, p.second, p.margin, p.scores
 FROM prediction AS p JOIN model AS m ON m.id = p.model_id
 WHERE p.anchor_id = :anchor AND p.model_id <> :model ORDER BY p.model_id DESC LIMIT :most"""
 UPSERT = """
-INSERT INTO prediction (anchor_id, model_id, choice, second, margin, scores, predicted_at,
-    confidence, entropy)
-VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at, :confidence, :entropy)
-ON CONFLICT (anchor_id, model_id) DO UPDATE SET
-    choice = excluded.choice, second = excluded.second, margin = excluded.margin,
-    scores = excluded.scores, predicted_at = excluded.predicted_at,
-    confidence = excluded.confidence, entropy = excluded.entropy"""
+INSERT OR REPLACE INTO prediction
+    (anchor_id, model_id, choice, second, margin, scores, predicted_at, confidence, entropy)
+VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at, :confidence, :entropy)"""
 # In the order of the key, from behind the last one that was read.
 WITH_SCORES = """
 SELECT anchor_id, model_id, choice, scores FROM prediction
@@ -237,8 +223,8 @@ KNOWN = """
 SELECT anchor_id FROM prediction
 WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
 DELETE_SOME = """
-DELETE FROM prediction WHERE model_id = :model AND anchor_id IN
-    (SELECT anchor_id FROM prediction WHERE model_id = :model LIMIT :limit)"""
+DELETE FROM {table} WHERE model_id = :model AND anchor_id IN
+    (SELECT anchor_id FROM {table} WHERE model_id = :model LIMIT :limit)"""
 
 
 SUM_OFF = 0.01
@@ -346,19 +332,18 @@ def predicted_anchors(
     return frozenset(id_ for (id_,) in connection.execute(KNOWN, key))
 
 
-def delete_some(connection: Connection, model_id: int, limit: int = FORGET_AT_ONCE) -> int:
-    """Delete up to `limit` predictions of a model; the number deleted."""
-    return connection.execute(DELETE_SOME, {"model": model_id, "limit": limit}).rowcount
+def forget_some(connection: Connection, table: SaidTable, model_id: int) -> int:
+    """Delete up to FORGET_AT_ONCE rows of a model; the number deleted."""
+    key = {"model": model_id, "limit": FORGET_AT_ONCE}
+    return connection.execute(DELETE_SOME.format(table=table), key).rowcount
 
 
-def forget_in_steps(
-    connections: Connections, delete: Callable[[Connection, int], int], model_id: int
-) -> None:
+def forget_in_steps(connections: Connections, table: SaidTable, model_id: int) -> None:
     """Delete all rows of a model, in short transactions."""
     more = True
     while more:
         with connections.fast_write() as connection:
-            more = delete(connection, model_id) > 0
+            more = forget_some(connection, table, model_id) > 0
 
 
 class Predictions(Repository):
@@ -398,11 +383,11 @@ class Identifications(Repository):
         """
         before = self.decided_with(model_id)
         if before not in (None, parser):
-            forget_in_steps(self.connections, delete_some_identifications, model_id)
+            forget_in_steps(self.connections, "identification", model_id)
         with self.connections.fast_write() as connection:
             if before not in (None, parser):
                 # What another process may have saved since.
-                delete_some_identifications(connection, model_id)
+                forget_some(connection, "identification", model_id)
             name = PARSER_SETTING.format(id=model_id)
             passages.write_setting(connection, name, parser)
             passages.write_setting(connection, SPEC_SETTING.format(id=model_id), spec or "")

@@ -7,9 +7,11 @@ import json
 import re
 import sys
 from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 
 class PassageError(ValueError):
@@ -124,14 +126,7 @@ class Passage:
 
     def turn_of(self, index: int) -> int:
         """The rank (not the number) of the turn that holds token `index`."""
-        low, high = 0, len(self.turns) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if self.turns[middle].end <= index:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_right(self.turns, index, hi=len(self.turns) - 1, key=attrgetter("end"))
 
 
 @dataclass(frozen=True, slots=True)

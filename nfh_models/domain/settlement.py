@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 
 from nfh_models.domain.answer import (
     Answer,
@@ -28,7 +29,7 @@ from nfh_models.domain.answer import (
     Sort,
     paper_class,
 )
-from nfh_models.domain.compare import Blocking, compare_all, same_head
+from nfh_models.domain.compare import Blocking, compare_all, components, same_head
 
 LEAST = 2
 """Votes that a rule needs by default: one person alone settles nothing."""
@@ -209,22 +210,13 @@ def _groups(votes: Sequence[Sequence[Head]], same: SameHead) -> list[list[Head]]
     """Heads joined wherever two are the same; None unless each group has one head of
     each vote.
     """
-    groups: list[dict[int, list[Head]]] = []
-    for voter, heads in enumerate(votes):
-        for head in heads:
-            joined: dict[int, list[Head]] = {voter: [head]}
-            apart = []
-            for group in groups:
-                if any(same(head, other) for found in group.values() for other in found):
-                    for who, found in group.items():
-                        joined.setdefault(who, []).extend(found)
-                else:
-                    apart.append(group)
-            groups = [*apart, joined]
-    for group in groups:
-        if len(group) < len(votes) or any(len(found) > 1 for found in group.values()):
-            return None
-    return [[found[0] for found in group.values()] for group in groups]
+    given = [(voter, head) for voter, heads in enumerate(votes) for head in heads]
+    pairs = combinations(range(len(given)), 2)
+    alike = [(one, other) for one, other in pairs if same(given[one][1], given[other][1])]
+    groups = [[given[place] for place in group] for group in components(len(given), alike)]
+    if any([voter for voter, _ in group] != list(range(len(votes))) for group in groups):
+        return None
+    return [[head for _, head in group] for group in groups]
 
 
 def _merged_head(heads: Sequence[Head]) -> Head:

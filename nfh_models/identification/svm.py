@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Annotated, Unpack
@@ -729,10 +730,7 @@ MARKUP = re.compile(r"[<&`|*\[\]\\~]|(?<!\w)_|_(?!\w)|\A\s*(?:>|[#+-]+(?=\s))")
 """What Markdown or HTML takes for markup; an underscore within a word is none."""
 
 FIGURES: dict[str, Callable[[DecisionCounts], float | None]] = {
-    "precision": lambda counts: counts.precision,
-    "recall": lambda counts: counts.recall,
-    "f1": lambda counts: counts.f1,
-    "accuracy": lambda counts: counts.accuracy,
+    name: attrgetter(name) for name in ("precision", "recall", "f1", "accuracy")
 }
 
 

@@ -259,12 +259,8 @@ class CasLayer:
             self.turn: _type(
                 self.turn,
                 ANNOTATION,
-                **{
-                    self.speaker: STRING,
-                    self.turn_number: INTEGER,
-                    self.said_from: INTEGER,
-                    self.said_until: INTEGER,
-                },
+                **{self.speaker: STRING},
+                **dict.fromkeys((self.turn_number, self.said_from, self.said_until), INTEGER),
             ),
             self.head: _type(self.head, ANNOTATION, **{self.same: f"{self.same_link}[]"}),
             self.same_link: _type(self.same_link, TOP, role=STRING, target=self.head),

@@ -69,6 +69,7 @@ def test_every_statement_fits_the_schema(empty: Connection, name: str) -> None:
         ("{own_flags}", "TRUE"),
         ("{owner}", "gold_id"),
         ("{said}", guidelines.DECISIONS),
+        ("{table}", "prediction"),
     ):
         text = text.replace(place, part)
     names = {word.strip("(),;") for word in text.replace("(", " ( ").split()}
