@@ -8,7 +8,7 @@ completed by the next start.
 import hashlib
 import os
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -158,11 +158,7 @@ def report_of(
     source: IncomingFile,
     counts: ImportCounts,
     conflicts: Sequence[str],
-    *,
-    already: bool = False,
-    dry_run: bool = False,
-    number: int = 0,
-    correction: Correction | None = None,
+    **also: Any,  # noqa: ANN401 - fields of ImportReport
 ) -> ImportReport:
     listed = tuple(conflicts[:LISTED_CONFLICTS])
     if len(conflicts) > len(listed):
@@ -174,11 +170,8 @@ def report_of(
         **asdict(counts),
         conflicts=listed,
         warnings=tuple(source.warnings()),
-        already=already,
-        dry_run=dry_run,
-        number=number,
         by=source.by,
-        correction=correction,
+        **also,
     )
 
 
@@ -227,19 +220,16 @@ class Loading:
                 for stretch in chunks(incoming, lambda: self._size):
                     self._store(stretch)
                     self._tell(self._counts.rows)
-                origin = self._origin
-                out = batches.are_out(self._connection)
-                if origin is not None and origin not in out and not self._counts.changes:
-                    return self._nothing_to_do()
-                number = self._batch if origin is None else origin
+                number = self._batch if self._origin is None else self._origin
                 found = correction(self._connection, self._source, number, self._new)
-                report = report_of(
-                    self._source,
-                    self._counts,
-                    self._conflicts,
-                    number=number,
-                    correction=found,
-                )
+                again = self._origin is not None and not self._counts.changes
+                again &= number not in batches.are_out(self._connection)
+                parts = self._source, self._counts, self._conflicts
+                report = report_of(*parts, already=again, number=number, correction=found)
+                if again:
+                    # A second import found all as the file has it.
+                    bulk_run.run_sweep(self._connection, self._batch, self._work)
+                    return report
                 self._show(report)
             except BaseException as error:
                 self._take_back(error)
@@ -417,13 +407,6 @@ class Loading:
                 "that the disk has room, and open the database again; the rest is done then"
             ) from error
 
-    def _nothing_to_do(self) -> ImportReport:
-        """Remove the batch of a second import that found all gold as the file has it."""
-        bulk_run.run_sweep(self._connection, self._batch, self._work)
-        return report_of(
-            self._source, self._counts, self._conflicts, already=True, number=self._origin or 0
-        )
-
     def _take_back(self, error: BaseException) -> None:
         unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
         if self._batch not in unseen:
@@ -570,17 +553,16 @@ FROM anchor AS a WHERE a.passage_id IN (SELECT value FROM json_each(:ids))
 ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
 # Those with something that the imports did not bring.
 HELD = """
-SELECT a.id FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids)) AND (
-    EXISTS (SELECT 1 FROM answer AS w WHERE w.anchor_id = a.id AND w.removed = 0
-        AND coalesce(w.batch_id, 0) NOT IN (SELECT value FROM json_each(:leaving)))
-    OR EXISTS (SELECT 1 FROM gold AS g WHERE g.anchor_id = a.id AND g.removed = 0
-        AND coalesce(g.batch_id, 0) NOT IN (SELECT value FROM json_each(:leaving)))
-    OR EXISTS (SELECT 1 FROM flag AS f WHERE f.anchor_id = a.id AND f.removed = 0
-        AND coalesce(f.batch_id, 0) NOT IN (SELECT value FROM json_each(:leaving)))
-    OR EXISTS (SELECT 1 FROM draft AS d WHERE d.anchor_id = a.id)
-    OR :assigned AND EXISTS (
-        SELECT 1 FROM assignment AS t WHERE t.anchor_id = a.id AND t.state = 'open'))
-    AND a.replaced_by IS NULL
+SELECT a.id FROM anchor AS a
+WHERE a.id IN (SELECT value FROM json_each(:ids)) AND a.replaced_by IS NULL AND EXISTS (
+    SELECT 1 FROM (
+        SELECT batch_id FROM answer WHERE anchor_id = a.id AND removed = 0
+        UNION ALL SELECT batch_id FROM gold WHERE anchor_id = a.id AND removed = 0
+        UNION ALL SELECT batch_id FROM flag WHERE anchor_id = a.id AND removed = 0
+        UNION ALL SELECT NULL FROM draft WHERE anchor_id = a.id
+        UNION ALL SELECT NULL FROM assignment
+            WHERE :assigned AND anchor_id = a.id AND state = 'open')
+    WHERE batch_id IS NULL OR batch_id NOT IN (SELECT value FROM json_each(:leaving)))
 ORDER BY a.passage_id, a.start, a.stop"""
 TEXTS = "SELECT id, text FROM passage WHERE id IN (SELECT value FROM json_each(:ids))"
 
@@ -784,6 +766,9 @@ T = TypeVar("T", bound=AnswerValue | GoldValue | FlagValue)
 _Thing = tuple[str, tuple[str, str], AnswerValue | GoldValue | FlagValue, Any]
 """The kind of a thing, whose and its role or name, its value, and that of the other anchor."""
 
+_Sides = tuple[list[int], list[int]]
+"""Anchors with one key, of the old imports and of the new one."""
+
 
 class SpanMap:
     """Where the tokens of a passage stand in another one that has some of its turns."""
@@ -921,17 +906,17 @@ class Carrier:
         self, olds: Sequence[int], news: Sequence[int]
     ) -> tuple[dict[int, int], set[int]]:
         """Return the number there of each, and those with several that it might be."""
-        kinds = (defaultdict[bytes, _Sides](_Sides), defaultdict[bytes, _Sides](_Sides))
-        for ids, side in ((olds, "olds"), (news, "news")):
+        kinds: tuple[dict[bytes, _Sides], ...] = ({}, {})
+        for side, ids in enumerate((olds, news)):
             for id_, keys in self._keys(ids):
                 for found, key in zip(kinds, keys, strict=True):
-                    getattr(found[key], side).append(id_)
+                    found.setdefault(key, ([], []))[side].append(id_)
         pairs: dict[int, int] = {}
         several, taken = set[int](), set[int]()
         for found in kinds:
-            for sides in found.values():
-                left = [one for one in sides.olds if one not in pairs]
-                free = [one for one in sides.news if one not in taken]
+            for here, there in found.values():
+                left = [one for one in here if one not in pairs]
+                free = [one for one in there if one not in taken]
                 if len(left) == len(free):
                     pairs.update(zip(left, free, strict=True))
                     taken.update(free)
@@ -1042,14 +1027,6 @@ class _Values:
         flags = self.flags.get(new, {})
         for (name, who), flag in self.flags.get(old, {}).items():
             yield "flags", (who, name), flag, flags.get((name, who))
-
-
-@dataclass(slots=True)
-class _Sides:
-    """The anchors with one key, of the old and of the new imports."""
-
-    olds: list[int] = field(default_factory=list)
-    news: list[int] = field(default_factory=list)
 
 
 def _hash(key: object) -> bytes:

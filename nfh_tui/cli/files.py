@@ -1,5 +1,6 @@
 """`nfh-tui import` and `nfh-tui export`, and what `nfh-tui formats` says of each format."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -190,6 +191,13 @@ def import_(
     """
     if background and said["dry_run"]:
         raise click.UsageError("--dry-run stores nothing: leave out --background")
+    names = Counter(path.name for path in files)
+    twice = [name for name, times in names.items() if times > 1]
+    if twice and said["replaces"]:
+        raise click.UsageError(
+            f"two files are called {visible(twice[0], 200)}: with --replace import one after "
+            "the other"
+        )
     options = import_options(said)
     results = [_look(path, format_name, options) for path in files]
     if background:
@@ -204,7 +212,7 @@ def import_(
             queued(store, new, db, as_json=as_json)
         return
     if any(not isinstance(result, FormatError) for result in results):
-        call = ImportCall(options, me or user(), db, quiet=as_json)
+        call = ImportCall(options, me or user(), db, quiet=as_json, offers=not twice)
         outcomes = _import_all(results, call)
     else:
         outcomes = [_refused(e.name, e) for e in results if isinstance(e, FormatError)]
@@ -240,12 +248,16 @@ def _look(
 
 @dataclass(frozen=True, slots=True)
 class ImportCall:
-    """The options of an import, who calls it, the value of --db, and whether it prints JSON."""
+    """The options of an import, who calls it, and the value of --db.
+
+    quiet: it prints JSON. offers: it offers to replace earlier imports.
+    """
 
     options: "ImportOptions"
     who: str
     db: Path | None
     quiet: bool
+    offers: bool
 
 
 def _import_all(
@@ -300,7 +312,8 @@ def _import_one(store: "Store", ready: "RecognizedFile", call: ImportCall) -> di
     if call.quiet:
         return told
     echo(f"{source.name}: {report_words(told)}")
-    if not call.options.replaces and offer(told, source.path, call.db):
+    offers = call.offers and not call.options.replaces
+    if offers and offer(told, source.path, call.db):
         told = asdict(replace_earlier(store, report, call.who))
     if told["retired"]:
         tell_lines(retired_lines(told["retired"], call.who))

@@ -124,6 +124,13 @@ def leaving_lines(gone: Mapping[str, Any], what: str) -> Iterator[str]:
     yield from _examples("gone", gone["examples"], gone["passages"])
 
 
+def _gone_words(gone: Mapping[str, Any]) -> str:
+    if not gone["anchors"]:
+        return "nothing is gone"
+    passages, numbers = counted(gone["passages"], "passage"), counted(gone["anchors"], "number")
+    return f"{passages} and {numbers} gone, of which {_said(gone['answered'])}"
+
+
 def _said(number: int) -> str:
     return f"people said something of {number:,}"
 
@@ -147,9 +154,7 @@ def correction_lines(report: Mapping[str, Any]) -> Iterator[str]:
     numbers = " and ".join(map(str, found["imports"]))
     yield (
         f"{name}: was imported before with other text (import {numbers}, "
-        f"{found['at'][:10]}): new {counted(new, 'passage')}; gone "
-        f"{counted(gone['passages'], 'passage')} and {counted(gone['anchors'], 'number')}, of "
-        f"which {_said(gone['answered'])}"
+        f"{found['at'][:10]}): {counted(new, 'passage')} new; {_gone_words(gone)}"
     )
     yield from _examples("new", found["new"], new)
     yield from _examples("gone", gone["examples"], gone["passages"])

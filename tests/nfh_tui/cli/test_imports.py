@@ -116,7 +116,7 @@ def test_a_corrected_file_says_what_is_new_and_gone(
     for options in (["--dry-run"], []):
         said = call("import", *options, corrected).stderr
         assert "imported before with other text (import 1" in said
-        assert "new 1 passage; gone 2 passages and 4 numbers, of which people said" in said
+        assert "1 passage new; 2 passages and 4 numbers gone, of which people said" in said
         assert "new: line 2: “Zoë: So it begins… Ann: We have two months" in said
         assert "gone: line 7: “Cid: He is thirty.”" in said
         assert "import --replace" in said
@@ -251,6 +251,7 @@ def test_what_another_file_has_stays(call: Call, first: Path, home: Path) -> Non
     assert sorted(kept(call)) == ["six", "thirty"]
     call("imports", "remove", "2")
     assert kept(call) == {}
+    # Nothing comes back that the file does not have.
     assert "1 number back" not in call("import", first).stdout
     assert sorted(kept(call)) == sorted("two three four ten five thirty".split())
     sound(call)
@@ -336,6 +337,33 @@ def test_the_same_turn_twice_is_taken_by_its_neighbours_or_in_order(
         "A: x\nB: Two.\nA: y\nE: .": ["AGE"],
         "C: Six.\nD: r": [],
     }
+
+
+def test_a_file_that_was_imported_before_may_replace(
+    call: Call, first: Path, corrected: Path, home: Path
+) -> None:
+    (home / "other.txt").write_text("Dan: And six of us.\n", encoding="utf-8")
+    call("import", home / "other.txt")
+    call("imports", "remove", "1")
+    call("import", first)
+    call("import", corrected)
+    said = call("import", "--replace", corrected)
+    assert "imported before; nothing changed" in said.stdout
+    assert "2 passages and 4 numbers retired" in said.stdout
+    sound(call)
+
+
+def test_two_files_of_one_name_are_no_correction(
+    call: Call, first: Path, corrected: Path
+) -> None:
+    both = call("import", "--replace", first, corrected)
+    assert both.exit_code == 2
+    assert "two files are called corpus.txt" in both.stderr
+    assert "--replace" not in call("import", first, corrected).stderr
+    longer = corrected.read_text("utf-8") + "\nEve: Nine.\n"
+    corrected.write_text(longer, encoding="utf-8")
+    call("imports", "remove", "1")
+    assert "1 passage new; nothing is gone" in call("import", corrected).stderr
 
 
 def test_replacing_nothing_says_so(call: Call, first: Path) -> None:
