@@ -5,15 +5,20 @@ each wait lasts 20 ms at least, a key of the pilot 60 ms, and on a busy machine,
 program gets no processor time, it ends too early. Here a wait ends when nothing is left to run:
 no callback of the event loop, no call in a thread of an executor, no timer that is due at once;
 and when the screen is drawn (see `frames.py`), and what that asked for is done, too.
+
+A timer that is due at once is not waited for: the clocks of the event loop and of Textual are
+put forward to it.
 """
 
 import asyncio
+import threading
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from concurrent.futures import Executor
-from time import process_time
-from typing import Any
+from time import monotonic, process_time
+from typing import Any, ClassVar
 
+import textual._time
 import textual._wait
 import textual.app
 import textual.pilot
@@ -27,8 +32,14 @@ SOON = 0.02
 PATIENCE = 3
 """How many times as long a wait lasts at most where the process gets no processor time."""
 
+LOOK = 0.01
+"""Seconds after which calls in threads are looked at again: one may have come to a gate."""
+
 STUCK = 1.5
 """Seconds after which a call in a thread is taken for one that a test holds up on purpose."""
+
+_ahead = 0.0
+"""Seconds by which the clocks are put forward."""
 
 _UNDER_WAY = "calls_under_way"
 _run_in_executor = BaseEventLoop.run_in_executor
@@ -42,16 +53,42 @@ def _run_counted(
 ) -> Any:
     """Note the calls in threads whose results the loop has not taken yet."""
     future = _run_in_executor(loop, executor, call, *arguments)
-    under_way = loop.__dict__.setdefault(_UNDER_WAY, set())
-    under_way.add(future)
-    future.add_done_callback(under_way.discard)
+    under_way = loop.__dict__.setdefault(_UNDER_WAY, {})
+    under_way[future] = executor
+    future.add_done_callback(lambda _: under_way.pop(future, None))
     return future
+
+
+def _goes_on(executor: Executor | None) -> bool:
+    """True unless the threads of an executor wait at gates, and so does what is behind them."""
+    threads = getattr(executor, "_threads", None)
+    return not (threads and Gate.waiting >= threads)
+
+
+class Gate(threading.Event):
+    """An event that calls in threads wait for, and that no wait of a pilot waits for."""
+
+    waiting: ClassVar[set[threading.Thread]] = set()
+    """The threads that wait at gates."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """As an event's."""
+        Gate.waiting.add(threading.current_thread())
+        try:
+            return super().wait(timeout)
+        finally:
+            Gate.waiting.discard(threading.current_thread())
+
+
+def _clock(_: BaseEventLoop | None = None) -> float:
+    return monotonic() + _ahead
 
 
 async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
     """Wait until the loop is at rest, at most max_sleep seconds of processor time."""
+    global _ahead
     loop = asyncio.get_running_loop()
-    under_way = loop.__dict__.setdefault(_UNDER_WAY, set())
+    under_way = loop.__dict__.setdefault(_UNDER_WAY, {})
     begun = held = loop.time()
     spent = process_time()
     last = begun + PATIENCE * max_sleep
@@ -60,17 +97,18 @@ async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
         if loop._ready:
             held = loop.time()
             continue
-        if under_way:
+        if calls := [call for call, executor in under_way.items() if _goes_on(executor)]:
             if loop.time() > held + STUCK:
                 under_way.clear()
-            await asyncio.sleep(0.001)
+            else:
+                await asyncio.wait(calls, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
             continue
         due = min((t._when for t in loop._scheduled if not t._cancelled), default=begun + SOON)
         if due >= begun + SOON:
             if frames.draw():
                 continue
             return
-        await asyncio.sleep(max(due - loop.time(), 0) + 0.0005)
+        _ahead += max(due - loop.time(), 0)
         held = loop.time()
     frames.draw()
 
@@ -100,6 +138,8 @@ async def _pause_until_idle(pilot: Pilot[Any], delay: float | None = None) -> No
 def install() -> None:
     """Let pilots wait so."""
     BaseEventLoop.run_in_executor = _run_counted
+    BaseEventLoop.time = _clock
+    textual._time.get_time = _clock
     Pilot.pause = _pause_until_idle
     Pilot.press = _press_and_note
     for module in (textual._wait, textual.app, textual.pilot):

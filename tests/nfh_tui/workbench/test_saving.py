@@ -1,7 +1,6 @@
 """Nothing is called saved before it is on disk, and nothing is lost where it cannot be."""
 
 import asyncio
-import threading
 
 import pytest
 
@@ -9,13 +8,14 @@ from nfh_db.errors import BusyError, FullError
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
+from tests import idle
 
 
 class Gate:
     """Holds `commit_answer` of a store back until it is opened."""
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.open = threading.Event()
+        self.open = idle.Gate()
         commit = store.edits.commit_answer
 
         def held(*args, **kwargs):
