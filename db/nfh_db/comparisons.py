@@ -711,17 +711,15 @@ READ_GONE = """
 SELECT a.key, a.body, a.look, NULL, NULL FROM a
 LEFT JOIN b ON b.key = a.key AND b.copy = a.copy
 WHERE b.key IS NULL ORDER BY a.position"""
-MOVED = """
-SELECT a.key, b.key FROM a JOIN b
-ON a.passage = b.passage AND a.start < b.stop AND b.start < a.stop
+SAME_PLACE = """
+SELECT a.key, b.key FROM a JOIN b ON {same}
 WHERE NOT EXISTS (SELECT 1 FROM b AS o WHERE o.key = a.key)
     AND NOT EXISTS (SELECT 1 FROM a AS o WHERE o.key = b.key)
 ORDER BY b.position, a.position"""
-RECUT = """
-SELECT a.key, b.key FROM a JOIN b ON a.spot = b.spot
-WHERE NOT EXISTS (SELECT 1 FROM b AS o WHERE o.key = a.key)
-    AND NOT EXISTS (SELECT 1 FROM a AS o WHERE o.key = b.key)
-ORDER BY b.position, a.position"""
+MOVED = SAME_PLACE.format(
+    same="a.passage = b.passage AND a.start < b.stop AND b.start < a.stop"
+)
+RECUT = SAME_PLACE.format(same="a.spot = b.spot")
 FIRST = "SELECT body, look FROM a WHERE key = ? AND copy = 0"
 
 

@@ -8,7 +8,7 @@ from nfh_db import anchors, answers, items
 from nfh_db.bulk_plan import BulkOperation, BulkPlanner, OperationKind
 from nfh_db.connection import Connection, Repository, reads
 from nfh_db.records import Annotator, Exposure, Role, Rule
-from nfh_db.serialization import GoldValue, answer_of, decode_lemmas, json_of
+from nfh_db.serialization import answer_of, decode_lemmas, json_of
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Passage, tag_forms
 
 # Items that are similar to a decided one, each with the answer that it would get.
@@ -182,7 +182,8 @@ class _Finder:
         wish = BulkOperation(OperationKind.GIVEN, Role.ADJUDICATOR, answers=made)
         planner = BulkPlanner(self.connection, wish, self.me, "", lambda _: Exposure())
         planned = [one for one in planner.some(ids) if not one.kept]
-        votes = self._patterns([one.anchor_id for one in planned])
+        key = {"ids": json_of([one.anchor_id for one in planned])}
+        votes: dict[int, str] = dict(self.connection.execute(PATTERNS, key).fetchall())
         found = tuple(
             Similar(
                 one.anchor_id,
@@ -195,10 +196,6 @@ class _Finder:
             for one in planned
         )
         return SimilarAnswer(likeness, found, len(ids) - len(found))
-
-    def _patterns(self, ids: Sequence[int]) -> dict[int, str]:
-        found = self.connection.execute(PATTERNS, {"ids": json_of(list(ids))})
-        return dict(found.fetchall())
 
     def _given(self, passage: Passage, anchor: Anchor) -> Answer | None:
         if self.answer.kind is not Kind.REFERENCE:
@@ -418,31 +415,22 @@ def _made(connection: Connection, why: dict[int, list[str]]) -> tuple[Precedent,
     chosen = best[:MOST_PRECEDENTS]
     places = items.read_passages(connection, chosen)
     tags: dict[int, str] = dict(connection.execute(TAGS, {"ids": json_of(chosen)}).fetchall())
-    return tuple(
-        _precedent(id_, golds[id_], places[id_], why[id_], tags.get(id_))
-        for id_ in chosen
-        if id_ in places
-    )
-
-
-def _precedent(
-    id_: int,
-    value: GoldValue,
-    place: tuple[Passage, Anchor],
-    why: Sequence[str],
-    tag: str | None,
-) -> Precedent:
-    expert = value.rule == Rule.EXPERT
-    return Precedent(
-        id_,
-        *place,
-        answer_of(value),
-        value.by if expert else None,
-        value.at,
-        Rule(value.rule),
-        tuple(why),
-        tag_forms(tag)[0] if tag else None,
-    )
+    found = []
+    for id_ in chosen:
+        if id_ in places:
+            value, tag = golds[id_], tags.get(id_)
+            precedent = Precedent(
+                id_,
+                *places[id_],
+                answer_of(value),
+                value.by if value.rule == Rule.EXPERT else None,
+                value.at,
+                Rule(value.rule),
+                tuple(why[id_]),
+                tag_forms(tag)[0] if tag else None,
+            )
+            found.append(precedent)
+    return tuple(found)
 
 
 class SimilarItems(Repository):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nfh_models import ModelsError
+from nfh_models import ModelsError, model_files
 from nfh_models.domain import IMPLICIT_KINDS, Kind, paper_class
 from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import (
@@ -48,19 +48,6 @@ from nfh_models.encoder.features import (
 )
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
 from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.model_files import (
-    CONFIG,
-    WEIGHTS,
-    ModelConfig,
-    ModelFileError,
-    ModelNotes,
-    damaged,
-    read_arrays,
-    read_config,
-    read_text,
-    save_model,
-    settings_of,
-)
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample, Several
 from nfh_models.training.loop import autocast, choose_device
@@ -572,7 +559,7 @@ def save(
     *,
     recipe: str = ENCODER,
     notice: str = "",
-    **about: Unpack[ModelNotes],
+    **about: Unpack[model_files.ModelNotes],
 ) -> str:
     """Write a model directory; returns its digest. See `save_model`.
 
@@ -592,7 +579,9 @@ def save(
     arrays = stored_arrays(bundle.network, bundle.settings.weights)
     more = {TOKENIZER: bundle.pieces.content} | ({NOTICE: notice} if notice else {})
     task = bundle.settings.task.value
-    return save_model(folder, task, recipe, VERSION, stored, arrays, more=more, **about)
+    return model_files.save_model(
+        folder, task, recipe, VERSION, stored, arrays, more=more, **about
+    )
 
 
 def stored_arrays(network: nn.Module, weights: Weights) -> dict[str, Array]:
@@ -615,19 +604,19 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     faster with them; False widens them first. Raises ModelFileError for a damaged folder,
     DeviceError.
     """
-    config = read_config(folder)
+    config = model_files.read_config(folder)
     if config.recipe not in (ENCODER, SMALL):
-        raise ModelFileError(
+        raise model_files.ModelFileError(
             f"{folder} is a model of {config.recipe!r}, not of {ENCODER!r} or {SMALL!r}"
         )
-    stored = settings_of(folder, config, StoredEncoderSettings)
+    stored = model_files.settings_of(folder, config, StoredEncoderSettings)
     _check_task(folder, config, stored)
     on = choose_device(device)
     pieces = _pieces(folder, stored)
     try:
         network = _network(folder, stored)
     except (EncoderError, RuntimeError) as error:
-        raise damaged(folder / CONFIG, error) from error
+        raise model_files.damaged(folder / model_files.CONFIG, error) from error
     arrays = _arrays(folder, network, stored.training.weights)
     _check_pieces(folder, pieces, network)
     own = isinstance(network.encoder, OWN)
@@ -647,23 +636,28 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     return EncoderModel(bundle, config.recipe, on, "fp32" if own else "auto")
 
 
-def _check_task(folder: Path, config: ModelConfig, stored: StoredEncoderSettings) -> None:
+def _check_task(
+    folder: Path, config: model_files.ModelConfig, stored: StoredEncoderSettings
+) -> None:
     own = stored.training.task.value
     if config.task != own:
-        raise damaged(
-            folder / CONFIG, f"it says the task {config.task!r}, and was trained for {own!r}"
+        raise model_files.damaged(
+            folder / model_files.CONFIG,
+            f"it says the task {config.task!r}, and was trained for {own!r}",
         )
 
 
 def _pieces(folder: Path, stored: StoredEncoderSettings) -> Pieces:
     """The tokenizer, if it is the one that the model was trained with."""
-    content = read_text(folder, TOKENIZER)
+    content = model_files.read_text(folder, TOKENIZER)
     if stored.tokenizer is not None and _digest(content) != stored.tokenizer:
-        raise damaged(folder / TOKENIZER, "it is not the one that the model was trained with")
+        raise model_files.damaged(
+            folder / TOKENIZER, "it is not the one that the model was trained with"
+        )
     try:
         return Pieces.of(content, stored.specials)
     except TokenizerError as error:
-        raise damaged(folder / TOKENIZER, error) from error
+        raise model_files.damaged(folder / TOKENIZER, error) from error
 
 
 def _digest(content: str) -> str:
@@ -686,11 +680,11 @@ def _check_size(folder: Path, stored: StoredEncoderSettings) -> None:
     """
     with torch.device("meta"):
         described = sum(one.numel() for one in built(stored.architecture).parameters())
-    path = folder / WEIGHTS
+    path = folder / model_files.WEIGHTS
     there = path.stat().st_size if path.is_file() else 0
     if described > 2 * there:
         raise EncoderError(
-            f"it describes {described:,} numbers, and {WEIGHTS} has {there:,} bytes"
+            f"it describes {described:,} numbers, and {model_files.WEIGHTS} has {there:,} bytes"
         )
 
 
@@ -714,12 +708,13 @@ def _arrays(folder: Path, network: EncoderNetwork, weights: Weights) -> dict[str
         if tensor.is_floating_point()
     }
     wanted = quantization.packed_shapes(shapes, weights)
-    found = read_arrays(folder, {name: kind for name, (kind, _) in wanted.items()})
+    found = model_files.read_arrays(folder, {name: kind for name, (kind, _) in wanted.items()})
     for name, (_, shape) in wanted.items():
         if found[name].shape != shape:
-            raise damaged(
-                folder / WEIGHTS,
-                f"{name} has the shape {found[name].shape}, {CONFIG} describes {shape}",
+            raise model_files.damaged(
+                folder / model_files.WEIGHTS,
+                f"{name} has the shape {found[name].shape}, "
+                f"{model_files.CONFIG} describes {shape}",
             )
     return found
 
@@ -727,7 +722,7 @@ def _arrays(folder: Path, network: EncoderNetwork, weights: Weights) -> dict[str
 def _check_pieces(folder: Path, pieces: Pieces, network: EncoderNetwork) -> None:
     rows = network.encoder.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
     if pieces.size > rows:
-        raise damaged(
+        raise model_files.damaged(
             folder / TOKENIZER, f"it has {pieces.size:,} pieces, the weights have {rows:,}"
         )
 

@@ -31,16 +31,7 @@ from nfh_models.label_checks.base import (
     check_of_answers,
     no_findings,
 )
-from nfh_models.text.numbers import (
-    ORDINAL_ENDINGS,
-    Atom,
-    Shape,
-    TokenLine,
-    cardinals,
-    is_ordinal,
-    parts_of,
-    read_run,
-)
+from nfh_models.text import numbers
 
 PRONOUNS = frozenset(
     "i me mine myself you yours yourself yourselves he him his himself she her hers herself it "
@@ -81,12 +72,12 @@ def _pronoun(context: CheckContext, head: Head, token: int) -> str:  # noqa: ARG
 
 
 def _number(context: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
-    return "a number" if parts_of(context.words[token]) else ""
+    return "a number" if numbers.parts_of(context.words[token]) else ""
 
 
 def _sign(context: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
     word = context.words[token]
-    if parts_of(word) or context.word(token) in PRONOUNS:
+    if numbers.parts_of(word) or context.word(token) in PRONOUNS:
         return ""
     if not any(map(str.isalpha, word)):
         return "a sign"
@@ -585,7 +576,7 @@ def people_nouns(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
 
 def _counted(context: CheckContext, token: int, anchor: Anchor) -> bool:
     before = [context.word(token - i) for i in (1, 2) if token - i >= 0]
-    counted = any(word in COUNTED or parts_of(word) for word in before)
+    counted = any(word in COUNTED or numbers.parts_of(word) for word in before)
     return counted and abs(token - anchor.start) <= NEAR
 
 
@@ -690,9 +681,9 @@ def _torn(context: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
     start, end = anchor.start, anchor.end
     if _behind_a_comma(context, start):
         start -= 2
-    if context.same_turn(start - 1, start) and parts_of(context.words[start - 1]):
+    if context.same_turn(start - 1, start) and numbers.parts_of(context.words[start - 1]):
         start -= 1
-    if context.same_turn(end - 1, end) and parts_of(context.words[end]):
+    if context.same_turn(end - 1, end) and numbers.parts_of(context.words[end]):
         end += 1
     return None if (start, end) == (anchor.start, anchor.end) else (start, end)
 
@@ -740,15 +731,18 @@ def no_numbers(context: CheckContext) -> Iterator[LabelFinding]:
 
 def _is_number(context: CheckContext, anchor: Anchor) -> bool:
     words = context.words[anchor.start : anchor.end]
-    return any(parts_of(word) or any(map(str.isdecimal, word)) for word in words)
+    return any(numbers.parts_of(word) or any(map(str.isdecimal, word)) for word in words)
 
 
 def _is_ordinal(context: CheckContext, anchor: Anchor) -> bool:
-    return is_ordinal(context.words[anchor.end - 1]) or _suffix_behind(context, anchor)
+    return numbers.is_ordinal(context.words[anchor.end - 1]) or _suffix_behind(context, anchor)
 
 
 def _suffix_behind(context: CheckContext, anchor: Anchor) -> bool:
-    return _digits(context, anchor.end - 1) and context.following(anchor) in ORDINAL_ENDINGS
+    return (
+        _digits(context, anchor.end - 1)
+        and context.following(anchor) in numbers.ORDINAL_ENDINGS
+    )
 
 
 # --- a noun of its own -----------------------------------------------------------------
@@ -851,27 +845,27 @@ _CHAIN = re.compile(r"\d+(?:[-\u2010\u2011\u2013]\d+){2,}")
 def value(context: CheckContext, anchor: Anchor) -> float | None:
     """The value of an anchor that is one plain number; None for chains, times and codes."""
     words = context.words[anchor.start : anchor.end]
-    line = TokenLine(words, None)
+    line = numbers.TokenLine(words, None)
     if not line.parts(0):
         return None
-    run = read_run(line, 0)
-    found = cardinals(run, between=False)
+    run = numbers.read_run(line, 0)
+    found = numbers.cardinals(run, between=False)
     if len(found) != 1 or run[-1].end != len(words):
         return None
     return _sum(run)
 
 
-def _sum(run: list[Atom]) -> float | None:
+def _sum(run: list[numbers.Atom]) -> float | None:
     whole = part = 0.0
     for atom in run:
         shape, size = atom.part.shape, atom.part.value
-        if shape is Shape.AND:
+        if shape is numbers.Shape.AND:
             continue
-        if shape in (Shape.CODE, Shape.POINT, Shape.FRACTION):
+        if shape in (numbers.Shape.CODE, numbers.Shape.POINT, numbers.Shape.FRACTION):
             return None
-        if shape is Shape.HUNDRED:
+        if shape is numbers.Shape.HUNDRED:
             part = max(part, 1.0) * size
-        elif shape is Shape.SCALE:
+        elif shape is numbers.Shape.SCALE:
             whole, part = whole + max(part, 1.0) * size, 0.0
         else:
             part += size
@@ -1014,7 +1008,7 @@ def without_the_noun(context: CheckContext, anchor: Anchor, answer: Answer) -> s
 def _second(context: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
     """The span of the number that an anchor is linked to, if it is of similar size."""
     place = _across_links(context, anchor.end)
-    if place is not None and is_ordinal(context.word(place)):
+    if place is not None and numbers.is_ordinal(context.word(place)):
         return place, place + 1
     for start, end in context.numbers:
         if start == place and context.same_turn(anchor.start, start):
