@@ -1,6 +1,5 @@
 """Every act of the registry done in a visitor's workbench, each question answered with yes."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from textual.screen import Screen
 from textual.widgets import Input
 
+from nfh_db.connection import sqlite3
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Prediction, QueuePosition, Role
@@ -20,6 +20,7 @@ from nfh_tui.jobs.training import new_job
 from nfh_tui.screens.base import SideScreen
 from nfh_tui.screens.guidelines import GuidelinesEditor
 from nfh_tui.services.guidelines import first_text
+from nfh_tui.widgets.input_bar import InputBar
 from tests.nfh_tui.workbench.conftest import Desk
 
 from .real import make_database
@@ -104,6 +105,11 @@ def changed(before: Rows, after: Rows) -> dict[str, list[dict[str, object]]]:
     return found
 
 
+def bar_open(screen: SideScreen) -> bool:
+    """Whether a screen beside asks something in a bar of its own."""
+    return any(bar.is_open for bar in screen.query(InputBar))
+
+
 class Walk:
     """A visitor's workbench that is walked through. said: by act, what was said of it."""
 
@@ -175,6 +181,8 @@ class Walk:
                 for key in ("a", "b"):
                     await self.desk.pilot.press(key)
                 await self.desk.pilot.press("enter")
+            elif isinstance(screen, SideScreen) and bar_open(screen):
+                await self.desk.pilot.press("a", "enter")
             elif isinstance(screen, SideScreen) or screen is self.desk.screen:
                 return
             else:
@@ -197,7 +205,11 @@ class Walk:
                 await self.desk.settle()
                 if self.app.screen is screen:
                     return
-            elif not isinstance(screen, SideScreen) or not screen.runner._acting:
+            elif (
+                not isinstance(screen, SideScreen)
+                or not screen.runner._acting
+                or bar_open(screen)
+            ):
                 return
 
     async def _closed(self, screen: Screen[Any]) -> None:
