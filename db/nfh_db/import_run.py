@@ -10,14 +10,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -62,6 +62,7 @@ from nfh_db.serialization import (
     AnswerValue,
     FlagValue,
     GoldValue,
+    Mark,
     Marks,
     content_of,
     decode_gold,
@@ -756,6 +757,7 @@ SEVERAL = "the turn of the number stands there more than once"
 HEADS = "words that the answer names stand in a turn that was changed"
 CARRIED = {"answers": "answer", "gold": "gold", "flags": "flag"}
 """What goes over, and what the log calls it."""
+MADE = "the gold was made of answers that did not go over"
 ANEW = "the number is answered otherwise there"
 
 AT_ONCE = 500
@@ -771,78 +773,55 @@ _Sides = tuple[list[int], list[int]]
 
 
 class SpanMap:
-    """Where the tokens of a passage stand in another one that has some of its turns."""
+    """Where the tokens of a passage stand in another one that has some of its turns.
+
+    What stands in no turn of the other one raises KeyError.
+    """
 
     def __init__(self, old: Passage, new: Passage) -> None:
         self._old, self._new = old, new
-        blocks = SequenceMatcher(
-            None, _turns(old), _turns(new), autojunk=False
-        ).get_matching_blocks()
+        found = SequenceMatcher(None, _turns(old), _turns(new), autojunk=False)
+        blocks = found.get_matching_blocks()
         self.turns = {a + step: b + step for a, b, size in blocks for step in range(size)}
         """By their ranks."""
         self._starts = {token.start: at for at, token in enumerate(new.tokens)}
         self._ends = {token.end: at for at, token in enumerate(new.tokens, 1)}
 
-    def span(self, start: int, stop: int) -> tuple[int, int] | None:
-        """Return the tokens [start, stop) there; None if their turns are not the same."""
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the tokens [start, stop) there."""
         tokens = self._old.tokens
-        begin = self._shifted(start, tokens[start].start)
-        end = self._shifted(stop - 1, tokens[stop - 1].end)
-        if begin not in self._starts or end not in self._ends:
-            return None
-        found = self._starts[begin], self._ends[end]
-        return found if found[0] < found[1] else None
+        begin = self._starts[tokens[start].start + self._shift(start)]
+        return begin, self._ends[tokens[stop - 1].end + self._shift(stop - 1)]
 
-    def _shifted(self, token: int, point: int) -> int | None:
+    def _shift(self, token: int) -> int:
+        """Return by how many code points the turn of a token is shifted."""
         rank = self._old.turn_of(token)
-        if rank not in self.turns:
-            return None
-        there = self._new.turns[self.turns[rank]]
-        here = self._old.turns[rank]
-        return point + self._new.tokens[there.start].start - self._old.tokens[here.start].start
+        here, there = self._old.turns[rank], self._new.turns[self.turns[rank]]
+        return self._new.tokens[there.start].start - self._old.tokens[here.start].start
 
-    def heads(self, marks: Marks) -> Marks | None:
-        """Return the mentions of heads there; None if one of them is not there."""
-        found = [
-            [
-                (self.span(start, stop), self.span(token, token + 1), origin)
-                for start, stop, token, origin in head
-            ]
-            for head in marks
-        ]
-        if any(not (span and token) for head in found for span, token, _ in head):
-            return None
+    def heads(self, marks: Iterable[Iterable[Mark]]) -> Marks:
+        """Return the mentions of heads there."""
         return tuple(
-            tuple((*span, token[0], origin) for span, token, origin in head if span and token)
-            for head in found
+            tuple(
+                (*self.span(a, b), self.span(t, t + 1)[0], origin) for a, b, t, origin in head
+            )
+            for head in marks
         )
 
-    def moved(self, value: T) -> T | None:
-        """Return a value there; None if words that it names are not there."""
+    def moved(self, value: T) -> T:
+        """Return a value there."""
         if isinstance(value, FlagValue):
             span = value.span and self.span(*value.span)
-            gone = span is None and value.span is not None
-            return None if gone else msgspec.structs.replace(value, span=span)
-        heads = self.heads(value.heads)
-        return None if heads is None else msgspec.structs.replace(value, heads=heads)
+            return msgspec.structs.replace(value, span=span)
+        return msgspec.structs.replace(value, heads=self.heads(value.heads))
 
-    def draft(self, body: str, cursor: int) -> str | None:
-        """Return a draft there, without what is open in its editor; None if it cannot be."""
+    def draft(self, body: str, cursor: int) -> str:
+        """Return a draft there, without what is open in its editor."""
         state = dict(object_of(body))
-        try:
-            for part in (state, state["aside"], state["began"]):
-                given = msgspec.convert(part["heads"], tuple[tuple[Mention, ...], ...])
-                there = self.heads(
-                    tuple(
-                        tuple((m.start, m.end, m.head, m.origin.value) for m in head)
-                        for head in given
-                    )
-                )
-                if there is None:
-                    return None
-                part["heads"] = [head.mentions for head in heads_of(there)]
-        except (KeyError, TypeError, IndexError, msgspec.ValidationError):
-            return None  # The draft is damaged, which the doctor reports.
+        for part in (state, state["aside"], state["began"]):
+            given = msgspec.convert(part["heads"], tuple[tuple[Mention, ...], ...])
+            marks = [[(m.start, m.end, m.head, m.origin) for m in head] for head in given]
+            part["heads"] = [head.mentions for head in heads_of(self.heads(marks))]
         state |= {"cursor": cursor, "span": None, "pending": None, "hints": [], "typed": ""}
         return json_of(state | {"review": None})
 
@@ -852,10 +831,6 @@ def _turns(
 ) -> list[tuple[str | None, str]]:
     turns = passage.turns[first:stop]
     return [(turn.speaker, passage.words(turn.start, turn.end)) for turn in turns]
-
-
-def _said(value: AnswerValue | GoldValue | FlagValue) -> tuple[object, ...]:
-    return () if isinstance(value, FlagValue) else content_of(value)
 
 
 class Carrier:
@@ -892,7 +867,7 @@ class Carrier:
                 for reason in sorted(reasons) if old in said else ():
                     self.left[reason] += 1
                     if len(self.examples) < EXAMPLES:
-                        passage, start, stop = values.spans[old]
+                        *_, start, stop, passage = values.spans[old]
                         word = passage.words(start, stop)
                         text = _first_words(passage.text)
                         self.examples.append(f"“{word}” of {text}: {reason}")
@@ -927,8 +902,8 @@ class Carrier:
     def _keys(self, ids: Sequence[int]) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
         """Yield hashes of each anchor's place in its turn, with and without neighbours."""
         for first in range(0, len(ids), AT_ONCE):
-            some = _spans(self._connection, ids[first : first + AT_ONCE])
-            for id_, (passage, start, stop) in some.items():
+            some = _places(self._connection, ids[first : first + AT_ONCE])
+            for id_, _, start, stop, passage in some.values():
                 rank = passage.turn_of(start)
                 turn = passage.turns[rank]
                 place = passage.words(turn.start, start), passage.words(start, stop)
@@ -938,77 +913,86 @@ class Carrier:
 
     def _one(self, values: "_Values", old: int, new: int) -> tuple[list[Row], set[str]]:
         """Return the changes of a number there, and the reasons for what does not go over."""
-        spans, people = self._map(values, old, new), self._people
+        spans, people = self._map(values.spans[old], values.spans[new]), self._people
         rows: list[Row] = []
         reasons, came = set[str](), set[tuple[int | None, str]]()
         for what, thing, value, present in values.of(old, new):
             if value.batch in self._leaving:
                 continue
-            moved, makers, gives_way = spans.moved(value), set[tuple[int | None, str]](), False
+            makers, gives_way = set[tuple[int | None, str]](), False
             if isinstance(value, GoldValue):
                 makers = {(people[name], "annotator") for name, _ in value.votes}
                 if value.rule == Rule.EXPERT and value.by:
                     makers = {(people[value.by], "adjudicator")}
                     gives_way = present is not None and present.batch == self._into
-            if moved is None:
+            try:
+                moved = spans.moved(value)
+            except KeyError:
                 reasons.add(HEADS)
-            elif (present is None or gives_way) and makers <= came:
+                continue
+            if (present is None or gives_way) and makers <= came:
                 entity, (who, name) = CARRIED[what], thing
                 key = (entity, new, people.get(who), name)
                 rows.append((*key, encode(present), encode(moved)))
                 came.add(key[2:])
                 self.carried[what] += 1
-            elif present is None or _said(present) != _said(moved):
+            elif present is None:
+                reasons.add(MADE)
+            elif not isinstance(moved, FlagValue) and content_of(present) != content_of(moved):
                 reasons.add(ANEW)
-        return rows, reasons | self._besides(values, old, new, came)
+        return rows, reasons | self._besides(spans, old, values.spans[new], came)
 
     def _besides(
-        self, values: "_Values", old: int, new: int, came: Container[tuple[int | None, str]]
+        self, spans: SpanMap, old: int, there: "_Place", came: Container[tuple[int | None, str]]
     ) -> set[str]:
         """Note the drafts and assignments to copy; return the reasons for those that stay."""
-        spans, reasons = self._map(values, old, new), set[str]()
+        new, reasons = there.anchor, set[str]()
         for *whose, body, at in self._connection.execute(DRAFTS, {"anchor": old}):
-            moved = spans.draft(body, values.spans[new][1])
-            if moved is None:
-                reasons.add(HEADS)
-            else:
-                self._drafts.append((new, *whose, moved, at))
+            try:
+                self._drafts.append((new, *whose, spans.draft(body, there.start), at))
                 self.carried["drafts"] += 1
+            except (LookupError, TypeError, msgspec.ValidationError):
+                # Or it is damaged, which the doctor reports.
+                reasons.add(HEADS)
         for is_open, *row, expected in self._connection.execute(ASSIGNMENTS, {"anchor": old}):
             gold = decode_gold(expected)
-            known = gold and spans.moved(gold)
-            if (gold is None or known) and (is_open or (row[0], row[1]) in came):
-                self._assignments.append((new, *row, encode(known)))
-                self.carried["assignments"] += is_open
+            if is_open or (row[0], row[1]) in came:
+                with suppress(KeyError):
+                    known = encode(gold and spans.moved(gold))
+                    self._assignments.append((new, *row, known))
+                    self.carried["assignments"] += is_open
         return reasons
 
-    def _map(self, values: "_Values", old: int, new: int) -> SpanMap:
-        (one, at, _), (other, there, _) = values.spans[old], values.spans[new]
-        key = (values.passages[old], values.passages[new])
+    def _map(self, old: "_Place", new: "_Place") -> SpanMap:
+        key = old.passage_id, new.passage_id
         if key not in self._maps:
-            self._maps = {key: SpanMap(one, other)}
+            self._maps = {key: SpanMap(old.passage, new.passage)}
         found = self._maps[key]
-        found.turns[one.turn_of(at)] = other.turn_of(there)
+        found.turns[old.passage.turn_of(old.start)] = new.passage.turn_of(new.start)
         return found
 
 
-def _spans(
-    connection: Connection, ids: Sequence[int], of: dict[int, int] | None = None
-) -> dict[int, tuple[Passage, int, int]]:
-    """Return passage and tokens of each anchor. of: gets the passage's id of each."""
+class _Place(NamedTuple):
+    """Where an anchor stands."""
+
+    anchor: int
+    passage_id: int
+    start: int
+    stop: int
+    passage: Passage
+
+
+def _places(connection: Connection, ids: Sequence[int]) -> dict[int, _Place]:
     rows = connection.execute(SPANS, {"ids": json_of(list(ids))}).fetchall()
     texts = passages.read(connection, sorted({row[1] for row in rows}))
-    if of is not None:
-        of |= {row[0]: row[1] for row in rows}
-    return {id_: (texts[passage], start, stop) for id_, passage, start, stop in rows}
+    return {id_: _Place(id_, of, a, b, texts[of]) for id_, of, a, b in rows}
 
 
 class _Values:
     """What is said of some anchors, and where they stand."""
 
     def __init__(self, connection: Connection, ids: Sequence[int]) -> None:
-        self.passages: dict[int, int] = {}
-        self.spans = _spans(connection, ids, self.passages)
+        self.spans = _places(connection, ids)
         self.golds = answers.read_all_gold(connection, ids)
         self.votes: dict[int, dict[tuple[str, str], AnswerValue]] = {}
         for id_, key, value in answers.read_all(connection, ids):

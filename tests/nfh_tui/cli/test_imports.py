@@ -1,6 +1,7 @@
 """A corrected file, what was imported, and taking an import out."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -174,27 +175,57 @@ def test_replacing_retires_and_carries_over_and_undo_brings_back(
     sound(call)
 
 
-def test_hidden_everywhere(call: Call, first: Path, corrected: Path) -> None:
-    call("import", first)
-    with opened() as store:
-        work(store)
-        answer(store, "thirty", class_answer(Kind.AGE), Role.ANNOTATOR, "ann")
-        answer(store, "thirty", class_answer(Kind.YEAR), Role.ANNOTATOR, "bob")
-    call("assign", "--to", "bea", "--each", "3")
-    assert call("imports", "remove", "1").exit_code == 0
-    assert kept(call) == {}
-    assert call("export", "--format", "nfh", "state:decided").stdout == ""
-    assert json.loads(call("stats", "--json").stdout)["numbers"]["found"] == 0
-    assert "0 items" in call("agreement").stdout
-    with opened() as store:
-        bea = store.people.ensure("bea")
-        assert store.queue.count(parse(""), bea) == 0
-        assert store.queue.count(parse("text:thirty state:decided"), bea) == 0
-        assert store.assignments.todo(bea, Role.ANNOTATOR).left == 0
-        assert store.assignments.progress(parse(""), bea, "") == ()
-        assert list(store.holdout.labelled(parse(""))) == []
-        assert not any(store.holdout.gold_kinds(parse("")).values())
-    sound(call)
+def everybody(path: Path) -> None:
+    """Three people answer all, differing in some; an expert decides some."""
+    with Store.open(path) as store:
+        numbers = [one for some in store.items.by_passage(parse("")) for one in some]
+        for name, kind in (("ann", Kind.AGE), ("bob", Kind.YEAR), ("eva", Kind.AGE)):
+            for number in numbers:
+                given = class_answer(kind if number % 2 else Kind.AGE)
+                store.edits.commit_answer(
+                    number, store.people.ensure(name), Role.ANNOTATOR, given
+                )
+        for number in numbers[::2]:
+            decided = class_answer(Kind.AGE)
+            store.edits.commit_answer(
+                number, store.people.ensure("ed"), Role.ADJUDICATOR, decided
+            )
+
+
+REPORTS = (
+    "stats", "agreement", "assign", "settle --rule majority --dry-run",
+    "audit", "doubts", "evaluate identification", "identify --dry-run", "predict", "history",
+    "export --format nfh", "doctor --corpus", "guidelines discuss",
+)  # fmt: skip
+
+
+def test_a_removed_import_is_as_if_it_had_never_been(
+    call: Call, first: Path, home: Path
+) -> None:
+    other = home / "other.txt"
+    other.write_text("Ann: I bought three apples, Bob two.\n\nEve: Seven.\n", encoding="utf-8")
+    told = []
+    for files in ((other,), (other, first)):
+        path = home / str(len(files)) / "x.db"
+        path.parent.mkdir()
+        call("import", *files, "--db", path)
+        everybody(path)
+        call("assign", "--to", "bea", "--each", "5", "--db", path)
+        call("settle", "--rule", "unanimous", "--db", path)
+        call("identify", "--db", path)
+        if first in files:
+            call("imports", "remove", "2", "--db", path)
+        found = [call(*words.split(), "--json", "--db", path).stdout for words in REPORTS]
+        with Store.open(path) as store:
+            bea = store.people.ensure("bea")
+            found.append(str(store.assignments.todo(bea, Role.ANNOTATOR)))
+            found.append(str(store.queue.count(parse("text:o"), bea)))
+            found.append(str(store.holdout.gold_kinds(parse(""))))
+        times = re.compile(r'20[\d-]+T[\d:.]+Z?|"\w*(seconds|ing)": [\d.]+')
+        told.append([times.sub("", text).replace(str(path), "") for text in found])
+        assert call("doctor", "--db", path).exit_code == 0
+    for words, one, other_ in zip((*REPORTS, "left", "queue", "gold"), *told, strict=True):
+        assert one == other_, words
 
 
 def test_a_removed_import_comes_back_with_its_file(call: Call, first: Path) -> None:
