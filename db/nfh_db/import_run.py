@@ -696,8 +696,9 @@ def retire(
         if dry_run:
             _, gone = _leaving(connection, imports, into)
             return RetireReport(tuple(imports), gone, dry_run=True)
-        names = " and ".join(f"import {number} of {known[number].name}" for number in imports)
-        words = f"{names} taken out" + (f", replaced by import {into}" if into else "")
+        # Where names are hidden, the history leaves out all from "of" on.
+        numbers = ", ".join(map(str, imports)) + (f"; replaced by {into}" if into else "")
+        words = f"took out the import of {known[imports[0]].name} ({numbers})"
         carrier = Carrier(connection, imports, into)
         with BulkAct(
             *(connection, batches.RETIRE, me.id, words, "do this again"),

@@ -18,6 +18,7 @@ from nfh_models.domain import Answer, Kind, Mention, class_answer, reference_ans
 from nfh_tui import config
 from nfh_tui.editor.commands import dump
 from nfh_tui.editor.state import EditState
+from nfh_tui.services.history import act_words
 
 Call = Callable[..., Result]
 
@@ -165,13 +166,15 @@ def test_replacing_retires_and_carries_over_and_undo_brings_back(
     sound(call)
     with opened() as store:
         undone = store.edits.undo(store.people.ensure("kim"))
-        assert undone.summary == "import 1 of corpus.txt taken out, replaced by import 2"
+        assert undone.summary == "took out the import of corpus.txt (1; replaced by 2)"
         assert (undone.anchors, undone.skipped) == (5, 0)
         threes = [store.items.read(one, ed, Role.ADJUDICATOR) for one in find(store, "three")]
         assert [len(one.votes) for one in threes] == [2, 0]
         assert [one.gold is not None for one in threes] == [True, False]
         store.edits.redo(store.people.ensure("kim"))
         assert len(find(store, "thirty")) == 0
+        lines = store.history.visible(find(store, "three")[0], ed, Role.ADJUDICATOR)
+        assert act_words(lines[0], named=False) == "took out the import"
     sound(call)
 
 
@@ -448,4 +451,40 @@ def test_what_somebody_said_since_stays(call: Call, first: Path, corrected: Path
             for i in find(store, "three")
         ]
         assert sorted(gold.answer.kind for gold in golds) == [Kind.AGE, Kind.REFERENCE]
+    sound(call)
+
+
+HEAD_BEFORE = "Ann: I like 😀 apples.\nBob: Buy five.\n\nCid: I like pears.\nDan: Buy six.\n"
+HEAD_AFTER = (
+    "Eve: 😀!\nAnn: I like 😀 apples.\nEve: Oh.\nBob: Buy five.\n\n"
+    "Cid: I liked pears.\nDan: Buy six.\n"
+)
+
+
+def test_a_head_goes_over_with_its_own_turn(call: Call, home: Path) -> None:
+    file = home / "heads.txt"
+    file.write_text(HEAD_BEFORE, encoding="utf-8")
+    call("import", "--as", "kim", file)
+    with opened() as store:
+        for word, noun in (("five", "apples"), ("six", "pears")):
+            (one,) = find(store, word)
+            passage, _ = store.items.passages([one])[one]
+            (at,) = [i for i in range(len(passage.tokens)) if passage.word(i) == noun]
+            for name in ("ann", "bob"):
+                given = reference_answer([[Mention(at, at + 1, at)]])
+                answer(store, word, given, Role.ANNOTATOR, name)
+    call("settle", "--rule", "unanimous")
+    file.write_text(HEAD_AFTER, encoding="utf-8")
+    call("import", "--replace", "--background", "--as", "kim", file)
+    said = call("jobs", "wait", "1").stdout
+    assert "carried over: 2 answers, 1 gold" in said
+    assert "not carried over of 1 number: words that the answer names stand in a turn" in said
+    assert "left: “six” of “Cid: I like pears. Dan: Buy six.”" in said
+    after = kept(call)
+    (mention,) = after["five"]["heads"][0]["mentions"]
+    assert after["five"]["tokens"][mention["head"]] == "apples"
+    assert after["five"]["rule"] == "unanimous"
+    assert (after["six"]["kind"], after["six"]["votes"]) == (None, [])
+    told = json.loads(call("imports", "--json").stdout)["imports"]
+    assert [(one["by"], one["out"]) for one in told] == [("kim", True), ("kim", False)]
     sound(call)
