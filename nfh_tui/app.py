@@ -15,9 +15,9 @@ from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from nfh_db.errors import FullError, ReadOnlyError, StoreError
-from nfh_db.messages import lines_visible
-from nfh_db.records import Annotator
+from nfh_db.errors import FullError, LikeNameError, ReadOnlyError, StoreError
+from nfh_db.messages import lines_visible, quoted
+from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.config import by_file, load, theme_trouble
@@ -76,6 +76,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         *,
         tour: bool = False,
         host: Host | None = None,
+        new_person: bool = False,
     ) -> None:
         super().__init__()
         self.host = host or Host()
@@ -87,8 +88,9 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.animation_level = "full" if self.config.options.animation else "none"
         store = self.host.open_store(store_path)
         try:
-            self._me = _person(store, me)
+            self._me = _person(store, me, new_person=new_person)
             self._mode = _mode(store, Mode(mode))
+            self._namesake = "" if query else _namesake(store, self._me, self._mode)
         except StoreError:
             store.close()
             raise
@@ -125,6 +127,8 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         troubles = [*self.config.troubles, *filter(None, [theme])]
         if troubles:
             self.bench.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
+        if self._namesake:
+            self.bench.post_message(ErrorRaised(self._namesake, "Is this your name?"))
 
     def on_exit_app(self, event: messages.ExitApp) -> None:
         """Let the host defer the exit."""
@@ -236,15 +240,28 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         self.bench.ui.notify("q quits; ctrl+q does too, from anywhere.")
 
 
-def _person(store: Store, name: str) -> Annotator:
+def _person(store: Store, name: str, *, new_person: bool) -> Annotator:
     """Get or create the annotator; an unsaved one if the database is read-only."""
     if not store.read_only:
         try:
-            return store.people.ensure(name)
+            return store.people.ensure(name, new_person=new_person)
         except FullError:
             store.only_read()
-    known = (one for one in store.people.all() if one.name == name)
-    return next(known, Annotator(0, name))
+    return store.people.find(name) or Annotator(0, name)
+
+
+def _namesake(store: Store, me: Annotator, mode: Mode) -> str:
+    """A sentence if others with a like name have work here, and this person has none."""
+    if mode is Mode.BROWSE or store.read_only:
+        return ""
+    role = Role.ANNOTATOR if mode is Mode.ANNOTATE else Role.ADJUDICATOR
+    names = store.assignments.namesakes(me, role)
+    if not names:
+        return ""
+    return (
+        f"You are here as {me.name}, to whom nothing was given. {' and '.join(names)} has. "
+        f"If that is you, quit (q) and come back with --as {quoted(names[0])}."
+    )
 
 
 def _mode(store: Store, wanted: Mode) -> Mode:
@@ -264,15 +281,24 @@ def _mode(store: Store, wanted: Mode) -> Mode:
 
 
 def run_workbench(
-    path: Path, me: str, mode: str, query: str | None, *, tour: bool = False
+    path: Path,
+    me: str,
+    mode: str,
+    query: str | None,
+    *,
+    tour: bool = False,
+    new_person: bool = False,
 ) -> int:
     """Open the workbench on a terminal; returns the exit status: 0 done, 1 failed.
 
-    tour: offered to new users of the database, unless $NFH_TUI_TOUR is "off".
+    tour: offered to new users of the database, unless $NFH_TUI_TOUR is "off". Raises
+    LikeNameError for a new name like a known one, unless it is that of a `new_person`.
     """
     wanted = tour and os.environ.get(TOUR_VARIABLE) != "off"
     try:
-        app = WorkbenchApp(path, me, mode, query, tour=wanted)
+        app = WorkbenchApp(path, me, mode, query, tour=wanted, new_person=new_person)
+    except LikeNameError:
+        raise
     except StoreError as error:
         sys.stderr.write(f"{lines_visible(str(error))}{hint_of(error)}\n")
         return 1

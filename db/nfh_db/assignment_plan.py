@@ -636,7 +636,7 @@ SELECT n.name, s.role, s.annotator_id,
     sum(s.purpose = 'check' AND s.state = 'done' AND s.verdict = 'right'),
     sum(s.state = 'open' AND s.purpose <> 'audit' AND s.assigned_at <= :before)
 FROM assignment AS s JOIN annotator AS n ON n.id = s.annotator_id
-WHERE s.anchor_id IN (SELECT a.id FROM anchor AS a WHERE {where})
+WHERE s.anchor_id IN (SELECT a.id FROM anchor AS a WHERE {where}) AND n.merged_into IS NULL
 GROUP BY s.annotator_id, s.role ORDER BY n.name, s.role"""
 LAST_DONE = """
 SELECT annotator_id, role, max(finished_at) FROM assignment

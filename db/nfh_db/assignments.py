@@ -17,7 +17,7 @@ import msgspec
 from nfh_db import passages
 from nfh_db.connection import Connection, Repository, reads
 from nfh_db.errors import StoreError
-from nfh_db.records import PERSON, Annotator, HistoryLine, Role
+from nfh_db.records import PERSON, Annotator, HistoryLine, Role, likeness, normal_name
 from nfh_db.serialization import AnswerValue, answer_of, decode_gold, json_of
 from nfh_models.domain import compare
 
@@ -30,8 +30,11 @@ FINISH = f"""
 UPDATE assignment SET state = 'done', finished_at = :at, verdict = NULL WHERE {KEY}
 RETURNING id, expected"""  # noqa: S608 - made of constants
 SET_VERDICT = "UPDATE assignment SET verdict = :verdict WHERE id = :id"
+# Who is retired, or has another name now, gets nothing to do by it.
 REOPEN = f"""
-UPDATE assignment SET state = 'open', finished_at = NULL, verdict = NULL
+UPDATE assignment SET finished_at = NULL, verdict = NULL, state = iif(EXISTS (
+    SELECT 1 FROM annotator AS n WHERE n.id = :annotator
+        AND (n.merged_into IS NOT NULL OR n.retired_at IS NOT NULL)), 'returned', 'open')
 WHERE {KEY} AND state = 'done'"""  # noqa: S608 - made of constants
 PASSAGE_OF = "SELECT passage_id FROM anchor WHERE id = :id"
 
@@ -59,6 +62,10 @@ OTHER_ROLE = f"""
 SELECT 1 FROM assignment
 WHERE annotator_id = :me AND role <> :role AND {OPEN_NOW} LIMIT 1"""  # noqa: S608
 
+WITH_WORK = """
+SELECT n.id, n.name FROM annotator AS n
+WHERE EXISTS (SELECT 1 FROM assignment AS s WHERE s.annotator_id = n.id AND s.role = :role
+    AND (s.state = 'open' OR n.id = :me))"""
 MOVE = """
 UPDATE OR IGNORE assignment SET anchor_id = :new WHERE anchor_id = :old AND state = 'open'"""
 GIVE_BACK = """
@@ -211,6 +218,13 @@ def todo(connection: Connection, me: Annotator, role: Role) -> Todo:
     return Todo(left, f"{which} sort:assigned")
 
 
+def namesakes(connection: Connection, me: Annotator, role: Role) -> list[str]:
+    """Return who has open work in a role, and a name like that of one who never had any."""
+    found = dict(connection.execute(WITH_WORK, {"me": me.id, "role": role.value}).fetchall())
+    like = likeness(me.name)
+    return [] if me.id in found else [n for n in found.values() if likeness(n) == like]
+
+
 @dataclass(frozen=True, slots=True)
 class AssignmentCounts:
     """The counts of one call of `Assignments.assign`."""
@@ -246,6 +260,7 @@ class Assignments(Repository):
     """Assigns items to people, and reports their progress."""
 
     todo = reads(todo)
+    namesakes = reads(namesakes)
 
     def assign(
         self,
@@ -290,19 +305,22 @@ class Assignments(Repository):
 
     def _people(self, names: Mapping[str, None], *, dry_run: bool) -> list[Annotator]:
         """Get or create the annotators. A dry run gives new ones negative ids instead."""
-        for name in names:
-            passages.check_name(name)
-        if not dry_run:
-            people = passages.People(self.connections)
-            return [people.ensure(name) for name in names]
+        found: dict[str, Annotator] = {}
         with self.connections.reading() as connection:
-            found = [passages.find(connection, name) for name in names]
-        for one in filter(None, found):
+            index = passages.NameIndex(connection)
+        for number, name in enumerate(names, start=1):
+            one = index.find(name)
+            if one is None:
+                index.check_new(name)
+                one = Annotator(-number, normal_name(name))
+                index.add(one.name, one)
             passages.check_type(one, PERSON)
-        return [
-            one or Annotator(-number, name)
-            for number, (one, name) in enumerate(zip(found, names, strict=True), start=1)
-        ]
+            index.check_active(one)
+            found[one.name] = one
+        if dry_run:
+            return list(found.values())
+        people = passages.People(self.connections)
+        return [people.ensure(name) for name in found]
 
     def take_back(
         self,
@@ -321,10 +339,11 @@ class Assignments(Repository):
         from nfh_db import assignment_plan
 
         with self.connections.reading() as connection:
-            if name is not None and passages.find(connection, name) is None:
+            one = None if name is None else passages.find(connection, name)
+            if name is not None and one is None:
                 raise StoreError(f"Nobody here is called {name!r}: nothing to take back")
             found = assignment_plan.read_abandoned(
-                connection, query, me.id if me else 0, before, name
+                connection, query, me.id if me else 0, before, one.name if one else None
             )
         if not dry_run:
             ids = list(chain.from_iterable(found.values()))

@@ -125,6 +125,11 @@ SELECT 1 FROM batch
 WHERE state <> 'loading' AND substr(sha256, 1, length(:file)) = :file AND sha256 <> :sha256
     AND sha256 NOT GLOB '* run *' AND :sha256 NOT GLOB '* run *'
 LIMIT 1"""
+BROUGHT_AS = """
+SELECT DISTINCT m.name FROM batch AS b JOIN annotator AS n ON n.id = b.annotator_id
+JOIN annotator AS m ON m.id = coalesce(n.merged_into, n.id)
+WHERE b.state <> 'loading' AND substr(b.sha256, 1, length(:file)) = :file AND m.name <> :name
+ORDER BY 1"""
 FIND_SHOWN = """
 SELECT b.id, b.rows FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
 WHERE b.sha256 = :sha256 AND b.format = :format AND n.name IS :annotator
@@ -319,6 +324,12 @@ def are_out(connection: Connection) -> set[int]:
 def ever_retired(connection: Connection) -> bool:
     """True if any import was ever taken out."""
     return connection.execute(EVER_RETIRED).fetchone() is not None
+
+
+def brought_as(connection: Connection, sha256: str, annotator: str) -> list[str]:
+    """The other people as whose answers a file was imported; see `IncomingFile.sha256`."""
+    key = {"file": sha256.partition(" ")[0], "name": annotator}
+    return [name for (name,) in connection.execute(BROUGHT_AS, key)]
 
 
 def name_of_next_run(connection: Connection, sha256: str) -> str:

@@ -14,11 +14,20 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
+import msgspec
+
 from nfh_db import answers, assignments, items, models, passages, queue, system
 from nfh_db.anchors import VISIBLE
-from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
+from nfh_db.bulk_run import (
+    BulkAct,
+    Row,
+    bulk_connection,
+    finish_leftovers,
+    move_person,
+)
 from nfh_db.connection import Connection, Repository, connect, readable, translated, with_path
 from nfh_db.errors import StoreError
+from nfh_db.messages import counted, quoted
 from nfh_db.query import Query, asked_by
 from nfh_db.records import Annotator, Exposure, FlagName, Gold, Role, Rule
 from nfh_db.serialization import (
@@ -27,6 +36,7 @@ from nfh_db.serialization import (
     GoldValue,
     answer_of,
     answer_value,
+    content_of,
     decode_gold,
     decode_lemmas,
     encode,
@@ -595,10 +605,219 @@ def run(
             return replace(done, changed=planned - left, left=left)
 
 
+# One person under two names: answers, flags and gold of one become those of the other.
+
+OF_PERSON = f"""
+SELECT a.id, a.word FROM anchor AS a WHERE {VISIBLE} AND a.id IN (
+    SELECT anchor_id FROM answer WHERE annotator_id = :of AND removed = 0
+    UNION SELECT anchor_id FROM flag WHERE annotator_id = :of AND removed = 0
+    UNION SELECT anchor_id FROM gold WHERE annotator_id = :of AND removed = 0)
+ORDER BY a.id"""  # noqa: S608 - made of constants
+FLAGGED = """
+SELECT anchor_id, name FROM flag
+WHERE annotator_id = :of AND removed = 0
+    AND anchor_id IN (SELECT value FROM json_each(:ids))"""
+IMPORT_TIMES = """
+SELECT id, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '-1 minute'), finished_at FROM batch
+WHERE format NOT IN ('settle', 'bulk', 'undo', 'redo', 'merge')"""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoAnswers:
+    """Two answers of one person to one anchor. later: whose name gave it; "" for unknown."""
+
+    anchor_id: int
+    word: str
+    role: Role
+    of: AnswerValue
+    to: AnswerValue
+    later: str
+
+
+@dataclass(slots=True)
+class PeopleMerge:
+    """What making one person of two does, or did."""
+
+    of: Annotator
+    to: Annotator
+    answers: int = 0
+    """Answers of `of`, those that do not count any more included."""
+
+    flags: int = 0
+    golds: int = 0
+    twice: list[TwoAnswers] = field(default_factory=list)
+    """Where both answered, each otherwise."""
+
+    of_rules: int = 0
+    """Golds that a rule made of the answers of both."""
+
+    left: int = 0
+    """Items left as they are, since somebody changed them meanwhile."""
+
+    @property
+    def unknown(self) -> int:
+        """The number of anchors for which no time tells which answer counts."""
+        return sum(not one.later for one in self.twice)
+
+
+class _PeoplePlanner:
+    """Plans what becomes of each anchor. keep: whose answer counts if no time tells."""
+
+    def __init__(self, connection: Connection, made: PeopleMerge, keep: str | None) -> None:
+        self.made = made
+        self._connection = connection
+        self._keep = keep
+        self._names = (made.of.name, made.to.name)
+        rows = connection.execute(IMPORT_TIMES)
+        self._imports = {id_: (first, last) for id_, first, last in rows}
+
+    def run(self) -> Iterator[list[Row]]:
+        """Yield the changes of each anchor, and count them."""
+        of = self.made.of.id
+        rows = self._connection.execute(OF_PERSON, {"of": of}).fetchall()
+        for first in range(0, len(rows), AT_ONCE):
+            words = dict(rows[first : first + AT_ONCE])
+            ids = list(words)
+            given: dict[int, dict[tuple[str, str], AnswerValue]] = {}
+            for id_, who, value in answers.read_all(self._connection, ids):
+                if who[0] in self._names:
+                    given.setdefault(id_, {})[who] = value
+            golds = answers.read_all_gold(self._connection, ids)
+            key = {"of": of, "ids": json_of(ids)}
+            flags: dict[int, list[str]] = {}
+            for id_, name in self._connection.execute(FLAGGED, key):
+                flags.setdefault(id_, []).append(name)
+            for id_, word in words.items():
+                yield [
+                    *self._answers(id_, word, given.get(id_, {}), golds.get(id_)),
+                    *self._flags(id_, flags.get(id_, ())),
+                ]
+
+    def _answers(
+        self,
+        id_: int,
+        word: str,
+        given: Mapping[tuple[str, str], AnswerValue],
+        gold: GoldValue | None,
+    ) -> Iterator[Row]:
+        made, counts = self.made, dict[str, AnswerValue]()
+        for role in Role:
+            of, to = (given.get((name, role.value)) for name in self._names)
+            if of is None:
+                continue
+            made.answers += 1
+            counts[role] = self._counting(id_, word, role, of, to) if to else of
+            yield "answer", id_, made.of.id, role.value, encode(of), None
+            if counts[role] != to:
+                yield "answer", id_, made.to.id, role.value, encode(to), encode(counts[role])
+        if gold is not None:
+            changed = self._gold(gold, counts, given)
+            if changed != gold:
+                made.golds += 1
+                yield "gold", id_, None, "", encode(gold), encode(changed)
+
+    def _counting(
+        self, id_: int, word: str, role: Role, of: AnswerValue, to: AnswerValue
+    ) -> AnswerValue:
+        """Return the later of two answers; where no time tells, the one of `keep`."""
+        if content_of(of) == content_of(to):
+            return of if self._time(of) > self._time(to) > "" else to
+        times = self._time(of), self._time(to)
+        later = "" if "" in times else self._names[times[0] <= times[1]]
+        self.made.twice.append(TwoAnswers(id_, word, role, of, to, later))
+        return of if (later or self._keep) == self._names[0] else to
+
+    def _time(self, value: AnswerValue) -> str:
+        """The time of an answer; "" if its import gave it its own, since the file had none."""
+        first, last = self._imports.get(value.batch or 0, ("", ""))
+        return "" if first <= value.at <= (last or first) else value.at
+
+    def _gold(
+        self,
+        gold: GoldValue,
+        counts: Mapping[str, AnswerValue],
+        given: Mapping[tuple[str, str], AnswerValue],
+    ) -> GoldValue:
+        of, to = self._names
+        decided = counts.get(Role.ADJUDICATOR)
+        twice = (to, Role.ADJUDICATOR.value) in given
+        if gold.rule == Rule.EXPERT and gold.by in self._names and decided and twice:
+            made = gold_value(
+                Gold(answer_of(decided), Rule.EXPERT, to, decided.at), decided.batch
+            )
+            if (content_of(made), made.comment) != (content_of(gold), gold.comment):
+                return made
+        names = {name for name, _ in gold.votes}
+        votes = gold.votes
+        if of in names and to in names:
+            # `settle` notices that the votes are other ones now.
+            self.made.of_rules += 1
+        elif of in names and (to, Role.ANNOTATOR.value) not in given:
+            votes = tuple(sorted((to if name == of else name, at) for name, at in votes))
+        by = to if gold.by == of else gold.by
+        return msgspec.structs.replace(gold, by=by, votes=votes)
+
+    def _flags(self, id_: int, names: Iterable[str]) -> Iterator[Row]:
+        of, to = self.made.of.id, self.made.to.id
+        for name in names:
+            self.made.flags += 1
+            value = encode(answers.read_flag(self._connection, id_, of, name))
+            yield "flag", id_, of, name, value, None
+            if answers.read_flag(self._connection, id_, to, name) is None:
+                yield "flag", id_, to, name, None, value
+
+
+def merge_people(
+    path: Path,
+    of: Annotator,
+    to: Annotator,
+    me: Annotator,
+    words: str,
+    *,
+    keep: str | None = None,
+    progress: Progress = ignore,
+) -> PeopleMerge:
+    """Make one person of two, as one act: the name of `of` stands for `to` from then on.
+
+    keep: the name whose answer counts where both answered and no time tells which is later.
+    words: what is done, for the log. Raises StoreError without `keep` where it is needed, and
+    while an import or another bulk operation is unfinished.
+    """
+    with bulk_connection(path) as connection:
+        finish_leftovers(connection)
+        by = to.id if me.id == of.id else me.id
+        with BulkAct(connection, "bulk", by, words, words, items=True) as act:
+            made = PeopleMerge(of, to)
+            with translated(path), closing(connect(path, "ro")) as reader:
+                reader.execute("BEGIN")
+                for done, rows in enumerate(_PeoplePlanner(reader, made, keep).run(), 1):
+                    act.add(rows)
+                    if done % AT_ONCE == 0:
+                        progress("prepared", done)
+            if made.unknown and keep is None:
+                raise StoreError(
+                    f"Of {counted(made.unknown, 'item')} both gave another answer, and no time "
+                    f"tells which is later: say whose counts, --keep {quoted(of.name)} or "
+                    f"--keep {quoted(to.name)}"
+                )
+            act.show(also=lambda inside: move_person(inside, act.act_id, of.id, to.id))
+            made.left = len(act.apply())
+    return made
+
+
 class Bulk(Repository):
     """Operations on many items, each as one act that one undo takes back."""
 
     run = with_path(run)
+    merge_people = with_path(merge_people)
+
+    def preview_people(self, of: Annotator, to: Annotator) -> PeopleMerge:
+        """Return what `merge_people` would do."""
+        made = PeopleMerge(of, to)
+        with self.connections.reading() as connection:
+            for _ in _PeoplePlanner(connection, made, None).run():
+                pass
+        return made
 
     def preview(
         self,

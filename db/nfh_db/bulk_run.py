@@ -13,7 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfh_db import anchors, answers, batches, event_log, passages, system
+import msgspec
+
+from nfh_db import anchors, answers, assignments, batches, event_log, passages, system
 from nfh_db.batches import SettleReport, Work
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
@@ -658,6 +660,108 @@ class BulkAct:
             error.add_note(note)
 
 
+# One person under two names. The act's events move answers, flags and gold; what the log does
+# not hold moves when the act becomes visible, and a setting keeps what moved, for the undo.
+
+PEOPLE_ACT = "people {act}"
+LIVE_ONES = """EXISTS (
+    SELECT 1 FROM anchor AS a
+    WHERE a.id = anchor_id AND a.removed = 0 AND a.replaced_by IS NULL)"""
+MOVES = {
+    table: f"""
+UPDATE OR IGNORE {table} SET annotator_id = :to WHERE annotator_id = :of AND CASE
+    WHEN :keys IS NULL THEN {which} ELSE {key} IN (SELECT value FROM json_each(:keys)) END
+RETURNING {key}"""  # noqa: S608 - made of constants
+    for table, key, which in (
+        ("assignment", "id", LIVE_ONES),
+        ("draft", "anchor_id || ' ' || role", "TRUE"),
+        ("saved_view", "name", "TRUE"),
+        ("place", "mode", "TRUE"),
+    )
+}
+"""By table with a person's own rows: moves those of some keys, without keys all that move."""
+
+FORMER_NAMES = """
+SELECT id, merged_into FROM annotator WHERE merged_into = :of OR id IN (:of, :to)"""
+SET_MERGED = "UPDATE annotator SET merged_into = :to WHERE id = :id"
+LEFT_OPEN = """
+UPDATE assignment SET state = 'returned' WHERE annotator_id = :of AND state = 'open'
+RETURNING id"""
+OPEN_AGAIN = """
+UPDATE assignment SET state = 'open' WHERE id IN (SELECT value FROM json_each(:ids))"""
+ANSWERED_ALREADY = """
+SELECT s.anchor_id, s.role FROM assignment AS s JOIN answer AS w
+    ON w.anchor_id = s.anchor_id AND w.annotator_id = s.annotator_id AND w.role = s.role
+WHERE s.id IN (SELECT value FROM json_each(:ids)) AND w.removed = 0"""
+WITHOUT_ANSWER = """
+UPDATE assignment AS s SET state = 'open', finished_at = NULL, verdict = NULL
+WHERE s.id IN (SELECT value FROM json_each(:ids)) AND s.state = 'done' AND NOT EXISTS
+    (SELECT 1 FROM answer AS w WHERE w.anchor_id = s.anchor_id AND w.role = s.role
+        AND w.annotator_id = s.annotator_id AND w.removed = 0)"""
+
+
+class MovedPerson(msgspec.Struct):
+    """What moved from one name to another beside the events of an act."""
+
+    of: int
+    to: int
+    merged: list[tuple[int, int | None]]
+    """Annotators, and what their `merged_into` was."""
+
+    rows: dict[str, list[int | str]]
+    """By table, the keys that its statement of MOVES returned."""
+
+    returned: list[int]
+    """Assignments of which the other name has one, too."""
+
+    weights: str | None
+    """The competence weights before."""
+
+
+def move_person(connection: Connection, act_id: int, of: int, to: int) -> None:
+    """Let a name stand for another, which gets what the act's events do not move."""
+    from nfh_db import models
+
+    who = {"of": of, "to": to}
+    moved = MovedPerson(of, to, connection.execute(FORMER_NAMES, who).fetchall(), {}, [], None)
+    for id_, _ in moved.merged:
+        connection.execute(SET_MERGED, {"id": id_, "to": None if id_ == to else to})
+    moved.rows = {table: _move(connection, table, of, to, None) for table in MOVES}
+    moved.returned = [row[0] for row in connection.execute(LEFT_OPEN, who)]
+    ids = {"ids": json_of(moved.rows["assignment"])}
+    for anchor, role in connection.execute(ANSWERED_ALREADY, ids).fetchall():
+        answer = answers.read(connection, anchor, to, role)
+        assignments.keep_in_step(connection, anchor, to, role, answer)
+    moved.weights = models.join_weights(connection, of, to)
+    passages.write_setting(connection, PEOPLE_ACT.format(act=act_id), json_of(moved))
+
+
+def _move(
+    connection: Connection, table: str, of: int, to: int, keys: list[int | str] | None
+) -> list[int | str]:
+    row = {"of": of, "to": to, "keys": None if keys is None else json_of(keys)}
+    return [key for (key,) in connection.execute(MOVES[table], row)]
+
+
+def _turn_person(connection: Connection, act_id: int, *, undone: bool) -> None:
+    """Undo or redo what moved beside the events of an act, if anything did."""
+    text = passages.read_setting(connection, PEOPLE_ACT.format(act=act_id))
+    if text is None:
+        return
+    moved = msgspec.json.decode(text, type=MovedPerson)
+    if not undone:
+        move_person(connection, act_id, moved.of, moved.to)
+        return
+    for id_, before in moved.merged:
+        connection.execute(SET_MERGED, {"id": id_, "to": before})
+    for table, keys in moved.rows.items():
+        _move(connection, table, moved.to, moved.of, keys)
+    connection.execute(WITHOUT_ANSWER, {"ids": json_of(moved.rows["assignment"])})
+    connection.execute(OPEN_AGAIN, {"ids": json_of(moved.returned)})
+    if moved.weights is not None:
+        passages.write_setting(connection, "competence", moved.weights)
+
+
 LAST_EVENT_ID = 2**63 - 1
 UNDO_AT_ONCE = 1_000
 
@@ -699,7 +803,12 @@ def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
                 elif present != [row[-1] for row in rows]:
                     skipped += 1
             undone = kind == "undo"
-            act.show(also=lambda inside: event_log.set_undone(inside, done.id, undone=undone))
+
+            def also(inside: Connection) -> None:
+                event_log.set_undone(inside, done.id, undone=undone)
+                _turn_person(inside, done.id, undone=undone)
+
+            act.show(also=also)
             left = set(act.apply())
         touched = [anchor_id for anchor_id in planned if anchor_id not in left]
         return Undone(

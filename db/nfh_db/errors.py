@@ -1,11 +1,11 @@
 """Errors of the store. Each message is a sentence: the fault, its place, and what to do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db.messages import reason_of
+from nfh_db.messages import quoted, reason_of
 
 if TYPE_CHECKING:
     from nfh_db.records import StaleLabels
@@ -22,6 +22,21 @@ def raised_as(kind: type[Exception], *errors: type[Exception]) -> Iterator[None]
 
 class StoreError(Exception):
     """The database cannot do what was asked. The message is shown to the user."""
+
+
+class LikeNameError(StoreError):
+    """A new name differs from known ones only by case, accents, width or white space."""
+
+    def __init__(self, name: str, alike: Sequence[str]) -> None:
+        known = " and ".join(map(repr, alike))
+        super().__init__(
+            f"{name!r} is new here and differs from {known} only by case, accents, width or "
+            f"white space. If that is who it is, write {alike[0]!r}; if it is somebody else, "
+            f"say so first: nfh-tui people add {quoted(name)} --new-person. (import "
+            "--new-person takes a file as it is; nfh-tui people merge makes one person of two)"
+        )
+        self.name = name
+        self.alike = alike
 
 
 class NoFileError(StoreError):

@@ -46,6 +46,7 @@ from nfh_db.import_plan import (
     ImportRows,
     KnownPassages,
 )
+from nfh_db.messages import quoted
 from nfh_db.records import (
     PERSON,
     Annotator,
@@ -53,9 +54,11 @@ from nfh_db.records import (
     Gone,
     Import,
     ImportReport,
+    IncomingAnchor,
     IncomingPassage,
     RetireReport,
     Rule,
+    normal_name,
 )
 from nfh_db.serialization import (
     AnchorValue,
@@ -122,6 +125,9 @@ class IncomingFile:
     raw: bool = False
     """The settings determine how the text is divided into passages."""
 
+    new_person: bool = False
+    """A new person's name may differ from a known one only by case, accents or width."""
+
 
 def chunks(
     incoming: Iterable[IncomingPassage], size: Callable[[], int]
@@ -153,6 +159,32 @@ def _named(stretch: Sequence[IncomingPassage]) -> Iterator[tuple[str, str]]:
             yield from ((mark.annotator, PERSON) for mark in row.flags)
             if row.gold is not None and row.gold.adjudicator is not None:
                 yield row.gold.adjudicator, PERSON
+
+
+def _with_names(
+    stretch: Sequence[IncomingPassage], names: Mapping[str, str]
+) -> Sequence[IncomingPassage]:
+    """Return the passages with names as stored. names: those by the names of the file."""
+    if all(name == stored for name, stored in names.items()):
+        return stretch
+    return [
+        replace(one, anchors=tuple(_anchor_with_names(row, names) for row in one.anchors))
+        for one in stretch
+    ]
+
+
+def _anchor_with_names(row: IncomingAnchor, names: Mapping[str, str]) -> IncomingAnchor:
+    gold = row.gold
+    if gold is not None:
+        by = gold.adjudicator and names[gold.adjudicator]
+        votes = tuple((names.get(name, name), at) for name, at in gold.votes)
+        gold = replace(gold, adjudicator=by, votes=votes)
+    return replace(
+        row,
+        gold=gold,
+        votes=tuple(replace(vote, annotator=names[vote.annotator]) for vote in row.votes),
+        flags=tuple(replace(mark, annotator=names[mark.annotator]) for mark in row.flags),
+    )
 
 
 def report_of(
@@ -199,6 +231,7 @@ class Loading:
         self._work = Work()
         self._people: dict[str, int] = {}
         self._types: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._counts = ImportCounts()
         self._conflicts: list[str] = []
         self._ahead: dict[int, AnchorPlace] = {}
@@ -279,23 +312,33 @@ class Loading:
         Call it in a transaction, and write `_work` afterwards, so that a sweep removes them.
         """
         made = False
-        for name in sorted(types.keys() - self._people.keys()):
-            found = passages.find(self._connection, name)
+        index = passages.NameIndex(self._connection)
+        for name in sorted(types.keys() - self._names.keys()):
+            found = index.find(name)
             if found is None:
-                found = passages.add(self._connection, name, types[name])
+                found = passages.add(
+                    self._connection,
+                    name,
+                    types[name],
+                    new_person=self._source.new_person,
+                    index=index,
+                )
                 self._work.annotators.append(found.id)
                 made = True
-            self._people[name], self._types[name] = found.id, found.type
+            self._names[name] = found.name
+            self._people[found.name], self._types[found.name] = found.id, found.type
         for name, type_ in types.items():
-            passages.check_type(Annotator(0, name, self._types[name]), type_)
+            stored = self._names[name]
+            passages.check_type(Annotator(0, stored, self._types[stored]), type_)
         return made
 
     def _store(self, stretch: Sequence[IncomingPassage]) -> None:
         types = types_in(stretch)
-        if not types.items() <= self._types.items():
+        if any(self._types.get(self._names.get(n, "")) != type_ for n, type_ in types.items()):
             with transaction(self._connection):
                 if self._learn(types):
                     self._note = batches.set_report(self._connection, self._batch, self._work)
+        stretch = _with_names(stretch, {name: self._names[name] for name in types})
         for attempt in range(1, ATTEMPTS + 1):
             known = KnownPassages(ahead=self._ahead)
             known.look_up(self._connection, stretch)
@@ -448,6 +491,10 @@ def load(
         if not dry_run:
             connection.execute(ROOM_FOR_DIGESTS)
             finish_leftovers(connection)
+        if source.annotator is not None:
+            me = passages.find(connection, source.annotator)
+            name = me.name if me else normal_name(source.annotator)
+            source = replace(source, annotator=name)
         known = batches.find_shown(connection, source.sha256, source.format, source.annotator)
         again = replace_gold and source.annotator is None
         if known is not None and not again and not batches.ever_retired(connection):
@@ -459,7 +506,13 @@ def load(
                 correction=correction(connection, source, known[0]),
             )
         if known is None and source.raw and batches.came_otherwise(connection, source.sha256):
-            source = replace(source, warnings=partial(_with_warning, source))
+            source = replace(source, warnings=partial(_with_warning, source, OTHERWISE))
+        if known is None and source.annotator is not None:
+            for other in batches.brought_as(connection, source.sha256, source.annotator):
+                sentence = SECOND_NAME.format(
+                    other=quoted(other), name=quoted(source.annotator)
+                )
+                source = replace(source, warnings=partial(_with_warning, source, sentence))
         origin = None if known is None else known[0]
         tell = progress or (lambda _: None)
         if dry_run:
@@ -467,12 +520,18 @@ def load(
         return Loading(connection, source, replace_gold, tell, origin).run(stretch)
 
 
-def _with_warning(source: IncomingFile) -> Sequence[str]:
-    return (
-        *source.warnings(),
-        "the same file was imported before with other settings: what stands in a passage of "
-        "either is to be decided twice",
-    )
+OTHERWISE = (
+    "the same file was imported before with other settings: what stands in a passage of either "
+    "is to be decided twice"
+)
+SECOND_NAME = (
+    "the same file was imported before as the answers of {other}. If they are one person, "
+    "nfh-tui people merge {name} {other} makes one of them"
+)
+
+
+def _with_warning(source: IncomingFile, sentence: str) -> Sequence[str]:
+    return (*source.warnings(), sentence)
 
 
 NO_ID = 2**62
@@ -490,12 +549,22 @@ def _rehearse(
     """Return the report of an import without writing anything."""
     known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
     new, here = list[tuple[int, str]](), set[object]()
-    people = {person.name: person for person in passages.read_annotators(connection)}
+    index = passages.NameIndex(connection)
+    people: dict[str, Annotator] = {}
     for stretch in chunks(incoming, lambda: WRITE_SIZE.largest):
-        for name, type_ in types_in(stretch).items():
-            passages.check_name(name)
-            passages.check_type(people.setdefault(name, Annotator(0, name, type_)), type_)
-        known.look_up(connection, stretch)
+        types = types_in(stretch)
+        for name, type_ in types.items():
+            found = index.find(name)
+            if found is None:
+                if type_ == PERSON and not source.new_person:
+                    index.check_new(name)
+                found = Annotator(0, normal_name(name), type_)
+                passages.check_name(found.name)
+                index.add(found.name, found)
+            passages.check_type(found, type_)
+            people[name] = found
+        named = _with_names(stretch, {name: people[name].name for name in types})
+        known.look_up(connection, named)
         purpose = ImportPurpose(
             source.name,
             -1,
@@ -503,20 +572,20 @@ def _rehearse(
             0,
             0,
             replace_gold,
-            {name: one.id for name, one in people.items()},
-            {name: one.type for name, one in people.items()},
+            {one.name: one.id for one in people.values()},
+            {one.name: one.type for one in people.values()},
             source.newer_answers,
         )
-        plan = ImportPlanner(purpose, known, Ids(*[NO_ID] * 4)).run(stretch)
+        plan = ImportPlanner(purpose, known, Ids(*[NO_ID] * 4)).run(named)
         counts.add(plan.counts)
         conflicts += plan.conflicts
         new += plan.new
         here |= {row[2] for row in plan.sources}
         tell(counts.rows)
     already = origin is not None and not counts.changes
-    found = correction(connection, source, origin or 0, new, here)
+    corrected = correction(connection, source, origin or 0, new, here)
     return report_of(
-        *(source, counts, conflicts), already=already, dry_run=True, correction=found
+        *(source, counts, conflicts), already=already, dry_run=True, correction=corrected
     )
 
 

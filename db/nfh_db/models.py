@@ -178,6 +178,29 @@ def delete_weights(connection: Connection) -> bool:
     return True
 
 
+def join_weights(connection: Connection, of: int, to: int) -> str | None:
+    """Give the weight of an annotator to another, each as many answers as it rests on.
+
+    Returns the setting before; None if it is unchanged.
+    """
+    names = dict(connection.execute("SELECT id, name FROM annotator").fetchall())
+    before, found = db_passages.read_setting(connection, SETTING), read_weights(connection)
+    both = (
+        [one for one in found.people if one.annotator in (names[of], names[to])]
+        if found
+        else []
+    )
+    if found is None or not any(one.annotator == names[of] for one in both):
+        return None
+    count = sum(one.answers for one in both)
+    right = sum(one.accuracy * one.answers for one in both)
+    joined = CompetenceWeight(names[to], right / count if count else 0.0, count)
+    remember(
+        connection, found.source, [*(one for one in found.people if one not in both), joined]
+    )
+    return before
+
+
 def read_weights(connection: Connection) -> StoredWeights | None:
     """The stored weights; None if there are none, or the value is invalid."""
     return _read(db_passages.read_setting(connection, SETTING) or "")

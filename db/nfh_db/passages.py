@@ -7,6 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from nfh_db import system
 from nfh_db.connection import (
@@ -15,19 +16,26 @@ from nfh_db.connection import (
     WriteSize,
     reads,
     transaction,
+    writes_durably,
     writes_fast,
 )
-from nfh_db.errors import StoreError
-from nfh_db.records import MODEL, PERSON, RULE, Annotator
+from nfh_db.errors import LikeNameError, StoreError
+from nfh_db.messages import quoted
+from nfh_db.records import MODEL, PERSON, RULE, Annotator, likeness, normal_name
 from nfh_db.serialization import decode_lemmas, decode_passage, json_of
 from nfh_models.domain import Passage
 from nfh_models.domain.passage import words_digest
 
-FIND = "SELECT id, name, type FROM annotator WHERE name = :name"
-ALL = "SELECT id, name, type FROM annotator ORDER BY name"
+# A name that was merged into another's stands for that person.
+FIND = """
+SELECT m.id, m.name, m.type FROM annotator AS n
+JOIN annotator AS m ON m.id = coalesce(n.merged_into, n.id) WHERE n.name = :name"""
+ALL = "SELECT id, name, type FROM annotator WHERE merged_into IS NULL ORDER BY name"
+EVERY_NAME = """
+SELECT n.name, m.id, m.name, m.type, m.retired_at IS NOT NULL FROM annotator AS n
+JOIN annotator AS m ON m.id = coalesce(n.merged_into, n.id) ORDER BY n.id"""
 INSERT_ANNOTATOR = """
-INSERT INTO annotator (name, type, created_at) VALUES (:name, :type, :at)
-ON CONFLICT (name) DO NOTHING"""
+INSERT INTO annotator (name, type, created_at) VALUES (:name, :type, :at) RETURNING id"""
 
 LONGEST_NAME = 100
 """Code points."""
@@ -36,36 +44,102 @@ TYPES = (PERSON, MODEL, RULE)
 
 
 def check_name(name: str) -> None:
-    """Raise StoreError unless `name` is 1 to LONGEST_NAME printable code points, stripped."""
-    if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME:
+    """Raise StoreError unless `name` is 1 to LONGEST_NAME printable code points."""
+    if not name.strip() or len(name) > LONGEST_NAME:
         raise StoreError(
             f"{name!r} cannot be an annotator's name: it must hold 1 to {LONGEST_NAME} "
-            "characters and neither begin nor end with a space"
+            "characters"
         )
     if not name.isprintable():
         raise StoreError(f"{name!r} cannot be an annotator's name: it holds control characters")
 
 
+class NameIndex:
+    """The names that people have or had here, to find somebody by.
+
+    A name of an earlier version may be stored otherwise than `normal_name` gives it. It is
+    found by either form.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._named: dict[str, Annotator] = {}
+        self._alike: dict[str, dict[str, None]] = {}
+        self._retired: set[int] = set()
+        rows = connection.execute(EVERY_NAME).fetchall()
+        self._named = {row[0]: Annotator(*row[1:4]) for row in rows}
+        for name, id_, *_, retired in rows:
+            self.add(name, self._named[name])
+            self._retired |= {id_} if retired else set()
+
+    def add(self, name: str, person: Annotator) -> None:
+        for form in (name, normal_name(name)):
+            self._named.setdefault(form, person)
+        if person.type == PERSON:
+            self._alike.setdefault(likeness(name), {})[person.name] = None
+
+    def find(self, name: str) -> Annotator | None:
+        return self._named.get(name) or self._named.get(normal_name(name))
+
+    def check_new(self, name: str) -> None:
+        """Raise StoreError unless `name` can be the name of a person who is new here.
+
+        LikeNameError is raised where it differs too little from a known one.
+        """
+        check_name(normal_name(name))
+        alike = self.alike(name)
+        if alike:
+            raise LikeNameError(normal_name(name), alike)
+
+    def alike(self, name: str) -> tuple[str, ...]:
+        """Return the people one of whose names differs too little from this one."""
+        return tuple(self._alike.get(likeness(name), ()))
+
+    def check_active(self, person: Annotator) -> None:
+        """Raise StoreError for a person who is retired."""
+        if person.id in self._retired:
+            raise StoreError(
+                f"{person.name!r} is retired and gets no work: nfh-tui people retire --back "
+                f"{quoted(person.name)} ends that"
+            )
+
+
 def find(connection: Connection, name: str) -> Annotator | None:
+    """Return who has, or had, this name; see `NameIndex`."""
     row = connection.execute(FIND, {"name": name}).fetchone()
-    return None if row is None else Annotator(*row)
+    return NameIndex(connection).find(name) if row is None else Annotator(*row)
 
 
 def read_annotators(connection: Connection) -> tuple[Annotator, ...]:
-    """Return all annotators, ordered by name."""
+    """Return all annotators, ordered by name, without names that were merged into others."""
     return tuple(Annotator(*row) for row in connection.execute(ALL))
 
 
-def add(connection: Connection, name: str, type_: str = PERSON) -> Annotator:
+def add(
+    connection: Connection,
+    name: str,
+    type_: str = PERSON,
+    *,
+    new_person: bool = False,
+    index: NameIndex | None = None,
+) -> Annotator:
     """Get or create the annotator.
 
-    Raises StoreError for an invalid name or type, and for the name of another type.
+    new_person: a new person's name may be like a known one. Raises StoreError for an invalid
+    name or type, for the name of another type, and LikeNameError.
     """
-    check_name(name)
     if type_ not in TYPES:
         raise StoreError(f"{type_!r} is no type of annotator: use one of {', '.join(TYPES)}")
-    connection.execute(INSERT_ANNOTATOR, {"name": name, "type": type_, "at": system.now()})
-    found = Annotator(*connection.execute(FIND, {"name": name}).fetchone())
+    index = index or NameIndex(connection)
+    found = index.find(name)
+    if found is None:
+        name = normal_name(name)
+        if new_person or type_ != PERSON:
+            check_name(name)
+        else:
+            index.check_new(name)
+        row = {"name": name, "type": type_, "at": system.now()}
+        found = Annotator(connection.execute(INSERT_ANNOTATOR, row).fetchone()[0], name, type_)
+        index.add(name, found)
     check_type(found, type_)
     return found
 
@@ -245,23 +319,109 @@ def guideline_version(connection: Connection) -> int | None:
     return version
 
 
+PEOPLE = """
+SELECT n.id, n.name, m.name, n.retired_at,
+    (SELECT count(*) FROM answer AS w WHERE w.annotator_id = n.id AND w.removed = 0),
+    (SELECT count(*) FROM assignment AS s WHERE s.annotator_id = n.id AND s.state = 'open')
+FROM annotator AS n LEFT JOIN annotator AS m ON m.id = n.merged_into
+WHERE n.type = 'person' ORDER BY n.name"""
+EXACT = "SELECT id, name, type FROM annotator WHERE name = :name"
+INSERT_FORMER = """
+INSERT INTO annotator (name, type, created_at, merged_into)
+VALUES (:name, 'person', :at, :id) RETURNING id"""
+RETIRE = "UPDATE annotator SET retired_at = :at WHERE id = :id"
+TAKE_BACK = """
+UPDATE assignment SET state = 'returned' WHERE annotator_id = :id AND state = 'open'"""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """A name of a person. stands_for: the person's present name; None if this is it."""
+
+    id: int
+    name: str
+    stands_for: str | None
+    retired_at: str | None
+    answers: int
+    open: int
+    """Assignments."""
+
+
+def people_lines(connection: Connection) -> tuple[PersonLine, ...]:
+    """Return every name that people have or had, by name."""
+    return tuple(PersonLine(*row) for row in connection.execute(PEOPLE))
+
+
+def exact(connection: Connection, name: str) -> Annotator | None:
+    """Return whom a name was stored for, also one that now stands for another."""
+    row = connection.execute(EXACT, {"name": name}).fetchone()
+    return None if row is None else Annotator(*row)
+
+
+def new_name(
+    connection: Connection, person: Annotator, name: str, *, new_person: bool = False
+) -> Annotator:
+    """Get or create the annotator under whose name a person goes on.
+
+    Until the answers are theirs it stands for that person. Raises StoreError for a name of
+    somebody else, and LikeNameError for one like it.
+    """
+    name = normal_name(name)
+    index = NameIndex(connection)
+    alike = [one for one in index.alike(name) if one != person.name]
+    found = exact(connection, name)
+    if found is not None and (found.id == person.id or index.find(name) != person):
+        raise StoreError(
+            f"{person.name!r} is called so already"
+            if found.id == person.id
+            else f"{name!r} is somebody here: nfh-tui people merge {quoted(person.name)} "
+            f"{quoted(name)} makes one person of the two"
+        )
+    if found is None:
+        check_name(name)
+        if alike and not new_person:
+            raise LikeNameError(name, alike)
+        row = {"name": name, "at": system.now(), "id": person.id}
+        found = Annotator(connection.execute(INSERT_FORMER, row).fetchone()[0], name)
+    return found
+
+
+def retire(connection: Connection, person: Annotator, *, back: bool) -> int:
+    """Retire a person, whose open assignments return, or end that; the number of these."""
+    connection.execute(RETIRE, {"id": person.id, "at": None if back else system.now()})
+    return 0 if back else connection.execute(TAKE_BACK, {"id": person.id}).rowcount
+
+
 class People(Repository):
     """The annotators: people, models and rules."""
 
     all = reads(read_annotators)
+    find = reads(find)
+    exact = reads(exact)
+    lines = reads(people_lines)
+    new_name = writes_durably(new_name)
+    retire = writes_durably(retire)
 
-    def ensure(self, name: str, type: str = PERSON) -> Annotator:  # noqa: A002
+    def ensure(
+        self,
+        name: str,
+        type: str = PERSON,  # noqa: A002
+        *,
+        new_person: bool = False,
+    ) -> Annotator:
         """Get or create the annotator; an existing one costs no write transaction.
 
-        Raises StoreError for an invalid name, and for the name of another type.
+        Raises StoreError as `add`, and for a person who is retired.
         """
         with self.connections.reading() as connection:
-            found = find(connection, name)
+            index = NameIndex(connection)
+        found = index.find(name)
         if found is not None:
             check_type(found, type)
+            index.check_active(found)
             return found
         with self.connections.durable_write() as connection:
-            return add(connection, name, type)
+            return add(connection, name, type, new_person=new_person)
 
 
 class Settings(Repository):

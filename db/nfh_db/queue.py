@@ -73,7 +73,9 @@ ANSWERED = """coalesce((
 
 ANSWERED_IT, ANSWERED_BEFORE = 1, 2
 
-SELECT_NAMES = "SELECT name FROM annotator ORDER BY id LIMIT :most"
+SELECT_NAMES = """
+SELECT name FROM annotator WHERE merged_into IS NULL AND retired_at IS NULL
+ORDER BY id LIMIT :most"""
 SELECT_MODELS = """
     SELECT m.name FROM model AS m WHERE m.task IN ('resolution', 'both')
     ORDER BY m.state <> 'active', m.id DESC LIMIT :most"""

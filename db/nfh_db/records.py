@@ -3,10 +3,12 @@
 Ids are integers of the database. Times are UTC, ISO 8601 with milliseconds and "Z".
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
+from unicodedata import normalize
 
 from nfh_models.domain import Anchor, Answer, Blocking, DifferenceNote, Kind, Passage
 
@@ -73,6 +75,18 @@ BY_RULE = (Rule.UNANIMOUS, Rule.MAJORITY)
 
 
 PERSON, MODEL, RULE = "person", "model", "rule"
+
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+def normal_name(name: str) -> str:
+    """Return an annotator's name as it is stored: in NFC, without white space at its ends."""
+    return normalize("NFC", name.strip())
+
+
+def likeness(name: str) -> str:
+    """Return what is equal of names that differ only by case, accents, width or white space."""
+    return " ".join(_ACCENTS.sub("", normalize("NFKD", name)).casefold().split())
 
 
 @dataclass(frozen=True, slots=True)

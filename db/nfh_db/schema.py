@@ -517,6 +517,14 @@ TEXT_TRIGRAMS = (
 )
 
 
+# merged_into: who a name of the past stands for, directly. retired_at: since when a person gets
+# no work.
+PEOPLE = (
+    "ALTER TABLE annotator ADD COLUMN merged_into INTEGER REFERENCES annotator(id)",
+    "ALTER TABLE annotator ADD COLUMN retired_at TEXT",
+)
+
+
 @migrations()
 def m001_first_schema(db: "Database") -> None:
     """Create the tables of the first release."""
@@ -590,6 +598,13 @@ def m009_words_digests(db: "Database") -> None:
 def m010_text_trigrams(db: "Database") -> None:
     """Add an index of the texts of passages."""
     for statement in TEXT_TRIGRAMS:
+        db.execute(statement)
+
+
+@migrations()
+def m011_people(db: "Database") -> None:
+    """Add the names that were merged into others, and people who are retired."""
+    for statement in PEOPLE:
         db.execute(statement)
 
 

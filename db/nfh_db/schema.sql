@@ -68,7 +68,7 @@ CREATE TABLE annotator (
         name TEXT NOT NULL UNIQUE,
         type TEXT NOT NULL DEFAULT 'person' CHECK (type IN ('person', 'model', 'rule')),
         created_at TEXT NOT NULL
-    ) STRICT;
+    , merged_into INTEGER REFERENCES annotator(id), retired_at TEXT) STRICT;
 
 CREATE TABLE answer (
         id INTEGER PRIMARY KEY,

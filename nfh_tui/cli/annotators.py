@@ -97,6 +97,8 @@ def annotators(
         )
         if remember:
             result = store_competence(store, result)
+        found = ((name, known(store, name)) for name in only)
+        only = tuple(person.name if person else name for name, person in found)
     missing = [name for name in only if name not in {p.name for p in result.competence.people}]
     if missing:
         raise Failure(f"{missing[0]} answered none of these items as an annotator")

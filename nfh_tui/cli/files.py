@@ -172,6 +172,11 @@ REASONS = {
     help="Retire what earlier imports of the same name have and the files have not, and carry "
     "over what people said.",
 )
+@click.option(
+    "--new-person",
+    is_flag=True,
+    help="Take in a new name that differs from a known one only by case, accents or width.",
+)
 @reading_options
 @background_option
 @as_option

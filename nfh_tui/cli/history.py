@@ -95,12 +95,13 @@ def _time(text: str | None) -> str:
 
 def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
     """The names, stripped. Raises StoreError for one that no annotator has."""
-    names = tuple(name.strip() for name in wanted)
-    known = {person.name for person in store.people.all()}
-    for name in names:
-        if name not in known:
-            raise StoreError(f"Nobody in {store.path} is called {name!r}")
-    return names
+    names = []
+    for name in wanted:
+        found = options.known(store, name)
+        if found is None:
+            raise StoreError(f"Nobody in {store.path} is called {name.strip()!r}")
+        names.append(found.name)
+    return tuple(names)
 
 
 # --- words ----------------------------------------------------------------------------------

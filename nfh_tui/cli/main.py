@@ -42,6 +42,7 @@ COMMANDS = {
     "annotators": Lazy(
         "annotators", "annotators", "Tell how far each annotator can be trusted."
     ),
+    "people": Lazy("people", "people", "List people; rename, merge or retire one."),
     "stats": Lazy("stats", "stats", "Count numbers, anchors, classes, heads, distances."),
     "scan": Lazy("scan", "scan", "Measure how many numbers of large texts lack a noun."),
     "guidelines": Lazy(

@@ -23,6 +23,7 @@ from nfh_db.errors import ExportError, FormatError, NoFileError, QueryError, Sto
 from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.rows import LabelMap
 from nfh_db.messages import lines_visible, quoted, visible
+from nfh_db.records import normal_name
 from nfh_models import ModelsError
 from nfh_tui import config
 from nfh_tui.demo import hint_of
@@ -210,10 +211,10 @@ def word(ctx: click.Context, parameter: click.Parameter, value: str | None) -> s
 
 
 def name(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
-    """A callback: the value as somebody's name, white space at its ends left out."""
+    """A callback: the value as somebody's name, as the store has it."""
     if value is None:
         return None
-    cleaned = value.strip()
+    cleaned = normal_name(value)
     if not cleaned or not _plain(cleaned):
         raise click.BadParameter(
             f"wanted a name of 1 to {NAME_LENGTH} characters, all of which can be seen"
@@ -237,14 +238,14 @@ as_option = click.option(
 def user() -> str:
     """The user's name on this machine, "me" where it has none."""
     try:
-        return getpass.getuser() or "me"
+        return normal_name(getpass.getuser()) or "me"
     except (KeyError, OSError):
         return "me"
 
 
 def known(store: "Store", wanted: str) -> "Annotator | None":
     """The annotator of this name, None if there is none."""
-    return next((one for one in store.people.all() if one.name == wanted), None)
+    return store.people.find(wanted)
 
 
 def open_to_read(path: Path) -> "Store":

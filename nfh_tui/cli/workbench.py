@@ -16,6 +16,7 @@ from nfh_tui import config
 from nfh_tui.cli import options
 
 if TYPE_CHECKING:
+    from nfh_db.errors import LikeNameError
     from nfh_tui.config import Config
     from nfh_tui.serving.server import Service
 
@@ -227,10 +228,29 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
 
 
 def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
+    from nfh_db.errors import LikeNameError
     from nfh_tui.app import run_workbench
 
-    if status := run_workbench(path, me or options.user(), mode, query, tour=True):
+    wanted = me or options.user()
+    try:
+        status = run_workbench(path, wanted, mode, query, tour=True)
+    except LikeNameError as error:
+        chosen = _ask_who(error)
+        new = chosen == error.name
+        status = run_workbench(path, chosen, mode, query, tour=True, new_person=new)
+    if status:
         raise click.exceptions.Exit(status)
+
+
+def _ask_who(error: "LikeNameError") -> str:
+    """Ask which of the people with like names somebody is, or whether they are new here."""
+    options.echo(f"{error.name} is new here, and like a name that is known. Who are you?")
+    answers = {str(number): one for number, one in enumerate(error.alike, 1)}
+    for key, one in answers.items():
+        options.echo(f"  {key}  {one}, who is known")
+    options.echo(f"  n  {error.name}, somebody else, who is new")
+    key = click.prompt("Choose", type=click.Choice([*answers, "n"]))
+    return answers.get(key, error.name)
 
 
 def _need_terminal() -> None:

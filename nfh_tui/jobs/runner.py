@@ -132,6 +132,7 @@ FORMS: Mapping[str, Mapping[str, ArgumentType]] = {
         "annotator": TEXT,
         "replace_gold": FLAG,
         "newer_answers": FLAG,
+        "new_person": FLAG,
         "count_rejected": FLAG,
     },
     EVALUATE: {

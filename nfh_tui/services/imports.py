@@ -445,6 +445,9 @@ class ImportOptions:
     replaces: bool = False
     """The file takes the place of earlier imports of its name."""
 
+    new_person: bool = False
+    """A new person's name may differ from a known one only by case, accents or width."""
+
     def format_settings(self) -> dict[str, object]:
         """The settings of a format that differ from the default, by option name."""
         default = ImportOptions()
@@ -541,6 +544,7 @@ def import_file(
         warnings=lambda: source.warnings,
         newer_answers=options.newer_answers,
         by=by,
+        new_person=options.new_person,
         raw=not format_.labelled,
     )
     report = store.imports.load(

@@ -550,8 +550,8 @@ def predict_all(store: "Store", wanted: PredictAllRequest, progress: Progress) -
     """
     query = parse(wanted.query)
     began = time.perf_counter()
-    known = (one for one in store.people.all() if one.name == wanted.who)
-    me = next(known, Annotator(0, wanted.who))  # a read must not create the annotator
+    # A read must not create the annotator.
+    me = store.people.find(wanted.who) or Annotator(0, wanted.who)
     chosen = resolver_for(store, wanted.model)
     if chosen.model_id is None:
         raise ResolutionRecipeError(

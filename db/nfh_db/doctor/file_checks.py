@@ -26,8 +26,9 @@ from nfh_db.connection import (
 from nfh_db.database import holds_without_log
 from nfh_db.doctor.rows import READ_ERRORS, DatabaseSnapshot, Fault, Place, Repair
 from nfh_db.errors import QueryError
-from nfh_db.messages import reason_of
+from nfh_db.messages import command_line, reason_of
 from nfh_db.predictions import decode_weights
+from nfh_db.records import PERSON, normal_name
 from nfh_db.serialization import answer_of, decode_gold, decode_scores
 from nfh_models.domain import IMPLICIT_KINDS
 
@@ -502,8 +503,9 @@ def notes(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     """The JSON of models, finished batches and assignments can be read.
 
     `imports` reads that of unfinished batches. A settlement that crash recovery took back
-    keeps null.
+    keeps null. Names that are no fault, but to be settled, are told beside it.
     """
+    snapshot.notes.extend(_about_names(snapshot))
     for statement in SETTINGS:
         for table, id_ in snapshot.connection.execute(statement):
             yield Fault("JSON that it keeps cannot be read", Place(table, id_))
@@ -514,6 +516,19 @@ def notes(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
                 f"the gold that it expects cannot be read: {what}",
                 Place("assignment", id_, anchor),
             )
+
+
+def _about_names(snapshot: DatabaseSnapshot) -> Iterator[str]:
+    """Names of people that an earlier version stored otherwise than names are stored now."""
+    # It has no names that stand for others, which is the fifth column.
+    for _, name, type_, _, *more in snapshot.connection.execute("SELECT * FROM annotator"):
+        if type_ == PERSON and isinstance(name, str) and not any(more[:1]):
+            names = (name, normal_name(name))
+            if names[0] != names[1]:
+                yield (
+                    f"{name!r} is not stored as names are now, in NFC and without white space "
+                    f"at its ends: nfh-tui people rename {command_line(names)}"
+                )
 
 
 def _expected_trouble(expected: str) -> str:

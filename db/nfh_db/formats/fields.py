@@ -98,12 +98,13 @@ def whole_number(found: object) -> str:
     return "a whole number"
 
 
-A_NAME = f"a name of 1 to {NAME_LENGTH} printable characters, no space at its ends"
+A_NAME = f"a name of 1 to {NAME_LENGTH} printable characters"
 
 
 def is_a_name(text: str) -> bool:
-    """True for a name that the store accepts: one line."""
-    return 0 < len(text) <= NAME_LENGTH and text == text.strip() and text.isprintable()
+    """True for a name that the store accepts, without white space at its ends: one line."""
+    name = text.strip()
+    return 0 < len(name) <= NAME_LENGTH and name.isprintable()
 
 
 @dataclass(frozen=True, slots=True)

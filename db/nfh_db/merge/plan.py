@@ -40,8 +40,8 @@ from nfh_db.merge.source import (
     decoded,
 )
 from nfh_db.messages import counted
-from nfh_db.passages import KNOWN
-from nfh_db.records import FlagMark, FlagName
+from nfh_db.passages import KNOWN, NameIndex
+from nfh_db.records import PERSON, FlagMark, FlagName, normal_name
 from nfh_models.domain import Anchor, AnswerError, PassageError, anchor_id
 
 # Assignments, drafts, queue positions, saved views and guidelines are in no log. They come in
@@ -581,16 +581,30 @@ class _Planning:
     def _people(self) -> None:
         known = {person.name: person for person in source.people(self._here)}
         self._mine = ChainBuilder({one.id: one.name for one in known.values()}, {})
-        for person in source.people(self._there):
-            mine = known.get(person.name)
+        index = NameIndex(self._here)
+        theirs = source.people(self._there)
+        taken = {person.name for person in theirs}
+        for person in theirs:
+            mine, name = known.get(person.name), person.name
             if mine is None:
-                self._plan.people.append(person)
+                # Two forms of one name there stay two, since each has answers of its own.
+                like = index.find(name)
+                stored = like.name if like else normal_name(name)
+                name = stored if stored not in taken else name
+                taken.add(name)
+                mine = known.get(name)
+            if mine is None:
+                if like is None and person.type == PERSON:
+                    index.check_new(name)
+                self._plan.people.append(person._replace(name=name))
             elif mine.type != person.type:
                 raise StoreError(
                     f"{person.name!r} is a {mine.type} here and a {person.type} in the other "
                     "copy: they cannot be the same. Nothing was merged"
                 )
-            self._maps.names[person.id] = person.name
+            self._maps.names[person.id] = name
+            if name != person.name:
+                self._maps.renamed[person.name] = name
             self._maps.people[person.id] = mine.id if mine else -person.id
 
     def _batches(self) -> None:

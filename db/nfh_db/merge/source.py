@@ -53,9 +53,12 @@ class DamagedError(StoreError):
 
 @dataclass(slots=True)
 class IdMaps:
-    """Ids here by ids there. names: annotators there, by id there."""
+    """Ids here by ids there. names: what annotators there are called here, by id there.
+    renamed: those of these names that are others there, by the name there.
+    """
 
     names: dict[int, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
     people: dict[int, int] = field(default_factory=dict)
     batches: dict[int, int] = field(default_factory=dict)
     passages: dict[int, int] = field(default_factory=dict)
@@ -90,13 +93,18 @@ class IdMaps:
         changed: dict[str, object] = {}
         if value.batch is not None:
             changed["batch"] = self.batches[value.batch]
-        if isinstance(value, GoldValue) and value.votes and times:
-            votes = [(name, times.get((name, at), at)) for name, at in value.votes]
+        if isinstance(value, GoldValue) and value.by in self.renamed:
+            changed["by"] = self.renamed[value.by]
+        if isinstance(value, GoldValue) and value.votes and (times or self.renamed):
+            votes = [(self.renamed.get(name, name), at) for name, at in value.votes]
+            votes = [(name, times.get((name, at), at)) for name, at in votes]
             changed["votes"] = tuple(sorted(votes))
         return msgspec.structs.replace(value, **changed) if changed else value
 
     def same_text(self, text: str | None) -> bool:
         """True if a value without passage or anchor has the same text here."""
+        if self.renamed:
+            return False
         if text is None or '"batch":' not in text:
             return True
         found = BATCH.search(text)

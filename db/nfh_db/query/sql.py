@@ -30,7 +30,7 @@ from nfh_db.query.parser import (
     fill,
 )
 from nfh_db.query.visibility import asked_by
-from nfh_db.records import Role
+from nfh_db.records import Role, normal_name
 from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, tag_forms
 
 ACTIVE = """coalesce(
@@ -222,7 +222,10 @@ def _by_rare(direction: str) -> str:
     return fill(BY_RARE, kinds=kinds, active=ACTIVE_RESOLVER, direction=direction)
 
 
-WHO = "(SELECT n.id FROM annotator AS n WHERE n.name COLLATE NOCASE = {value})"
+# The name as it is written comes before one in the other case; a name that was merged into
+# another's stands for that person.
+NAMED = "(SELECT coalesce(n.merged_into, n.id) FROM annotator AS n WHERE n.name {how})"
+WHO = "(coalesce({written}, {normal}, {either_case}))"
 ME_ID = "(:q_me)"
 
 BLOCKS = "d.blocking IS NOT NULL"
@@ -288,8 +291,16 @@ Values = Sequence[PeopleValue]
 
 
 def _who(name: str, binder: Binder) -> str:
-    """Ids of the annotators with a name, in either case."""
-    return ME_ID if name == ME else fill(WHO, value=binder.one(name))
+    """Id of the annotator with a name, in either case."""
+    if name == ME:
+        return ME_ID
+    written, normal = binder.one(name), binder.one(normal_name(name))
+    return fill(
+        WHO,
+        written=fill(NAMED, how=f"= {written}"),
+        normal=fill(NAMED, how=f"= {normal}"),
+        either_case=fill(NAMED, how=f"COLLATE NOCASE = {normal}"),
+    )
 
 
 def _differ(value: PeopleValue, binder: Binder) -> str:
@@ -416,9 +427,7 @@ PATTERN = "a.pattern IN ({values})"
 # theirs is long. SQLite would turn EXISTS into a join and build an index for it each time.
 BY = """(
     SELECT 1 FROM answer AS v
-    WHERE v.anchor_id = a.id AND v.annotator_id IN (
-            SELECT n.id FROM annotator AS n WHERE n.name COLLATE NOCASE IN ({values}))
-        AND v.removed = 0
+    WHERE v.anchor_id = a.id AND v.annotator_id IN ({values}) AND v.removed = 0
         AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})) LIMIT 1) = 1"""
 
 PASSAGES = "+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {condition})"
@@ -671,6 +680,10 @@ def _text(values: tuple[str, ...], binder: Binder) -> str:
     return fill(binder.passages, condition=f"({held})")
 
 
+def _by(names: tuple[str, ...], binder: Binder) -> str:
+    return _fill_predicted(BY, values=", ".join(_who(name, binder) for name in names))
+
+
 MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "id": _id,
     "text": _text,
@@ -682,7 +695,7 @@ MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "flag": _in(FLAG),
     "disagree": _disagree,
     "pattern": _in(PATTERN),
-    "by": _in(BY),
+    "by": _by,
     "rule": _with_special(GOLD_BY_RULE, NONE, NO_KIND),
     "experts": _which(EXPERTS, EXPERTS_WHICH),
     "audit": _which(AUDIT, AUDIT_WHICH),

@@ -27,7 +27,7 @@ from nfh_db.query.parser import (
     fill,
     one_of,
 )
-from nfh_db.records import AnchorState, Role
+from nfh_db.records import AnchorState, Role, normal_name
 from nfh_models.domain import tag_forms
 
 MODEL_KEYS = (
@@ -102,7 +102,8 @@ def _own_value(key: str, value: PeopleValue, name: str) -> PeopleValue:
 
 
 def _is_me(value: str, name: str) -> bool:
-    return value == ME or (bool(name) and value.casefold() == name.casefold())
+    same = normal_name(value).casefold() == normal_name(name).casefold()
+    return value == ME or (bool(name) and same)
 
 
 def _about_others(key: str, value: str) -> str:

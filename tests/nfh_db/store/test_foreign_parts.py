@@ -101,6 +101,8 @@ def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
         made,
         "ALTER TABLE job DROP COLUMN mark",
         "DROP TABLE passage_text",
+        "ALTER TABLE annotator DROP COLUMN merged_into",
+        "ALTER TABLE annotator DROP COLUMN retired_at",
         "ALTER TABLE flag DROP COLUMN stop",
         "ALTER TABLE flag DROP COLUMN start",
         "DELETE FROM _sqlite_migrations WHERE name >= 'm007'",

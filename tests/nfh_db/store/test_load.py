@@ -268,7 +268,7 @@ def test_a_file_that_fails_leaves_nothing(
         elif problem == "mention":
             yield kit.one("I have one", 2, gold=kit.gold(kit.to(9)), line=301)
         elif problem == "name":
-            yield kit.one("I have one", 2, votes=[kit.vote(" x", Kind.AGE)], line=301)
+            yield kit.one("I have one", 2, votes=[kit.vote("x\x1b", Kind.AGE)], line=301)
         else:
             raise FormatError("some.jsonl", 301, "not JSON")
 

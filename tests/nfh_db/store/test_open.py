@@ -217,7 +217,7 @@ def test_a_closed_store_says_so(store: Store) -> None:
         store.people.ensure("eva")
 
 
-@pytest.mark.parametrize("name", ["", " ", " eva", "eva\n", "e\x1bva", "x" * 101])
+@pytest.mark.parametrize("name", ["", " ", "e\x1bva", "x" * 101])
 def test_names_that_no_list_can_show_are_refused(store: Store, name: str) -> None:
     with pytest.raises(StoreError, match="cannot be an annotator's name"):
         store.people.ensure(name)

@@ -101,6 +101,8 @@ CALLS: tuple[tuple[str, ...], ...] = (
     ("settle", "--rule", "majority"), ("audit",), ("audit", "--draw", "3"), ("agreement",),
     ("annotators",), ("stats",), ("scan", "FILE"), ("scan", "GONE"), ("guidelines",),
     ("guidelines", "versions"), ("guidelines", "discuss", "--out", "OUT"), ("history",),
+    ("people",), ("people", "add", EVIL), ("people", "rename", "ann", EVIL),
+    ("people", "merge", "ann", EVIL), ("people", "merge", EVIL, "ann"), ("people", "undo"),
     ("doctor",), ("doctor", "--corpus"), ("doctor", "--repair"), ("backup", "OUT"),
     ("backup", "DB"), ("merge", "DB"), ("merge", "GONE"), ("formats",), ("formats", "GONE"),
     ("imports",), ("imports", "remove", "1", "--dry-run"), ("import", "--replace", "FILE"),

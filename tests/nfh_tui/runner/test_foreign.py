@@ -155,6 +155,8 @@ def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
     queue.add()
     queue.change("ALTER TABLE job DROP COLUMN mark")
     queue.change("DROP TABLE passage_text")
+    queue.change("ALTER TABLE annotator DROP COLUMN merged_into")
+    queue.change("ALTER TABLE annotator DROP COLUMN retired_at")
     queue.change("DELETE FROM setting WHERE name = 'database id'")
     queue.change("ALTER TABLE flag DROP COLUMN stop")
     queue.change("ALTER TABLE flag DROP COLUMN start")
