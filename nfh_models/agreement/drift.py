@@ -224,19 +224,13 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _trends(ordered: Sequence[JudgedVote], limit: float | None) -> Iterator[Trend]:
+    given = [mark.seconds for mark in ordered if mark.seconds is not None]
     tried = [
         _trend("right by the expert", [float(m.expert.equal) for m in ordered if m.expert]),
         _trend(
             "agreeing with the others", [m.agreeing for m in ordered if m.agreeing is not None]
         ),
-        _trend(
-            "seconds",
-            [
-                m.seconds
-                for m in ordered
-                if m.seconds is not None and m.seconds <= (limit or 0.0)
-            ],
-        ),
+        _trend("seconds", [seconds for seconds in given if seconds <= (limit or 0.0)]),
         *kind_trends([mark.kind for mark in ordered]),
     ]
     yield from (trend for trend in tried if trend is not None)

@@ -31,17 +31,7 @@ from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Passage, paper_class
 from nfh_models.identification.base import batches_of
 from nfh_models.model_files import settings_of as stored_settings
 from nfh_models.parsing.base import ParseLayer, Parser
-from nfh_models.resolution import cues
-from nfh_models.resolution.base import (
-    BATCH,
-    Choice,
-    Item,
-    ResolutionExample,
-    check_layers,
-    choice_of,
-    parse_items,
-    parse_of,
-)
+from nfh_models.resolution import base, cues
 from nfh_models.resolution.cues import CUES, CueContext, CueNumber, turns_of
 from nfh_models.resolution.recipes import LINEAR, TASK
 from nfh_models.training.plan import PhaseProgress
@@ -182,12 +172,12 @@ class TokenView:
         return self.speakers[self.turns[place] - self.turns[0]]
 
 
-def view_of(item: Item) -> TokenView:
+def view_of(item: base.Item) -> TokenView:
     """The tokens within REACH of the anchor that the item's parse holds.
 
     Raises ValueError for an item without parts of speech and dependencies.
     """
-    parsed, shift = parse_of(item, dependency=True), item.parsed_from
+    parsed, shift = base.parse_of(item, dependency=True), item.parsed_from
     passage, anchor = item.passage, item.anchor
     first = max(shift, anchor.start - REACH)
     last = min(shift + len(parsed.words), anchor.end + REACH)
@@ -585,7 +575,7 @@ class ItemFeatures:
     tokens: Sequence[Sequence[str]]
 
 
-def extract(item: Item, settings: LinearSettings) -> ItemFeatures:
+def extract(item: base.Item, settings: LinearSettings) -> ItemFeatures:
     """All features of an item. Raises ValueError for an item without the parse that it
     needs.
     """
@@ -644,13 +634,13 @@ class Linear:
         hashed.update(np.ascontiguousarray(weights.heads, "<f8").tobytes())
         return hashed.hexdigest()[:12]
 
-    def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
+    def resolve(self, items: Sequence[base.Item]) -> list[base.Choice | None]:
         """A choice for each item. Raises ValueError for one without parts of speech and
         dependencies.
         """
         return [self._resolve(item) for item in items]
 
-    def _resolve(self, item: Item) -> Choice:
+    def _resolve(self, item: base.Item) -> base.Choice:
         features = extract(item, self.settings)
         probabilities = softmax(self.score(features))
         return decide(features.view, probabilities, len(item.passage.tokens))
@@ -683,14 +673,14 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(powers / powers.sum(), np.float64)
 
 
-def decide(view: TokenView, probabilities: Floats, tokens: int) -> Choice:
+def decide(view: TokenView, probabilities: Floats, tokens: int) -> base.Choice:
     """The most probable candidate, the second, and the probabilities of all.
 
     probabilities: of the classes, then of the view's candidates. tokens: of the passage. Of
     equals the first wins: classes in their order, then tokens in theirs.
     """
     places = [*range(CLASSES), *(CLASSES + view.first + at for at in view.candidates)]
-    return choice_of(dict(zip(places, probabilities.tolist(), strict=True)), tokens)
+    return base.choice_of(dict(zip(places, probabilities.tolist(), strict=True)), tokens)
 
 
 SHORTHAND = {"paper": PAPER, "all": tuple(FeatureGroup)}
@@ -910,7 +900,7 @@ class ExampleCollector:
         self._classes: list[list[bool]] = []
         self._heads = array("b")
 
-    def add(self, item: Item, gold: Answer) -> bool:
+    def add(self, item: base.Item, gold: Answer) -> bool:
         """Add an example; False where none of its candidates is correct.
 
         Raises ValueError for an item without the parse that it needs.
@@ -1186,7 +1176,7 @@ class FittedLinear:
 
 
 def training(
-    examples: Sequence[ResolutionExample], plan: LinearPlan, parser: Parser | None
+    examples: Sequence[base.ResolutionExample], plan: LinearPlan, parser: Parser | None
 ) -> Generator[PhaseProgress, None, FittedLinear]:
     """Parse and extract features, try fold by fold, and fit on all; a report after each part.
 
@@ -1238,17 +1228,19 @@ def _warnings(kinds: Mapping[str, int], folds: int, wanted: int) -> Generator[st
 
 
 def _collect(
-    examples: Sequence[ResolutionExample], collector: ExampleCollector, parser: Parser | None
-) -> Generator[PhaseProgress, None, list[ResolutionExample]]:
+    examples: Sequence[base.ResolutionExample],
+    collector: ExampleCollector,
+    parser: Parser | None,
+) -> Generator[PhaseProgress, None, list[base.ResolutionExample]]:
     """Add the examples with a correct candidate, in order; parses are dropped batch by
     batch.
     """
     if any(one.item.parsed is None for one in examples):
-        check_layers(NEEDS, parser)
-    used: list[ResolutionExample] = []
+        base.check_layers(NEEDS, parser)
+    used: list[base.ResolutionExample] = []
     done = 0
-    for batch in batches_of(examples, lambda one: one.item.passage, BATCH):
-        items = parse_items([one.item for one in batch], NEEDS, parser)
+    for batch in batches_of(examples, lambda one: one.item.passage, base.BATCH):
+        items = base.parse_items([one.item for one in batch], NEEDS, parser)
         used += [
             one for one, item in zip(batch, items, strict=True) if collector.add(item, one.gold)
         ]
@@ -1298,7 +1290,7 @@ def folds_of(groups: Sequence[str], folds: int, seed: int) -> Places:
     return np.array([fold[group] for group in groups])
 
 
-def snapshot_of(examples: Sequence[ResolutionExample]) -> str:
+def snapshot_of(examples: Sequence[base.ResolutionExample]) -> str:
     """The digest of passages, spans and answers, whatever their order."""
     return model_files.digest_of_examples(
         [

@@ -326,7 +326,7 @@ def read_encoder_table(
     tokenizer.no_padding()
     tokenizer.no_truncation()
     table = _scaled(_table(folder))
-    unknown = _unknown(tokenizer)
+    unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}
     if tokenizer.get_vocab_size() > len(table):
         raise VectorError(
             f"{folder}: the tokenizer knows {tokenizer.get_vocab_size():,} pieces, the table "
@@ -351,11 +351,6 @@ def _whole(tokenizer: "Tokenizer", table: Floats) -> Iterator[tuple[str, Floats]
     for (_, place), word, found in zip(pieces, words, cut, strict=True):
         if word and place not in special and found.ids == [place]:
             yield word, table[place]
-
-
-def _unknown(tokenizer: "Tokenizer") -> set[int]:
-    named = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>"))
-    return {one for one in named if one is not None}
 
 
 def _table(folder: Path) -> Floats:

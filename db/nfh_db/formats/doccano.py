@@ -25,17 +25,8 @@ from urllib.parse import unquote
 import msgspec
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import json_stream
-from nfh_db.formats.annotation_tasks import (
-    AnnotationTask,
-    Claim,
-    TaskAnnotation,
-    Texts,
-    checked_name,
-    classed,
-    rows_of,
-    task_warnings,
-)
+from nfh_db.formats import annotation_tasks, json_stream
+from nfh_db.formats.annotation_tasks import AnnotationTask, Claim, TaskAnnotation, Texts
 from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, each, holds
 from nfh_db.formats.files import DAMAGED, Content, Folder, FolderMember, Source
 from nfh_db.formats.json_stream import Parts
@@ -301,7 +292,7 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[Row]:
                 yield from lines.rows(item.number, *item.read(), where)
             except MarkError as error:
                 raise json_stream.refused(source, item, error) from error
-    source.warnings += task_warnings(counts)
+    source.warnings += annotation_tasks.task_warnings(counts)
     if others:
         source.warnings.append(f"{counted(others, 'file')} left out that is no {LINES}")
 
@@ -364,7 +355,9 @@ class _Lines:
     def rows(self, line: int, parts: Parts, text: str | None, where: str) -> Iterator[Row]:
         """The rows of a line. Raises MarkError."""
         if not self._is_repeated(parts, text):
-            yield from rows_of(self._task(line, parts, where), self.how, self.counts)
+            yield from annotation_tasks.rows_of(
+                self._task(line, parts, where), self.how, self.counts
+            )
 
     def _is_repeated(self, parts: Parts, text: str | None) -> bool:
         """True if the file had the line before. Raises MarkError if the id was another
@@ -391,7 +384,7 @@ class _Lines:
         graph = read_graph(graph, self.how, text, where, exported=kept is not None)
         if classes and not graph.spots and kept is None:
             self.counts["unlabelled"] += 1
-        graph = classed(graph, classes, self.how, text, where)
+        graph = annotation_tasks.classed(graph, classes, self.how, text, where)
         claim = _claim(self._who(parts), comment_of(parts))
         return AnnotationTask(
             line,
@@ -420,12 +413,12 @@ class _Lines:
     def _who(self, parts: Parts) -> str | None:
         named = json_stream.value_of(parts, WHO, texts)
         if self.stem is None:
-            return None if named is None else checked_name(named)
+            return None if named is None else annotation_tasks.checked_name(named)
         if self.stem == ALL:
             return None
         if named is not None and file_name(named) == self.stem:
-            return checked_name(named)
-        return checked_name(who_of(self.stem))
+            return annotation_tasks.checked_name(named)
+        return annotation_tasks.checked_name(who_of(self.stem))
 
 
 @lru_cache(maxsize=64)

@@ -15,17 +15,8 @@ from itertools import takewhile
 
 import msgspec
 
-from nfh_db.formats import json_stream
-from nfh_db.formats.annotation_tasks import (
-    AnnotationTask,
-    Claim,
-    TaskAnnotation,
-    Texts,
-    checked_name,
-    classed,
-    rows_of,
-    task_warnings,
-)
+from nfh_db.formats import annotation_tasks, json_stream
+from nfh_db.formats.annotation_tasks import AnnotationTask, Claim, TaskAnnotation, Texts
 from nfh_db.formats.base import First, Format, How, each, holds
 from nfh_db.formats.files import Source
 from nfh_db.formats.json_stream import Parts
@@ -321,21 +312,21 @@ class SessionPeople:
     def who(self, annotator: str | None, session: str | None, *, review: bool) -> str | None:
         """The annotator of a task; None if it names nobody. Raises MarkError."""
         if annotator is not None and session is not None and annotator != session:
-            return checked_name(annotator)
+            return annotation_tasks.checked_name(annotator)
         named = annotator or session
         return named and self._in_session(named, self.review_prefix if review else self.prefix)
 
     def of_session(self, session: str) -> str | None:
         """The annotator of a session; None for an unnamed session. Raises MarkError."""
         if session in self.annotators:
-            return checked_name(self.annotators[session])
+            return annotation_tasks.checked_name(self.annotators[session])
         return self._in_session(session, self.prefix)
 
     @staticmethod
     def _in_session(session: str, prefix: str) -> str | None:
         if UNNAMED.fullmatch(session):
             return None
-        return checked_name(session.removeprefix(prefix))
+        return annotation_tasks.checked_name(session.removeprefix(prefix))
 
 
 def common_start(sessions: Iterable[str]) -> str:
@@ -365,10 +356,10 @@ def read(source: Source, how: ReadOptions) -> Iterator[Row]:
         try:
             parts, _ = item.read()
             task = _Reader(item.number, parts, people, texts, how, counts).task()
-            yield from rows_of(task, how, counts)
+            yield from annotation_tasks.rows_of(task, how, counts)
         except MarkError as error:
             raise json_stream.refused(source, item, error) from error
-    source.warnings += [*people.warnings(), *task_warnings(counts)]
+    source.warnings += [*people.warnings(), *annotation_tasks.task_warnings(counts)]
 
 
 def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[TaskNames]:
@@ -441,7 +432,7 @@ class _Reader:
         labels = json_stream.value_of(parts, "accept", choices) or []
         if "label" in parts and (label := json_stream.value_of(parts, "label", texts)):
             labels = [label, *labels]
-        return classed(graph, map(str, labels), self.how, text, where)
+        return annotation_tasks.classed(graph, map(str, labels), self.how, text, where)
 
     def _claim(self, parts: Parts, graph: Graph, *, reviewed: bool) -> Claim:
         answer = json_stream.value_of(parts, "answer", texts) or "accept"
