@@ -350,6 +350,11 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     show_default=True,
     help="Which mentions of a head an nfh row lists. Imported rows leave as they came.",
 )
+@click.option(
+    "--compact",
+    is_flag=True,
+    help="gold: write each passage once, for passages with many numbers (nfh-gold/2).",
+)
 @map_option
 @on_database
 def export(
@@ -358,6 +363,7 @@ def export(
     out: Path | None,
     allow_empty: bool,
     mentions: Mentions,
+    compact: bool,
     labels: LabelMap | None,
     db: Path | None,
     as_json: bool,
@@ -379,7 +385,9 @@ def export(
     format_ = by_name(format_name)
     for line in before_export(format_):
         say(line)
-    how = Writing(mentions, labels or LabelMap())
+    if compact and format_name != "gold":
+        raise Failure(f"{format_name} has no compact form; leave --compact out")
+    how = Writing(mentions, labels or LabelMap(), compact)
     try:
         with open_to_read(database) as store:
             report = export_file(store, parsed, format_, target, how, allow_empty=allow_empty)
@@ -390,6 +398,10 @@ def export(
     _say_export(report, as_json=as_json)
     if there:
         say(f"{visible(str(target), 200)}: took the place of the file that was there")
+
+
+MUCH_REPEATED = 10
+"""Times that passages are written above which an export names --compact."""
 
 
 def _say_export(report: "ExportReport", *, as_json: bool) -> None:
@@ -409,6 +421,11 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
     lost = after_export(report.format, report.lost)
     if lost:
         say(lost)
+    if report.repeated > MUCH_REPEATED:
+        say(
+            f"each number has its whole passage, so passages are written {report.repeated:g} "
+            "times; --compact writes each once"
+        )
     if report.out is None:
         return
     if as_json:

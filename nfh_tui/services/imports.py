@@ -504,6 +504,9 @@ class ExportReport:
     """Anchors of the database whose gold belongs to a replaced span and has not been decided
     again. No file contains it."""
 
+    repeated: float = 1.0
+    """How many times the text of a passage was written, on average over its characters."""
+
 
 def import_file(
     store: Store,
@@ -578,7 +581,7 @@ def export_file(
     query: Query,
     format_: Format,
     out: Path | None,
-    how: Writing | None = None,
+    how: Writing = Writing(),  # noqa: B008 - frozen
     *,
     allow_empty: bool = True,
 ) -> ExportReport:
@@ -591,12 +594,17 @@ def export_file(
     layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
     records = store.items.records(query, None, layout)
     losses = Losses(format_)
-    rows = undecided = 0
+    rows = undecided = written = whole = 0
 
     def counted_records() -> Iterator[ExportRecord]:
-        nonlocal rows, undecided
+        nonlocal rows, undecided, written, whole
+        last = None
         for record in records:
             rows += 1
+            written += len(record.passage.text)
+            if record.passage.digest != last:
+                last = record.passage.digest
+                whole += len(record.passage.text)
             undecided += record.gold is None and layout == "gold"
             losses.look(record)
             yield record
@@ -609,7 +617,8 @@ def export_file(
             empty=nothing and not allow_empty,
         )
 
-    left_out = _write(format_, how or Writing(), counted_records(), out, check)
+    left_out = _write(format_, how, counted_records(), out, check)
+    repeats = format_.name == "gold" and not how.compact
     return ExportReport(
         format_.name,
         None if out is None else str(out),
@@ -618,6 +627,7 @@ def export_file(
         undecided,
         {str(what): number for what, number in losses.counted.items()},
         store.items.count_stale_gold() if format_.labelled else 0,
+        round(written / whole, 1) if repeats and whole else 1.0,
     )
 
 

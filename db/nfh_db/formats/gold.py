@@ -1,5 +1,9 @@
-"""Format `gold` ("nfh-gold/1"): the workbench's own JSON lines. Keys are written in the order
-of KEYS and read strictly.
+"""Format `gold`: the workbench's own JSON lines. Keys are written in the order of KEYS and read
+strictly.
+
+Each line of version "nfh-gold/1" has its whole passage. In the compact version, "nfh-gold/2",
+only the first line of a passage has it; the others lack PASSAGE_KEYS. Each line names the
+passage by its digest, and means the one that was written last.
 """
 
 import hashlib
@@ -12,7 +16,7 @@ from datetime import datetime
 
 from nfh_db.formats.fields import Fields, sound_digest
 from nfh_db.formats.files import Source
-from nfh_db.formats.rows import GoldRow, Mentions, RawPassage, per_token, release_head, runs
+from nfh_db.formats.rows import GoldRow, RawPassage, per_token, release_head, runs
 from nfh_db.messages import shown
 from nfh_db.records import (
     BY_RULE,
@@ -35,6 +39,7 @@ from nfh_models.domain import (
     Kind,
     Mention,
     Origin,
+    Passage,
     PassageError,
     Relation,
     Sort,
@@ -90,14 +95,15 @@ def _checked(fields: Fields, entry: object) -> Time | None:
 
 
 FORMAT = "nfh-gold/1"
+COMPACT = "nfh-gold/2"
 
 SEAL = len(',"digest":""}') + 64
 """Characters of a line from its digest to its end."""
 
 KEYS = tuple(
-    "tokens line_indices speakers anchors_indices head format id text offsets times kind heads "
-    "relation sort noun flags split rule adjudicator decided_at settled_on votes comment model "
-    "scores digest".split()
+    "tokens line_indices speakers anchors_indices head format id passage text offsets times "
+    "kind heads relation sort noun flags split rule adjudicator decided_at settled_on votes "
+    "comment model scores digest".split()
 )
 SETTLED_ON = "settled_on"
 """The answers of which a rule made the gold."""
@@ -106,6 +112,9 @@ MODEL = "model"
 SCORES = "scores"
 """The model's scores, if they were requested."""
 OPTIONAL = (TIMES, SETTLED_ON, MODEL, SCORES)
+PASSAGE = "passage"
+"""The digest of the passage, only in a compact line."""
+PASSAGE_KEYS = ("tokens", "line_indices", "speakers", "text", "offsets", TIMES)
 
 MODEL_KEYS = tuple(
     "name recipe version identifier rule score pattern second margin several".split()
@@ -125,14 +134,31 @@ TYPE = "type"
 
 
 class GoldWriter:
-    """Makes `gold` lines of records; equal records give equal lines. left_out: stays empty."""
+    """Makes `gold` lines of records, whose passages follow one another.
 
-    def __init__(self, mentions: Mentions = "all") -> None:  # noqa: ARG002
+    Equal records give equal lines, unless they are compact. left_out: stays empty.
+    """
+
+    def __init__(self, *, compact: bool = False) -> None:
         self.left_out: Counter[str] = Counter()
+        self._format = COMPACT if compact else FORMAT
+        self._passage = ""
+        self._words = self._text = ""
+        """JSON of the keys of the last passage."""
 
     def line(self, record: ExportRecord) -> str:
         """The record's line, with its end."""
-        return seal(_values(record))
+        passage = record.passage
+        new = passage.digest != self._passage
+        if new:
+            self._passage = passage.digest
+            self._words, self._text = _members(_words(passage)), _members(_text(passage))
+        number, decision = _number(record), _members(_decided(record))
+        if self._format == COMPACT:
+            number |= {"format": COMPACT, PASSAGE: passage.digest}
+        parts = (self._words, _members(number), self._text, decision)
+        whole = new or self._format == FORMAT
+        return _sealed(f"{{{','.join(parts if whole else parts[1::2])}}}")
 
 
 def prediction_line(
@@ -170,8 +196,17 @@ def _answer_values(answer: Answer | None) -> dict[str, object]:
 
 def seal(values: Mapping[str, object]) -> str:
     """The line, with its end, of values in the order of KEYS, with their digest."""
-    body = compact_json(values)
+    return _sealed(compact_json(values))
+
+
+def _sealed(body: str) -> str:
+    """The line, with its end, of JSON in the order of KEYS, with its digest."""
     return f'{body[:-1]},"digest":"{_sha256(body)}"}}\n'
+
+
+def _members(values: Mapping[str, object]) -> str:
+    """The members of an object as JSON, without its braces."""
+    return compact_json(values)[1:-1]
 
 
 def is_sealed(line: str) -> bool:
@@ -222,22 +257,37 @@ def _sha256(text: str) -> str:
 
 
 def _values(record: ExportRecord) -> dict[str, object]:
-    passage, anchor, gold = record.passage, record.anchor, record.gold
-    answer = gold.answer if gold else None
+    passage = record.passage
+    return _words(passage) | _number(record) | _text(passage) | _decided(record)
+
+
+def _words(passage: Passage) -> dict[str, object]:
     numbers, speakers = per_token(passage.turns)
-    times = times_of(passage.turns)
-    values = _answer_values(answer)
+    words = [passage.text[token.start : token.end] for token in passage.tokens]
+    return {"tokens": words, "line_indices": numbers, "speakers": speakers}
+
+
+def _number(record: ExportRecord) -> dict[str, object]:
+    anchor, answer = record.anchor, record.gold.answer if record.gold else None
     return {
-        "tokens": [passage.text[token.start : token.end] for token in passage.tokens],
-        "line_indices": numbers,
-        "speakers": speakers,
         "anchors_indices": list(range(anchor.start, anchor.end)),
         "head": release_head(answer, anchor) or [],
         "format": FORMAT,
         "id": record.public_id,
-        "text": passage.text,
-        "offsets": [(token.start, token.end) for token in passage.tokens],
-        **({} if times is None else {TIMES: times}),
+    }
+
+
+def _text(passage: Passage) -> dict[str, object]:
+    times = times_of(passage.turns)
+    offsets = [(token.start, token.end) for token in passage.tokens]
+    values: dict[str, object] = {"text": passage.text, "offsets": offsets}
+    return values if times is None else values | {TIMES: times}
+
+
+def _decided(record: ExportRecord) -> dict[str, object]:
+    gold = record.gold
+    values = _answer_values(gold.answer if gold else None)
+    return {
         **{key: values[key] for key in ANSWER_KEYS if key != "comment"},
         "flags": [_flag(f) for f in sorted(record.flags, key=lambda f: (f.name, f.annotator))],
         "split": record.split,
@@ -285,17 +335,46 @@ UNDECIDED = ("relation", "sort", "noun", "rule", "adjudicator", "decided_at")
 
 def read(source: Source) -> Iterator[GoldRow]:
     """The rows of a `gold` file. Raises FormatError at the first invalid line."""
+    last = None
     for number, text in source.rows():
-        yield _row(Fields.of_line(source, number, text), text)
+        fields = Fields.of_line(source, number, text)
+        last = _passage_of_line(fields, last)
+        yield _row(fields, text, *last)
 
 
-def _row(fields: Fields, line: str) -> GoldRow:
+def _passage_of_line(
+    fields: Fields, last: tuple[RawPassage, str] | None
+) -> tuple[RawPassage, str]:
+    """The passage of a line and its digest. last: those of the line before."""
+    values = fields.values
     _check_format(fields)
-    fields.expect_keys([key for key in KEYS if key not in OPTIONAL or key in fields.values])
-    passage = _passage(fields)
+    compact = values.get("format") == COMPACT
+    refers = compact and not any(key in values for key in PASSAGE_KEYS)
+    left_out = PASSAGE_KEYS if refers else () if compact else (PASSAGE,)
+    fields.expect_keys(
+        [key for key in KEYS if key not in left_out and (key not in OPTIONAL or key in values)]
+    )
+    if not refers:
+        raw = _passage(fields)
+        try:
+            last = raw, sound_digest(raw)
+        except PassageError as error:
+            raise fields.source.error(fields.line, f'key "offsets": {error}') from error
+    if last is None or (compact and fields.text(PASSAGE) != last[1]):
+        wanted = (
+            "the digest of the passage that was written last: the lines of a passage stay "
+            "together, the first one with its text"
+        )
+        raise fields.refuse(PASSAGE, wanted)
+    return last
+
+
+def _row(fields: Fields, line: str, passage: RawPassage, digest: str) -> GoldRow:
     count = len(passage.words)
     anchor = fields.anchor(count)
-    _check_id(fields, passage, anchor)
+    public_id = anchor_id(digest, anchor)
+    if fields.text("id") != public_id:
+        raise fields.refuse("id", f'"{public_id}", the hash of this passage and anchor')
     predicted = MODEL in fields.values
     if SCORES in fields.values and not predicted:
         raise fields.refuse(SCORES, f'no such key without "{MODEL}"')
@@ -320,8 +399,8 @@ def _row(fields: Fields, line: str) -> GoldRow:
 def _check_format(fields: Fields) -> None:
     # Checked before the keys, which may differ in another version.
     found = fields.values.get("format", FORMAT)
-    if found != FORMAT:
-        wanted = f'"{FORMAT}", the only version that this program reads'
+    if found not in (FORMAT, COMPACT):
+        wanted = f'"{FORMAT}" or "{COMPACT}", the versions that this program reads'
         raise fields.refuse("format", wanted)
 
 
@@ -354,17 +433,6 @@ def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], li
         starts.append(start)
         ends.append(end)
     return starts, ends
-
-
-def _check_id(fields: Fields, raw: RawPassage, anchor: Anchor) -> None:
-    """Raise FormatError unless the offsets make a passage and `id` is that of its anchor."""
-    try:
-        digest = sound_digest(raw)
-    except PassageError as error:
-        raise fields.source.error(fields.line, f'key "offsets": {error}') from error
-    public_id = anchor_id(digest, anchor)
-    if fields.text("id") != public_id:
-        raise fields.refuse("id", f'"{public_id}", the hash of this passage and anchor')
 
 
 def _gold(fields: Fields, count: int, anchor: Anchor) -> Gold | None:

@@ -152,7 +152,7 @@ GOLD = Format(
     ),
     read=_without_settings(gold.read),
     sniff=_sniff_gold,
-    writer=lambda how: GoldWriter(how.mentions),
+    writer=lambda how: GoldWriter(compact=how.compact),
     carries_split=True,
     holds=holds(How.OWN),
 )

@@ -449,3 +449,5 @@ class Writing:
 
     mentions: Mentions = "all"
     labels: LabelMap = field(default_factory=LabelMap)
+    compact: bool = False
+    """Write a passage once (gold)."""

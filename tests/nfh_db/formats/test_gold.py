@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.gold import GoldWriter, digest_of, seal
+from nfh_db.formats.gold import KEYS, PASSAGE_KEYS, GoldWriter, digest_of, seal
 from nfh_db.formats.rows import GoldRow
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_models.domain import (
@@ -212,8 +212,10 @@ def vote(**changes: object) -> list[object]:
 
 WRONG = [
     ({"extra": 1}, 'key "extra" is not known; wanted exactly tokens'),
-    ({"format": "nfh-gold/2"}, 'key "format": found "nfh-gold/2", wanted "nfh-gold/1", the'),
-    ({"format": 1}, 'key "format": found 1, wanted "nfh-gold/1", the only version'),
+    ({"format": "nfh-gold/2"}, 'key "passage" is missing; wanted exactly tokens'),
+    ({"format": "nfh-gold/3"}, 'found "nfh-gold/3", wanted "nfh-gold/1" or "nfh-gold/2", the'),
+    ({"format": 1}, 'key "format": found 1, wanted "nfh-gold/1" or "nfh-gold/2", the versions'),
+    ({"passage": PASSAGE.digest}, 'key "passage" is not known; wanted exactly tokens'),
     ({"id": "0" * 32}, 'key "id": found "00000000000000000000000000000000", wanted "'),
     ({"text": TEXT.replace("cups", "mugs")}, 'wanted where token 1, "cups", stands; there sta'),
     ({"text": 5}, 'key "text": found 5, wanted a string'),
@@ -341,3 +343,54 @@ def test_a_wrong_digest_is_refused_and_says_what_it_means(values: Values, rows: 
         FormatError, match="does not fit the line, so the line was changed after it was written"
     ):
         rows("gold", json.dumps(changed))
+
+
+# --- compact lines ------------------------------------------------------------------------
+
+
+OTHER = Passage("one", (Token(0, 3, ""),), (Turn(0, None, 0, 1),))
+FIRST_WORD = Anchor(0, 1)
+
+
+def compact_lines() -> list[str]:
+    """Two numbers of one passage, and one of another."""
+    second = replace(
+        record(None), public_id=anchor_id(PASSAGE.digest, FIRST_WORD), anchor=FIRST_WORD
+    )
+    id_ = anchor_id(OTHER.digest, FIRST_WORD)
+    third = ExportRecord(id_, OTHER, FIRST_WORD, "dev", None, (), ())
+    return list(map(GoldWriter(compact=True).line, (record(), second, third)))
+
+
+def test_a_compact_file_has_each_passage_once_and_is_read_as_the_other(rows: Rows) -> None:
+    lines = compact_lines()
+    first, second, third = map(json.loads, lines)
+    assert first.keys() - second.keys() == set(PASSAGE_KEYS) - {"times"}
+    assert set(PASSAGE_KEYS) - {"times"} < third.keys()
+    assert first["passage"] == second["passage"] == PASSAGE.digest != third["passage"]
+    plain = []
+    for whole in (first, {**first, **second}, third):
+        values = {
+            key: whole[key] for key in KEYS if key in whole.keys() - {"passage", "digest"}
+        }
+        plain.append(seal(values | {"format": "nfh-gold/1"}))
+    compact = rows("gold", "".join(lines))
+    assert compact == rows("gold", "".join(plain))
+    assert compact[0].passage is compact[1].passage
+
+
+def test_keys_of_a_compact_line_may_come_in_another_order(rows: Rows) -> None:
+    turned = [json.dumps(dict(reversed(json.loads(one).items()))) for one in compact_lines()]
+    assert rows("gold", "\n".join(turned)) == rows("gold", "".join(compact_lines()))
+
+
+@pytest.mark.parametrize(
+    ("order", "line"), [((1,), 1), ((0, 2, 1), 3), ((2, 1), 2)], ids=["alone", "apart", "other"]
+)
+def test_a_compact_line_means_the_passage_written_last(
+    rows: Rows, order: tuple[int, ...], line: int
+) -> None:
+    lines = compact_lines()
+    message = rf'line {line}: key "passage": found "{PASSAGE.digest[:50]}'
+    with pytest.raises(FormatError, match=message):
+        rows("gold", "".join(lines[place] for place in order))

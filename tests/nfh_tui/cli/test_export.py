@@ -60,6 +60,7 @@ def test_with_out_a_file_is_written_and_a_summary_is_printed(
         "undecided": 0,
         "lost": {},
         "stale_gold": 0,
+        "repeated": 1.0,
     }
     assert len((home / "g.jsonl").read_text().splitlines()) == 3
     result = call("export", "--format", "gold", "--db", database, "--out", "h.jsonl")
@@ -380,3 +381,23 @@ def test_words_that_begin_with_a_dash_stay_in_order(
     assert call("merge", "-y.db", "--db", "-x.db", "--dry-run").exit_code == 0
     told = json.loads(call("diff", "-x.db", "-y.db", "--json").stdout)
     assert (told["a"]["path"], told["b"]["path"]) == ("-x.db", "-y.db")
+
+
+def test_a_passage_with_many_numbers_is_written_once_if_asked(call: Call, home: Path) -> None:
+    text = "Ann: " + " , ".join(["two"] * 11)
+    (home / "many.txt").write_text(text, encoding="utf-8")
+    assert call("import", "many.txt", "--db", "m.db").exit_code == 0
+    plain = call("export", "--format", "gold", "--db", "m.db", "--out", "plain.jsonl")
+    assert "passages are written 11 times; --compact writes each once" in plain.stderr
+    options = ("--format", "gold", "--compact", "--db", "m.db", "--out", "compact.jsonl")
+    assert "--compact" not in call("export", *options).stderr
+    first, *others = (home / "compact.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(others) == 10
+    assert "two , two" in first
+    assert not any("two , two" in line for line in others)
+    again = call("import", "compact.jsonl", "--db", "m.db", "--json")
+    (told,) = json.loads(again.stdout)["files"]
+    assert (told["rows"], told["passages_new"], told["anchors_new"]) == (11, 0, 0)
+    refused = call("export", "--format", "nfh", "--compact", "--db", "m.db")
+    assert refused.exit_code == 1
+    assert "nfh has no compact form; leave --compact out" in refused.stderr
