@@ -32,18 +32,7 @@ from nfh_tui.cli.options import (
 )
 from nfh_tui.cli.report import Steps, wrapped
 from nfh_tui.cli.retrain import sentence_lines
-from nfh_tui.jobs.descriptions import (
-    CHECK,
-    EVALUATE,
-    IMPORT,
-    PREDICT,
-    job_name,
-    log_of,
-    phase_of,
-    phase_words,
-    read_summary,
-    run_time,
-)
+from nfh_tui.jobs import descriptions
 from nfh_tui.jobs.runner import READS, WRITES, job_paths
 from nfh_tui.process_signals import EndedError
 
@@ -155,7 +144,7 @@ def check_done(job: "Job", db: Path | None) -> None:
 
 def how_far(job: "Job") -> str:
     """The phase of a job, its progress and its loss, in words."""
-    words = visible(phase_words(job.phase or "") or "starting", PHASE_SHOWN)
+    words = visible(descriptions.phase_words(job.phase or "") or "starting", PHASE_SHOWN)
     if job.total:
         words += f": {job.done:,} of {job.total:,}"
     elif job.done:
@@ -439,7 +428,7 @@ LONGEST = 4_000
 
 def log_lines(store: "Store", job: "Job") -> Iterator[str]:
     """The lines of a job's log. Raises Failure where there is no log."""
-    path = log_of(store.path, job)
+    path = descriptions.log_of(store.path, job)
     try:
         with path.open("rb") as file:
             yield from map(_line, file)
@@ -456,7 +445,7 @@ def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
     place = 0
     while True:
         job = read(store, job.id, db)
-        ended, path = job.state.ended, log_of(store.path, job)
+        ended, path = job.state.ended, descriptions.log_of(store.path, job)
         if path.is_file():
             with path.open("rb") as file:
                 file.seek(place)
@@ -526,7 +515,7 @@ def listed(found: Sequence["Job"], names: Names, db: Path | None) -> Iterator[st
     )
     for job in found:
         yield (
-            f"{job.id:>4}  {_cut(job_name(names, job), NAME_WIDTH)} "
+            f"{job.id:>4}  {_cut(descriptions.job_name(names, job), NAME_WIDTH)} "
             f"{_state(job):{STATE_WIDTH}} {_cut(outcome(job, names), OUTCOME_WIDTH)} "
             f"{_cut(_minutes(job.created_at)[5:], ASKED_WIDTH)}"
         )
@@ -555,11 +544,11 @@ def outcome(job: "Job", names: Names) -> str:
     """The progress of a job or its result, in a few words."""
     if job.state is JobState.RUNNING:
         share = f"{100 * min(job.done / job.total, 1):.0f} % " if job.total else ""
-        return share + phase_of(job)
+        return share + descriptions.phase_of(job)
     if job.state is not JobState.DONE:
         return job.error or ""
     if job.model_id is not None:
-        word = read_summary(job.result.get("verdict")).word
+        word = descriptions.read_summary(job.result.get("verdict")).word
         name = names.get(job.model_id, f"model {job.model_id}")
         return f"{name}, {word}" if word else name
     return result_words(job)
@@ -580,7 +569,7 @@ def result_words(job: "Job") -> str:
 
 def full_lines(job: "Job", names: Names, db: Path | None) -> Iterator[str]:
     """A job in full. db: the value of --db."""
-    yield f"job {job.id}: {visible(job_name(names, job), 60)}, {_state(job)}"
+    yield f"job {job.id}: {visible(descriptions.job_name(names, job), 60)}, {_state(job)}"
     if job.held:
         accept = command(f"jobs run --accept {job.id}", db)
         yield from _labelled("foreign", f"{NOT_FROM_HERE} {accept} starts it.")
@@ -599,7 +588,7 @@ def full_lines(job: "Job", names: Names, db: Path | None) -> Iterator[str]:
     yield from _labelled("error", job.error or "")
     if job.state is JobState.DONE:
         yield from _labelled("result", outcome(job, names))
-    yield from _labelled("verdict", read_summary(job.result.get("verdict")).reason)
+    yield from _labelled("verdict", descriptions.read_summary(job.result.get("verdict")).reason)
 
 
 def _times(job: "Job") -> Iterator[str]:
@@ -608,7 +597,7 @@ def _times(job: "Job") -> Iterator[str]:
     if job.started_at is None:
         return
     times = "once" if job.attempts <= 1 else f"{job.attempts} times"
-    ran = run_time(job, now())
+    ran = descriptions.run_time(job, now())
     took_words = f"; {ran} (m:ss){'' if job.state.ended else ' so far'}" if ran else ""
     yield from _labelled("begun", f"{_minutes(job.started_at)} UTC, {times}{took_words}")
 
@@ -654,11 +643,11 @@ def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
         from nfh_tui.cli.retrain import retrained_lines
 
         yield from retrained_lines(job, model_of(store, job), store.path, db)
-    elif job.kind == PREDICT:
+    elif job.kind == descriptions.PREDICT:
         from nfh_tui.cli.predict import predicted_lines
 
         yield from predicted_lines(job.result, db)
-    elif job.kind == IMPORT:
+    elif job.kind == descriptions.IMPORT:
         from nfh_tui.cli.files import imported_lines
 
         files = job.result.get("files")
@@ -666,11 +655,11 @@ def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
             if isinstance(one, Mapping):
                 for line in imported_lines(one):
                     yield from sentence_lines(line)
-    elif job.kind == EVALUATE:
+    elif job.kind == descriptions.EVALUATE:
         from nfh_tui.cli.evaluate_call import evaluated_lines
 
         yield from evaluated_lines(job, db)
-    elif job.kind == CHECK:
+    elif job.kind == descriptions.CHECK:
         from nfh_tui.cli.doubts import checked_lines
 
         yield from checked_lines(job.result, db)

@@ -32,15 +32,7 @@ from nfh_models.domain import Anchor, Passage
 from nfh_models.model_files import digest_of, read_config
 from nfh_models.resolution.base import Choice, Item, Resolver, batches
 from nfh_models.training.plan import DivergedError, TrainingError
-from nfh_tui.jobs.cluster import (
-    LOOK_SECONDS,
-    Future,
-    Machines,
-    TransferError,
-    own_versions,
-    pack,
-    unpack,
-)
+from nfh_tui.jobs import cluster
 from nfh_tui.jobs.reporting import Curves, Phase, Tell, TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot, StoredPassage
 from nfh_tui.jobs.training import Made, TrainSpec
@@ -137,7 +129,7 @@ class _LoadedResolver:
         """What is loaded here."""
         parser = "" if self.parser is None else self.parser.name
         return ResolverHandshake(
-            own_versions().program, self.resolver.recipe, self.resolver.version, parser
+            cluster.own_versions().program, self.resolver.recipe, self.resolver.version, parser
         )
 
 
@@ -183,7 +175,7 @@ def _loaded(model: bytes, tools: ResolverTools) -> _LoadedResolver:
     if model:
         home = TemporaryDirectory(prefix="nfh-model-")
         folder = Path(home.name) / "model"
-        unpack(model, folder)
+        cluster.unpack(model, folder)
         if digest_of(folder) != tools.digest:
             raise ModelFileError("the model came damaged: its hash is another")
     resolver = load_resolver(tools.recipe, folder)
@@ -203,7 +195,7 @@ class _SentBatch:
 
     items: Sequence[Item]
     packed: bytes
-    future: Future
+    future: cluster.Future
     done: threading.Event
 
 
@@ -220,9 +212,9 @@ def resolving_at(
     archive, digest = b"", None
     if model is not None and model.path is not None:
         folder = checked_folder(store.path, model)
-        archive, digest = pack(folder), digest_of(folder)
+        archive, digest = cluster.pack(folder), digest_of(folder)
     tools = ResolverTools(uuid.uuid4().hex, chosen.model.recipe, digest, parser)
-    with Machines(address) as machines:
+    with cluster.Machines(address) as machines:
         yield ClusterPredictors(machines, tools, archive, chosen.model.version)
 
 
@@ -230,7 +222,7 @@ class ClusterPredictors:
     """Resolves items on a cluster."""
 
     def __init__(
-        self, machines: Machines, tools: ResolverTools, archive: bytes, version: str
+        self, machines: cluster.Machines, tools: ResolverTools, archive: bytes, version: str
     ) -> None:
         """version: of the model on this machine. Raises WorkerPoolError if a worker cannot
         load the model or loads another version."""
@@ -240,7 +232,7 @@ class ClusterPredictors:
         self._archive = archive
         self._number = 0
         self._on: frozenset[str] = frozenset()
-        self._model: Future = None
+        self._model: cluster.Future = None
         self._at_once = 1
         self._find_workers()
         answers = self._answers(deque((self._submit(()),)))
@@ -325,7 +317,7 @@ class ClusterPredictors:
                 waiting[place] = self._sent(sent.items, sent.packed)
 
     def _over(self, sent: _SentBatch) -> bool:
-        sent.done.wait(LOOK_SECONDS)
+        sent.done.wait(cluster.LOOK_SECONDS)
         return self._machines.over(sent.future)
 
     def _answers(self, waiting: deque[_SentBatch]) -> BatchChoices:
@@ -484,16 +476,16 @@ def _made(order: RemoteTraining, folder: Path, tell: "Reporter") -> RemoteReply:
     if order.work is None:
         work.mkdir()
     else:
-        unpack(order.work, work)
+        cluster.unpack(order.work, work)
     made = train_model(Snapshot.read(labels), spec, work, out, tell)
-    return RemoteReply(msgspec.json.encode(made), pack(out))
+    return RemoteReply(msgspec.json.encode(made), cluster.pack(out))
 
 
 def _unpacked(archive: bytes, folder: Path) -> Path:
     try:
-        unpack(archive, folder)
-    except TransferError as error:
-        raise TransferError(f"the model that it starts from: {error}") from error
+        cluster.unpack(archive, folder)
+    except cluster.TransferError as error:
+        raise cluster.TransferError(f"the model that it starts from: {error}") from error
     return folder
 
 
@@ -628,7 +620,7 @@ PART = 8_000_000
 class Checkpoints:
     """Fetches the checkpoints of a run into the local work folder of its training."""
 
-    machines: Machines
+    machines: cluster.Machines
     run: str
     work: Path
     clock: Callable[[], float] = time.monotonic
@@ -715,7 +707,7 @@ def train_model_at(
     the training. Raises WorkerPoolError for errors of the cluster, and what `train_model`
     raises on the worker.
     """
-    with Machines(address) as machines:
+    with cluster.Machines(address) as machines:
         return _Training(machines, snapshot, spec, work, out, tell).made()
 
 
@@ -733,7 +725,7 @@ class _Word(msgspec.Struct, frozen=True):
 class _Training:
     """A training, over all its attempts."""
 
-    machines: Machines
+    machines: cluster.Machines
     snapshot: Snapshot
     spec: TrainSpec
     work: Path
@@ -780,7 +772,7 @@ class _Training:
             if not busy:
                 return
             self.tell(Phase(f"waiting until {busy[0]} has left an earlier try"))
-            time.sleep(LOOK_SECONDS)
+            time.sleep(cluster.LOOK_SECONDS)
 
     # --- one attempt ----------------------------------------------------------------------
 
@@ -808,7 +800,7 @@ class _Training:
             self._labels,
             self.out.name,
             self._base,
-            pack(self.work, [CHECKPOINTS]) if at_home else None,
+            cluster.pack(self.work, [CHECKPOINTS]) if at_home else None,
         )
         return msgspec.msgpack.encode(order)
 
@@ -837,19 +829,19 @@ class _Training:
 class _Following:
     """Follows an attempt until it ends."""
 
-    machines: Machines
+    machines: cluster.Machines
     tell: Tell
     heard: "queue.SimpleQueue[object]"
     on: frozenset[str]
     worker: str = ""
     """The worker that has started it."""
 
-    def reply(self, future: Future, checkpoints: Checkpoints) -> RemoteReply | str:
+    def reply(self, future: cluster.Future, checkpoints: Checkpoints) -> RemoteReply | str:
         """Wait for the result. Raises WorkerPoolError, and what `tell` raises; both stop the
         attempt."""
         try:
             while not self.machines.over(future):
-                self._listen(LOOK_SECONDS)
+                self._listen(cluster.LOOK_SECONDS)
                 if self._lost():
                     return self.worker
                 if self.worker:
@@ -889,11 +881,11 @@ def _write(archive: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = path_beside(out, "tmp")
     try:
-        unpack(archive, folder)
+        cluster.unpack(archive, folder)
         digest, config = digest_of(folder), read_config(folder, spec.recipe)
         if digest != made.digest:
             told = f"its hash is {digest[:12]}, and {made.digest[:12]} was said"
-            raise TransferError(told)
+            raise cluster.TransferError(told)
         if config.task != spec.task:
             raise WorkerPoolError(
                 f"the model from {where} is one of {config.task}, not of {spec.task}. "
@@ -919,9 +911,9 @@ def _base_of(spec: TrainSpec) -> bytes:
     """Archive the base model. Raises WorkerPoolError if its files have changed."""
     folder = Path(spec.base_folder or "")
     try:
-        archive = pack(folder)
+        archive = cluster.pack(folder)
         digest = digest_of(folder)
-    except (OSError, TransferError) as error:
+    except (OSError, cluster.TransferError) as error:
         raise WorkerPoolError(
             f"the model that it starts from cannot be sent: {error}"
         ) from error

@@ -17,16 +17,8 @@ from nfh_db.jobs import NewJob
 from nfh_db.query import parse
 from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind
+from nfh_models.identification import svm
 from nfh_models.identification.base import Example, parse_cases
-from nfh_models.identification.svm import (
-    Extractor,
-    Fold,
-    SvmPlan,
-    SvmTable,
-    plan_of,
-    run_folds,
-    table_from,
-)
 from nfh_models.parsing.base import Parser
 from nfh_models.resolution.base import Choice, ResolutionExample
 from nfh_tui.jobs.descriptions import (
@@ -148,11 +140,11 @@ class IdentificationOpinions:
     def __init__(self, given: DoubtRequest, snapshot: Snapshot, report: "JobReporter") -> None:
         """Parse all examples and extract their features. Raises ModelsError."""
         self._examples = snapshot.training_sets.numbers
-        plan = plan_of(given.general.words)
+        plan = svm.plan_of(given.general.words)
         parser = loaded_parser(given.parser, plan.settings.layers, report.step)
         table = _table(self._examples, plan, parser, report)
-        self._folds = run_folds(table, given.folds, plan.settings.seed)
-        self._known: dict[int, Fold] = {}
+        self._folds = svm.run_folds(table, given.folds, plan.settings.seed)
+        self._known: dict[int, svm.Fold] = {}
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:  # noqa: ARG002 - takes seconds: no checkpoints
         """Return the opinions of an SVM that learnt from all other parts; empty past the last
@@ -167,9 +159,9 @@ class IdentificationOpinions:
 
 
 def _table(
-    examples: Sequence[Example], plan: SvmPlan, parser: Parser | None, report: "JobReporter"
-) -> SvmTable:
-    extractor = Extractor(plan.settings)
+    examples: Sequence[Example], plan: svm.SvmPlan, parser: Parser | None, report: "JobReporter"
+) -> svm.SvmTable:
+    extractor = svm.Extractor(plan.settings)
     found: list[list[str]] = []
     for start in range(0, len(examples), BATCH):
         cases = [one.case for one in examples[start : start + BATCH]]
@@ -178,10 +170,10 @@ def _table(
         report.step(Phase("parsing", len(found), len(examples)))
     name = None if parser is None else parser.name
     labels, groups = [one.nfh for one in examples], [one.group for one in examples]
-    return table_from(found, labels, groups, plan.settings, name)
+    return svm.table_from(found, labels, groups, plan.settings, name)
 
 
-def _fold_opinions(fold: Fold, examples: Sequence[Example]) -> Iterator[Opinion]:
+def _fold_opinions(fold: svm.Fold, examples: Sequence[Example]) -> Iterator[Opinion]:
     asked = [examples[place] for place in fold.places]
     scores = [decision.score or 0.0 for decision in fold.decisions]
     chances = probabilities(scores, [one.nfh for one in asked])

@@ -46,17 +46,7 @@ from nfh_models.parsing.spacy_parser import (
 )
 from nfh_models.resolution.base import Choice, Item, Resolver, parse_items, tag_span
 from nfh_models.resolution.recipes import TASK
-from nfh_tui.jobs.protocol import (
-    NO_PIPELINE,
-    AnchorReady,
-    Ask,
-    Failed,
-    Notice,
-    Ready,
-    Reply,
-    decode_ask,
-    encode,
-)
+from nfh_tui.jobs import protocol
 from nfh_tui.services.models import TASK as IDENTIFICATION_TASK
 from nfh_tui.services.models import (
     Loaded,
@@ -360,11 +350,11 @@ class Asks:
     """Queue of requests, newest first; one thread adds to it and another one takes from it."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Ask, deque[int]]] = []
+        self._waiting: list[tuple[protocol.Ask, deque[int]]] = []
         self._changed = threading.Condition()
         self._closed = False
 
-    def add(self, ask: Ask) -> None:
+    def add(self, ask: protocol.Ask) -> None:
         """Put a request before all others."""
         with self._changed:
             self._waiting.append((ask, deque(ask.anchors)))
@@ -382,7 +372,7 @@ class Asks:
         """True once the input has ended."""
         return self._closed
 
-    def take(self, timeout: float) -> tuple[Ask, int] | None:
+    def take(self, timeout: float) -> tuple[protocol.Ask, int] | None:
         """Return the next anchor and its request; None after `timeout` seconds, or closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._clean(), timeout)
@@ -416,10 +406,10 @@ class Predictor:
         self._beside = self._identifies()
 
     @property
-    def ready(self) -> Ready:
+    def ready(self) -> protocol.Ready:
         """The message that names the models in use."""
         beside = "" if self._beside == self._resolver.name else self._beside
-        return Ready(self._resolver.name or NO_MODEL, self._resolver.pipeline, beside)
+        return protocol.Ready(self._resolver.name or NO_MODEL, self._resolver.pipeline, beside)
 
     def refresh(self) -> bool:
         """Load models that have become active; returns True if the models in use have changed.
@@ -473,28 +463,30 @@ class Predictor:
                 del self._loaded[key]
 
 
-def answer(predictor: Predictor, ask: Ask, anchor_id: int) -> Reply:
+def answer(predictor: Predictor, ask: protocol.Ask, anchor_id: int) -> protocol.Reply:
     """Return the reply for one anchor of a request."""
     try:
         seconds = predictor.predict(anchor_id, force=ask.force)
     except StoreError as error:
-        return Failed(f"No prediction: {error}", ask.id, anchor_id)
+        return protocol.Failed(f"No prediction: {error}", ask.id, anchor_id)
     if seconds is None:
-        return Failed(f"No prediction: anchor {anchor_id} is gone.", ask.id, anchor_id)
-    return AnchorReady(ask.id, anchor_id, seconds)
+        return protocol.Failed(f"No prediction: anchor {anchor_id} is gone.", ask.id, anchor_id)
+    return protocol.AnchorReady(ask.id, anchor_id, seconds)
 
 
-def read_asks(lines: Iterable[bytes], asks: Asks, reply: Callable[[Reply], None]) -> None:
+def read_asks(
+    lines: Iterable[bytes], asks: Asks, reply: Callable[[protocol.Reply], None]
+) -> None:
     """Queue the requests until the input ends. An invalid line is answered with Failed."""
     for line in lines:
         try:
-            asks.add(decode_ask(line))
+            asks.add(protocol.decode_ask(line))
         except msgspec.DecodeError as error:
-            reply(Failed(f"The predictor was asked something it cannot read: {error}"))
+            reply(protocol.Failed(f"The predictor was asked something it cannot read: {error}"))
     asks.close()
 
 
-def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> None:
+def serve(predictor: Predictor, asks: Asks, reply: Callable[[protocol.Reply], None]) -> None:
     """Answer requests until the input closes or the parent is gone."""
     parent = os.getppid()
     while not asks.closed:
@@ -503,7 +495,7 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
                 reply(predictor.ready)
             reply(answer(predictor, *taken))
             for sentence in predictor.news():
-                reply(Notice(sentence))
+                reply(protocol.Notice(sentence))
         elif os.getppid() != parent:
             return
         else:
@@ -523,9 +515,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = _protocol_output()
     lock = threading.Lock()
 
-    def reply(message: Reply) -> None:
+    def reply(message: protocol.Reply) -> None:
         with lock:
-            output.write(encode(message))
+            output.write(protocol.encode(message))
 
     asks = Asks()
     reader = threading.Thread(
@@ -538,7 +530,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _run(database: Path, asks: Asks, reply: Callable[[Reply], None]) -> int:
+def _run(database: Path, asks: Asks, reply: Callable[[protocol.Reply], None]) -> int:
     try:
         # `closing` skips the rescue of lost database files that leaving the store performs. The
         # process that owns the workbench rescues them.
@@ -547,10 +539,10 @@ def _run(database: Path, asks: Asks, reply: Callable[[Reply], None]) -> int:
             reply(predictor.ready)
             serve(predictor, asks, reply)
     except NoPipelineError as error:
-        reply(Failed(str(error)))
-        return NO_PIPELINE
+        reply(protocol.Failed(str(error)))
+        return protocol.NO_PIPELINE
     except StoreError as error:
-        reply(Failed(str(error)))
+        reply(protocol.Failed(str(error)))
         return 1
     return 0
 

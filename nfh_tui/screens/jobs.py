@@ -15,33 +15,8 @@ from nfh_db.system import now
 from nfh_tui.actions import Access, Action
 from nfh_tui.client import LogMark, by
 from nfh_tui.jobs.descriptions import ACTIVE, PREDICT, job_name
+from nfh_tui.screens import job_figures
 from nfh_tui.screens.base import TWO_PANES, FigurePanes, Handlers, SideScreen, remembered
-from nfh_tui.screens.job_figures import (
-    CARD_STOP,
-    GO_STOP,
-    JOB_STOP,
-    LOG_STOP,
-    MODEL_STOP,
-    NO_INTERVAL,
-    NOTHING_SAID,
-    OLDER_STOP,
-    SIDES,
-    JobView,
-    Listed,
-    ModelComparisonRow,
-    beside_query,
-    in_order,
-    job_lines,
-    job_stop,
-    list_lines,
-    log_parts,
-    model_lines,
-    model_stop,
-    no_log,
-    others_of,
-    tally,
-    why_missing,
-)
 from nfh_tui.screens.training_form import (
     ALL_GOLD,
     ANY_SPLIT,
@@ -114,9 +89,9 @@ class JobsScreen(SideScreen):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
-        self.listed: Listed | None = None
-        self.view = JobView()
-        self.beside = ModelComparisonRow()
+        self.listed: job_figures.Listed | None = None
+        self.view = job_figures.JobView()
+        self.beside = job_figures.ModelComparisonRow()
         self.subject = str(self.memory.get("subject", ""))
         self.panes: JobPanes = JobPanes(self)
         self.reader = JobWatch(self)
@@ -148,13 +123,17 @@ class JobsScreen(SideScreen):
     @property
     def job(self) -> Job | None:
         """The selected job; None if a model is selected."""
-        return next((one for one in self.jobs if job_stop(one.id) == self.subject), None)
+        return next(
+            (one for one in self.jobs if job_figures.job_stop(one.id) == self.subject), None
+        )
 
     @property
     def model(self) -> Model | None:
         """The selected model; None if a job is selected."""
         models = () if self.listed is None else self.listed.models
-        return next((one for one in models if model_stop(one.id) == self.subject), None)
+        return next(
+            (one for one in models if job_figures.model_stop(one.id) == self.subject), None
+        )
 
     @property
     def jobs(self) -> Sequence[Job]:
@@ -170,7 +149,7 @@ class JobsScreen(SideScreen):
     def follow(self) -> None:
         """Show the entry under the list's cursor."""
         stop = self.panes.sheets[LIST].stop
-        if stop is not None and stop.act in (JOB_STOP, MODEL_STOP):
+        if stop is not None and stop.act in (job_figures.JOB_STOP, job_figures.MODEL_STOP):
             self.stand_on(stop.name)
 
     def stand_on(self, subject: str) -> None:
@@ -178,7 +157,10 @@ class JobsScreen(SideScreen):
         if subject == self.subject:
             return
         self.subject = self.memory["subject"] = subject
-        self.view, self.beside = JobView(), ModelComparisonRow(why="Counting…")
+        self.view, self.beside = (
+            job_figures.JobView(),
+            job_figures.ModelComparisonRow(why="Counting…"),
+        )
         self.reader.forget()
         self.panes.refresh()
         self.panes.refresh_titles()
@@ -209,17 +191,17 @@ class JobsScreen(SideScreen):
             return sentence(LOOKING, width) if pane == LIST else ()
         listed = replace(listed, now=now())
         if pane == LIST:
-            return list_lines(listed, width)
+            return job_figures.list_lines(listed, width)
         rows = self.panes.sheets[DETAILS].size.height or self.app.size.height - 4
         if self.job is not None:
-            return job_lines(self.job, self.view, listed, width, rows)
+            return job_figures.job_lines(self.job, self.view, listed, width, rows)
         if self.model is not None:
-            return model_lines(self.model, self.beside, listed, width)
+            return job_figures.model_lines(self.model, self.beside, listed, width)
         return ()
 
     def refresh_scope(self) -> None:
         """Show the number of active jobs; a comparison names its items itself."""
-        self.title_note("" if self.listed is None else tally(self.listed.jobs))
+        self.title_note("" if self.listed is None else job_figures.tally(self.listed.jobs))
 
     def pane_note(self, pane: str) -> str:
         """Return the name of the job or model."""
@@ -271,16 +253,16 @@ class JobsScreen(SideScreen):
 
     def chosen(self, stop: Target) -> None:
         """React to enter: go to the details or a model, or show a log or a card."""
-        if stop.act in (JOB_STOP, MODEL_STOP):
+        if stop.act in (job_figures.JOB_STOP, job_figures.MODEL_STOP):
             self.panes.show(DETAILS)
-        elif stop.act == OLDER_STOP:
+        elif stop.act == job_figures.OLDER_STOP:
             self.show_more()
-        elif stop.act == LOG_STOP:
+        elif stop.act == job_figures.LOG_STOP:
             self.runner.act(self.job_actions.show_log, group="side.log")
-        elif stop.act == CARD_STOP:
+        elif stop.act == job_figures.CARD_STOP:
             self.model_actions.show_card()
-        elif stop.act.startswith(GO_STOP):
-            self.go_to_line(stop.act.removeprefix(f"{GO_STOP} "))
+        elif stop.act.startswith(job_figures.GO_STOP):
+            self.go_to_line(stop.act.removeprefix(f"{job_figures.GO_STOP} "))
 
     def step_out(self) -> None:
         """Return from the details to the list if only one of them fits, else to the
@@ -396,9 +378,11 @@ class JobWatch(ScreenPart):
                 metrics = {**metrics, model.id: await self.client.packaged_figures()}
         every = before.every if before is not None else bool(self._screen.memory.get("every"))
         rounds = await self.client.trainings_that_come_round()
-        self._screen.listed = Listed(jobs, models, metrics, now(), every, rounds)
+        self._screen.listed = job_figures.Listed(jobs, models, metrics, now(), every, rounds)
         if not self._screen.subject:
-            self._screen.subject = next((job_stop(job.id) for job in jobs if _runs(job)), "")
+            self._screen.subject = next(
+                (job_figures.job_stop(job.id) for job in jobs if _runs(job)), ""
+            )
             self._screen.panes.wanted.setdefault(LIST, self._screen.subject)
         self._screen.refresh_scope()
         self._screen.panes.refresh()
@@ -423,7 +407,7 @@ class JobWatch(ScreenPart):
             return
         log = self._screen.view.log if found is None else found[1]
         self._mark = self._mark if found is None else found[0]
-        self._screen.view, self._of = JobView(points, log), subject
+        self._screen.view, self._of = job_figures.JobView(points, log), subject
 
     async def read_soon(self) -> None:
         if self._screen.model is None:
@@ -452,14 +436,14 @@ class JobWatch(ScreenPart):
         self._comparing = True
         try:
             await self._read_beside(model)
-            self._compared, self._compared_at = model_stop(model.id), monotonic()
+            self._compared, self._compared_at = job_figures.model_stop(model.id), monotonic()
         finally:
             self._comparing = False
 
     def compare_anew(self) -> None:
         """Repeat the comparison with the chosen model."""
         screen = self._screen
-        screen.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
+        screen.beside, self._compared = job_figures.ModelComparisonRow(why="Counting…"), ""
         screen.panes.refresh()
         start(screen, self._compare, group="subject", description="two models", exclusive=True)
 
@@ -469,8 +453,8 @@ class JobWatch(ScreenPart):
         known = await self.client.read(self.store.comparisons.models)
         other = self._other(model, known)
         if other is None or model.id not in dict(known):
-            why = "" if other is None else NOTHING_SAID.format(name=model.name)
-            self._take(subject, ModelComparisonRow(why=why))
+            why = "" if other is None else job_figures.NOTHING_SAID.format(name=model.name)
+            self._take(subject, job_figures.ModelComparisonRow(why=why))
             return
         versions = (
             await self.client.read(self.store.comparisons.answers_version),
@@ -478,10 +462,10 @@ class JobWatch(ScreenPart):
         )
         key = (model.id, other[0], self._screen.base, versions)
         kept = remembered(self._screen.memory, "beside", key)
-        if isinstance(kept, ModelComparisonRow):
+        if isinstance(kept, job_figures.ModelComparisonRow):
             self._take(subject, kept)
             return
-        self._take(subject, ModelComparisonRow(other[1], self._screen.base))
+        self._take(subject, job_figures.ModelComparisonRow(other[1], self._screen.base))
         counted = await self._counted(model.name, other[1])
         self._take(subject, counted)
         if counted.counts is not None and self._screen.subject == subject:
@@ -491,31 +475,31 @@ class JobWatch(ScreenPart):
 
     def _other(self, model: Model, known: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
         """Return the other model: the chosen one, else the active one, else the newest one."""
-        others = others_of(model, known)
+        others = job_figures.others_of(model, known)
         against = self._screen.memory.get("against")
         chosen = against.get(model.id) if isinstance(against, dict) else None
         return next((one for one in others if one[0] == chosen), others[0] if others else None)
 
-    def _take(self, subject: str, beside: ModelComparisonRow) -> None:
+    def _take(self, subject: str, beside: job_figures.ModelComparisonRow) -> None:
         if self._screen.subject == subject and self._screen.beside != beside:
             self._screen.beside = beside
             self._screen.panes.refresh()
 
-    async def _counted(self, name: str, other: str) -> ModelComparisonRow:
+    async def _counted(self, name: str, other: str) -> job_figures.ModelComparisonRow:
         counts = {}
-        for side in SIDES:
+        for side in job_figures.SIDES:
             try:
-                query = parse(beside_query(name, other, side, self._screen.base))
+                query = parse(job_figures.beside_query(name, other, side, self._screen.base))
                 counts[side] = await self.client.read(self.store.queue.count, query, self.me)
             except QueryError as error:
-                return ModelComparisonRow(
+                return job_figures.ModelComparisonRow(
                     other, self._screen.base, None, f"They cannot be compared: {error}"
                 )
-        return ModelComparisonRow(other, self._screen.base, counts)
+        return job_figures.ModelComparisonRow(other, self._screen.base, counts)
 
     async def _measured(
-        self, model: Model, other_id: int, counted: ModelComparisonRow
-    ) -> ModelComparisonRow:
+        self, model: Model, other_id: int, counted: job_figures.ModelComparisonRow
+    ) -> job_figures.ModelComparisonRow:
         """Return the comparison with its interval, which the command computes."""
         if not sum((counted.counts or {}).values()):
             return counted
@@ -528,7 +512,7 @@ class JobWatch(ScreenPart):
         try:
             found = await report(call, self.store.path, ModelComparisonReport)
         except ReportError:
-            return replace(counted, untold=NO_INTERVAL)
+            return replace(counted, untold=job_figures.NO_INTERVAL)
         return replace(counted, report=found)
 
     def forget(self) -> None:
@@ -587,9 +571,13 @@ class JobActions(ScreenPart):
             return
         found = await self.client.job_log(job.id)
         at = now()
-        parts = [log_parts(line, at) for line in (found[1] if found is not None else ())]
+        parts = [
+            job_figures.log_parts(line, at) for line in (found[1] if found is not None else ())
+        ]
         lines = [" ".join(filter(None, pair)) for pair in parts]
-        screen.show_text(f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True)
+        screen.show_text(
+            f"Log of job {job.id}", "\n".join(lines) or job_figures.no_log(job), end=True
+        )
 
     async def train(self) -> None:
         """Ask for a training and queue it."""
@@ -617,7 +605,7 @@ class JobActions(ScreenPart):
             job_id = await self.client.write(self.store.jobs.add, new)
         await self.queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
         screen.panes.show(LIST)
-        screen.go_to_line(f"{JOB_STOP} {job_id}")
+        screen.go_to_line(f"{job_figures.JOB_STOP} {job_id}")
 
     async def _call(self, form: TrainingForm) -> int:
         """Queue a training by the command, which validates it; returns the job's id."""
@@ -709,15 +697,19 @@ class ModelActions(ScreenPart):
         screen = self._screen
         if (model := screen.model) is None:
             return
-        others = others_of(model, await self.client.read(self.store.comparisons.models))
+        others = job_figures.others_of(
+            model, await self.client.read(self.store.comparisons.models)
+        )
         if not others:
             screen.refuse("No other model has answered any item; p on one has it predict.")
             return
         options = [(name, self._told(id_), str(id_)) for id_, name in others]
         known = {model.id, *(id_ for id_, _ in others)}
         options += [
-            (one.name, why_missing(one), "")
-            for one in in_order(screen.listed.models if screen.listed is not None else ())
+            (one.name, job_figures.why_missing(one), "")
+            for one in job_figures.in_order(
+                screen.listed.models if screen.listed is not None else ()
+            )
             if one.id not in known
         ]
         chosen = await screen.choose_from(f"Compare {model.name} with", options)

@@ -8,16 +8,8 @@ from datetime import datetime
 
 import msgspec
 
+from nfh_db import serialization
 from nfh_db.records import HistoryLine, Role
-from nfh_db.serialization import (
-    AnswerValue,
-    GoldValue,
-    answer_of,
-    decode_anchor,
-    decode_answer,
-    decode_flag,
-    decode_gold,
-)
 from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation, rule_words
 from nfh_tui.editor.state import SOMEBODY, without_names
 from nfh_tui.editor.votes import KIND_WORDS, SORT_WORDS
@@ -139,40 +131,40 @@ def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> s
         return ABSENT
     try:
         if entity == "gold":
-            gold = decode_gold(body)
+            gold = serialization.decode_gold(body)
             return ABSENT if gold is None else _gold(gold, passage, named=named)
         if entity == "anchor":
-            if (anchor := decode_anchor(body)) is None:
+            if (anchor := serialization.decode_anchor(body)) is None:
                 return ABSENT
             words = f"“{_words(passage, anchor.start, anchor.stop)}” (token {anchor.start})"
             return words if anchor.replaced_by is None else f"{words}, replaced"
         if entity == "flag":
-            if (flag := decode_flag(body)) is None:
+            if (flag := serialization.decode_flag(body)) is None:
                 return ABSENT
             span = flag.span
             return "set" if span is None else f"the span “{_words(passage, *span)}”"
-        answer = decode_answer(body)
+        answer = serialization.decode_answer(body)
         return ABSENT if answer is None else _answer(answer, passage)
     except (msgspec.MsgspecError, ValueError, IndexError):
         return body
 
 
-def _answer(value: AnswerValue, passage: Passage) -> str:
+def _answer(value: serialization.AnswerValue, passage: Passage) -> str:
     seen = [
         "had seen the model's answer" if value.saw_model else "",
         "had seen others' answers" if value.saw_votes else "",
         f"by {rule_words(value.rule_tag)}" if value.rule_tag else "",
     ]
-    return _joined(answer_words(answer_of(value), passage), *seen)
+    return _joined(answer_words(serialization.answer_of(value), passage), *seen)
 
 
-def _gold(value: GoldValue, passage: Passage, *, named: bool) -> str:
+def _gold(value: serialization.GoldValue, passage: Passage, *, named: bool) -> str:
     how = RULE_WORDS.get(value.rule, value.rule)
     if named and value.by:
         how += f", {value.by}"
     if named and value.votes:
         how += f" of {', '.join(name for name, _ in value.votes)}"
-    return _joined(answer_words(answer_of(value), passage), how)
+    return _joined(answer_words(serialization.answer_of(value), passage), how)
 
 
 def answer_words(answer: Answer, passage: Passage) -> str:

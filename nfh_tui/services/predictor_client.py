@@ -16,17 +16,8 @@ from typing import Literal
 
 import msgspec
 
+from nfh_tui.jobs import protocol
 from nfh_tui.jobs.logs import log_path, open_private
-from nfh_tui.jobs.protocol import (
-    NO_PIPELINE,
-    AnchorReady,
-    Ask,
-    Notice,
-    Ready,
-    Reply,
-    decode_reply,
-    encode,
-)
 
 MODULE = "nfh_tui.jobs.predictor"
 LOG_NAME = "predictor.log"
@@ -135,7 +126,7 @@ class PredictorClient:
                 return self._report("off", f"The predictor cannot be started: {error}.")
             if self._stopping:
                 return None
-            if code == NO_PIPELINE:
+            if code == protocol.NO_PIPELINE:
                 return self._report("off", self._last_error)
             self._failures += 1
             reason = self._last_error or f"The predictor ended {_exit_words(code)}."
@@ -182,24 +173,24 @@ class PredictorClient:
         assert process.stdout is not None  # noqa: S101 - requested in `_spawn`
         async for line in process.stdout:
             try:
-                self._handle(decode_reply(line))
+                self._handle(protocol.decode_reply(line))
             except msgspec.DecodeError as error:
                 self._last_error = f"The predictor said something that cannot be read: {error}."
                 process.kill()
 
-    def _handle(self, reply: Reply) -> None:
-        if isinstance(reply, Ready):
+    def _handle(self, reply: protocol.Reply) -> None:
+        if isinstance(reply, protocol.Ready):
             identifier = f", NFH: {reply.identifier}" if reply.identifier else ""
             self._model = f"{reply.model}{identifier}"
             pipeline = f", with {reply.pipeline}" if reply.pipeline else ""
             self._report("ready", f"{reply.model} predicts{pipeline}.")
             if self._wanted:
                 self._send()
-        elif isinstance(reply, AnchorReady):
+        elif isinstance(reply, protocol.AnchorReady):
             self._failures = 0
             self._answered(reply.anchor)
             self._on_done(reply.anchor)
-        elif isinstance(reply, Notice):
+        elif isinstance(reply, protocol.Notice):
             self._on_state(PredictorState("ready", reply.message, self._model, aside=True))
         elif reply.anchor is not None:
             self._answered(reply.anchor)
@@ -216,7 +207,7 @@ class PredictorClient:
         if process is None or process.stdin is None or process.stdin.is_closing():
             return
         self._request_number += 1
-        process.stdin.write(encode(Ask(self._request_number, self._wanted)))
+        process.stdin.write(protocol.encode(protocol.Ask(self._request_number, self._wanted)))
 
     def _report(self, status: Status, sentence: str) -> None:
         self._on_state(PredictorState(status, sentence, self._model))

@@ -1,5 +1,5 @@
-"""Training of the resolution recipes: settings, base models, the trainers of `bilstm` and
-`encoder`, figures on held-out examples, and the model card.
+"""Training of the resolution recipes: settings, base models, the trainers of `linear`, `bilstm`
+and `encoder`, figures on held-out examples, and the model card.
 """
 
 import json
@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from importlib.util import find_spec
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -51,7 +53,9 @@ if TYPE_CHECKING:
     from nfh_db.models import Model
     from nfh_db.store import Store
     from nfh_models.encoder.training import Material, PreparedTraining
+    from nfh_models.resolution.linear import FittedLinear
     from nfh_models.training.loop import StepReport, TrainingOutcome
+    from nfh_models.training.plan import PhaseProgress
 
 
 HELD_OUT_SHARE = 0.1
@@ -222,8 +226,6 @@ def trainer_for(
     does not have or whose value is wrong.
     """
     if recipe == LINEAR:
-        from nfh_tui.services.linear_training import LinearTrainer
-
         _refuse(recipe, base, device)
         return LinearTrainer(words)
     if recipe == BILSTM:
@@ -396,6 +398,62 @@ def _of_folder(folder: Path) -> Base | str:
             "started from"
         )
     return Base(folder.resolve(), config.name, digest_of(folder))
+
+
+class LinearTrainer:
+    """Holds nothing out: the folds evaluate it."""
+
+    recipe = LINEAR
+    share = 0.0
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """words: "key=value". Raises SettingError."""
+        from nfh_models.resolution import linear
+
+        check_keys(words, LINEAR, linear.WANTED, JUDGED_BY)
+        self.needs = linear.NEEDS
+        self._plan = linear.settings_of(words)
+        own = msgspec.to_builtins(self._plan.settings)
+        self.settings: Mapping[str, object] = own | {"folds": self._plan.folds}
+
+    def train(
+        self,
+        sets: TrainingSets,
+        folder: Path,  # noqa: ARG002 - training takes minutes and is never resumed
+        parser: Parser | None,
+    ) -> Generator[TrainingStep, None, TrainedModel]:
+        """Fit it. Raises NoLinearExamplesError, ParserError."""
+        from nfh_models.resolution.linear import save_linear, training
+
+        done = yield from without_folds(training(sets.train, self._plan, parser))
+        model = done.model
+        told = {
+            "folds": len(done.folds),
+            "per_fold": [fold.figures() for fold in done.folds],
+            "loss": done.loss,
+            "converged": done.converged,
+            "features": len(model.weights.anchors) + len(model.weights.tokens),
+        }
+        figures = reduce(add, done.folds).figures() if done.folds else {}
+        write = writer(save_linear, model)
+        return TrainedModel(model, write, told, figures, done.left_out, done.warnings)
+
+
+def without_folds(
+    steps: "Generator[PhaseProgress, None, FittedLinear]",
+) -> "Generator[TrainingStep, None, FittedLinear]":
+    """The same steps; those of the folds lose their figures."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            fitted: FittedLinear = end.value
+            return fitted
+        # The folds fit other models, whose figures do not belong into the curve of this one.
+        if step.phase == "fitting":
+            yield step
+        else:
+            yield Phase(step.phase, step.done, step.total)
 
 
 class BiLstmTrainer:

@@ -67,17 +67,8 @@ from nfh_tui.editor.votes import (
 )
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.services.history import act_words, local, object_words
+from nfh_tui.widgets import substitution
 from nfh_tui.widgets.passage_render import DIGITS, GOLD, Lane, Roles, Run, is_counted, lanes
-from nfh_tui.widgets.substitution import (
-    FilledSentence,
-    PlacedNumber,
-    adjacent_number,
-    fill,
-    is_leading,
-    phrase_start,
-    put_in,
-    word_class,
-)
 
 if TYPE_CHECKING:
     from nfh_db.similar_items import Precedent
@@ -320,7 +311,7 @@ def add_adjacent_numbers(
     span: a proposed span that the keys change in place of the anchor.
     """
     for left, key in ((True, "<"), (False, "+")):
-        found = adjacent_number(item.passage, span or item.anchor, left=left)
+        found = substitution.adjacent_number(item.passage, span or item.anchor, left=left)
         if found is None:
             continue
         parts: list[Part] = [
@@ -396,11 +387,11 @@ def _place(
     others = [(lane.key, lane.role) for lane in lanes if token in lane.answer.head_tokens()]
     shown = [sign for sign in (own, *others) if sign[0]][:MOST_SIGNS]
     gap = "\u00a0" * max(0, MOST_SIGNS - sum(len(text) for text, _ in shown))
-    start = phrase_start(passage, token)
+    start = substitution.phrase_start(passage, token)
     before = " ".join(passage.words(start, token).split())
     word = " ".join(passage.word(token).split())
     mine = own[0] not in {"", "×"}
-    what = word_class(item, token)
+    what = substitution.word_class(item, token)
     parts: list[Part] = [
         *shown,
         (f"{gap}\u00a0", ""),
@@ -865,7 +856,7 @@ def add_readings(
     readings: dict[tuple[str, bool], tuple[Answer, list[Part]]] = {}
     for sign, read in said:
         if read.kind not in {Kind.BROKEN, Kind.NFH}:
-            key = (put_in(item, read), is_leading(read))
+            key = (substitution.put_in(item, read), substitution.is_leading(read))
             readings.setdefault(key, (read, []))[1].append(sign)
     if not readings:
         return
@@ -896,20 +887,20 @@ def _add_reading(
 
 
 def fitted(
-    item: PlacedNumber,
+    item: substitution.PlacedNumber,
     answer: Answer,
     width: int,
     hang: int,
     lines: int,
     more: Sequence[Part] = (),
-) -> FilledSentence | None:
+) -> substitution.FilledSentence | None:
     """The longest filled sentence of at most `lines` rows with an indent of `hang`.
 
     more: parts that follow it. The shortest sentence where even that needs more rows.
     """
     room = min(ROOM, max(0, width - hang) * lines)
     while True:
-        made = fill(item, answer, room)
+        made = substitution.fill(item, answer, room)
         if made is None or room <= 0:
             return made
         trial = RowBuilder(width)
@@ -919,7 +910,7 @@ def fitted(
         room -= STEP
 
 
-def sentence_parts(made: FilledSentence) -> list[Part]:
+def sentence_parts(made: substitution.FilledSentence) -> list[Part]:
     """A filled sentence with roles for its number and the inserted words."""
     number: list[Part] = [(made.number, "number")]
     if made.between:

@@ -291,7 +291,7 @@ def test_identification_is_asked_about_as_well(
 
     # Words on both sides tell the two apart, without a parser.
     monkeypatch.setattr(doubts, "loaded_parser", lambda *_: None)
-    monkeypatch.setattr(doubts, "Extractor", Words)
+    monkeypatch.setattr(doubts.svm, "Extractor", Words)
     for id_ in range(2, GOLD + 1, 2):
         decide(store, id_, Kind.NOT_NFH)
     number = store.jobs.add(doubts.new_doubts_job("identification", "svm"))

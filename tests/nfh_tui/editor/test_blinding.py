@@ -5,7 +5,7 @@ from dataclasses import replace
 from nfh_db.records import Role
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.actions import Mode
-from nfh_tui.workbench.blinding import BlindingPolicy
+from nfh_tui.workbench.state import BlindingPolicy
 
 AGE = class_answer(Kind.AGE)
 

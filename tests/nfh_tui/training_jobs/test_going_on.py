@@ -11,9 +11,8 @@ from nfh_models.encoder.training import EncoderLearner
 from nfh_models.resolution.linear import FittedLinear
 from nfh_models.training.loop import SCORE
 from nfh_models.training.plan import PhaseProgress
-from nfh_tui.services.linear_training import without_folds
 from nfh_tui.services.models import checked_folder
-from nfh_tui.services.training import Base, trainer_for
+from nfh_tui.services.training import Base, trainer_for, without_folds
 
 from .conftest import Train
 from .handmade import Load
