@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nfh_db.messages import counted
 from nfh_db.models import CANDIDATE, FIRST_VERDICT, PROMOTED, REJECTED
@@ -86,30 +86,8 @@ class Score:
         return self.n >= LEAST and self.passages >= LEAST_PASSAGES
 
 
-class TrialModel(Protocol):
-    """What the models of both tasks have in common."""
-
-    @property
-    def needs(self) -> frozenset[ParseLayer]:
-        """The parse layers that the model needs."""
-        ...
-
-
-class LabelledExample(Protocol):
-    """What the examples of both tasks have in common; see ResolutionExample and Example."""
-
-    @property
-    def group(self) -> str:
-        """The digest of its passage."""
-        ...
-
-    @property
-    def saw_model(self) -> bool:
-        """True if its gold was given with a model's answer in view."""
-        ...
-
-
-One = TypeVar("One", bound=LabelledExample)
+TrialModel = Resolver | Identifier
+One = TypeVar("One", bound=ResolutionExample | Example)
 Made = TypeVar("Made", bound=TrialModel)
 Said = TypeVar("Said")
 

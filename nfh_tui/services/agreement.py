@@ -84,11 +84,6 @@ class AuditReport:
     act: int | None = None
 
 
-def sizes_of(frame: list[tuple[int, str]]) -> dict[str, int]:
-    """How many items each stratum has, by name."""
-    return dict(sorted(Counter(stratum for _, stratum in frame).items()))
-
-
 def draw_audit(
     store: "Store",
     query: "Query",
@@ -113,7 +108,7 @@ def draw_audit(
         draw(strata, wanted, seed),
         seed,
         wanted,
-        sizes_of(frame),
+        {name: len(strata[name]) for name in sorted(strata)},
         query.text,
         settled.act_id if settled else None,
     )

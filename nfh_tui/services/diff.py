@@ -211,18 +211,8 @@ def _voice_of(vote: Vote) -> VoteEntry:
 # --- in the form of nfh ---------------------------------------------------------------------
 
 
-def form_of_label(row: LabelledRow, place: str) -> Entry:
-    """A line of an `nfh` file."""
-    return _form_of_raw(json.loads(row.labels), row, place)
-
-
-def form_of_row(row: GoldRow, place: str) -> Entry | None:
-    """A line of a `gold` file as `nfh` has it; None where it has no form for it."""
-    head = release_head(row.gold.answer if row.gold else None, row.anchor)
-    return None if head is None else _form_of_raw(head, row, place)
-
-
-def _form_of_raw(head: Sequence[object], row: LabelledRow | GoldRow, place: str) -> Entry:
+def form_of_row(head: Sequence[object], row: LabelledRow | GoldRow, place: str) -> Entry:
+    """A line of an `nfh` file, or of a `gold` file as `nfh` has it. head: as in `nfh`."""
     raw, anchor = row.passage, row.anchor
     bounds = (raw.starts[anchor.start], raw.ends[anchor.end - 1])
     return _form_item(head, raw.words, raw.turns, anchor, raw.text, bounds, place, row.line)
@@ -653,14 +643,15 @@ def _of_file(path: Path, place: str, *, form: bool) -> Iterator[Entry]:
     source = Source(path)
     if form and (path.name.endswith(NFH_END) or _sort_of(source) == "nfh"):
         for label in nfh.read(source):
-            yield form_of_label(label, place)
+            yield form_of_row(json.loads(label.labels), label, place)
         return
     for row in gold.read(source):
         if not form:
             yield of_row(row, place)
             continue
-        if (item := form_of_row(row, place)) is not None:
-            yield item
+        head = release_head(row.gold.answer if row.gold else None, row.anchor)
+        if head is not None:
+            yield form_of_row(head, row, place)
 
 
 def _whole(path: Path) -> "Store":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from nfh_db.errors import FullError
 from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, former, last_changed, stacks
@@ -218,19 +218,7 @@ Loaded = MutableMapping[tuple[str, str], object]
 """Models in memory, by recipe and folder ("" for the bundled one)."""
 
 
-class Versioned(Protocol):
-    """What identifiers and resolvers have in common."""
-
-    @property
-    def recipe(self) -> str: ...
-
-    @property
-    def version(self) -> str:
-        """Changes whenever the model's output may change."""
-        ...
-
-
-Made = TypeVar("Made", bound=Versioned)
+Made = TypeVar("Made", bound=Identifier | Resolver)
 
 
 @dataclass(frozen=True, slots=True)

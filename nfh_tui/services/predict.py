@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from nfh_db.connection import WriteSize
 from nfh_db.formats.fields import NAME_LENGTH
@@ -45,6 +45,7 @@ from nfh_tui.services.predict_sources import PassageNumbers
 if TYPE_CHECKING:
     from nfh_db.query import Query
     from nfh_db.store import Store
+    from nfh_tui.jobs.cluster_work import ClusterPredictors
 
 
 # Numbers of passages: the identifier decides which ones are fused heads. Patterns resolve some
@@ -342,19 +343,6 @@ Progress = Callable[[str, int, int], None]
 """Called with a label, the amount done and the total."""
 
 
-class RemotePredictors(Protocol):
-    """Machines of a cluster that have loaded the same model."""
-
-    @property
-    def parser_name(self) -> str:
-        """Their parser's name with its version; "" for none."""
-        ...
-
-    def resolved(self, items: Iterable[Item]) -> Iterator[tuple[Item, Choice | None]]:
-        """Each item with its choice, in order, in bounded memory. Raises ModelsError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """A resolver with its parser, or on other machines."""
@@ -363,7 +351,7 @@ class Resolution:
     parser: Parser | None
     """None where the resolver needs none or runs on other machines."""
 
-    remote: RemotePredictors | None = None
+    remote: "ClusterPredictors | None" = None
 
     @property
     def parser_name(self) -> str:

@@ -309,15 +309,10 @@ def matrix_of(
     across: str,
     counts: Mapping[tuple[str, str], int],
     order: Sequence[str],
-    *,
-    always: Sequence[str] = (),
 ) -> FigureMatrix:
-    """A matrix of the labels that occur on either side, in the given order.
-
-    always: labels with a row and a column even without counts.
-    """
+    """A matrix of the labels that occur on either side, in the given order."""
     seen = {label for (row, column), n in counts.items() if n for label in (row, column)}
-    kept = {label for label in order if label in seen or label in always}
+    kept = seen.intersection(order)
     columns_only = {"REF-WRONG"} - {row for row, _ in counts}
     rows = tuple(label for label in order if label in kept and label not in columns_only)
     return FigureMatrix(down, across, rows, tuple(x for x in order if x in kept), counts)

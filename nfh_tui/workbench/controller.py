@@ -1,7 +1,7 @@
 """Base class of the workbench's controllers, and prompts."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from textual import events
@@ -27,14 +27,6 @@ Handler = Callable[[], Awaitable[None] | None]
 
 class RefusedError(Exception):
     """An action is refused; the command loop shows the message."""
-
-
-class KeyInterceptor(Protocol):
-    """Sees keys before they are looked up in the keymap."""
-
-    def intercept(self, press: KeyPress) -> bool:
-        """Handle the key; returns False to pass it on."""
-        ...
 
 
 class Controller:

@@ -60,7 +60,6 @@ from nfh_tui.workbench.command_queue import Callback, Command, CommandQueue, Key
 from nfh_tui.workbench.controller import (
     NOT_DONE,
     Handler,
-    KeyInterceptor,
     Prompts,
     RefusedError,
 )
@@ -160,12 +159,10 @@ class Workbench(Tolerant, Screen[None]):
         self.tour = TourController(self, wanted=tour)
         self.background = BackgroundController(self)
         self.predictions = PredictionController(self)
-        # Questions of the editor precede the tour, so that the editor gets its keys.
-        self.interceptors: tuple[KeyInterceptor, ...] = (
-            self.background,
-            self.answers,
-            self.tour,
-        )
+        # These see keys before the keymap does. Questions of the editor precede the tour, so
+        # that the editor gets its keys.
+        first = (self.background.intercept, self.answers.intercept, self.tour.intercept)
+        self.interceptors: tuple[Callable[[KeyPress], bool], ...] = first
 
     def compose(self) -> ComposeResult:
         views = {"queue": self.queue_list, "passage": self.passage, "evidence": self.evidence}
@@ -306,7 +303,7 @@ class Workbench(Tolerant, Screen[None]):
             self.ui.notify("")
         if isinstance(command, RunAction):
             await self._run_action(command.id)
-        elif not any(one.intercept(command) for one in self.interceptors):
+        elif not any(intercept(command) for intercept in self.interceptors):
             if (action_id := self.action_of(command.key)) is None:
                 raise RefusedError(no_action(command.key, command.character, self.keymap))
             await self._run_action(action_id)
