@@ -20,25 +20,6 @@ from nfh_db.records import Annotator, Role
 from nfh_tui.actions import Action
 from nfh_tui.screens.base import PANE_ACTIONS, Handlers, SideScreen
 from nfh_tui.services import guidelines
-from nfh_tui.services.guidelines import BEGUN as SETTING
-from nfh_tui.services.guidelines import (
-    Guide,
-    GuidelineSection,
-    GuidelinesError,
-    RuleCount,
-    by_words,
-    change_lines,
-    changed_words,
-    changes_of,
-    checked,
-    counts_of,
-    guide_of,
-    outdated_query,
-    parts_of,
-    query_of,
-    rules_of,
-    version_words,
-)
 from nfh_tui.textual_support import Typed, sentence_of, type_into
 from nfh_tui.widgets.guideline_text import GuidelineText, PlainArea, RuleList
 from nfh_tui.widgets.input_bar import InputBar
@@ -181,10 +162,10 @@ class GuidelinesScreen(SideScreen):
         """All versions; the last one is in force."""
         self.shown: Guideline | None = None
         """The version that is shown."""
-        self.guide = Guide()
-        self.counts: Mapping[str, RuleCount] = {}
+        self.guide = guidelines.Guide()
+        self.counts: Mapping[str, guidelines.RuleCount] = {}
         """By rule id."""
-        self.parts: Sequence[GuidelineSection] = ()
+        self.parts: Sequence[guidelines.GuidelineSection] = ()
         self.list = RuleList(id="rules-list")
         self.text = GuidelineText(id="rules-text")
         self.bar = InputBar(id="bar")
@@ -224,12 +205,12 @@ class GuidelinesScreen(SideScreen):
     async def load(self, version: int | None = None) -> None:
         """Read all versions and counts, and show a version; None for the last one."""
         self.versions = await self.client.read(self.store.guidelines.all)
-        self.guide = guide_of(self.versions)
+        self.guide = guidelines.guide_of(self.versions)
         tagged = await self.client.read(
             self.store.guidelines.tagged_decisions, self._only, self.me
         )
         items = await self.client.read(self.store.guidelines.tagged_items, self._only, self.me)
-        self.counts = counts_of(self.guide, items, tagged)
+        self.counts = guidelines.counts_of(self.guide, items, tagged)
         there = {one.version: one for one in self.versions}
         last = self.versions[-1] if self.versions else None
         self.shown = last if version is None else there.get(version, last)
@@ -247,15 +228,15 @@ class GuidelinesScreen(SideScreen):
             self.refuse(NONE)
             return
         try:
-            self.parts = parts_of(shown.body)
-        except GuidelinesError as error:
-            self.parts = (GuidelineSection("", "The text", shown.body),)
+            self.parts = guidelines.parts_of(shown.body)
+        except guidelines.GuidelinesError as error:
+            self.parts = (guidelines.GuidelineSection("", "The text", shown.body),)
             self.refuse(f"The rules cannot be told apart: {error}. e changes the text.")
         wanted = self.memory.get(RULE)
         ids = [part.id or part.title for part in self.parts]
         place = ids.index(str(wanted)) if wanted in ids else 0
         self.list.show(self.parts, self.counts, place)
-        self.title_note(version_words(shown, self.versions))
+        self.title_note(guidelines.version_words(shown, self.versions))
         self.show_part(place)
 
     def show_part(self, place: int) -> None:
@@ -266,9 +247,9 @@ class GuidelinesScreen(SideScreen):
         self.text.show(part.markdown, self.search.words)
         self._refresh_state(part)
 
-    def _refresh_state(self, part: GuidelineSection) -> None:
+    def _refresh_state(self, part: guidelines.GuidelineSection) -> None:
         """Show the use of the selected rule in the status line."""
-        count = self.counts.get(part.id, RuleCount())
+        count = self.counts.get(part.id, guidelines.RuleCount())
         by, done = (" by you", "answered") if self._only else ("", "decided")
         words = f"{part.id}: {count.items:,} tagged{by}" if part.id else ""
         if count.older:
@@ -276,7 +257,7 @@ class GuidelinesScreen(SideScreen):
         self.set_status(mode=self.NAME.upper(), place=words)
 
     @property
-    def part(self) -> GuidelineSection | None:
+    def part(self) -> guidelines.GuidelineSection | None:
         """The selected section."""
         return self.parts[self.list.place] if self.parts else None
 
@@ -313,7 +294,7 @@ class GuidelinesScreen(SideScreen):
         part = self.part
         if part is None or not part.id:
             return "Only a rule has items: j goes to the next one."
-        if self.counts.get(part.id, RuleCount()).items:
+        if self.counts.get(part.id, guidelines.RuleCount()).items:
             return ""
         what = "Nothing of yours" if self._only else "Nothing"
         return f"{what} is tagged with {part.id} yet: R in the workbench does that."
@@ -322,9 +303,9 @@ class GuidelinesScreen(SideScreen):
         part = self.part
         if part is None or not part.id:
             return ""  # for all rules, only the store knows
-        if outdated_query(self.guide, part.id) is None:
+        if guidelines.outdated_query(self.guide, part.id) is None:
             return "No earlier version says this otherwise."
-        if self.counts.get(part.id, RuleCount()).older:
+        if self.counts.get(part.id, guidelines.RuleCount()).older:
             return ""
         return f"Nothing was decided by {part.id} while it read otherwise."
 
@@ -333,7 +314,7 @@ class GuidelinesScreen(SideScreen):
     def open_tagged(self) -> None:
         """Close the screen with the items that have the rule."""
         if self.part is not None:
-            self.dismiss(query_of(self.part.id))
+            self.dismiss(guidelines.query_of(self.part.id))
 
     async def open_older(self) -> None:
         """Close with the items that were decided under an earlier text of the rule, or of any
@@ -343,7 +324,7 @@ class GuidelinesScreen(SideScreen):
         if part is None or not part.id:
             await self._open_all_older()
             return
-        self.dismiss(outdated_query(self.guide, part.id))
+        self.dismiss(guidelines.outdated_query(self.guide, part.id))
 
     async def _open_all_older(self) -> None:
         ids = await self.client.read(
@@ -363,7 +344,7 @@ class GuidelinesScreen(SideScreen):
         if not self.versions or self.shown is None:
             return
         options = [
-            (f"Version {one.version}", by_words(one), str(one.version))
+            (f"Version {one.version}", guidelines.by_words(one), str(one.version))
             for one in reversed(self.versions)
         ]
         chosen = await self.choose_from("Versions", options, start=str(self.shown.version))
@@ -380,9 +361,11 @@ class GuidelinesScreen(SideScreen):
             return
         last = self.versions[-1]
         earlier = self.versions[-2] if self.shown.version == last.version else self.shown
-        found = changes_of(earlier.body, last.body)
+        found = guidelines.changes_of(earlier.body, last.body)
         title = f"From version {earlier.version} to version {last.version}"
-        self.show_text(title, "\n".join(change_lines(found)) or "Only white space changed.")
+        self.show_text(
+            title, "\n".join(guidelines.change_lines(found)) or "Only white space changed."
+        )
 
 
 DELAY = 0.3
@@ -470,7 +453,7 @@ class GuidelineEditing:
         """Schedule the write of a draft, so that a crash does not lose it; None deletes the
         draft.
         """
-        name = f"{SETTING}.{self._screen.me.name}"
+        name = f"{guidelines.BEGUN}.{self._screen.me.name}"
         body = "" if draft is None else draft.dump()
         self._writer.keep(
             "draft",
@@ -486,7 +469,9 @@ class GuidelineEditing:
         last = screen.versions[-1].version
         fresh = GuidelineDraft(last, shown.body)
         kept = draft_of(
-            await screen.client.read(screen.store.settings.read, f"{SETTING}.{screen.me.name}")
+            await screen.client.read(
+                screen.store.settings.read, f"{guidelines.BEGUN}.{screen.me.name}"
+            )
         )
         if kept is None or kept.text == shown.body:
             return fresh
@@ -562,15 +547,17 @@ class GuidelineEditing:
     def _line_in(self, text: str) -> int:
         """Return the first line of the selected rule in a text; 1 if the text lacks it."""
         try:
-            lines = {rule.id: rule.line for rule in rules_of(text)}
-        except GuidelinesError:
+            lines = {rule.id: rule.line for rule in guidelines.rules_of(text)}
+        except guidelines.GuidelinesError:
             return 1
         return lines.get(self._screen.part.id, 1) if self._screen.part is not None else 1
 
     async def _ask(self, draft: GuidelineDraft, trouble: str) -> str | None:
         """Ask what to do with the text."""
         screen = self._screen
-        changed = changed_words(changes_of(screen.versions[-1].body, draft.text))
+        changed = guidelines.changed_words(
+            guidelines.changes_of(screen.versions[-1].body, draft.text)
+        )
         options = [
             (f"Save as version {draft.after + 1}", changed, SAVE),
             ("Go on editing", "", EDIT),
@@ -594,11 +581,13 @@ class GuidelineEditing:
             await screen.load()
             screen.refuse(f"{error}. Yours is kept: e goes on with it, d shows the difference.")
             return
-        changes = changes_of(screen.versions[-1].body, saved.body)
+        changes = guidelines.changes_of(screen.versions[-1].body, saved.body)
         self._keep(None)
         await screen.load()
-        older = sum(screen.counts.get(c.id, RuleCount()).older for c in changes if c.id)
-        words = f"version {saved.version} saved: {changed_words(changes)}"
+        older = sum(
+            screen.counts.get(c.id, guidelines.RuleCount()).older for c in changes if c.id
+        )
+        words = f"version {saved.version} saved: {guidelines.changed_words(changes)}"
         if older:
             words += f". {older:,} decided under the old text: o opens a rule's"
         screen.say(words if new else "this is what holds already", Level.DONE)
@@ -611,19 +600,19 @@ def _edited(text: str, command: str) -> tuple[str, str]:
     """
     try:
         return guidelines.edited(text, command), ""
-    except (GuidelinesError, OSError) as error:
+    except (guidelines.GuidelinesError, OSError) as error:
         return text, str(error)
 
 
 def trouble_of(text: str) -> str:
     """Return why a text cannot become a version; empty if it can."""
     try:
-        checked(text)
-    except GuidelinesError as error:
+        guidelines.checked(text)
+    except guidelines.GuidelinesError as error:
         return f"This cannot be a version yet: {error}."
     return ""
 
 
 def draft_changes(shown: Guideline, draft: GuidelineDraft) -> str:
     """Summarize the changes of a draft in one line."""
-    return changed_words(changes_of(shown.body, draft.text))
+    return guidelines.changed_words(guidelines.changes_of(shown.body, draft.text))

@@ -30,37 +30,6 @@ from nfh_tui.jobs.training import queue_due
 from nfh_tui.services.guidelines import first_text
 from nfh_tui.services.predictor_client import PredictorClient, PredictorState
 from nfh_tui.serving import access
-from nfh_tui.serving.access import (
-    BAD_MESSAGE,
-    ENTER,
-    FAULT,
-    GUEST,
-    HEADERS,
-    LINGERING,
-    NO_START,
-    SECONDS_TO_ASK,
-    SERVER_ENDS,
-    TOO_LARGE,
-    TOO_MANY,
-    TOO_MANY_OF_YOURS,
-    TOO_MUCH,
-    UNREADABLE,
-    Address,
-    CloseCode,
-    Guest,
-    GuestConnections,
-    Invitations,
-    RateLimit,
-    access_control,
-    limits_of,
-    log_refusal,
-    loggable,
-    logging_to_stderr,
-    note_loop_error,
-    open_files,
-    plain,
-    put_headers,
-)
 from nfh_tui.serving.visit import (
     LARGEST,
     Focus,
@@ -82,7 +51,11 @@ class Runner(web.AppRunner):
     """Runs the application; reports each connection to `connections`."""
 
     def __init__(
-        self, app: web.Application, connections: GuestConnections, *, shutdown_timeout: float
+        self,
+        app: web.Application,
+        connections: access.GuestConnections,
+        *,
+        shutdown_timeout: float,
     ) -> None:
         super().__init__(app, access_log=None, shutdown_timeout=shutdown_timeout)
         self._connections = connections
@@ -94,15 +67,15 @@ class Runner(web.AppRunner):
             request_factory=made.request_factory,
             access_log=None,
             debug=False,
-            keepalive_timeout=SECONDS_TO_ASK,
-            lingering_time=LINGERING,
+            keepalive_timeout=access.SECONDS_TO_ASK,
+            lingering_time=access.LINGERING,
         )
         server.held = self._connections
         return server
 
 
 class _Server(web.Server):
-    held: GuestConnections
+    held: access.GuestConnections
 
     def __call__(self) -> web.RequestHandler:
         made = _Connection(self, loop=self._loop, **self._kwargs)
@@ -114,7 +87,7 @@ class _Connection(web.RequestHandler):
     """A counted connection, whose errors are answered with a short page."""
 
     __slots__ = ("held",)
-    held: GuestConnections
+    held: access.GuestConnections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start counting the connection."""
@@ -141,10 +114,11 @@ class _Connection(web.RequestHandler):
     ) -> web.StreamResponse:
         """Log an error and answer with our own page: aiohttp's repeats the request."""
         super().handle_error(request, status, exc, message)
-        answer = plain(
-            FAULT if status >= HTTPStatus.INTERNAL_SERVER_ERROR else UNREADABLE, status
+        answer = access.plain(
+            access.FAULT if status >= HTTPStatus.INTERNAL_SERVER_ERROR else access.UNREADABLE,
+            status,
         )
-        answer.headers.update(HEADERS)
+        answer.headers.update(access.HEADERS)
         answer.force_close()
         return answer
 
@@ -157,7 +131,7 @@ class PageSocket(web.WebSocketResponse):
     ) -> bool:
         """Close it; too large a message, for which aiohttp gives no reason, gets one."""
         if code == WSCloseCode.MESSAGE_TOO_BIG and not message:
-            message = TOO_LARGE.reason.encode()
+            message = access.TOO_LARGE.reason.encode()
         return await super().close(code=code, message=message, drain=drain)
 
 
@@ -275,7 +249,7 @@ class ServedQueue:
     """What is served, and where."""
 
     database: Path
-    address: Address
+    address: access.Address
     query: str | None = None
     """Of the queue; None for the items assigned to each guest."""
     at_most: int = 24
@@ -286,35 +260,37 @@ class GuestServer(Server):
     """Serves the workbench on one database to guests, each under their own name."""
 
     def __init__(
-        self, plan: ServedQueue, guests: Invitations, predictions: SharedPredictor
+        self, plan: ServedQueue, guests: access.Invitations, predictions: SharedPredictor
     ) -> None:
         super().__init__("", plan.address.host, plan.address.port, "nfh-tui", plan.address.url)
         self.plan = plan
         self.guests = guests
         self.predictions = predictions
         self.visits: dict[Visit, web.WebSocketResponse] = {}
-        limits = limits_of(open_files(), plan.at_most, len(guests.guests))
+        limits = access.limits_of(access.open_files(), plan.at_most, len(guests.guests))
         behind_proxy = plan.address.public_url is not None
-        self.connections = GuestConnections(limits, behind_proxy=behind_proxy)
+        self.connections = access.GuestConnections(limits, behind_proxy=behind_proxy)
 
     # --- the application ----------------------------------------------------------------
 
     async def _make_app(self) -> web.Application:
         app = web.Application(
-            middlewares=[access_control(self.plan.address, self.guests, self.connections)]
+            middlewares=[
+                access.access_control(self.plan.address, self.guests, self.connections)
+            ]
         )
         own = Path(str(files("nfh_tui.serving"))) / "static"
         app.add_routes(
             [
                 web.get("/", self.show_page),
-                web.get(ENTER, self.handle_enter),
+                web.get(access.ENTER, self.handle_enter),
                 web.get("/ws", self.handle_websocket),
                 web.get("/download/{key}", self.handle_download),
                 web.static("/static", self.statics_path),
                 web.static("/page", own),
             ]
         )
-        app.on_response_prepare.append(put_headers)
+        app.on_response_prepare.append(access.put_headers)
         app.on_shutdown.append(self.on_shutdown)
         return app
 
@@ -338,7 +314,7 @@ class GuestServer(Server):
 
     async def on_shutdown(self, app: web.Application) -> None:  # noqa: ARG002
         """Close the sockets of all pages; their handlers then end the children."""
-        closing = [_close(page, SERVER_ENDS) for page in self.visits.values()]
+        closing = [_close(page, access.SERVER_ENDS) for page in self.visits.values()]
         await asyncio.gather(*closing, return_exceptions=True)
 
     # --- pages --------------------------------------------------------------------------
@@ -346,7 +322,7 @@ class GuestServer(Server):
     async def handle_enter(self, request: web.Request) -> web.StreamResponse:
         """Set the cookie of the guest whose token is in the query."""
         if (guest := self.guests.by_token(request.query.get("token", ""))) is None:
-            log_refusal(request, "a link of nobody invited")
+            access.log_refusal(request, "a link of nobody invited")
             return access.plain(access.NO_SUCH_LINK, 403)
         response = access.entry_page(guest)
         address = self.plan.address
@@ -364,12 +340,12 @@ class GuestServer(Server):
         """The page of the terminal. Only the query's font size is used."""
         if any(name != "fontsize" for name in request.query):
             return web.Response(status=303, headers={"Location": "/"})
-        return access.workbench(request[GUEST], request.query.get("fontsize", ""))
+        return access.workbench(request[access.GUEST], request.query.get("fontsize", ""))
 
     async def handle_download(self, request: web.Request) -> web.StreamResponse:
         """Send a file that one of the guest's own workbenches offers, as an attachment."""
         key = request.match_info["key"]
-        for visit in [one for one in self.visits if one.guest == request[GUEST]]:
+        for visit in [one for one in self.visits if one.guest == request[access.GUEST]]:
             try:
                 found = await visit.downloads.get_download_metadata(key)
             except KeyError:
@@ -391,13 +367,13 @@ class GuestServer(Server):
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Run one visit until its child has ended."""
         if not self.plan.address.trusts_origin(request.headers.get("Origin"), request.host):
-            origin = loggable(request.headers.get("Origin", "of nobody"))
-            log_refusal(request, f"from the page {origin!r}")
+            origin = access.loggable(request.headers.get("Origin", "of nobody"))
+            access.log_refusal(request, f"from the page {origin!r}")
             raise web.HTTPForbidden(text=access.ELSEWHERE[0])
         size = _asked_size(request.query)
         page = PageSocket(timeout=GOODBYE, heartbeat=HEARTBEAT, max_msg_size=LARGEST)
         await page.prepare(request)
-        guest = request[GUEST]
+        guest = request[access.GUEST]
         if (full := self._full(guest)) is not None:
             log.warning("%s: %s", guest.name, full.reason)
             await _close(page, full)
@@ -412,19 +388,19 @@ class GuestServer(Server):
             await self._process_messages(page, visit)
         except OSError as error:
             log.warning("%s: no child could be started: %s", guest.name, error)
-            await _close(page, NO_START)
+            await _close(page, access.NO_START)
         finally:
             await visit.stop()
             del self.visits[visit]
             log.info("%s left a workbench; %d open", guest.name, len(self.visits))
         return page
 
-    def _full(self, guest: Guest) -> CloseCode | None:
+    def _full(self, guest: access.Guest) -> access.CloseCode | None:
         if Counter(visit.guest for visit in self.visits)[guest] >= FOR_ONE_PERSON:
-            return TOO_MANY_OF_YOURS
-        return TOO_MANY if len(self.visits) >= self.connections.limits.visits else None
+            return access.TOO_MANY_OF_YOURS
+        return access.TOO_MANY if len(self.visits) >= self.connections.limits.visits else None
 
-    def _visit(self, guest: Guest, page: web.WebSocketResponse) -> Visit:
+    def _visit(self, guest: access.Guest, page: web.WebSocketResponse) -> Visit:
         return Visit(
             guest,
             command(guest, self.plan.database, self.plan.query),
@@ -441,13 +417,13 @@ class GuestServer(Server):
         self, websocket: web.WebSocketResponse, app_service: AppService
     ) -> None:
         """Forward messages of the page until it closes, or breaks the protocol or a limit."""
-        limit = RateLimit(PER_SECOND, AT_ONCE)
+        limit = access.RateLimit(PER_SECOND, AT_ONCE)
         clock = asyncio.get_running_loop().time
         guest = app_service.guest.name if isinstance(app_service, Visit) else ""
         async for message in websocket:
             if not limit.allows(clock()):
                 log.warning("%s: closed, for it says too much", guest)
-                await _close(websocket, TOO_MUCH)
+                await _close(websocket, access.TOO_MUCH)
                 return
             if message.type is WSMsgType.ERROR:
                 log.warning("%s: closed, for it said %s", guest, message.data)
@@ -458,7 +434,7 @@ class GuestServer(Server):
                 await _pass_on(parse(message.data), websocket, app_service)
             except WireError as error:
                 log.warning("%s: closed, for it said %s", guest, error)
-                await _close(websocket, BAD_MESSAGE)
+                await _close(websocket, access.BAD_MESSAGE)
                 return
 
 
@@ -474,7 +450,7 @@ async def _pass_on(message: Message, page: web.WebSocketResponse, child: AppServ
             await (child.focus() if on else child.blur())
 
 
-async def _close(page: web.WebSocketResponse, closing: CloseCode) -> None:
+async def _close(page: web.WebSocketResponse, closing: access.CloseCode) -> None:
     await page.close(code=closing.code, message=closing.reason.encode())
 
 
@@ -509,7 +485,7 @@ class ServeOptions:
     """The options of `nfh-tui serve`."""
 
     database: Path
-    guests: tuple[Guest, ...]
+    guests: tuple[access.Guest, ...]
     host: str
     port: int
     """0 for a free one."""
@@ -522,7 +498,7 @@ class ServeOptions:
 class GuestLink:
     """The link that invites one guest."""
 
-    guest: Guest
+    guest: access.Guest
     url: str
 
 
@@ -531,18 +507,18 @@ class Service:
     """A server that listens but does not answer before `run`."""
 
     plan: ServedQueue
-    guests: Invitations
+    guests: access.Invitations
     links: tuple[GuestLink, ...]
     """One for each guest."""
     listening: socket.socket
 
     def run(self) -> None:
         """Serve until Ctrl-C, SIGTERM or SIGHUP; a second one ends the process at once."""
-        with logging_to_stderr():
+        with access.logging_to_stderr():
             asyncio.run(self._run())
 
     async def _run(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(note_loop_error)
+        asyncio.get_running_loop().set_exception_handler(access.note_loop_error)
         stop = asyncio.Event()
         server = GuestServer(self.plan, self.guests, SharedPredictor(self.plan.database))
         rounds = asyncio.create_task(
@@ -568,8 +544,8 @@ def opened(call: ServeOptions) -> Iterator[Service]:
         # The first guest may be a reader, who cannot write the guidelines.
         store.guidelines.add_first(first_text())
     with listen(call.host, call.port) as listening:
-        address = Address(call.host, listening.getsockname()[1], call.public_url)
-        guests = Invitations(call.guests)
+        address = access.Address(call.host, listening.getsockname()[1], call.public_url)
+        guests = access.Invitations(call.guests)
         links = tuple(
             GuestLink(guest, f"{address.url}/enter?token={guests.invite(guest)}")
             for guest in call.guests

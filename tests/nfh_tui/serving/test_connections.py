@@ -126,8 +126,8 @@ def test_the_limits_fit_into_the_files(files: int, visits: int, guests: int) -> 
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
     """A server that is impatient: `async with running() as port`."""
-    monkeypatch.setattr(server, "SECONDS_TO_ASK", 0.3)
-    monkeypatch.setattr(server, "LINGERING", 0.3)
+    monkeypatch.setattr(server.access, "SECONDS_TO_ASK", 0.3)
+    monkeypatch.setattr(server.access, "LINGERING", 0.3)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[int]:
