@@ -37,6 +37,7 @@ from nfh_models.domain import (
 )
 from nfh_tui.display_figures import bar
 from nfh_tui.display_text import broken, clip, isolate, visible, width_of
+from nfh_tui.editor import votes
 from nfh_tui.editor.commands import fold, prompt, token_scores
 from nfh_tui.editor.state import (
     AnswerSource,
@@ -46,24 +47,6 @@ from nfh_tui.editor.state import (
     in_anchor,
     live,
     quoted,
-)
-from nfh_tui.editor.votes import (
-    BLOCKING_WORDS,
-    KIND_WORDS,
-    NOTE_WORDS,
-    SHORT_BLOCKING,
-    SHORT_KINDS,
-    SORT_WORDS,
-    STATE_SIGNS,
-    adoptable,
-    choice_answer,
-    describe,
-    lemmas,
-    model_answer,
-    only_by_noun,
-    pattern_words,
-    proposals,
-    shown_reason,
 )
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.services.history import act_words, local, object_words
@@ -79,17 +62,19 @@ def answer_words(item: AnchorItem, edit: EditState, reading: bool) -> tuple[str,
     if reading:
         if (gold := item.gold) is None:
             return "no gold yet", ""
-        return describe(gold.answer, item.passage), f"gold · {gold.rule}"
+        return votes.describe(gold.answer, item.passage), f"gold · {gold.rule}"
     made = answer(edit, item)
     words = (
-        describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
+        votes.describe(made, item.passage)
+        if isinstance(made, Answer)
+        else _unfinished(item, edit)
     )
     return words, _source_words(item, edit)
 
 
 def _source_words(item: AnchorItem, edit: EditState) -> str:
     source = "" if edit.source is AnswerSource.EMPTY else edit.source.value
-    why = shown_reason(edit.reason, item, edit.adopted)
+    why = votes.shown_reason(edit.reason, item, edit.adopted)
     return " · ".join(filter(None, [source, why, "changed" if edit.changed else ""]))
 
 
@@ -102,7 +87,7 @@ def _unfinished(item: AnchorItem, edit: EditState) -> str:
         for mentions in edit.heads
     ]
     lacks = "AND or OR?" if len(heads) > 1 else "which noun?" if not heads else "span growing"
-    return f"{KIND_WORDS[edit.kind]}: {', '.join([*heads, lacks])}"
+    return f"{votes.KIND_WORDS[edit.kind]}: {', '.join([*heads, lacks])}"
 
 
 # Rows of a given width: headings, wrapped paragraphs, tables and bars. Text of the corpus is
@@ -282,7 +267,7 @@ def add_proposals(rows: RowBuilder, item: AnchorItem, *, named: bool, key: str =
 
     key: adopts a span, "" where none does.
     """
-    for span, people in proposals(item).items():
+    for span, people in votes.proposals(item).items():
         who, verb = "you", "propose"
         if named:
             several = f"{len(people)} of the annotators" if len(people) > 1 else "somebody"
@@ -443,9 +428,9 @@ def _number(item: AnchorItem, one: Sibling) -> list[Part]:
     passage = item.passage
     words = " ".join(passage.words(one.anchor.start, one.anchor.end).split())
     decided = one.state is AnchorState.DECIDED
-    kind = KIND_WORDS[Kind(one.kind)] if one.kind is not None else one.state.value
+    kind = votes.KIND_WORDS[Kind(one.kind)] if one.kind is not None else one.state.value
     return [
-        (f"{STATE_SIGNS[one.state]} ", "same" if decided else "note"),
+        (f"{votes.STATE_SIGNS[one.state]} ", "same" if decided else "note"),
         (words, "kind"),
         (f" t{passage.turn_of(one.anchor.start) + 1}  ", "note"),
         (kind, "said" if decided else "note"),
@@ -482,7 +467,7 @@ def add_model(
         rows.heading("Model", MODEL_HIDDEN if item.model_hidden else "no answer yet")
         return
     rows.heading("Model", prediction.model)
-    given = model_answer(item)
+    given = votes.model_answer(item)
     if given is None or not listed:
         _add_choice(rows, item, given, against)
     if doubt := _doubt(prediction, item):
@@ -511,14 +496,14 @@ def _add_choice(
         choice = "" if item.prediction is None else item.prediction.choice
         parts.append((f"a choice that does not fit: {choice}", "note"))
     else:
-        parts.append((describe(given, item.passage, places=True), "said"))
+        parts.append((votes.describe(given, item.passage, places=True), "said"))
         parts.append(compared(given, against, item))
     rows.text(parts, indent=1, hang=3)
 
 
 def compared(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
     """An answer compared with the edited one, behind it: a sign, and what differs."""
-    how = blocking_to(given, against, lemmas(item))
+    how = blocking_to(given, against, votes.lemmas(item))
     return _unbroken(*_answer_standing(given, against, how, words=2))
 
 
@@ -563,10 +548,10 @@ def _shown(score: float | None, scores: Sequence[float | None]) -> str:
 
 
 def _choice_words(choice: str, item: AnchorItem) -> str:
-    if (given := choice_answer(choice, item)) is None:
+    if (given := votes.choice_answer(choice, item)) is None:
         return choice
     if given.kind is not Kind.REFERENCE:
-        return KIND_WORDS[given.kind]
+        return votes.KIND_WORDS[given.kind]
     return _token_word(item, given.heads[0].mentions[0].head)
 
 
@@ -592,7 +577,7 @@ def _add_bars(rows: RowBuilder, item: AnchorItem, prediction: Prediction) -> Non
             rows.bar((_token_word(item, token), ""), _share(score, most), told, name_width)
     for kind, score in classes:
         if (kind, score) not in few:
-            name = (KIND_WORDS[kind], "kind")
+            name = (votes.KIND_WORDS[kind], "kind")
             rows.bar(name, _share(score, most), figure(score), name_width)
     if few and most > 0:
         rows.text([(f"all others under {most * LEAST_SHARE:.1g}", "note")], indent=1)
@@ -654,7 +639,7 @@ def add_answers(
 
     Returns whether it contains the seconds.
     """
-    words = lemmas(item)
+    words = votes.lemmas(item)
     differs = [blocking_to(lane.answer, against, words) for lane in lanes]
     longest = max(longest_word(nouns_of(lane.answer, item)) for lane in lanes)
     for form in FORMS:
@@ -705,7 +690,7 @@ def _cells(
     lane: Lane, item: AnchorItem, form: _Form, against: Answer | None, how: Blocking | None
 ) -> tuple[Part, ...]:
     """Key, name, kind, nouns, turns, standing and seconds, as wide as they come."""
-    names = KIND_WORDS if form.kinds else SHORT_KINDS
+    names = votes.KIND_WORDS if form.kinds else votes.SHORT_KINDS
     kind_differs = how in OF_KIND or how is Blocking.ROUTE
     noun_differs = how is not None and how not in OF_KIND
     seconds = lane.vote.seconds if lane.vote is not None and form.seconds else None
@@ -725,11 +710,11 @@ def _answer_standing(
 ) -> Part:
     if against is None or given.kind is Kind.NFH:
         return "", ""
-    if how is None and only_by_noun(given, against):
+    if how is None and votes.only_by_noun(given, against):
         return f"{BY_NOUN} {MENTION}" if words else BY_NOUN, "asks"
     if how is None:
         return SAME, "same"
-    said = (SHORT_BLOCKING if words == 1 else BLOCKING_WORDS)[how] if words else ""
+    said = (votes.SHORT_BLOCKING if words == 1 else votes.BLOCKING_WORDS)[how] if words else ""
     return f"{OTHER} {said}".rstrip(), "differs"
 
 
@@ -749,7 +734,7 @@ def nouns_of(answer: Answer, item: AnchorItem) -> str:
         return joint.join(_head(item, answer, number) for number in range(len(answer.heads)))
     said = [
         answer.noun or "",
-        SORT_WORDS[answer.sort] if answer.sort and not answer.noun else "",
+        votes.SORT_WORDS[answer.sort] if answer.sort and not answer.noun else "",
     ]
     return " ".join(filter(None, said))
 
@@ -784,7 +769,7 @@ def add_identification(
     if (said := item.identification) is None:
         return
     rows.heading("Identification", said.model)
-    parts: list[Part] = [("NFH" if said.nfh else KIND_WORDS[Kind.NOT_NFH], "said")]
+    parts: list[Part] = [("NFH" if said.nfh else votes.KIND_WORDS[Kind.NOT_NFH], "said")]
     if said.score is not None:
         parts.append((f" · score{NO_BREAK}{said.score:+.2f}", ""))
     elif said.rule:
@@ -817,7 +802,7 @@ def _decision_standing(said: Identified, draft: Answer | None, gold: Answer | No
         return "", ""
     same = expected is said.nfh
     if draft is not None:
-        words = "=" if same else f"≠ {BLOCKING_WORDS[Blocking.SCOPE]}"
+        words = "=" if same else f"≠ {votes.BLOCKING_WORDS[Blocking.SCOPE]}"
     else:
         words = "= gold" if same else "≠ gold"
     return _unbroken(words, "same" if same else "differs")
@@ -960,7 +945,7 @@ def _decision(one: "Precedent", against: Answer | None, width: int, lines: int) 
     """One decision: its sentence with the answer filled in, and the kind."""
     alike = against is not None and one.answer.kind is against.kind
     sign: Part = ("=", "same") if alike else ("·", "note")
-    said = " · ".join([KIND_WORDS[one.answer.kind], *([one.tag] if one.tag else [])])
+    said = " · ".join([votes.KIND_WORDS[one.answer.kind], *([one.tag] if one.tag else [])])
     note: Part = (f" {said}", "note")
     made = fitted(one, one.answer, width, 3, lines, [note]) if lines > 0 else None
     return [sign, note] if made is None else [sign, (" ", ""), *sentence_parts(made), note]
@@ -969,7 +954,9 @@ def _decision(one: "Precedent", against: Answer | None, width: int, lines: int) 
 def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[Part]:
     kinds = Counter(one.answer.kind for one in precedents)
     if against is None:
-        said = ", ".join(f"{times} {KIND_WORDS[kind]}" for kind, times in kinds.most_common())
+        said = ", ".join(
+            f"{times} {votes.KIND_WORDS[kind]}" for kind, times in kinds.most_common()
+        )
         return [(said, "note")]
     like = kinds[against.kind]
     return [
@@ -1110,22 +1097,25 @@ class NounVotes:
 
 def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
     """The votes for each noun and each kind of people's answers, most votes first."""
-    votes = [v for v in item.votes if v.counts and v.answer.kind is not Kind.NFH]
-    of = len(votes)
+    given = [v for v in item.votes if v.counts and v.answer.kind is not Kind.NFH]
+    of = len(given)
     nouns = [
         NounVotes(len(noun.voters), of, _noun_word(item, noun), len(_marked(noun)))
-        for noun in _joined_nouns(votes, item)
+        for noun in _joined_nouns(given, item)
     ]
-    kinds = [vote.answer.kind for vote in votes if vote.answer.kind is not Kind.REFERENCE]
-    said = [NounVotes(kinds.count(kind), of, KIND_WORDS[kind]) for kind in dict.fromkeys(kinds)]
+    kinds = [vote.answer.kind for vote in given if vote.answer.kind is not Kind.REFERENCE]
+    said = [
+        NounVotes(kinds.count(kind), of, votes.KIND_WORDS[kind])
+        for kind in dict.fromkeys(kinds)
+    ]
     return tuple(sorted([*nouns, *said], key=lambda one: -one.votes))
 
 
-def _joined_nouns(votes: Sequence[Vote], item: AnchorItem) -> list[_Noun]:
+def _joined_nouns(given: Sequence[Vote], item: AnchorItem) -> list[_Noun]:
     """Heads grouped by `same_head`, transitively."""
-    words = lemmas(item)
+    words = votes.lemmas(item)
     found: list[_Noun] = []
-    for number, vote in enumerate(votes):
+    for number, vote in enumerate(given):
         for head in vote.answer.heads:
             same = [
                 noun
@@ -1168,8 +1158,8 @@ def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
     parts: list[Part] = [("named: ", "note")]
     for place, one in enumerate(found):
         parts += [("; ", "note")] if place else []
-        votes = f" by {one.votes} of {one.of}".replace(" ", NO_BREAK)
-        parts += [(one.what, "kind"), (votes.replace(NO_BREAK, " ", 1), "note")]
+        share = f" by {one.votes} of {one.of}".replace(" ", NO_BREAK)
+        parts += [(one.what, "kind"), (share.replace(NO_BREAK, " ", 1), "note")]
         if one.mentions > 1:
             parts.append((f", {_count(one.mentions)} mentions", "note"))
     rows.text(parts, indent=1, hang=3)
@@ -1264,7 +1254,7 @@ def _add_own(
     """The rows for an annotator: nothing of others."""
     add_readings(rows, item, (), edited)
     add_proposals(rows, item, named=False)
-    add_adjacent_numbers(rows, item, next(iter(proposals(item)), None))
+    add_adjacent_numbers(rows, item, next(iter(votes.proposals(item)), None))
     rows.blank()
     rows.text([(HIDDEN, "note")])
     add_places(rows, item, (), state)
@@ -1285,9 +1275,9 @@ def _add_edited(
     rows: RowBuilder, item: AnchorItem, state: EditState, made: Answer | str, rules: Guide
 ) -> None:
     rows.heading("Answer", _source_words(item, state))
-    kind: list[Part] = [] if state.kind is None else [(KIND_WORDS[state.kind], "kind")]
+    kind: list[Part] = [] if state.kind is None else [(votes.KIND_WORDS[state.kind], "kind")]
     if state.sort is not None:
-        kind.append((f", {SORT_WORDS[state.sort]}", ""))
+        kind.append((f", {votes.SORT_WORDS[state.sort]}", ""))
     if state.noun:
         kind.append((f" {quoted(state.noun)}", ""))
     if len(state.heads) > 1:
@@ -1347,24 +1337,26 @@ def _pattern(item: AnchorItem) -> str:
     if not item.pattern:
         return WITHHELD if item.withheld else ""
     if not item.blocking:
-        return pattern_words(item.pattern)
+        return votes.pattern_words(item.pattern)
     words = [token.lemma for token in item.passage.tokens]
     counted = [vote.answer for vote in item.votes if vote.counts]
     first = compare_all(counted, words).strongest or item.blocking[0]
-    return f"{item.pattern} · {BLOCKING_WORDS[first]}"
+    return f"{item.pattern} · {votes.BLOCKING_WORDS[first]}"
 
 
 def _add_differences(rows: RowBuilder, item: AnchorItem) -> None:
     """Add all differences other than the strongest, which is in the heading."""
     more = _pattern(item)
     also = [
-        BLOCKING_WORDS[one] for one in item.blocking if not more.endswith(BLOCKING_WORDS[one])
+        votes.BLOCKING_WORDS[one]
+        for one in item.blocking
+        if not more.endswith(votes.BLOCKING_WORDS[one])
     ]
     if also:
         said: list[Part] = [("they also differ in: ", "note"), (", ".join(also), "differs")]
         rows.text(said, indent=1, hang=3)
     if item.notes:
-        notes = ", ".join(NOTE_WORDS[note] for note in item.notes)
+        notes = ", ".join(votes.NOTE_WORDS[note] for note in item.notes)
         rows.text([(f"{notes} (never blocks)", "note")], indent=1, hang=3)
 
 
@@ -1372,11 +1364,13 @@ def _add_stale(rows: RowBuilder, item: AnchorItem, against: Answer | None) -> No
     if not item.stale_votes:
         return
     rows.heading("Answers to the old span", "do not count")
-    keys = {id(vote): f"{n} " for n, vote in enumerate(adoptable(item), 1) if n <= MOST_KEYS}
+    keys = {
+        id(vote): f"{n} " for n, vote in enumerate(votes.adoptable(item), 1) if n <= MOST_KEYS
+    }
     for vote in item.stale_votes:
         parts: list[Part] = [(keys.get(id(vote), ""), "key")]
         parts += [("× ", "note"), (f"{vote.annotator} ", "name")]
-        parts.append((describe(vote.answer, item.passage, places=True), "said"))
+        parts.append((votes.describe(vote.answer, item.passage, places=True), "said"))
         parts.append(compared(vote.answer, against, item))
         rows.text(parts, indent=1, hang=3)
 
