@@ -419,18 +419,10 @@ def _check_names(names: Sequence[str], admins: Sequence[str]) -> None:
 
 def _print_links(made: "Service", *, as_json: bool) -> None:
     if as_json:
-        links = [
-            {
-                "name": link.guest.name,
-                "mode": link.guest.mode,
-                "admin": link.guest.admin,
-                "url": link.url,
-            }
-            for link in made.links
-        ]
+        links = [asdict(guest) | {"url": url} for guest, url in made.links.items()]
         options.emit({"database": str(made.plan.database), "links": links})
     else:
-        for link in made.links:
-            options.echo(f"{link.guest.name} ({link.guest.words}): {link.url}")
+        for guest, url in made.links.items():
+            options.echo(f"{guest.name} ({guest.words}): {url}")
         options.say(TO_EACH)
     sys.stdout.flush()

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
@@ -285,22 +286,20 @@ class SampleCorpus:
     """Detects items of the sample corpus."""
 
     found: bool = False
-    _name: str = field(init=False)
+    _path: Path = field(init=False)
     _ids: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         from nfh_tui.sample import corpus_path
 
-        self._name = corpus_path().name
+        self._path = corpus_path()
 
     def look(self, ballot: Ballot) -> None:
         """Look at an item; only documents of that name are compared by id."""
-        if self.found or ballot.document != self._name:
+        if self.found or ballot.document != self._path.name:
             return
         if self._ids is None:
-            from nfh_tui.sample import corpus_path
-
-            with corpus_path().open(encoding="utf-8") as lines:
+            with self._path.open(encoding="utf-8") as lines:
                 self._ids = frozenset(json.loads(line)["id"] for line in lines)
         self.found = anchor_id(ballot.passage.digest, ballot.anchor) in self._ids
 

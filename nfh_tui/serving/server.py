@@ -495,21 +495,13 @@ class ServeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class GuestLink:
-    """The link that invites one guest."""
-
-    guest: access.Guest
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class Service:
     """A server that listens but does not answer before `run`."""
 
     plan: ServedQueue
     guests: access.Invitations
-    links: tuple[GuestLink, ...]
-    """One for each guest."""
+    links: Mapping[access.Guest, str]
+    """The URL that invites each guest."""
     listening: socket.socket
 
     def run(self) -> None:
@@ -546,10 +538,8 @@ def opened(call: ServeOptions) -> Iterator[Service]:
     with listen(call.host, call.port) as listening:
         address = access.Address(call.host, listening.getsockname()[1], call.public_url)
         guests = access.Invitations(call.guests)
-        links = tuple(
-            GuestLink(guest, f"{address.url}/enter?token={guests.invite(guest)}")
-            for guest in call.guests
-        )
+        enter = f"{address.url}/enter?token="
+        links = {guest: f"{enter}{guests.invite(guest)}" for guest in call.guests}
         plan = ServedQueue(call.database.resolve(), address, call.query, call.at_most)
         yield Service(plan, guests, links, listening)
 
