@@ -66,7 +66,7 @@ def test_who_would_annotate_is_told(shut: Path):
 async def test_somebody_new_reads_where_the_disk_has_no_room_for_a_name(
     open_desk, database, monkeypatch
 ):
-    def refuse(self: People, name: str) -> None:
+    def refuse(self: People, name: str, *, new_person: bool) -> None:
         raise FullError("no room")
 
     monkeypatch.setattr(People, "ensure", refuse)
