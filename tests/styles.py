@@ -2,19 +2,21 @@
 
 An application parses its style sheets, and matches their rules with some 150 component classes,
 at its start and again with each class that a screen is given. Both are the same for each start,
-and take two fifths of it.
+and take two fifths of it. It also matches a node again with each change of its classes, most of
+which change nothing of its component classes.
 """
 
 from collections.abc import Hashable
 from typing import Any
 
 from textual.css.model import RuleSet
-from textual.css.styles import RulesMap
+from textual.css.styles import RenderStyles, RulesMap
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 
 _parse_rules = Stylesheet._parse_rules
 _process_component_classes = Stylesheet._process_component_classes
+_RULES = "rules_of_components"
 _numbers: dict[Hashable, int] = {}
 _parsed: dict[Hashable, list[RuleSet]] = {}
 _matched: dict[Hashable, dict[str, RulesMap]] = {}
@@ -40,6 +42,27 @@ def _parse_once(
     return _parsed[key]
 
 
+class ComponentStyles(dict[str, RenderStyles]):
+    """The styles of a node's component classes, each of them made when it is asked for."""
+
+    def __init__(self, sheet: Stylesheet, node: DOMNode, rules: dict[str, RulesMap]) -> None:
+        super().__init__()
+        self.sheet = sheet
+        self.node = node
+        self.rules = rules
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.rules
+
+    def __missing__(self, name: str) -> RenderStyles:
+        # As Textual does it, but for the matching.
+        virtual = DOMNode(classes=name)
+        virtual._attach(self.node)
+        if rules := self.rules[name]:
+            self.sheet.replace_rules(virtual, rules)
+        return self.setdefault(name, virtual.styles)
+
+
 def _match_once(sheet: Stylesheet, node: DOMNode) -> None:
     components = node._get_component_classes()
     if not components:
@@ -50,22 +73,19 @@ def _match_once(sheet: Stylesheet, node: DOMNode) -> None:
         for one in node.css_path_nodes
     )
     key = (number, frozenset(node.pseudo_classes), *path)
+    before = node.__dict__.get(_RULES)
     if key not in _matched:
+        node._component_styles = {}
         _process_component_classes(sheet, node)
         _matched[key] = {
             name: dict(styles.base._rules) for name, styles in node._component_styles.items()
         }
+    rules = _matched[key]
+    if rules is before:
         return
-    # As Textual does it, but for the matching.
-    before = dict(node._component_styles)
-    node._component_styles.clear()
-    for name in sorted(components):
-        virtual = DOMNode(classes=name)
-        virtual._attach(node)
-        if rules := _matched[key][name]:
-            sheet.replace_rules(virtual, rules)
-        node._component_styles[name] = virtual.styles
-    if any(before.get(name) != styles for name, styles in node._component_styles.items()):
+    node.__dict__[_RULES] = rules
+    node._component_styles = ComponentStyles(sheet, node, rules)
+    if rules != before:
         node.refresh()
 
 
