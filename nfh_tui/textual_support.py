@@ -474,8 +474,8 @@ class Painter:
 
 def refresh_lines(view: ScrollView, numbers: Collection[int]) -> None:
     """Redraw the visible ones of these lines, one by one up to FEW, else the whole pane."""
-    top = view.scroll_offset.y
-    seen = [number for number in numbers if top <= number < top + view.size.height]
+    top, height = view.scroll_offset.y, view.size.height
+    seen = [number for number in numbers if top <= number < top + height]
     if len(seen) > FEW:
         view.refresh()
         return

@@ -110,6 +110,10 @@ class Passage:
             packed.byteswap()
         return packed.tobytes()
 
+    @cached_property
+    def lemmas(self) -> tuple[str, ...]:
+        return tuple(token.lemma for token in self.tokens)
+
     def word(self, index: int) -> str:
         token = self.tokens[index]
         return self.text[token.start : token.end]

@@ -200,10 +200,6 @@ class Proposal:
         return self.votes if self.weight is None else f"{self.votes}{WEIGHT}{self.weight:.2f}"
 
 
-def lemmas(item: AnchorItem) -> tuple[str, ...]:
-    return tuple(token.lemma for token in item.passage.tokens)
-
-
 def annotators_votes(item: AnchorItem) -> tuple[Vote, ...]:
     """Annotators' answers (models included), in the order of the number keys."""
     return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
@@ -225,7 +221,7 @@ def vote_groups(votes: Sequence[Vote], item: AnchorItem) -> list[list[Vote]]:
 
     A vote joins the first group in which no answer differs from its own.
     """
-    words = lemmas(item)
+    words = item.passage.lemmas
     groups: list[list[Vote]] = []
     for vote in votes:
         for group in groups:
@@ -283,7 +279,7 @@ def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
     found = proposal(item) if is_withheld(item, me) and not shown else None
     if found is None:
         return None
-    if (blocking := compare(answer, found.answer, lemmas(item)).blocking) is None:
+    if (blocking := compare(answer, found.answer, item.passage.lemmas).blocking) is None:
         return f"Your answer is the proposal that was held back ({found.votes})."
     return (
         f"The proposal that was held back is {KIND_WORDS[found.answer.kind]} ({found.votes}); "
@@ -298,14 +294,14 @@ def model_answer(item: AnchorItem) -> Answer | None:
 
 def choice_answer(choice: str, item: AnchorItem) -> Answer | None:
     """The answer of a class name or of a token's index in digits; None if it is neither."""
-    found = answer_of_choice(choice, (item.anchor.start, item.anchor.end, lemmas(item)))
+    found = answer_of_choice(choice, (item.anchor.start, item.anchor.end, item.passage.lemmas))
     return None if isinstance(found, str) else found
 
 
 def union(item: AnchorItem) -> Answer | None:
     """Every head of annotators' References, merged by noun; None without any."""
     votes = _references(item)
-    words = lemmas(item)
+    words = item.passage.lemmas
     merged: list[Head] = []
     for head in (head for answer in votes for head in answer.heads):
         same = [other for other in merged if same_head(other, head, words)]
@@ -319,7 +315,7 @@ def intersection(item: AnchorItem) -> Answer | None:
     votes = _references(item)
     if len(votes) < 2:
         return None
-    words = lemmas(item)
+    words = item.passage.lemmas
     kept = [
         shared
         for head in votes[0].heads

@@ -503,7 +503,7 @@ def _add_choice(
 
 def compared(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
     """An answer compared with the edited one, behind it: a sign, and what differs."""
-    how = blocking_to(given, against, votes.lemmas(item))
+    how = blocking_to(given, against, item.passage.lemmas)
     return _unbroken(*_answer_standing(given, against, how, words=2))
 
 
@@ -639,7 +639,7 @@ def add_answers(
 
     Returns whether it contains the seconds.
     """
-    words = votes.lemmas(item)
+    words = item.passage.lemmas
     differs = [blocking_to(lane.answer, against, words) for lane in lanes]
     longest = max(longest_word(nouns_of(lane.answer, item)) for lane in lanes)
     for form in FORMS:
@@ -1113,7 +1113,7 @@ def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
 
 def _joined_nouns(given: Sequence[Vote], item: AnchorItem) -> list[_Noun]:
     """Heads grouped by `same_head`, transitively."""
-    words = votes.lemmas(item)
+    words = item.passage.lemmas
     found: list[_Noun] = []
     for number, vote in enumerate(given):
         for head in vote.answer.heads:
@@ -1338,7 +1338,7 @@ def _pattern(item: AnchorItem) -> str:
         return WITHHELD if item.withheld else ""
     if not item.blocking:
         return votes.pattern_words(item.pattern)
-    words = [token.lemma for token in item.passage.tokens]
+    words = item.passage.lemmas
     counted = [vote.answer for vote in item.votes if vote.counts]
     first = compare_all(counted, words).strongest or item.blocking[0]
     return f"{item.pattern} · {votes.BLOCKING_WORDS[first]}"

@@ -2,7 +2,6 @@
 cursor.
 """
 
-from collections import OrderedDict
 from typing import ClassVar
 
 from textual import events
@@ -13,7 +12,14 @@ from textual.strip import Strip
 from nfh_db.records import AnchorItem
 from nfh_tui.editor.state import EditState
 from nfh_tui.textual_support import HEATS, Painter, StablePane, lane_css, refresh_lines
-from nfh_tui.widgets.passage_layout import NO_ROOMS, PassageLayout, Rooms, TurnWindow, lay_out
+from nfh_tui.widgets.passage_layout import (
+    NO_ROOMS,
+    PassageLayout,
+    Rooms,
+    TurnLayout,
+    TurnWindow,
+    lay_out,
+)
 from nfh_tui.widgets.passage_render import (
     ROLES,
     Heat,
@@ -36,7 +42,7 @@ MARGIN = 2
 """Lines above and below the cursor that stay visible if the passage is longer than the pane."""
 
 LAYOUTS = 4
-"""Cached layouts, for items of the same passage and for returning to an item."""
+"""Cached layouts of a turn, on average, for other items of the passage and other widths."""
 
 
 LOOKS = """
@@ -121,7 +127,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._window: TurnWindow | None = None
         self._marks = PassageMarks()
         self._plan: PassageLayout | None = None
-        self._plans: OrderedDict[object, tuple[AnchorItem, PassageLayout]] = OrderedDict()
+        self._laid: tuple[AnchorItem, dict[object, TurnLayout]] | None = None
         self._strips: dict[int, Strip] = {}
         self._heat_lines: tuple[Strip, ...] = ()
         self._foot_size = 0
@@ -252,15 +258,11 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=max(0, self.scroll_offset.y + by), animate=False, force=True)
 
     def _planned(self, item: AnchorItem, width: int) -> PassageLayout:
-        beside = frozenset(self._rooms.before.items()), frozenset(self._rooms.behind.items())
-        key = (item.passage_id, item.anchor, width, beside, self._window)
-        known = self._plans.pop(key, None)
-        if known is None or not same_text(item, known[0]):
-            known = item, lay_out(item.passage, width, self._rooms, self._window)
-        self._plans[key] = known
-        while len(self._plans) > LAYOUTS:
-            self._plans.popitem(last=False)
-        return known[1]
+        laid = self._laid
+        most = LAYOUTS * len(item.passage.turns)
+        if laid is None or not same_text(item, laid[0]) or len(laid[1]) > most:
+            self._laid = laid = item, {}
+        return lay_out(item.passage, width, self._rooms, self._window, laid[1])
 
     @property
     def rows_needed(self) -> int:

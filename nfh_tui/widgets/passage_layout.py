@@ -7,7 +7,8 @@ and if the pane is wide enough. The last cell of the gutter and of each line is 
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -161,33 +162,81 @@ class PassageLayout:
         return min(pieces, key=lambda p: abs(p.x + p.width / 2 - middle)).token
 
 
+@dataclass(frozen=True, slots=True)
+class TurnLayout:
+    """The lines of a turn, and the positions of its tokens."""
+
+    first: int
+    """The line of the passage in which it begins."""
+
+    lines: Sequence[VisualLine]
+    spots: Sequence[TokenPosition]
+
+    def at(self, first: int) -> "TurnLayout":
+        """The same turn, beginning in another line."""
+        if first == self.first:
+            return self
+        by = first - self.first
+        spots = [TokenPosition(line + by, x, width) for line, x, width in self.spots]
+        return TurnLayout(first, self.lines, spots)
+
+
 def lay_out(
-    passage: Passage, width: int, rooms: Rooms = NO_ROOMS, window: TurnWindow | None = None
+    passage: Passage,
+    width: int,
+    rooms: Rooms = NO_ROOMS,
+    window: TurnWindow | None = None,
+    known: dict[object, TurnLayout] | None = None,
 ) -> PassageLayout:
     """Lay out a passage in lines of at most `width` cells.
 
-    window: thin lines are drawn between its turns and those outside it.
+    window: thin lines are drawn between its turns and those outside it. known: turns of the
+    passage that are laid out already; the others are added.
     """
     digits = len(str(len(passage.turns)))
     names = _name_cells(passage, width)
     clock = _time_cells(passage, width)
     gutter = digits + (names + 1 if names else 0) + (clock + 1 if clock else 0) + 2
-    filler = _Filler(gutter, max(gutter + LEAST_TEXT, width - 1), len(passage.tokens))
+    right = max(gutter + LEAST_TEXT, width - 1)
+    cells = _cells_by_turn(passage, rooms)
+    known = {} if known is None else known
+    lines: list[VisualLine] = []
+    spots: list[TokenPosition] = []
     for rank, turn in enumerate(passage.turns):
-        name = clip(turn.speaker, names) if turn.speaker else ""
-        label = f"{rank + 1:>{digits}} {name}"
-        if clock:
-            label = label.rstrip(" ")
-            label += said_at(turn).rjust(gutter - 2 - width_of(label))
         if window is not None and rank == window.first > 0:
-            filler.rule(rank, window.begins)
-        filler.begin_turn(rank, label + " " * (gutter - width_of(label)))
-        for lead, newline, gap, word in _words(passage, turn, rooms):
-            filler.add(lead, newline, gap, word)
-        filler.end_turn()
+            lines.append(VisualLine(rank, " " * gutter, (), window.begins))
+        key = rank, width, cells.get(rank)
+        laid = known.get(key)
+        if laid is None:
+            name = clip(turn.speaker, names) if turn.speaker else ""
+            label = f"{rank + 1:>{digits}} {name}"
+            if clock:
+                label = label.rstrip(" ")
+                label += said_at(turn).rjust(gutter - 2 - width_of(label))
+            filler = _Filler(
+                gutter, right, rank, label + " " * (gutter - width_of(label)), turn
+            )
+            for lead, newline, gap, word in _words(passage, turn, rooms):
+                filler.add(lead, newline, gap, word)
+            filler.break_line()
+            laid = TurnLayout(0, filler.lines, filler.spots)
+        known[key] = laid = laid.at(len(lines))
+        lines += laid.lines
+        spots += laid.spots
         if window is not None and rank == window.last < len(passage.turns) - 1:
-            filler.rule(rank, window.ends)
-    return PassageLayout(width, gutter, tuple(filler.lines), tuple(filler.spots))
+            lines.append(VisualLine(rank, " " * gutter, (), window.ends))
+    return PassageLayout(width, gutter, tuple(lines), tuple(spots))
+
+
+def _cells_by_turn(
+    passage: Passage, rooms: Rooms
+) -> dict[int, frozenset[tuple[int, int, str]]]:
+    """By rank of a turn, its tokens with rooms, the cells and the side."""
+    found = defaultdict[int, set[tuple[int, int, str]]](set)
+    for side, cells in (("before", rooms.before), ("behind", rooms.behind)):
+        for token, number in cells.items():
+            found[passage.turn_of(token)].add((token, number, side))
+    return {rank: frozenset(some) for rank, some in found.items()}
 
 
 def _name_cells(passage: Passage, width: int) -> int:
@@ -253,15 +302,13 @@ def _between(text: str) -> tuple[str, bool, int]:
 
 
 class _Filler:
-    """Fills lines; glued words stay together where a line has room for them."""
+    """Fills the lines of a turn; glued words stay together where a line has room for them."""
 
-    def __init__(self, left: int, right: int, count: int) -> None:
+    def __init__(self, left: int, right: int, rank: int, label: str, turn: Turn) -> None:
         self.lines: list[VisualLine] = []
-        self.spots: list[TokenPosition] = [TokenPosition(0, left, 0)] * count
+        self.spots = [TokenPosition(0, left, 0)] * (turn.end - turn.start)
         self._left, self._right = left, right
-        self._blank = " " * left
-        self._label = self._blank
-        self._turn = 0
+        self._rank, self._label, self._start = rank, label, turn.start
         self._row: list[TokenPiece] = []
         self._x = left
         self._gap = 0
@@ -269,19 +316,11 @@ class _Filler:
         self._chunk_width = 0
         self._wanted = 0
 
-    def begin_turn(self, rank: int, label: str) -> None:
-        """Start a new line with the turn's gutter."""
-        self._turn, self._label = rank, label
-
-    def end_turn(self) -> None:
+    def break_line(self) -> None:
         """Place the last words and end the line."""
         self._flush()
         self._end_line()
         self._wanted = 0
-
-    def rule(self, turn: int, words: str) -> None:
-        """Add a thin line between two turns."""
-        self.lines.append(VisualLine(turn, self._blank, (), words))
 
     def add(self, lead: str, newline: bool, gap: int | None, word: _Word) -> None:
         """Add the next word of `_words`."""
@@ -290,7 +329,7 @@ class _Filler:
             self._wanted = 0
         needed = self._wanted + word.before
         if newline:
-            self.end_turn()
+            self.break_line()
             self._glue(0, word)
         elif gap is None:
             # The gutter has a free cell before the first word of a turn.
@@ -343,14 +382,14 @@ class _Filler:
             self._put(word.token, text, width)
 
     def _put(self, token: int, text: str, width: int) -> None:
-        if token != NO_TOKEN and not self.spots[token].width:
-            self.spots[token] = TokenPosition(len(self.lines), self._x, width)
+        if token != NO_TOKEN and not self.spots[token - self._start].width:
+            self.spots[token - self._start] = TokenPosition(len(self.lines), self._x, width)
         self._row.append(TokenPiece(token, self._x, width, text))
         self._x += width
 
     def _end_line(self) -> None:
         if self._row:
-            self.lines.append(VisualLine(self._turn, self._label, tuple(self._row)))
-            self._label = self._blank
+            self.lines.append(VisualLine(self._rank, self._label, tuple(self._row)))
+            self._label = " " * self._left
         self._row = []
         self._x = self._left

@@ -16,7 +16,6 @@ from nfh_models.domain import (
     compare,
 )
 from nfh_tui.editor.commands import act, first_state, move_to
-from nfh_tui.editor.votes import lemmas
 from nfh_tui.widgets.evidence_rows import RowBuilder, add_answers, compared, search_terms, tally
 from nfh_tui.widgets.passage_render import lanes
 from nfh_tui.widgets.substitution import adjacent_number, whole_number
@@ -119,7 +118,7 @@ def test_the_same_noun_without_a_mention_in_common_is_told_apart(make):
         " m cues Reference tents    t1 ≈ mention",
         " ◆ gold Reference tents    t1 =",
     ]
-    words = lemmas(item)
+    words = item.passage.lemmas
     found = compare(gold, make.reference(11), words)
     assert (found.blocking, found.notes) == (None, frozenset({DifferenceNote.MENTION}))
     # Having taken the model's answer, it is the gold that has another mention.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from nfh_models.domain import Passage, Token, Turn
-from nfh_tui.widgets.passage_layout import NO_TOKEN, lay_out
+from nfh_tui.widgets.passage_layout import NO_TOKEN, Rooms, TurnWindow, lay_out
 
 
 def drawn(layout):
@@ -132,6 +132,29 @@ def test_any_words_are_found_where_they_are_drawn(turns, width, glue):
             text += word + glue
         made.append(Turn(number, words[0], first, len(tokens)))
     check(Passage(text, tuple(tokens), tuple(made)), width)
+
+
+ROOMS = st.dictionaries(st.integers(0, 30), st.integers(1, 3), max_size=6)
+
+
+@given(st.lists(st.tuples(ROOMS, ROOMS, st.booleans()), min_size=2, max_size=4))
+def test_turns_that_are_laid_out_already_give_the_same_layout(make, asked):
+    passage = make.passage(make.tents)
+    known = {}
+    for before, behind, windowed in asked:
+        room = Rooms(before, behind)
+        window = TurnWindow(1, 1, "from here", "to here") if windowed else None
+        found = lay_out(passage, 34, room, window, known)
+        assert found == lay_out(passage, 34, room, window)
+
+
+def test_a_sign_lays_out_its_own_turn_anew_and_no_other(make):
+    passage = make.passage(make.tents)
+    known = {}
+    lay_out(passage, 40, Rooms({3: 1}), known=known)
+    before = dict(known)
+    lay_out(passage, 40, Rooms({4: 1}), known=known)
+    assert [rank for rank, *_ in known.keys() - before.keys()] == [0]
 
 
 def test_a_line_of_a_megabyte_is_laid_out_whole(make):
