@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 
 import msgspec
 
-from nfh_db import answers
+from nfh_db import answers, event_log
 from nfh_db.anchors import span_columns
 from nfh_db.answers import summarise
 from nfh_db.connection import Connection
@@ -34,6 +34,7 @@ from nfh_db.serialization import (
     FlagValue,
     GoldValue,
     Marks,
+    Value,
     content_of,
     decode_anchor,
     encode,
@@ -60,6 +61,12 @@ WHERE e.anchor_id IN (SELECT value FROM json_each(:ids)) AND e.entity = 'anchor'
     AND e.after IS NULL AND 'settle' IN (c.kind, CASE c.kind WHEN 'redo' THEN t.kind END)
     AND NOT EXISTS (SELECT 1 FROM event AS n
         WHERE n.anchor_id = e.anchor_id AND n.entity = 'anchor' AND n.id > e.id)"""
+# What earlier stretches of an import change of anchors once the whole file is stored. The plus
+# keeps SQLite from reading all events of the act.
+AHEAD = """
+SELECT e.anchor_id, n.name, e.name, e.entity, e.after
+FROM event AS e LEFT JOIN annotator AS n ON n.id = e.annotator_id
+WHERE e.anchor_id IN (SELECT value FROM json_each(:ids)) AND +e.act_id = :act ORDER BY e.id"""
 FLAGS_OF = """
 SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.batch_id, f.start, f.stop
 FROM flag AS f JOIN annotator AS n ON n.id = f.annotator_id
@@ -90,9 +97,17 @@ class AnchorPlace:
     flags: dict[tuple[str, str], FlagValue] = field(default_factory=dict)
     """By flag and annotator's name."""
 
-    def copy(self) -> "AnchorPlace":
-        """Return a copy that can be changed without changing this one."""
-        return replace(self, votes=dict(self.votes), flags=dict(self.flags))
+    def change(self, who: str, name: str, value: Value | None) -> None:
+        """Make of it what an event of the log says, which is still to be applied."""
+        match value:
+            case AnswerValue():
+                self.votes[who, name] = value
+            case FlagValue():
+                self.flags[name, who] = value
+            case GoldValue():
+                self.gold = value
+            case AnchorValue():
+                self.gone = value.replaced_by is not None
 
 
 @dataclass(slots=True)
@@ -130,11 +145,8 @@ class KnownPassages:
     stored: dict[int, PassagePlace] = field(default_factory=dict)
     """By id."""
 
-    ahead: Mapping[int, AnchorPlace] = field(default_factory=dict)
-    """Anchors by id as deferred events of earlier stretches will leave them.
-
-    They are used instead of the rows of the database.
-    """
+    act: int = 0
+    """The act of the import, whose events count as applied; 0 for none."""
 
     def look_up(self, connection: Connection, stretch: Sequence[IncomingPassage]) -> None:
         """Add those of these passages that the database has and that are not here yet."""
@@ -153,7 +165,7 @@ class KnownPassages:
             place.passage = passage
             self.by_words.setdefault(passage.words_digest, {})[id_] = place
         if new:
-            _add_anchors(connection, new, self.ahead)
+            _add_anchors(connection, new, self.act)
 
     def _place(self, id_: int, new: dict[int, PassagePlace]) -> PassagePlace:
         """Return the one place of a stored passage; one that is new here is added to `new`."""
@@ -184,17 +196,12 @@ def _same_turns(one: Passage | None, other: Passage) -> bool:
     return one is not None and per_token(one.turns) == per_token(other.turns)
 
 
-def _add_anchors(
-    connection: Connection, passages: dict[int, PassagePlace], ahead: Mapping[int, AnchorPlace]
-) -> None:
+def _add_anchors(connection: Connection, passages: dict[int, PassagePlace], act: int) -> None:
     by_id: dict[int, AnchorPlace] = {}
     for passage_id, start, stop, id_, gone in connection.execute(
         OF_PASSAGES, {"ids": json_of(list(passages))}
     ):
-        if id_ in ahead:
-            place = ahead[id_].copy()
-        else:
-            place = by_id[id_] = AnchorPlace(id_, new=False, gone=bool(gone))
+        place = by_id[id_] = AnchorPlace(id_, new=False, gone=bool(gone))
         passages[passage_id].anchors[start, stop] = place
     ids = list(by_id)
     removed = json_of([one.id for one in by_id.values() if one.gone])
@@ -206,6 +213,10 @@ def _add_anchors(
         by_id[id_].votes[key] = value_
     for id_, name, annotator, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
         by_id[id_].flags[name, annotator] = answers.value_of(*columns)
+    for id_, who, name, entity, after in connection.execute(
+        AHEAD, {"ids": json_of(ids), "act": act}
+    ):
+        by_id[id_].change(who, name, event_log.DECODERS[entity](after))
 
 
 Row = tuple[object, ...]
@@ -289,9 +300,6 @@ class ImportRows:
     events: list[Row] = field(default_factory=list)
     deferred: list[Row] = field(default_factory=list)
     """Events of existing anchors, to be applied after the file is stored."""
-
-    ahead: dict[int, AnchorPlace] = field(default_factory=dict)
-    """Those anchors by id, as the events will leave them."""
 
     new: list[tuple[int, str]] = field(default_factory=list)
     """Line and text of the first new passages."""
@@ -544,7 +552,6 @@ class ImportPlanner:
         before: str | None,
         after: str | None,
     ) -> None:
-        self.plan.ahead[anchor.id] = anchor
         self.plan.deferred.append(
             (self._purpose.act, entity, anchor.id, person, name, before, after)
         )

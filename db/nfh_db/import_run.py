@@ -38,7 +38,6 @@ from nfh_db.errors import StoreError
 from nfh_db.import_plan import (
     EXAMPLES,
     FLAGS_OF,
-    AnchorPlace,
     Ids,
     ImportCounts,
     ImportPlanner,
@@ -187,20 +186,37 @@ def _anchor_with_names(row: IncomingAnchor, names: Mapping[str, str]) -> Incomin
     )
 
 
+@dataclass(slots=True)
+class Outcome:
+    """What a report tells of the plans of a file: counts, and the first examples."""
+
+    counts: ImportCounts = field(default_factory=ImportCounts)
+    conflicts: list[str] = field(default_factory=list)
+    not_taken: int = 0
+    """All conflicts."""
+
+    new: list[tuple[int, str]] = field(default_factory=list)
+    """Line and text of new passages."""
+
+    def add(self, plan: ImportRows) -> None:
+        self.counts.add(plan.counts)
+        self.not_taken += len(plan.conflicts)
+        self.conflicts += plan.conflicts[: LISTED_CONFLICTS - len(self.conflicts)]
+        self.new += plan.new[: EXAMPLES - len(self.new)]
+
+
 def report_of(
     source: IncomingFile,
-    counts: ImportCounts,
-    conflicts: Sequence[str],
+    outcome: Outcome,
     **also: Any,  # noqa: ANN401 - fields of ImportReport
 ) -> ImportReport:
-    listed = tuple(conflicts[:LISTED_CONFLICTS])
-    if len(conflicts) > len(listed):
-        more = len(conflicts) - len(listed)
-        listed += (f"and {more} more: {len(conflicts)} rows in all were not taken over",)
+    listed = tuple(outcome.conflicts)
+    if more := outcome.not_taken - len(listed):
+        listed += (f"and {more} more: {outcome.not_taken} rows in all were not taken over",)
     return ImportReport(
         name=source.name,
         format=source.format,
-        **asdict(counts),
+        **asdict(outcome.counts),
         conflicts=listed,
         warnings=tuple(source.warnings()),
         by=source.by,
@@ -232,12 +248,9 @@ class Loading:
         self._people: dict[str, int] = {}
         self._types: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._counts = ImportCounts()
-        self._conflicts: list[str] = []
-        self._ahead: dict[int, AnchorPlace] = {}
+        self._outcome = Outcome()
         self._size = WRITE_SIZE.first
         self._slack = 0
-        self._new: list[tuple[int, str]] = []
         self._batch = 0
         self._note = ""
         self._document = 0
@@ -253,12 +266,12 @@ class Loading:
             try:
                 for stretch in chunks(incoming, lambda: self._size):
                     self._store(stretch)
-                    self._tell(self._counts.rows)
+                    self._tell(self._outcome.counts.rows)
                 number = self._batch if self._origin is None else self._origin
-                found = correction(self._connection, self._source, number, self._new)
-                again = self._origin is not None and not self._counts.changes
+                found = correction(self._connection, self._source, number, self._outcome.new)
+                again = self._origin is not None and not self._outcome.counts.changes
                 again &= number not in batches.are_out(self._connection)
-                parts = self._source, self._counts, self._conflicts
+                parts = self._source, self._outcome
                 report = report_of(*parts, already=again, number=number, correction=found)
                 if again:
                     # A second import found all as the file has it.
@@ -340,7 +353,7 @@ class Loading:
                     self._note = batches.set_report(self._connection, self._batch, self._work)
         stretch = _with_names(stretch, {name: self._names[name] for name in types})
         for attempt in range(1, ATTEMPTS + 1):
-            known = KnownPassages(ahead=self._ahead)
+            known = KnownPassages(act=self._work.act)
             known.look_up(self._connection, stretch)
             plan = ImportPlanner(self._purpose(), known, self._next_ids()).run(stretch)
             try:
@@ -355,10 +368,7 @@ class Loading:
                 f"{self._source.name} cannot be imported while others write this fast: "
                 "try again later"
             )
-        self._counts.add(plan.counts)
-        self._conflicts += plan.conflicts
-        self._new += plan.new
-        self._ahead.update(plan.ahead)
+        self._outcome.add(plan)
 
     def _purpose(self) -> ImportPurpose:
         return ImportPurpose(
@@ -499,7 +509,7 @@ def load(
         again = replace_gold and source.annotator is None
         if known is not None and not again and not batches.ever_retired(connection):
             return report_of(
-                *(source, ImportCounts(rows=known[1]), ()),
+                *(source, Outcome(ImportCounts(rows=known[1]))),
                 already=True,
                 dry_run=dry_run,
                 number=known[0],
@@ -547,8 +557,7 @@ def _rehearse(
     origin: int | None,
 ) -> ImportReport:
     """Return the report of an import without writing anything."""
-    known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
-    new, here = list[tuple[int, str]](), set[object]()
+    known, outcome, here = KnownPassages(), Outcome(), set[object]()
     index = passages.NameIndex(connection)
     people: dict[str, Annotator] = {}
     for stretch in chunks(incoming, lambda: WRITE_SIZE.largest):
@@ -577,16 +586,12 @@ def _rehearse(
             source.newer_answers,
         )
         plan = ImportPlanner(purpose, known, Ids(*[NO_ID] * 4)).run(named)
-        counts.add(plan.counts)
-        conflicts += plan.conflicts
-        new += plan.new
+        outcome.add(plan)
         here |= {row[2] for row in plan.sources}
-        tell(counts.rows)
-    already = origin is not None and not counts.changes
-    corrected = correction(connection, source, origin or 0, new, here)
-    return report_of(
-        *(source, counts, conflicts), already=already, dry_run=True, correction=corrected
-    )
+        tell(outcome.counts.rows)
+    already = origin is not None and not outcome.counts.changes
+    corrected = correction(connection, source, origin or 0, outcome.new, here)
+    return report_of(source, outcome, already=already, dry_run=True, correction=corrected)
 
 
 # What a corrected file leaves behind, and taking imports out.

@@ -1,5 +1,6 @@
 """Imports: what comes in, what is kept, and that a failed one leaves nothing."""
 
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from nfh_db import import_run
 from nfh_db.connection import connect
 from nfh_db.errors import FormatError, StoreError
+from nfh_db.event_log import present_state, replay
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import AnchorState, FlagName, IncomingAnchor, IncomingPassage, Role, Rule
@@ -365,3 +367,65 @@ def passages_that_end_in_an_error(kit) -> Iterator[IncomingPassage]:
     for number in range(import_run.WRITE_SIZE.first + 1):
         yield kit.one(f"number {number}", 1)
     raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_rows_of_one_number_that_stand_far_apart_go_on_from_each_other(
+    path: Path, store: Store, kit, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    lee = store.people.ensure("lee")
+    kit.load(store, kit.one("known one", 1, gold=kit.gold(Kind.AGE)))
+    out = kit.load(store, kit.one("retired one", 1, votes=[kit.vote("eva", Kind.AGE)]))
+    store.imports.retire([out.number], lee)
+    size = replace(import_run.WRITE_SIZE, first=at_once, smallest=at_once, largest=at_once)
+    monkeypatch.setattr(import_run, "WRITE_SIZE", size)
+    year, time = kit.gold(Kind.YEAR), kit.gold(Kind.TIME, Rule.EXPERT, "lee")
+    skip, bob = kit.flag(FlagName.SKIP, "bob"), kit.vote("bob", kit.to(0))
+    rows = [
+        kit.one("retired one", 1, line=1),
+        kit.one("known one", 1, votes=[bob], flags=[skip], line=2),
+        kit.one("known one", 1, gold=year, votes=[kit.vote("bob", Kind.AGE)], line=3),
+        kit.one("retired one", 1, votes=[bob, kit.vote("eva", Kind.AGE)], line=4),
+        kit.one("known one", 1, gold=time, votes=[bob], flags=[skip], line=5),
+        kit.one("retired one", 1, gold=year, flags=[skip], line=6),
+    ]
+    report = store.imports.load(kit.file(), rows, replace_gold=True)
+    assert report.conflicts == (
+        "line 3: bob answered REFERENCE to token 0 already, which was kept; the file says AGE",
+        "line 5: gold YEAR was kept; the file says TIME",
+    )
+    assert (report.anchors_new, report.anchors_back, report.votes_new) == (0, 1, 2)
+    assert (report.gold_new, report.gold_replaced, report.flags_new) == (1, 1, 2)
+    assert [(item.gold.answer.kind, len(item.votes)) for item in items(store)] == [
+        (Kind.YEAR, 1),
+        (Kind.YEAR, 2),
+    ]
+    reader = connect(path, "ro")
+    found = replay(reader)
+    assert (found.broken, found.state) == ([], present_state(reader))
+    reader.close()
+
+
+def test_an_import_keeps_nothing_of_the_numbers_behind_it(
+    store: Store, kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    age = [kit.vote("a", Kind.AGE)]
+    kit.load(store, *(kit.one(f"I have one {at}", 2, votes=age) for at in range(900)))
+    size = replace(import_run.WRITE_SIZE, first=50, smallest=50, largest=50)
+    monkeypatch.setattr(import_run, "WRITE_SIZE", size)
+    held: list[int] = []
+
+    def answered() -> Iterator[IncomingPassage]:
+        for at in range(900):
+            if at in (300, 850):
+                held.append(tracemalloc.get_traced_memory()[0])
+            votes = [kit.vote("a", Kind.YEAR), kit.vote("b", Kind.AGE)]
+            yield kit.one(f"I have one {at}", 2, votes=votes, line=at)
+
+    tracemalloc.start()
+    try:
+        report = store.imports.load(kit.file(), answered())
+    finally:
+        tracemalloc.stop()
+    assert (report.votes_new, len(report.conflicts)) == (900, import_run.LISTED_CONFLICTS + 1)
+    assert held[1] - held[0] < 550 * 50, "bytes of 550 numbers"
