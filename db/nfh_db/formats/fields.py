@@ -14,6 +14,7 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.files import FileOrigin, check_json
 from nfh_db.formats.rows import RawPassage
 from nfh_db.messages import shown, visible
+from nfh_db.records import normal_name
 from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.domain.passage import passage_digest
 
@@ -168,11 +169,11 @@ class Fields:
         return None if self.values[key] is None else self.text(key)
 
     def name(self, key: str) -> str:
-        """An annotator's name. Raises FormatError."""
+        """An annotator's name, as the store has it. Raises FormatError."""
         value = self.text(key)
         if not is_a_name(value):
             raise self.refuse(key, A_NAME)
-        return value
+        return normal_name(value)
 
     def choice(self, key: str, allowed: Sequence[str], other: str = "") -> str:
         """One of the strings `allowed`. other: what is accepted besides. Raises FormatError."""

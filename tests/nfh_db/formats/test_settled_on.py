@@ -85,7 +85,7 @@ WRONG = [
     ({"settled_on": [["a", AT], ["a", LATER]]}, "wanted each name once, in order"),
     ({"settled_on": [["a"]]}, f'key "settled_on": found ["a"], {PAIRS}'),
     ({"settled_on": [{"a": AT}]}, f"found an object, {PAIRS}"),
-    ({"settled_on": [["a\n", AT]]}, 'key "settled_on[0].annotator": found "a␊", wanted a'),
+    ({"settled_on": [["a\x1b", AT]]}, 'key "settled_on[0].annotator": found "a␛", wanted a'),
     ({"settled_on": [["a", "then"]]}, 'key "settled_on[0].at": found "then", wanted a UTC'),
     ({"settled_on": [[1, AT]]}, 'key "settled_on[0].annotator": found 1, wanted a string'),
     ({"rule": "expert"}, "wanted no such key, since the rule is not unanimous or majority"),
