@@ -17,7 +17,7 @@ import msgspec
 from nfh_db import passages
 from nfh_db.connection import Connection, Repository, reads
 from nfh_db.errors import StoreError
-from nfh_db.records import PERSON, Annotator, HistoryLine, Role, likeness, normal_name
+from nfh_db.records import Annotator, HistoryLine, Role, likeness, normal_name
 from nfh_db.serialization import AnswerValue, answer_of, decode_gold, json_of
 from nfh_models.domain import compare
 
@@ -309,12 +309,8 @@ class Assignments(Repository):
         with self.connections.reading() as connection:
             index = passages.NameIndex(connection)
         for number, name in enumerate(names, start=1):
-            one = index.find(name)
-            if one is None:
-                index.check_new(name)
-                one = Annotator(-number, normal_name(name))
-                index.add(one.name, one)
-            passages.check_type(one, PERSON)
+            one = index.get(name) or Annotator(-number, normal_name(name))
+            index.add(one.name, one)
             index.check_active(one)
             found[one.name] = one
         if dry_run:

@@ -773,9 +773,7 @@ def merge_people(
     to: Annotator,
     me: Annotator,
     words: str,
-    *,
     keep: str | None = None,
-    progress: Progress = ignore,
 ) -> PeopleMerge:
     """Make one person of two, as one act: the name of `of` stands for `to` from then on.
 
@@ -790,10 +788,8 @@ def merge_people(
             made = PeopleMerge(of, to)
             with translated(path), closing(connect(path, "ro")) as reader:
                 reader.execute("BEGIN")
-                for done, rows in enumerate(_PeoplePlanner(reader, made, keep).run(), 1):
+                for rows in _PeoplePlanner(reader, made, keep).run():
                     act.add(rows)
-                    if done % AT_ONCE == 0:
-                        progress("prepared", done)
             if made.unknown and keep is None:
                 raise StoreError(
                     f"Of {counted(made.unknown, 'item')} both gave another answer, and no time "

@@ -327,15 +327,13 @@ class Loading:
         made = False
         index = passages.NameIndex(self._connection)
         for name in sorted(types.keys() - self._names.keys()):
-            found = index.find(name)
-            if found is None:
-                found = passages.add(
-                    self._connection,
-                    name,
-                    types[name],
-                    new_person=self._source.new_person,
-                    index=index,
-                )
+            known = index.find(name)
+            found = passages.add(
+                *(self._connection, name, types[name]),
+                new_person=self._source.new_person,
+                index=index,
+            )
+            if known is None:
                 self._work.annotators.append(found.id)
                 made = True
             self._names[name] = found.name
@@ -563,14 +561,9 @@ def _rehearse(
     for stretch in chunks(incoming, lambda: WRITE_SIZE.largest):
         types = types_in(stretch)
         for name, type_ in types.items():
-            found = index.find(name)
-            if found is None:
-                if type_ == PERSON and not source.new_person:
-                    index.check_new(name)
-                found = Annotator(0, normal_name(name), type_)
-                passages.check_name(found.name)
-                index.add(found.name, found)
-            passages.check_type(found, type_)
+            found = index.get(name, type_, new_person=source.new_person)
+            found = found or Annotator(0, normal_name(name), type_)
+            index.add(found.name, found)
             people[name] = found
         named = _with_names(stretch, {name: people[name].name for name in types})
         known.look_up(connection, named)

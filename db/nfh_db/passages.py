@@ -62,14 +62,12 @@ class NameIndex:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._named: dict[str, Annotator] = {}
-        self._alike: dict[str, dict[str, None]] = {}
-        self._retired: set[int] = set()
         rows = connection.execute(EVERY_NAME).fetchall()
         self._named = {row[0]: Annotator(*row[1:4]) for row in rows}
-        for name, id_, *_, retired in rows:
+        self._alike: dict[str, dict[str, None]] = {}
+        self._retired = {row[1] for row in rows if row[4]}
+        for name in list(self._named):
             self.add(name, self._named[name])
-            self._retired |= {id_} if retired else set()
 
     def add(self, name: str, person: Annotator) -> None:
         for form in (name, normal_name(name)):
@@ -80,15 +78,23 @@ class NameIndex:
     def find(self, name: str) -> Annotator | None:
         return self._named.get(name) or self._named.get(normal_name(name))
 
-    def check_new(self, name: str) -> None:
-        """Raise StoreError unless `name` can be the name of a person who is new here.
+    def get(
+        self, name: str, type_: str = PERSON, *, new_person: bool = False
+    ) -> Annotator | None:
+        """Return whose name it is; None if somebody new can have it.
 
-        LikeNameError is raised where it differs too little from a known one.
+        Raises StoreError for an invalid name and for one of another type. LikeNameError is
+        raised where it differs too little from a known one, unless it is of a `new_person`.
         """
+        found = self.find(name)
+        if found is not None:
+            check_type(found, type_)
+            return found
         check_name(normal_name(name))
         alike = self.alike(name)
-        if alike:
+        if alike and type_ == PERSON and not new_person:
             raise LikeNameError(normal_name(name), alike)
+        return None
 
     def alike(self, name: str) -> tuple[str, ...]:
         """Return the people one of whose names differs too little from this one."""
@@ -130,17 +136,12 @@ def add(
     if type_ not in TYPES:
         raise StoreError(f"{type_!r} is no type of annotator: use one of {', '.join(TYPES)}")
     index = index or NameIndex(connection)
-    found = index.find(name)
+    found = index.get(name, type_, new_person=new_person)
     if found is None:
-        name = normal_name(name)
-        if new_person or type_ != PERSON:
-            check_name(name)
-        else:
-            index.check_new(name)
-        row = {"name": name, "type": type_, "at": system.now()}
-        found = Annotator(connection.execute(INSERT_ANNOTATOR, row).fetchone()[0], name, type_)
-        index.add(name, found)
-    check_type(found, type_)
+        row = {"name": normal_name(name), "type": type_, "at": system.now()}
+        id_ = connection.execute(INSERT_ANNOTATOR, row).fetchone()[0]
+        found = Annotator(id_, normal_name(name), type_)
+        index.add(found.name, found)
     return found
 
 
@@ -367,22 +368,19 @@ def new_name(
     somebody else, and LikeNameError for one like it.
     """
     name = normal_name(name)
-    index = NameIndex(connection)
-    alike = [one for one in index.alike(name) if one != person.name]
-    found = exact(connection, name)
-    if found is not None and (found.id == person.id or index.find(name) != person):
-        raise StoreError(
-            f"{person.name!r} is called so already"
-            if found.id == person.id
-            else f"{name!r} is somebody here: nfh-tui people merge {quoted(person.name)} "
-            f"{quoted(name)} makes one person of the two"
-        )
+    index, found = NameIndex(connection), exact(connection, name)
     if found is None:
         check_name(name)
+        alike = [one for one in index.alike(name) if one != person.name]
         if alike and not new_person:
             raise LikeNameError(name, alike)
         row = {"name": name, "at": system.now(), "id": person.id}
-        found = Annotator(connection.execute(INSERT_FORMER, row).fetchone()[0], name)
+        return Annotator(connection.execute(INSERT_FORMER, row).fetchone()[0], name)
+    if found == person or index.find(name) != person:
+        raise StoreError(
+            f"{name!r} is the name of somebody here already: nfh-tui people merge "
+            f"{quoted(person.name)} {quoted(name)} makes one person of two"
+        )
     return found
 
 
@@ -415,9 +413,7 @@ class People(Repository):
         """
         with self.connections.reading() as connection:
             index = NameIndex(connection)
-        found = index.find(name)
-        if found is not None:
-            check_type(found, type)
+        if found := index.get(name, type, new_person=new_person):
             index.check_active(found)
             return found
         with self.connections.durable_write() as connection:

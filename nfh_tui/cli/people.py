@@ -168,7 +168,7 @@ def merge(
                 _confirm()
             by = store.people.ensure(me or options.user())
             words = f"merge {of.name} into {to.name}"
-            made = store.bulk.merge_people(of, to, by, words, keep=kept)
+            made = store.bulk.merge_people(of, to, by, words, kept)
     if as_json:
         options.emit(_merge_json(made, dry_run=dry_run))
     elif not dry_run:
@@ -232,15 +232,13 @@ def _two(one: "TwoAnswers", made: "PeopleMerge", keep: str | None) -> str:
 
 
 def _merge_json(made: "PeopleMerge", *, dry_run: bool) -> dict[str, object]:
-    report = {
-        key: getattr(made, key) for key in ("answers", "flags", "golds", "of_rules", "left")
+    return {
+        **options.picked(
+            made, "person=to.name formerly=of.name answers flags golds of_rules left"
+        ),
+        "twice": [options.picked(one, "anchor=anchor_id later") for one in made.twice],
+        "dry_run": dry_run,
     }
-    twice = [{"anchor": one.anchor_id, "later": one.later or None} for one in made.twice]
-    return (
-        {"person": made.to.name, "formerly": made.of.name, "dry_run": dry_run}
-        | report
-        | {"twice": twice}
-    )
 
 
 @people.command(short_help="Let somebody get no more work.")

@@ -41,7 +41,7 @@ from nfh_db.merge.source import (
 )
 from nfh_db.messages import counted
 from nfh_db.passages import KNOWN, NameIndex
-from nfh_db.records import PERSON, FlagMark, FlagName, normal_name
+from nfh_db.records import FlagMark, FlagName, normal_name
 from nfh_models.domain import Anchor, AnswerError, PassageError, anchor_id
 
 # Assignments, drafts, queue positions, saved views and guidelines are in no log. They come in
@@ -594,8 +594,8 @@ class _Planning:
                 taken.add(name)
                 mine = known.get(name)
             if mine is None:
-                if like is None and person.type == PERSON:
-                    index.check_new(name)
+                if like is None:
+                    index.get(name, person.type)
                 self._plan.people.append(person._replace(name=name))
             elif mine.type != person.type:
                 raise StoreError(

@@ -243,7 +243,7 @@ def test_decisions_assignments_checks_and_competence_follow(call: Call, home: Pa
 def test_a_new_name_is_that_of_the_same_person(call: Call, home: Path) -> None:
     _two_names(call, home)
     refused = call("people", "rename", "Jose", "bob")
-    assert "nfh-tui people merge Jose bob makes one person of the two" in refused.stderr
+    assert "nfh-tui people merge Jose bob makes one person of two" in refused.stderr
     assert "differs from 'José'" in call("people", "rename", "bob", "JOSE").stderr
     assert call("people", "rename", "bob", "Robert").exit_code == 0
     assert (_all_votes(call)[0][2], "bob" in _names()) == (("Robert", "AGE"), False)
