@@ -223,7 +223,17 @@ def test_spans_are_in_order_and_do_not_overlap() -> None:
     assert all(start < end <= len(words) for start, end in found)
 
 
-@pytest.mark.parametrize("piece", ["one", "1 -", "hundred and", "five thousand million", "999"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "one",
+        "hundred and",
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in ("1 -", "five thousand million", "999")
+        ),
+    ],
+)
 def test_long_runs_are_read_once(piece: str) -> None:
     """A run of 40,000 parts: reading it again from each place would take minutes."""
     words = [*(piece.split() * 40_000), "end"]

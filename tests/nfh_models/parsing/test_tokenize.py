@@ -74,7 +74,16 @@ def test_cutting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert spans(text) == whole
 
 
-@pytest.mark.parametrize("piece", ["(", "'s", "😀", "a", "1,", "a-", "word ", "\0", "e\u0301"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "(",
+        "'s",
+        "word ",
+        "e\u0301",
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("😀", "a", "1,", "a-", "\0")),
+    ],
+)
 def test_a_line_of_a_million_characters(piece: str) -> None:
     """spaCy alone would take hours for most of these lines."""
     text = piece * (1_000_000 // len(piece))

@@ -268,7 +268,16 @@ def test_all_four_features_with_the_installed_pipeline(call: Call, filled: Make)
 ASKED = new_job("identification", "svm", words=("features=anchor,window",))
 
 
-@pytest.mark.parametrize("phase", ["reading", "parsing", "fold 2", "fitting", "saving"])
+@pytest.mark.parametrize(
+    "phase",
+    [
+        "reading",
+        pytest.param("parsing", marks=pytest.mark.long),
+        "fold 2",
+        pytest.param("fitting", marks=pytest.mark.long),
+        "saving",
+    ],
+)
 def test_stopped_anywhere_it_leaves_no_model_and_is_done_by_the_next_runner(
     filled: Make, home: Path, phase: str
 ) -> None:

@@ -14,7 +14,12 @@ from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import Heat
 
 SIZES = [(80, 24), (120, 40)]
-THEMES = ["textual-dark", "textual-light", "ansi-dark", "ansi-light", "nord"]
+THEMES = [
+    "textual-light",
+    "ansi-dark",
+    "nord",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("textual-dark", "ansi-light")),
+]
 
 
 class Panes(App[None]):

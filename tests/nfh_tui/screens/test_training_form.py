@@ -97,7 +97,7 @@ async def test_enter_repeats_what_the_command_asked_for(
     assert calls == [[*call_of(last_form(store.jobs.all())), "--as", "edith"]]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.long)])
 async def test_settings_are_typed_and_checked_and_kept(
     open_desk, corpus, store, monkeypatch, size
 ) -> None:

@@ -63,9 +63,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     "at",
     [
         "dealing",
-        "preparing",
+        pytest.param("preparing", marks=pytest.mark.long),
         "training, epoch 2",
-        "saving, epoch 2",
+        pytest.param("saving, epoch 2", marks=pytest.mark.long),
         "saving",
         "judging resolution",
     ],

@@ -38,8 +38,8 @@ async def test_each_kind_by_its_key(open_desk, read, key, kind):
     ("keys", "sort", "noun"),
     [
         (["o", "n"], Sort.NUMBER, None),
-        (["o", "c"], Sort.CODE, None),
-        (["o", "m"], Sort.MEASURE, None),
+        pytest.param(["o", "c"], Sort.CODE, None, marks=pytest.mark.long),
+        pytest.param(["o", "m"], Sort.MEASURE, None, marks=pytest.mark.long),
         (["o", "enter"], None, None),
         (["o", "w", *"joke", "enter"], Sort.NOUN, "joke"),
         (["o", "n", "equals_sign", *"sum", "enter"], Sort.NUMBER, "sum"),

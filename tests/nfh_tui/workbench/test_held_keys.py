@@ -11,7 +11,10 @@ async def in_one_go(desk, *keys):
     await desk.settle()
 
 
-@pytest.mark.parametrize("times", [3, 4, 5, 6])
+@pytest.mark.parametrize(
+    "times",
+    [3, pytest.param(4, marks=pytest.mark.long), pytest.param(5, marks=pytest.mark.long), 6],
+)
 async def test_enter_held_in_the_palette_does_one_act(open_desk, times):
     async with open_desk(mode="browse") as desk:
         done = []

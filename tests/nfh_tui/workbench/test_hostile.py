@@ -89,7 +89,16 @@ async def test_an_error_with_nasty_words(nasty_desk):
 
 
 @pytest.mark.parametrize(
-    "theme", ["nfh-dark", "nfh-light", "textual-dark", "dracula", "ansi-dark", "ansi-light"]
+    "theme",
+    [
+        "nfh-dark",
+        "nfh-light",
+        "ansi-dark",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("textual-dark", "dracula", "ansi-light")
+        ),
+    ],
 )
 async def test_every_kind_of_theme_is_legible(open_desk, theme):
     async with open_desk() as desk:

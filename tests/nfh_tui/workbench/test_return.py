@@ -92,12 +92,12 @@ async def test_taking_a_change_back_forgets_the_draft(open_desk, read):
     "keys",
     [
         ["f"],
-        ["o"],
+        pytest.param(["o"], marks=pytest.mark.long),
         ["l", "l", "v", "l", "l"],
-        ["l", "l", "v", "l", "h", "h", "h"],
-        ["w", "space", "asterisk"],
+        pytest.param(["l", "l", "v", "l", "h", "h", "h"], marks=pytest.mark.long),
+        pytest.param(["w", "space", "asterisk"], marks=pytest.mark.long),
         ["w", "w", "f", "a"],
-        ["w", "space", "l", "end"],
+        pytest.param(["w", "space", "l", "end"], marks=pytest.mark.long),
     ],
 )
 async def test_what_waited_when_the_program_died_waits_again(open_desk, keys):

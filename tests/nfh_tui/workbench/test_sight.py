@@ -68,13 +68,13 @@ def given(read):
     [
         ([], False),
         (["tab", "escape"], True),
-        (["tab", "tab", "tab"], True),
+        pytest.param(["tab", "tab", "tab"], True, marks=pytest.mark.long),
         (["tab"], True),
-        (["shift+tab", "escape"], False),
-        (["tab", "escape", "j", "k"], True),
+        pytest.param(["shift+tab", "escape"], False, marks=pytest.mark.long),
+        pytest.param(["tab", "escape", "j", "k"], True, marks=pytest.mark.long),
         (["H", "H", "H"], True),
         (["shift+tab", "H", "H", "H", "escape"], False),
-        (["m"], True),
+        pytest.param(["m"], True, marks=pytest.mark.long),
     ],
 )
 async def test_at_80_columns_the_model_counts_once_it_was_in_view(
