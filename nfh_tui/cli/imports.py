@@ -132,7 +132,7 @@ def _gone_words(gone: Mapping[str, Any]) -> str:
 
 
 def _said(number: int) -> str:
-    return f"people said something of {number:,}"
+    return f"people answered {number:,}" if number else "none is answered"
 
 
 def _examples(word: str, examples: list[str], number: int) -> Iterator[str]:

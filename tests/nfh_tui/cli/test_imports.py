@@ -238,7 +238,7 @@ def test_a_removed_import_comes_back_with_its_file(call: Call, first: Path) -> N
     before = kept(call)
     preview = call("imports", "remove", "1", "--dry-run").stdout
     assert "3 passages and 6 numbers that no other import has" in preview
-    assert "people said something of 3" in preview
+    assert "of which people answered 3" in preview
     assert "Nothing was changed" in preview
     assert kept(call) == before
     call("imports", "remove", "1")
