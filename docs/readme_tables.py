@@ -12,7 +12,7 @@ from nfh_tui.actions import ACTIONS, Access, key_table_markdown
 from nfh_tui.config import LEGEND
 
 DOCS = Path(__file__).resolve().parent
-PAGES = (DOCS.parent / "README.md", DOCS / "keys.md", DOCS / "formats.md", DOCS / "serve.md")
+PAGES = (DOCS / "keys.md", DOCS / "formats.md", DOCS / "serve.md")
 
 
 def format_table() -> str:

@@ -28,9 +28,8 @@ def readme_tables() -> ModuleType:
 @pytest.mark.parametrize(
     ("page", "tables"),
     [
-        ("README.md", ("formats",)),
         ("docs/keys.md", ("keys", "signs")),
-        ("docs/formats.md", ("holds",)),
+        ("docs/formats.md", ("formats", "holds")),
         ("docs/serve.md", ("access",)),
     ],
 )
