@@ -118,7 +118,7 @@ def test_a_corrected_file_says_what_is_new_and_gone(
     for options in (["--dry-run"], []):
         said = call("import", *options, corrected).stderr
         assert "imported before with other text (import 1" in said
-        assert "1 passage new; 2 passages and 4 numbers gone, of which people said" in said
+        assert "1 passage new; 2 passages and 4 numbers gone, of which none" in said
         assert "new: line 2: “Zoë: So it begins… Ann: We have two months" in said
         assert "gone: line 7: “Cid: He is thirty.”" in said
         assert "import --replace" in said
