@@ -1,8 +1,11 @@
 """The input bar: one line for a query, a search, a comment or a name."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
+from rich.highlighter import Highlighter
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -11,11 +14,30 @@ from textual.widgets import Input, Static
 from nfh_tui.textual_support import Tolerant, Typed, one_line, type_into
 
 
+class Wrong(NamedTuple):
+    """Why a text is not accepted."""
+
+    words: str
+    at: int | None = None
+    """Where the fault begins in the text, in code points; None if that is not known."""
+
+
+class WordMark(Highlighter):
+    """Marks a part of the text in the bar."""
+
+    part = (0, 0)
+
+    def highlight(self, text: Text) -> None:
+        """Underline the part."""
+        text.stylize("bold underline reverse", *self.part)
+
+
 class BarInput(Tolerant, Input):
     """The input of the bar; the bar passes its keys to it."""
 
     def __init__(self) -> None:
-        super().__init__(compact=True, select_on_focus=False)
+        self.mark = WordMark()
+        super().__init__(compact=True, select_on_focus=False, highlighter=self.mark)
         self.cursor_blink = False
 
 
@@ -88,13 +110,15 @@ class InputBar(Tolerant, Horizontal):
         complete: Callable[[str, int], tuple[str, int] | None] | None = None,
         selected: bool = False,
         early: Callable[[], Typed | None] | None = None,
+        check: Callable[[str], Awaitable[Wrong | None]] | None = None,
     ) -> str | None:
         """Open the bar; returns the text on enter, None on escape.
 
         changed: called with the text after each change. complete: returns the new text and
         cursor, or None if nothing matches. selected: `text` is selected, so that typing
         replaces it. early: returns the keys that arrived together with the key that opened the
-        bar, one per call.
+        bar, one per call. check: called with the text on enter; while it returns a fault, the
+        bar stays open.
         """
         self._answer = asyncio.get_running_loop().create_future()
         self._changed, self._complete, self._told = None, complete, None
@@ -108,13 +132,32 @@ class InputBar(Tolerant, Horizontal):
         self.display = True
         self._input.focus(scroll_visible=False)
         try:
-            while early is not None and self.is_open and (event := early()) is not None:
-                await self.take(event)
-            return await self._answer
+            while True:
+                # Keys that arrive during a check are early, too: they follow its result.
+                while early is not None and self.is_open and (event := early()) is not None:
+                    await self.take(event)
+                answer = await self._answer
+                wrong = None if answer is None or check is None else await check(answer)
+                if wrong is None:
+                    return answer
+                self._answer = asyncio.get_running_loop().create_future()
+                self._show_fault(wrong)
         finally:
             self._answer = None
             self.display = False
+            self._input.mark.part = (0, 0)
             self.screen.set_focus(None)
+
+    def _show_fault(self, wrong: Wrong) -> None:
+        """Mark the word at the fault, put the cursor behind it, and note the reason."""
+        self.note, text = wrong.words, self._input.value
+        if wrong.at is None or not text:
+            return
+        start = min(wrong.at, len(text) - 1)
+        end = next((at for at in range(start + 1, len(text)) if text[at].isspace()), len(text))
+        self._input.mark.part = (start, end)
+        self._input.cursor_position = end
+        self._input.refresh()
 
     def finish(self, *, accepted: bool) -> None:
         """Close the bar and return the text, or None, to the caller of `ask`."""
@@ -155,4 +198,5 @@ class InputBar(Tolerant, Horizontal):
     def _tell(self, text: str) -> None:
         if self._changed is not None and self.is_open and text != self._told:
             self._told = text
+            self._input.mark.part = (0, 0)
             self._changed(text)

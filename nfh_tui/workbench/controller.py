@@ -7,7 +7,8 @@ from rich.table import Table
 from textual import events
 
 from nfh_tui.textual_support import start
-from nfh_tui.widgets.status_bar import Foot
+from nfh_tui.widgets.input_bar import Wrong
+from nfh_tui.widgets.status_bar import Foot, Level
 from nfh_tui.workbench.command_queue import Callback, KeyPress
 
 if TYPE_CHECKING:
@@ -96,21 +97,31 @@ class Prompts(Controller):
         changed: Callable[[str], None] | None = None,
         complete: Callable[[str, int], tuple[str, int] | None] | None = None,
         selected: bool = False,
+        check: Callable[[str], Awaitable[Wrong | None]] | None = None,
     ) -> str | None:
         """Ask for a text in the input bar; None on escape.
 
         changed: called with the text after each change. complete: completes text and cursor.
-        selected: `text` is selected, so that typing replaces it.
+        selected: `text` is selected, so that typing replaces it. check: the bar stays open
+        while it returns a fault.
         """
 
         def touched(typed: str) -> None:
             self.bench.clock.touch()
+            if self.bench.status_line.status.level is Level.REFUSED:
+                self.ui.notify("")
             if changed is not None:
                 changed(typed)
 
+        async def checked(typed: str) -> Wrong | None:
+            wrong = None if check is None else await check(typed)
+            if wrong is not None:
+                self.ui.notify(wrong.words, Level.REFUSED)
+            return wrong
+
         answer = self.bench.bar.ask(
             prompt, text, changed=touched, complete=complete, selected=selected,
-            early=self._early_key,
+            early=self._early_key, check=checked,
         )  # fmt: skip
         tab = (("tab", "complete"),) if complete is not None else ()
         self.bench.key_line.foot = Foot("", (("enter", "done"), *tab, ("esc", "as it was")))

@@ -9,6 +9,7 @@ from nfh_db.messages import counted
 from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_tui.actions import Access
+from nfh_tui.widgets.input_bar import Wrong
 from nfh_tui.widgets.status_bar import Foot, Level
 from nfh_tui.workbench.availability import no_access
 from nfh_tui.workbench.completion import Completer, NamedQuery, fit_offers, views
@@ -74,9 +75,9 @@ class QueryController(Controller):
 
         now = self.state.query.text
         text = await self.bench.prompts.ask(
-            ":", now, changed=typed, complete=completer.tab, selected=True
+            ":", now, changed=typed, complete=completer.tab, selected=True, check=self._wrong
         )
-        await self.run(await self._of_view(text))
+        await self.run(None if text is None else await self._of_view(text))
 
     async def _learn_values(self) -> None:
         """Read the values that the database contains, for completion."""
@@ -90,8 +91,14 @@ class QueryController(Controller):
     async def search(self) -> None:
         """Ask for words; narrows the query to passages that contain them."""
         self.bench.key_line.foot = Foot("words of the passage; enter shows the items")
+
+        async def wrong(words: str) -> Wrong | None:
+            # The fault's place is one in the query, and not in the words.
+            found = await self._wrong(self._narrowed(words)) if words.strip() else None
+            return found and Wrong(found.words)
+
         words = await self.bench.prompts.ask(
-            "/", changed=lambda text: self._count_soon(self._narrowed(text))
+            "/", changed=lambda text: self._count_soon(self._narrowed(text)), check=wrong
         )
         await self.run(self._narrowed(words) if words and words.strip() else None)
 
@@ -100,15 +107,37 @@ class QueryController(Controller):
         added = f"text:{quote(words)}" if words else ""
         return f"{self.state.query.text} {added}".strip()
 
-    async def _of_view(self, text: str | None) -> str | None:
-        """Return the query of a view named with @; other texts unchanged. Raises
-        RefusedError.
-        """
-        if text is None or not text.startswith(VIEW_SIGN):
+    async def _of_view(self, text: str) -> str | None:
+        """Return the query of a view named with @, None for no view; other texts unchanged."""
+        if not text.startswith(VIEW_SIGN):
             return text
-        name = text.removeprefix(VIEW_SIGN).strip()
-        if (query := await self.view_named(name)) is None:
-            self.ui.notify(f"No view is named “{name}”: @ lists them.", Level.REFUSED)
+        return await self.view_named(text.removeprefix(VIEW_SIGN).strip())
+
+    async def _wrong(self, text: str) -> Wrong | None:
+        """Return why a query, or a view named with @, cannot be shown."""
+        if (asked := await self._of_view(text)) is None:
+            name = text.removeprefix(VIEW_SIGN).strip()
+            return Wrong(f"No view is named “{name}”: @ lists them.", len(VIEW_SIGN))
+        try:
+            parse(asked.strip())
+        except QueryError as error:
+            at = error.position + len(asked) - len(asked.lstrip()) if asked == text else None
+            return Wrong(f"query: {error}", at)
+        try:
+            await self._allowed(asked)
+        except RefusedError as refused:
+            return Wrong(str(refused))
+        return None
+
+    async def _allowed(self, text: str) -> Query:
+        """Return the query of a text. Raises RefusedError if it cannot be shown here."""
+        try:
+            query = parse(text.strip())
+            await self.client.read(self.store.queue.check_models, query)
+        except QueryError as error:
+            raise RefusedError(f"query: {error}") from error
+        if why := self.bench.queue.why_not_asked(query):
+            raise RefusedError(why)
         return query
 
     async def run(self, text: str | None, *, back: bool = False) -> None:
@@ -119,13 +148,7 @@ class QueryController(Controller):
         self.ui.refresh_keys()
         if text is None:
             return
-        try:
-            query = parse(text.strip())
-            await self.client.read(self.store.queue.check_models, query)
-        except QueryError as error:
-            raise RefusedError(f"query: {error}") from error
-        if why := self.bench.queue.why_not_asked(query):
-            raise RefusedError(why)
+        query = await self._allowed(text)
         if query.text != self.state.query.text:
             self.state.query_history.append(
                 QueryHistoryEntry(self.state.query.text, self.state.anchor_id, back)

@@ -15,6 +15,7 @@ from nfh_tui.editor.state import answer
 from nfh_tui.editor.votes import describe
 from nfh_tui.services.guidelines import GuidelineRule, first_text, guide_of
 from nfh_tui.textual_support import one_line
+from nfh_tui.widgets.input_bar import Wrong
 from nfh_tui.widgets.status_bar import Foot, Level
 from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.completion import NO_TAG, RuleChooser, name_of
@@ -102,6 +103,7 @@ def record_line(item: AnchorItem) -> str:
 
 SUGGESTED = 6
 """Rules in the footer while one is typed."""
+NO_SUCH_RULE = "No rule has “{text}”; with an empty line, enter lists them all."
 NO_RULES = "There are no guidelines here to take a rule from: F5 shows why."
 
 
@@ -182,7 +184,15 @@ class GuidelinesController(Controller):
 
         # Opening the bar clears its note.
         self.bench.call_later(begin)
-        text = await self.bench.prompts.ask("Rule", changed=typed, complete=chooser.tab)
+
+        async def wrong(text: str) -> Wrong | None:
+            typed = text.strip()
+            known = typed.casefold() in NO_TAG or chooser.exact(typed) or chooser.offers(typed)
+            return None if known else Wrong(NO_SUCH_RULE.format(text=typed), 0)
+
+        text = await self.bench.prompts.ask(
+            "Rule", changed=typed, complete=chooser.tab, check=wrong
+        )
         if text is None:
             return
         if text.strip().casefold() in NO_TAG:
@@ -208,13 +218,10 @@ class GuidelinesController(Controller):
     async def _rule_of(self, text: str, chooser: RuleChooser) -> str | None:
         """Return the id of the rule that a text names; empty for no rule, None if none is
         chosen.
-
-        Raises RefusedError if no rule matches.
         """
         if (exact := chooser.exact(text)) is not None:
             return exact.id
-        if not (fits := chooser.offers(text)):
-            raise RefusedError(f"No rule has “{text}”. R and enter alone list them all.")
+        fits = chooser.offers(text)
         if len(fits) == 1:
             return fits[0].id
         options = [(name_of(rule), "", rule.id) for rule in fits]

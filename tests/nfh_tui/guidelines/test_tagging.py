@@ -32,7 +32,9 @@ async def test_a_rule_is_typed_and_saved_with_the_answer(guided, open_desk, read
         await desk.press("R", *"zebra", "enter")
         assert desk.state.edit.tag == "R5"
         assert "No rule has “zebra”" in desk.said
-        await desk.press("a", "R", "1", "2", "enter")
+        await desk.press("a")
+        assert desk.screen.bar.text == "zebraa"
+        await desk.press("escape", "a", "R", "1", "2", "enter")
         assert desk.state.edit.tag == "R12"
         assert "by rule R12 One of them" in desk.said
         await desk.press("enter")

@@ -79,6 +79,64 @@ async def test_a_query_that_is_wrong_says_so_and_changes_nothing(open_desk):
         assert len(desk.state.ids) == 6
 
 
+async def test_what_is_typed_after_a_wrong_query_goes_to_the_bar(open_desk):
+    async with open_desk(query="state:open") as desk:
+        item = desk.state.anchor_id
+        # In one go, as a quick typist or a paste does.
+        for key in ["colon", *"clas:AGE", "enter", *"sss"]:
+            desk.app.simulate_key(key)
+        await desk.settle()
+        bar = desk.screen.bar
+        assert (bar.is_open, bar.text) == (True, "clas:AGEsss")
+        assert (desk.state.anchor_id, desk.state.position.index) == (item, 0)
+        assert not desk.state.stored_item.flags
+        await desk.press("ctrl+u", *"  clas:AGE state:open", "enter")
+        assert "no such key" in bar.note
+        assert "no such key" in desk.said
+        assert bar._input.mark.part == (2, 10)
+        assert bar.cursor == 10
+        await desk.press(*["backspace"] * 4)
+        assert bar._input.mark.part == (0, 0)
+        assert "no such key" not in desk.said
+        await desk.press("ctrl+u", *"class:AGE", "enter")
+        assert not bar.is_open
+        assert desk.state.query.text == "class:AGE state:open"
+
+
+async def test_escape_leaves_a_wrong_query_and_keeps_the_one_before(open_desk):
+    async with open_desk(query="state:open") as desk:
+        await desk.press("colon", *"clas:AGE", "enter", "escape", "j")
+        assert not desk.screen.bar.is_open
+        assert (desk.state.query.text, desk.state.position.index) == ("state:open", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "part"),
+    [
+        ("@nope", "No view is named “nope”", (1, 5)),
+        ("sort:models/nope", "no model of resolution has that name", (0, 0)),
+        ('text:"open', "is not closed", (5, 10)),
+    ],
+)
+async def test_every_query_that_cannot_be_shown_keeps_the_bar(open_desk, text, why, part):
+    async with open_desk() as desk:
+        await desk.press("colon", *text, "enter")
+        assert why in desk.said
+        assert desk.screen.bar._input.mark.part == part
+        await desk.press("x")
+        assert desk.screen.bar.text == f"{text}x"
+
+
+async def test_a_query_refused_to_annotators_keeps_the_bar(open_desk):
+    async with open_desk(mode="annotate") as desk:
+        await desk.press("colon", *"rule:expert", "enter")
+        assert "annotat" in desk.said
+        await desk.press("y")
+        assert desk.screen.bar.text == "rule:experty"
+        await desk.press("escape")
+        assert desk.state.edit.kind is None
+
+
 async def test_a_search_narrows_and_escape_widens_again(open_desk):
     async with open_desk(mode="browse", query="split:dev") as desk:
         await desk.press("slash", *"months left")
@@ -133,6 +191,7 @@ async def test_views_are_saved_listed_and_named_in_a_query(open_desk, database):
         assert len(desk.state.ids) == 3
         await desk.press("colon", *["backspace"] * 10, *"@nope", "enter")
         assert "No view is named" in desk.said
+        await desk.press("escape")
         await desk.press("colon", *["backspace"] * 10, "enter")
         await desk.press("colon", *"@[b]mine", "enter")
         assert desk.state.query.text == "state:open"
