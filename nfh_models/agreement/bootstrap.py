@@ -8,8 +8,10 @@ are interchangeable: the count of each *group* of them is multinomial, which giv
 distribution with far fewer draws.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +23,20 @@ Ints = npt.NDArray[np.int64]
 Statistic = Callable[[Floats], Floats]
 """From sums, shape (..., features), to values, shape (...); NaN where undefined."""
 
+Part = slice | Ints
+Rows = npt.NDArray[Any] | Callable[[Part], npt.NDArray[Any]]
+"""Rows of features, shape (observations, features), or what makes some of them: as numbers of
+eight bytes they would take most of the memory.
+"""
+
 RESAMPLES = 1_000
 ALIKE = (
     "No interval: the passages are all alike in this, so drawing them anew gives no other "
     "value; that is no proof that there is none."
 )
 COVERAGE = 0.95
+ROWS_AT_ONCE = 4_000
+"""Rows that are held as numbers of eight bytes at a time, but for one passage with more."""
 CELLS_AT_ONCE = 4_000_000
 """Counts of draws held in memory at a time: 32 MB."""
 UNDEFINED_AT_MOST = 0.05
@@ -44,21 +54,20 @@ class Resampling:
     seed: int = 0
 
     def measure(
-        self, value: float, n: int, rows: Floats, passages: Ints, statistic: Statistic
+        self, value: float, n: int, rows: Rows, passages: Ints, statistic: Statistic
     ) -> Measure:
         """The value with its 95 % interval.
 
-        rows: shape (observations, features). passages: the passage number of each row, shape
-        (observations,). statistic: applied to the sum of all rows, it gives `value`. n:
-        reported in the result.
+        passages: the passage number of each row, shape (observations,). statistic: applied to
+        the sum of all rows, it gives `value`. n: reported in the result.
         """
         if not self.resamples:
             return Measure(value, None, None, n, NOT_ASKED)
-        sums = by_passage(rows, passages)
-        if len(sums) < 2:
+        groups, sizes = grouped(rows, passages)
+        if sizes.sum() < 2:
             why = "No interval: it is drawn over passages, and all this stands in one."
             return Measure(value, None, None, n, why)
-        drawn = self.draw(sums, statistic)
+        drawn = self.draw(groups, sizes, statistic)
         defined = drawn[~np.isnan(drawn)]
         if len(defined) < (1 - UNDEFINED_AT_MOST) * len(drawn):
             why = (
@@ -73,19 +82,19 @@ class Resampling:
         low, high = np.percentile(defined, [tail, 100 - tail])
         return Measure(value, float(low), float(high), n, None)
 
-    def drawn(self, rows: Floats, passages: Ints, statistic: Statistic) -> Floats | None:
+    def drawn(self, rows: Rows, passages: Ints, statistic: Statistic) -> Floats | None:
         """The defined values of the statistic, one for each resample.
 
         Arguments as in `measure`. None without resamples or with a single passage.
         """
-        sums = by_passage(rows, passages)
-        if not self.resamples or len(sums) < 2:
+        groups, sizes = grouped(rows, passages)
+        if not self.resamples or sizes.sum() < 2:
             return None
-        values = self.draw(sums, statistic)
+        values = self.draw(groups, sizes, statistic)
         return values[~np.isnan(values)]
 
     def p_value(
-        self, value: float, rows: Floats, passages: Ints, statistic: Statistic
+        self, value: float, rows: Rows, passages: Ints, statistic: Statistic
     ) -> float | None:
         """The two-sided p-value of the hypothesis that the value is 0.
 
@@ -100,18 +109,18 @@ class Resampling:
         strays = np.count_nonzero(np.abs(drawn - value) >= abs(value) - DUST)
         return float((1 + strays) / (1 + len(drawn)))
 
-    def draw(self, sums: Floats, statistic: Statistic) -> Floats:
-        """The statistic in each resample, shape (resamples,). sums: one row for each
-        passage.
+    def draw(self, groups: Floats, sizes: Ints, statistic: Statistic) -> Floats:
+        """The statistic in each resample, shape (resamples,). groups: distinct sums of
+        passages. sizes: passages of each.
         """
-        groups, sizes = distinct(sums)
         random = np.random.default_rng(self.seed)
-        share = sizes / sizes.sum()
+        total = int(sizes.sum())
+        share = sizes / total
         at_once = max(1, CELLS_AT_ONCE // len(groups))
         values = np.empty(self.resamples)
         for start in range(0, self.resamples, at_once):
             stop = min(start + at_once, self.resamples)
-            times = random.multinomial(len(sums), share, size=stop - start)
+            times = random.multinomial(total, share, size=stop - start)
             values[start:stop] = statistic(times @ groups)
         return values
 
@@ -124,6 +133,42 @@ def numbered(names: Iterable[str]) -> Ints:
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
+def grouped(rows: Rows, passages: Ints) -> tuple[Floats, Ints]:
+    """The distinct sums of the rows of a passage, and the number of passages with each."""
+    found = [
+        distinct(by_passage(some(rows, part), passages[part])) for part in stretches(passages)
+    ]
+    return distinct(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+
+def summed(rows: Rows, count: int) -> Floats:
+    """The sum of `count` rows, added one after the other."""
+    total = np.zeros((0, 0))
+    for start in range(0, count, ROWS_AT_ONCE):
+        more = some(rows, slice(start, start + ROWS_AT_ONCE))
+        total = (np.vstack((total, more)) if start else more).sum(axis=0)
+    return total
+
+
+def some(rows: Rows, part: Part) -> Floats:
+    """These rows."""
+    found = rows(part) if callable(rows) else rows[part]
+    return found.astype(np.float64, copy=False)
+
+
+def stretches(passages: Ints) -> Iterator[Part]:
+    """The places of whole passages, `ROWS_AT_ONCE` rows or one passage at a time."""
+    order = None
+    if (passages[1:] < passages[:-1]).any():
+        order = np.argsort(passages, kind="stable")
+        passages = passages[order]
+    starts = np.flatnonzero(np.r_[True, passages[1:] != passages[:-1]])
+    marks = np.arange(ROWS_AT_ONCE, len(passages), ROWS_AT_ONCE)
+    first = np.unique(starts[np.searchsorted(starts, marks, side="right") - 1])
+    for start, stop in pairwise([0, *first[first > 0].tolist(), len(passages)]):
+        yield slice(start, stop) if order is None else order[start:stop]
+
+
 def by_passage(rows: Floats, passages: Ints) -> Floats:
     """The sums of the rows of each passage, in the order of the passage numbers."""
     if not len(rows):
@@ -134,14 +179,17 @@ def by_passage(rows: Floats, passages: Ints) -> Floats:
     return np.add.reduceat(rows[order], starts, axis=0)
 
 
-def distinct(sums: Floats) -> tuple[Floats, Ints]:
-    """The distinct rows, and the number of occurrences of each."""
+def distinct(sums: Floats, sizes: Ints | None = None) -> tuple[Floats, Ints]:
+    """The distinct rows, and the number of occurrences of each.
+
+    sizes: the occurrences that each row stands for; 1 without.
+    """
     # Compared as bytes: ten times as fast as column by column. -0.0 would be another value.
     packed = np.ascontiguousarray(sums + 0.0).view(
         np.dtype((np.void, sums.itemsize * sums.shape[1]))
     )
-    _, first, sizes = np.unique(packed.ravel(), return_index=True, return_counts=True)
-    return sums[first], sizes.astype(np.int64)
+    _, first, which = np.unique(packed.ravel(), return_index=True, return_inverse=True)
+    return sums[first], np.bincount(which, sizes).astype(np.int64)
 
 
 def ratio(sums: Floats) -> Floats:

@@ -5,7 +5,6 @@ Each coefficient is written as a function of per-item rows (`*_rows`) whose sums
 coefficient (`*_of`), which is what the bootstrap needs.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,12 +12,20 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from nfh_models.agreement.bootstrap import Floats, Ints, Resampling, corrected, divided, ratio
+from nfh_models.agreement.bootstrap import (
+    Floats,
+    Ints,
+    Part,
+    Resampling,
+    corrected,
+    divided,
+    ratio,
+    summed,
+)
 from nfh_models.agreement.measure import (
     BLOCKING,
     BROKEN,
     CLASSES,
-    EQUAL,
     KINDS,
     NOT_NFH,
     AnsweredAnchor,
@@ -31,9 +38,11 @@ from nfh_models.agreement.pairs import (
     NO_OVERLAP,
     OUTSIDE,
     TOO_FEW,
+    Column,
     NounAgreement,
     Pairs,
     Tables,
+    blocking_counts,
     equal_share,
     noun_agreement,
     same_kind_share,
@@ -47,7 +56,7 @@ ONE_KIND = (
 
 
 def krippendorff_alpha(
-    counts: Ints,
+    counts: Column,
     passages: Ints,
     resampling: Resampling,
     names: tuple[str, ...],
@@ -56,9 +65,10 @@ def krippendorff_alpha(
     """Krippendorff's alpha over the categories of `counts`, shape (items, categories); n counts
     items.
 
-    Krippendorff 2019, Content Analysis (4th edition), chapter 12, computed by the package
-    `krippendorff`. Items with fewer than two answers are not used. names: of the categories.
-    nothing: the reason given where no item has two answers.
+    Krippendorff 2019, Content Analysis (4th edition), chapter 12, from the coincidence matrix
+    as in the package `krippendorff`, which would hold one for each item. Items with fewer than
+    two answers are not used. names: of the categories. nothing: the reason given where no item
+    has two answers.
     """
     used = counts.sum(axis=1) >= 2
     table, where = counts[used], passages[used]
@@ -67,18 +77,34 @@ def krippendorff_alpha(
     said = table.sum(axis=0) > 0
     if said.sum() == 1:
         return undefined(ONE_KIND.format(names[int(np.argmax(said))]), len(table))
-    import krippendorff
-
     table = table[:, said]
-    # The library's products have the type of the counts: 32 bits halve its memory.
-    value = krippendorff.alpha(
-        value_counts=table.astype(np.int32), level_of_measurement="nominal"
-    )
-    return resampling.measure(float(value), len(table), alpha_rows(table), where, alpha_of)
+    pairs = summed(lambda part: coincidences(table[part]), len(table))
+    matrix = pairs.reshape(table.shape[1], -1)
+    by_category = matrix.sum(axis=0)
+    expected = np.outer(by_category, by_category) - np.diagflat(by_category)
+    expected /= by_category.sum() - 1
+    differ = 1.0 - np.eye(len(matrix))
+    value = float(1 - (matrix * differ).sum() / (expected * differ).sum())
+
+    def rows(part: Part) -> Floats:
+        return alpha_rows(table[part])
+
+    return resampling.measure(value, len(table), rows, where, alpha_of)
 
 
-def alpha_rows(table: Ints) -> Floats:
+def coincidences(table: Column) -> Floats:
+    """Per item: its coincidence matrix, as one row."""
+    table = table.astype(np.int64)
+    voters = table.sum(axis=1)[:, np.newaxis, np.newaxis]
+    own = table[:, np.newaxis, :] * np.eye(table.shape[1])
+    both = table[..., np.newaxis] * table[:, np.newaxis, :] - own
+    matrices: Floats = both / (voters - 1)
+    return matrices.reshape(len(table), -1)
+
+
+def alpha_rows(table: Column) -> Floats:
     """Per item: answers by category, and the diagonal of its coincidence matrix, summed."""
+    table = table.astype(np.int64)
     voters = table.sum(axis=1, keepdims=True)
     equal = (table * (table - 1)).sum(axis=1, keepdims=True) / (voters - 1)
     return np.hstack((table, equal))
@@ -98,7 +124,7 @@ def alpha_of(sums: Floats) -> Floats:
 
 
 def gwet_ac1(
-    counts: Ints,
+    counts: Column,
     passages: Ints,
     resampling: Resampling,
     names: tuple[str, ...],
@@ -127,15 +153,20 @@ def gwet_ac1(
     said = table.sum(axis=0) > 0
     if said.sum() == 1:
         return undefined(ONE_KIND.format(names[int(np.argmax(said))]), pairable)
-    rows = ac1_rows(table[:, said])
-    value = float(ac1_of(rows.sum(axis=0)))
+    table = table[:, said]
+
+    def rows(part: Part) -> Floats:
+        return ac1_rows(table[part])
+
+    value = float(ac1_of(summed(rows, len(table))))
     return resampling.measure(value, pairable, rows, passages[used], ac1_of)
 
 
-def ac1_rows(table: Ints) -> Floats:
+def ac1_rows(table: Column) -> Floats:
     """Per item: shares of its answers by category, agreement of its pairs, 1 if it has
     pairs.
     """
+    table = table.astype(np.int64)
     answers = table.sum(axis=1, keepdims=True)
     paired = answers >= 2
     pairs = np.where(paired, answers * (answers - 1), 1)
@@ -175,8 +206,8 @@ def fleiss(tables: Tables, resampling: Resampling) -> Fleiss:
     inside = enough & (tables.outside == 0)
     classes = tables.classes
     voters = classes.sum(axis=1)
-    frequent = Counter(voters[inside].tolist())
-    chosen = max(frequent, key=lambda number: (frequent[number], number), default=0)
+    numbers, times = np.unique(voters[inside], return_counts=True)
+    chosen = int(max(zip(times, numbers, strict=True), default=(0, 0))[1])
     used = inside & (voters == chosen)
     omitted = {
         TOO_FEW: int((~enough).sum()),
@@ -190,7 +221,7 @@ def fleiss(tables: Tables, resampling: Resampling) -> Fleiss:
 
 
 def fleiss_kappa(
-    counts: Ints,
+    counts: Column,
     passages: Ints,
     resampling: Resampling,
     names: tuple[str, ...],
@@ -203,7 +234,7 @@ def fleiss_kappa(
     """
     if not len(counts):
         return undefined(nothing)
-    voters = set(counts.sum(axis=1).tolist())
+    voters = set(np.unique(counts.sum(axis=1)).tolist())
     if len(voters) > 1 or min(voters) < 2:
         raise ValueError(f"Fleiss' kappa needs one number of votes, two or more: {voters}")
     said = counts.sum(axis=0) > 0
@@ -213,11 +244,16 @@ def fleiss_kappa(
 
     table = counts[:, said]
     value = float(by_library(table, method="fleiss"))
-    return resampling.measure(value, len(table), fleiss_rows(table), passages, fleiss_of)
+
+    def rows(part: Part) -> Floats:
+        return fleiss_rows(table[part])
+
+    return resampling.measure(value, len(table), rows, passages, fleiss_of)
 
 
-def fleiss_rows(table: Ints) -> Floats:
+def fleiss_rows(table: Column) -> Floats:
     """Per item: votes by category, share of equal pairs, and 1."""
+    table = table.astype(np.int64)
     voters = table.sum(axis=1, keepdims=True)
     equal = (table * (table - 1)).sum(axis=1, keepdims=True) / (voters * (voters - 1))
     return np.hstack((table, equal, np.ones((len(table), 1))))
@@ -244,15 +280,28 @@ def cohen(pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP) -> Me
         return undefined(ONE_KIND.format(KINDS[int(left[0])]), len(pairs))
     from sklearn.metrics import cohen_kappa_score
 
-    value = float(cohen_kappa_score(left, right))
-    return resampling.measure(value, len(pairs), cohen_rows(pairs), pairs.passage, cohen_of)
+    said, times = _both_kinds(pairs)
+    value = float(cohen_kappa_score(*said, sample_weight=times))
+
+    def rows(part: Part) -> Floats:
+        return cohen_rows(left[part], right[part])
+
+    return resampling.measure(value, len(pairs), rows, pairs.passage, cohen_of)
 
 
-def cohen_rows(pairs: Pairs) -> Floats:
-    """Per pair: one-hot left kind, one-hot right kind, 1 if they are equal."""
+def _both_kinds(pairs: Pairs) -> tuple[Column, Ints]:
+    """The codes of two kinds that answers of a pair have, left and right, and the pairs."""
+    times = np.bincount(pairs.found, minlength=len(pairs.rows))
+    table = np.zeros((len(KINDS), len(KINDS)), dtype=np.int64)
+    there = times > 0
+    np.add.at(table, (pairs.rows[there, 0], pairs.rows[there, 1]), times[there])
+    return np.array(np.nonzero(table)), table[np.nonzero(table)]
+
+
+def cohen_rows(left: Column, right: Column) -> Floats:
+    """Per pair of kinds: one-hot left kind, one-hot right kind, 1 if they are equal."""
     unit = np.eye(len(KINDS))
-    equal = (pairs.left_kind == pairs.right_kind)[:, np.newaxis]
-    return np.hstack((unit[pairs.left_kind], unit[pairs.right_kind], equal))
+    return np.hstack((unit[left], unit[right], (left == right)[:, np.newaxis]))
 
 
 def cohen_of(sums: Floats) -> Floats:
@@ -298,7 +347,7 @@ def majority_matrix(tables: Tables) -> MajorityMatrix:
     three = tables.counts.sum(axis=1) == VOTERS
     used = three & (tables.outside == 0)
     table = classes[used]
-    most, least = table.argmax(axis=1), np.where(table == 1, 1, 0).argmax(axis=1)
+    most, least = table.argmax(axis=1), (table == 1).argmax(axis=1)
     largest = table.max(axis=1, initial=0)
     column = np.where(largest == VOTERS, most, least)
     decided = largest >= 2
@@ -408,7 +457,11 @@ def people_agreement(
 
     left, right: names by number. Of more than `most` pairs, those with most items are measured.
     """
-    together = Counter(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    coded, times = np.unique(
+        pairs.left.astype(np.int64) * len(right) + pairs.right, return_counts=True
+    )
+    twos = (divmod(code, len(right)) for code in coded.tolist())
+    together = dict(zip(twos, times.tolist(), strict=True))
     kept = sorted(together, key=lambda two: (-together[two], two))[:most]
     measured = [
         _agreement(pairs.between(*two), left[two[0]], right[two[1]], resampling)
@@ -418,9 +471,8 @@ def people_agreement(
 
 
 def _agreement(pairs: Pairs, left: str, right: str, resampling: Resampling) -> PeopleAgreement:
-    named = pairs.named
-    blocking = Counter(pairs.blocking[pairs.blocking != EQUAL].tolist())
-    cells = Counter(zip(named.left_kind.tolist(), named.right_kind.tolist(), strict=True))
+    said, times = _both_kinds(pairs.named)
+    cells = zip(*said.tolist(), times.tolist(), strict=True)
     nothing = f"Of each two answers of {left} and {right} one is NFH, which names no kind."
     return PeopleAgreement(
         left,
@@ -430,10 +482,10 @@ def _agreement(pairs: Pairs, left: str, right: str, resampling: Resampling) -> P
         same_kind_share(pairs, resampling, nothing),
         cohen(pairs, resampling, nothing),
         noun_agreement(pairs, resampling),
-        {BLOCKING[code]: blocking[code] for code in sorted(blocking)},
+        {BLOCKING[code]: n for code, n in enumerate(blocking_counts(pairs)) if n},
         tuple(
             KindPairCount(KINDS[mine], KINDS[other], items)
-            for (mine, other), items in sorted(cells.items(), key=lambda one: (-one[1], one[0]))
+            for mine, other, items in sorted(cells, key=lambda one: (-one[2], one[:2]))
         ),
     )
 
@@ -518,8 +570,8 @@ def _specific(
     any_says = left | right
     if not any_says.any():
         return undefined(absent)
-    both = 2.0 * (left & right)[any_says]
-    said = left[any_says].astype(np.float64) + right[any_says]
+    both = 2 * (left & right)[any_says].astype(np.uint8)
+    said = left[any_says].astype(np.uint8) + right[any_says]
     rows = np.column_stack((both, said))
     value = float(both.sum() / said.sum())
     return resampling.measure(value, len(rows), rows, passages[any_says], ratio)

@@ -40,6 +40,7 @@ from nfh_models.agreement.pairs import (
     NounAgreement,
     Patterns,
     Tables,
+    blocking_counts,
     class_patterns,
     equal_share,
     noun_agreement,
@@ -332,7 +333,7 @@ def _coefficients(tables: Tables, resampling: Resampling) -> Coefficients:
 
 def _pooled(tables: Tables, resampling: Resampling) -> Pooled:
     votes, lack = tables.votes, tables.problem
-    pairs = Counter(votes.blocking.tolist())
+    pairs = blocking_counts(votes)
     differences = {
         kind: (pairs[code], len(np.unique(votes.item[votes.blocking == code])))
         for code, kind in enumerate(BLOCKING)

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_models.agreement.bootstrap import Resampling, by_passage, distinct, ratio
+from nfh_models.agreement.bootstrap import (
+    Resampling,
+    by_passage,
+    distinct,
+    grouped,
+    ratio,
+    summed,
+)
 from nfh_models.agreement.measure import NOT_ASKED
 
 
@@ -30,6 +37,22 @@ def test_distinct_rows_with_their_numbers_are_all_rows(rows: list[tuple[int, int
         tuple(group): int(size) for group, size in zip(groups.tolist(), sizes, strict=True)
     }
     assert found == {row: rows.count(row) for row in set(rows)}
+
+
+@pytest.mark.parametrize("order", [sorted, list])
+def test_rows_a_few_at_a_time_give_the_same_groups_and_sums(
+    monkeypatch: pytest.MonkeyPatch, order
+) -> None:
+    random = np.random.default_rng(4)
+    passages = np.array(order(random.integers(0, 40, 300).tolist()))
+    rows = random.integers(0, 2, (300, 3)) / 3
+    groups, sizes = distinct(by_passage(rows, passages))
+    monkeypatch.setattr("nfh_models.agreement.bootstrap.ROWS_AT_ONCE", 5)
+    for made in (rows, rows.__getitem__):
+        found = grouped(made, passages)
+        assert found[0].tolist() == groups.tolist()
+        assert found[1].tolist() == sizes.tolist()
+        assert summed(made, 300).tolist() == rows.sum(axis=0).tolist()
 
 
 def test_minus_zero_is_zero() -> None:
@@ -69,7 +92,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 
 def test_chunks_of_draws_give_as_many_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nfh_models.agreement.bootstrap.CELLS_AT_ONCE", 7)
-    drawn = Resampling(50, 3).draw(share([1, 0, 1, 1]), ratio)
+    drawn = Resampling(50, 3).draw(*distinct(share([1, 0, 1, 1])), ratio)
     assert len(drawn) == 50
     assert not np.isnan(drawn).any()
 

@@ -231,7 +231,7 @@ def test_alpha_is_that_of_the_package_on_raw_answers(rows: list[list[int | None]
         return
     raw = np.array(rows, dtype=float).T
     by_package = krippendorff.alpha(reliability_data=raw, level_of_measurement="nominal")
-    assert alpha.value == pytest.approx(float(by_package))
+    assert alpha.value == float(by_package)
     used = counts[counts.sum(axis=1) >= 2]
     assert float(alpha_of(alpha_rows(used).sum(axis=0))) == pytest.approx(alpha.value)
 
@@ -251,7 +251,8 @@ def test_cohen_is_the_same_in_two_libraries_and_in_ours(rows: list[list[int]]) -
         assert np.count_nonzero(table) == 1
         return
     assert kappa.value == pytest.approx(float(cohens_kappa(table, return_results=False)))
-    assert float(cohen_of(cohen_rows(votes).sum(axis=0))) == pytest.approx(kappa.value)
+    sums = cohen_rows(votes.left_kind, votes.right_kind).sum(axis=0)
+    assert float(cohen_of(sums)) == pytest.approx(kappa.value)
 
 
 def _of_kinds(rows: list[list[int]], kinds: tuple[Kind, ...]):

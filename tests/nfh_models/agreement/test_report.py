@@ -4,13 +4,14 @@ import json
 import math
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.agreement.coefficients import noun_skill
+from nfh_models.agreement.coefficients import no_skill, noun_skill
 from nfh_models.agreement.measure import AnsweredAnchor, Measure, Timed
 from nfh_models.agreement.pairs import collect
 from nfh_models.agreement.report import measure_agreement
@@ -133,3 +134,23 @@ def test_libraries_are_loaded_where_they_are_used() -> None:
     loaded = {module.split(".")[0] for module in listed}
     assert "numpy" in loaded
     assert loaded.isdisjoint({"sklearn", "statsmodels", "krippendorff", "spacy", "textual"})
+
+
+def test_an_item_takes_few_bytes(kit) -> None:
+    kinds = (Kind.AGE, Kind.YEAR, Kind.TIME, kit.to(1), kit.to(3), kit.to(2))
+
+    def peak(items: int) -> int:
+        tracemalloc.start()
+        try:
+            tables = collect(
+                kit.item(at, {f"ann{who}": kinds[(at // (who + 1)) % 6] for who in range(3)})
+                for at in range(items)
+            )
+            measure_agreement(tables, no_skill(""), Resampling(5))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)
+    few, many = 6_000, 12_000
+    assert peak(many) - peak(few) < 300 * (many - few)
