@@ -50,7 +50,7 @@ from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weigh
 from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample, Several
-from nfh_models.training.loop import autocast, choose_device
+from nfh_models.training.loop import autocast, choose_device, without_weights
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -116,7 +116,7 @@ class EncoderNetwork(nn.Module):
         self.turns = _zeros(nn.Embedding(TURNS, width))
         self.speakers = _zeros(nn.Embedding(SPEAKERS, width))
         # Of about the length of an encoder's states, halved: found to learn fastest.
-        self.classes = nn.Parameter(torch.randn(CLASSES, width) * 0.01 * width**0.5)
+        self.classes = nn.Parameter(_random(CLASSES, width, factors=(0.01, width**0.5)))
         self.up = nn.Linear(3 * width, pair)
         self.distance = _zeros(nn.Embedding(NO_DISTANCE + 1, pair)) if distance else None
         self.out = nn.Linear(pair, 1)
@@ -184,9 +184,21 @@ def _mark(encoder: nn.Module, width: int) -> Tensor:
     """The difference of an encoder's two token type embeddings; else a small random vector."""
     embeddings = getattr(encoder, "embeddings", None)
     kinds = getattr(embeddings, "token_type_embeddings", None)
-    if kinds is None or len(kinds.weight) < 2:
-        return torch.randn(width) * 0.02
+    if kinds is None or len(kinds.weight) < 2 or kinds.weight.is_meta:
+        return _random(width, factors=(0.02,))
     return cast("Tensor", (kinds.weight[1] - kinds.weight[0]).detach().clone())
+
+
+def _random(*shape: int, factors: Sequence[float]) -> Tensor:
+    """Normally distributed numbers, multiplied by the factors; none on the meta device, where
+    arithmetic loads torch's compiler.
+    """
+    made = torch.empty(*shape)
+    if not made.is_meta:
+        made.normal_()
+        for factor in factors:
+            made *= factor
+    return made
 
 
 # --- class priors
@@ -669,8 +681,7 @@ def _network(folder: Path, stored: StoredEncoderSettings) -> EncoderNetwork:
     own = own_shape(stored.architecture) is not None
     if not own:
         _check_size(folder, stored)
-    # Without memory of its own where nothing but the numbers themselves is needed.
-    with torch.device("meta" if own else "cpu"):
+    with without_weights() if own else torch.device("cpu"):
         return network_of(stored.architecture, built(stored.architecture), stored.training)
 
 
@@ -678,7 +689,7 @@ def _check_size(folder: Path, stored: StoredEncoderSettings) -> None:
     """Raise EncoderError where config.json describes more numbers than the weights file can
     hold, at two numbers a byte, before memory is allocated for them.
     """
-    with torch.device("meta"):
+    with without_weights():
         described = sum(one.numel() for one in built(stored.architecture).parameters())
     path = folder / model_files.WEIGHTS
     there = path.stat().st_size if path.is_file() else 0

@@ -10,6 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from nfh_models.parsing.base import (
@@ -32,27 +33,38 @@ USERS_OF_TORCH = ("spacy_transformers", "spacy_curated_transformers", "spacy_llm
 """Packages whose spaCy pipelines need torch."""
 
 TORCH = "torch"
+INFO = "spacy.cli.info"
+COMMANDS = ("spacy.cli", INFO)
 
 
 def import_spacy() -> None:
-    """Import spaCy without torch, if it is not imported yet.
+    """Import spaCy without torch and without its commands, if it is not imported yet.
 
     spaCy's library thinc imports torch wherever that is installed, here for stanza. That takes
     more than a second and 200 MB in every process, and no pipeline for a CPU uses it. Call this
     before the first `import spacy` of a process. torch can be imported afterwards. It is not
-    blocked where a pipeline may need it, or where it is loaded already.
+    blocked where a pipeline may need it, or where it is loaded already. The commands of
+    `python -m spacy` load web clients for a fifth of a second; `spacy.info` loads them when it
+    is called.
     """
     if "spacy" in sys.modules:
         return
-    if TORCH in sys.modules or any(find_spec(name) for name in USERS_OF_TORCH):
-        import_module("spacy")
-        return
-    # None makes an import of torch fail as if it were not installed, which thinc provides for.
-    sys.modules[TORCH] = None  # type: ignore[assignment]
+    held: dict[str, ModuleType | None] = {name: ModuleType(name) for name in COMMANDS}
+    held[INFO].info = _info  # type: ignore[union-attr]
+    if TORCH not in sys.modules and not any(find_spec(name) for name in USERS_OF_TORCH):
+        # None makes an import of torch fail as if it were not installed, which thinc provides
+        # for.
+        held[TORCH] = None
+    sys.modules.update(held)  # type: ignore[arg-type]
     try:
         import_module("spacy")
     finally:
-        del sys.modules[TORCH]
+        for name in held:
+            del sys.modules[name]
+
+
+def _info(*args: object, **options: object) -> object:
+    return import_module(INFO).info(*args, **options)
 
 
 PREFERRED = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")

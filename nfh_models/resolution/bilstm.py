@@ -429,8 +429,7 @@ def load_bilstm(folder: Path) -> BiLstmResolver:
     config = model_files.read_config(folder, BILSTM)
     stored = model_files.settings_of(folder, config, StoredBilstmSettings)
     words = model_files.read_vocabulary(folder)
-    # Weights without storage: what is read takes their place.
-    with torch.device("meta"):
+    with loop.without_weights():
         network = BiLstm(stored, torch.empty(len(words), stored.width), len(stored.alphabet))
     shapes = {f"network.{name}": one.shape for name, one in network.state_dict().items()}
     arrays = model_files.read_arrays(

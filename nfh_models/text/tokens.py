@@ -6,13 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import Any
 
 from nfh_models.parsing.spacy_parser import import_spacy
-
-if TYPE_CHECKING:
-    from spacy.language import Language
-
 
 CACHE_SIZE = 1 << 17
 LANGUAGE = "en"
@@ -125,11 +122,16 @@ def spans(text: str) -> list[Span]:
 
 
 @lru_cache(maxsize=1)
-def _blank() -> "Language":
+def _blank() -> Any:  # noqa: ANN401 - spaCy has no types for its tokenizer
+    """The tokenizer of `spacy.blank("en")`, without loading the plugins of pipelines."""
     import_spacy()
-    import spacy
+    from spacy.lang.en import English
+    from spacy.language import create_tokenizer
+    from spacy.vocab import create_vocab
 
-    return spacy.blank("en")
+    defaults: Any = English.Defaults
+    made: Any = SimpleNamespace(vocab=create_vocab(LANGUAGE, defaults), Defaults=defaults)
+    return create_tokenizer()(made)
 
 
 def _pieces(text: str) -> Iterator[Span]:
@@ -154,12 +156,12 @@ def _pieces(text: str) -> Iterator[Span]:
 
 
 def _tokenized(text: str, shift: int) -> Iterator[Span]:
-    language = _blank()
-    if len(language.vocab.strings) > WORDS_KEPT:
+    tokenizer = _blank()
+    if len(tokenizer.vocab.strings) > WORDS_KEPT:
         _blank.cache_clear()
     begin = 0
     for end in (*_cuts(text), len(text)):
-        for token in language.tokenizer(text[begin:end]):
+        for token in tokenizer(text[begin:end]):
             if not token.is_space:
                 start = token.idx + begin + shift
                 yield start, start + len(token)

@@ -1,5 +1,5 @@
 """The training loop, a generator of step reports that resumes a training after a kill; the
-protocol of a learner; training targets; devices; and averaged weights.
+protocol of a learner; training targets; devices; averaged weights; networks without weights.
 
     training = train(learner, TrainingPlan(epochs=5), folder)
     try:
@@ -21,7 +21,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import msgspec
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from nfh_models.domain import IMPLICIT_KINDS, Head, Kind, paper_class
 from nfh_models.resolution.base import Item, ResolutionExample
@@ -163,6 +164,31 @@ def autocast(on: torch.device, precision: str = "auto") -> AbstractContextManage
     if kind is torch.float32:
         return nullcontext()
     return torch.autocast(on.type, dtype=kind)
+
+
+class _LeftUninitialised(TorchFunctionMode):
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: object,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever torch returns
+        given = kwargs or {}
+        if getattr(func, "__module__", "") == nn.init.__name__:
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
+
+
+@contextmanager
+def without_weights() -> Iterator[None]:
+    """A context in which networks are built with shapes alone, for weights that are read.
+
+    Layers do not initialise themselves: on the meta device that has no effect but to load
+    torch's compiler, which takes two seconds.
+    """
+    with torch.device("meta"), _LeftUninitialised():
+        yield
 
 
 SCORE = "score"

@@ -93,8 +93,8 @@ if TYPE_CHECKING:
     "--deterministic/--no-deterministic",
     "patterns",
     default=None,
-    help="With --file: whether sure patterns (no one, three of the spoons) go first; else they "
-    "do as far as a parser is installed.",
+    help="With --file: whether sure patterns (no one, three of the spoons) go first. Without "
+    "either a learnt model is preceded by those that need no parser, or --parser tries all.",
 )
 @click.option("--scores", is_flag=True, help="With --file: write every candidate's score, too.")
 @click.option(

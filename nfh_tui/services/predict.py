@@ -26,7 +26,7 @@ from nfh_models.identification.base import (
     decide,
     parse_cases,
 )
-from nfh_models.parsing.base import BASIC, Parser, ParserError, load_parser
+from nfh_models.parsing.base import BASIC, Parser, load_parser
 from nfh_models.resolution import recipes
 from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolve_items
 from nfh_models.resolution.baselines import DeterministicResolver
@@ -586,11 +586,6 @@ def _tools(
     return Resolution(chosen, None, remote), remote.warnings
 
 
-NO_PATTERNS = (
-    "no parser is installed, so the patterns that need one (three of the spoons) were not "
-    "tried; no one and you two were"
-)
-
 BOTH = (SMALL, ENCODER)
 """Recipes whose models may identify, too."""
 
@@ -609,7 +604,9 @@ class PredictRequest:
     """False where all numbers are known to be fused heads."""
 
     patterns: bool | None = None
-    """None tries those that the installed parsers allow."""
+    """None tries those that words show, and those that need a parser where one is named, or
+    is loaded anyhow, or the resolver is no learnt one.
+    """
 
     parser: str | None = None
     """The value of --parser."""
@@ -632,14 +629,15 @@ def tools_for(
     if identifier is not None:
         needs |= identifier.model.needs
     patterns = request.patterns is not False
-    parser = None
-    try:
-        if needs or patterns:
-            parser = load_parser(request.parser, needs | BASIC if patterns else needs)
-    except ParserError:
-        if needs or request.patterns or request.parser is not None:
-            raise
-        notes.append(NO_PATTERNS)
+    # Loading a parser takes as long as a model, and changes two in a thousand answers of a
+    # learnt one.
+    if patterns and (
+        request.patterns
+        or request.parser is not None
+        or resolver.model.recipe not in recipes.LEARNT
+    ):
+        needs |= BASIC
+    parser = load_parser(request.parser, needs) if needs else None
     tools = PredictionTools(identifier, resolver, parser, patterns)
     return tools, list(dict.fromkeys(filter(None, notes)))
 

@@ -1,9 +1,13 @@
-"""spaCy without torch: what nobody needs is not loaded, and can be loaded afterwards."""
+"""spaCy without torch, models without torch's compiler: what nobody needs is not loaded, and
+can be loaded afterwards.
+"""
 
 import subprocess
 import sys
 
 import pytest
+
+from nfh_tui.services.models import is_packaged
 
 TORCH_AFTER = """
 import sys
@@ -38,3 +42,21 @@ def test_torch_that_is_there_stays() -> None:
         "spacy_parser.import_spacy()"
     )
     assert run(code) == ["spacy", "True"]
+
+
+SENTENCE = """
+import sys
+from nfh_models.text.tokens import spans
+from nfh_tui.services.predict import PredictRequest, tools_for
+tools, _ = tools_for(None, PredictRequest())
+spans("I have two dogs, and you have one.")
+print(tools.parser, *(name in sys.modules for name in ("torch._dynamo", "sympy", "httpx")))
+import spacy
+import spacy.cli
+print(spacy.info is spacy.cli.info, spacy.info(silent=True)["spacy_version"] != "")
+"""
+
+
+@pytest.mark.skipif(not is_packaged(), reason="the package holds no model")
+def test_a_sentence_loads_no_parser_no_compiler_and_no_web_client() -> None:
+    assert run(SENTENCE) == ["None", "False", "False", "False", "False", "True"]

@@ -61,7 +61,7 @@ def heads(output: str) -> list[tuple[object, ...]]:
 def test_no_parser_and_no_database_are_needed(text: Path, home: Path, call: Call) -> None:
     result = call("predict", "--file", text)
     assert heads(result.stdout) == [("three", "tickets"), ("one", "PEOPLE"), ("Three", "OTHER")]
-    assert "no parser is installed, so the patterns that need one" in result.stderr
+    assert result.stderr == ""
     assert not list(home.glob("*.db"))
     quiet = call("predict", "--file", text, "--no-deterministic")
     assert heads(quiet.stdout)[1] == ("one", "tickets")

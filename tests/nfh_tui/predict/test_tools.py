@@ -7,7 +7,7 @@ import pytest
 from nfh_models.identification.base import RULES
 from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_models.resolution.recipes import ResolutionRecipeError
-from nfh_tui.services.predict import NO_PATTERNS, PredictRequest, tools_for
+from nfh_tui.services.predict import PredictRequest, tools_for
 
 
 @pytest.fixture
@@ -40,16 +40,18 @@ def test_a_model_of_both_tasks_is_loaded_once(tiny: Path, no_parser: None) -> No
     models: list[object] = [tools.identifier.model, tools.resolver.model]
     assert models[0] is models[1]
     assert (tools.identifier.name, tools.parser, tools.patterns) == ("tiny", None, True)
-    assert notes == [NO_PATTERNS]
+    assert notes == []
     tools, notes = tools_for(
         None, PredictRequest(model=str(tiny), identify=False, patterns=False)
     )
     assert (tools.identifier, tools.patterns, notes) == (None, False, [])
 
 
-def test_rules_need_a_parser(tiny: Path, no_parser: None) -> None:
+def test_rules_and_all_patterns_need_a_parser(tiny: Path, no_parser: None) -> None:
     for asked in (
         PredictRequest(model="cues"),
+        PredictRequest(model=str(tiny), patterns=True),
+        PredictRequest(model=str(tiny), parser="spacy"),
         PredictRequest(model=str(tiny), identifier=RULES),
     ):
         with pytest.raises(NoPipelineError):
