@@ -88,7 +88,7 @@ def main() -> None:
     options.add_argument("--no-model", action="store_true")
     options.add_argument("--seed", type=int, default=1)
     chosen = options.parse_args()
-    os.environ["NFH_TUI_PREDICTOR"] = "off"
+    os.environ["NFH_TUI_PREDICTOR"] = os.environ["NFH_TUI_GUARD"] = "off"
     met = True
     with tempfile.TemporaryDirectory() as folder:
         for model in [False] if chosen.no_model else [False, True]:

@@ -166,7 +166,7 @@ def main() -> None:
     options.add_argument("--busy", action="store_true")
     options.add_argument("--training", metavar="RECIPE", help="linear, bilstm, encoder")
     chosen = options.parse_args()
-    os.environ["NFH_TUI_PREDICTOR"] = "off"
+    os.environ["NFH_TUI_PREDICTOR"] = os.environ["NFH_TUI_GUARD"] = "off"
     keys = min(chosen.items, PREDICTED - 1)
     with tempfile.TemporaryDirectory() as folder:
         database = ready(chosen.database or Path(folder) / "next.db")

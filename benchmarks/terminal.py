@@ -24,7 +24,14 @@ class Terminal:
         self.began = time.perf_counter()
         self.pid, self._file = pty.fork()
         if self.pid == 0:
-            os.environ.update({"TERM": "xterm-256color", "NFH_TUI_TOUR": "off", **environment})
+            os.environ.update(
+                {
+                    "TERM": "xterm-256color",
+                    "NFH_TUI_TOUR": "off",
+                    "NFH_TUI_GUARD": "off",
+                    **environment,
+                }
+            )
             os.execv(sys.executable, [sys.executable, *arguments])
         fcntl.ioctl(self._file, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
 

@@ -197,7 +197,8 @@ ACTIONS: tuple[Action, ...] = (
     _decide("noun", "=", "Write the noun", "Of a class."),
     _decide(
         "accept", "enter", "Accept and go on",
-        "Save the answer; once it is on disk, the line below says so. Go on meanwhile.",
+        "Save the answer; once it is on disk, the line below says so. Go on meanwhile. An "
+        "answer that you did not change is accepted only once you could read it.",
         foot=(10, "accept"),
     ),
     _decide(

@@ -182,7 +182,8 @@ COLOURS = (
 """Colours that a theme of the user may set."""
 
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
-_LEAST_IDLE, _MOST_IDLE = 5.0, 3600.0
+_SECONDS = {"idle_seconds": (5, 3600), "accept_after": (0, 5)}
+"""The least and the most of each setting in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +193,9 @@ class Options:
     mouse: whether the terminal reports it. blind: names are hidden from the start. hide_model:
     predictions are hidden until an item is answered, for who annotates or decides blind.
     guidelines: shown in place of the evidence for annotators. idle_seconds: time without a key
-    after which the clock of an item stops. animation: of scrolling. tour: offered to users who
-    are new to a database.
+    after which the clock of an item stops. accept_after: seconds that an item must be in view
+    before a key accepts an answer that you have not changed; 0 for none. animation: of
+    scrolling. tour: offered to users who are new to a database.
     """
 
     mouse: bool = True
@@ -201,6 +203,7 @@ class Options:
     hide_model: bool = True
     guidelines: bool = True
     idle_seconds: float = 60.0
+    accept_after: float = 0.25
     animation: bool = False
     tour: bool = True
 
@@ -375,10 +378,10 @@ def _options(section: Mapping[str, object], told: list[str]) -> Options:
             )
             continue
         fits, wanted = isinstance(value, bool), "true or false"
-        if name == "idle_seconds":
-            number = isinstance(value, int | float) and not fits
-            fits = number and _LEAST_IDLE <= value <= _MOST_IDLE  # type: ignore[operator]  # a number
-            wanted = f"a number of seconds from {_LEAST_IDLE:.0f} to {_MOST_IDLE:.0f}"
+        if name in _SECONDS:
+            least, most = _SECONDS[name]
+            fits = isinstance(value, int | float) and not fits and least <= value <= most
+            wanted = f"a number of seconds from {least} to {most}"
         if fits:
             kept[name] = value
         else:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # a second thread costs more than it helps, twenty times as much where the machine is busy.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Tests press keys without reading; those of the time before a key counts turn it on.
+os.environ["NFH_TUI_GUARD"] = "off"
+
 # pytest-xdist states a size of the terminal for its processes, which would hold before the size
 # of each terminal that a test opens.
 for _name in ("COLUMNS", "LINES"):

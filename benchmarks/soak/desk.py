@@ -40,6 +40,7 @@ class Desk:
             "TERM": "xterm-256color",
             "NFH_TUI_PREDICTOR": "off",
             "NFH_TUI_TOUR": "off",
+            "NFH_TUI_GUARD": "off",
             **(environment or {}),
         }
         command = [sys.executable, "-P", "-m", "nfh_tui", *arguments]

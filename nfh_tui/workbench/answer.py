@@ -1,9 +1,11 @@
 """The answer of the current item: keys of the editor, drafts, saving, flags."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from nfh_db.records import AnchorItem, Exposure, FlagName, Role, Rule
@@ -38,6 +40,11 @@ if TYPE_CHECKING:
 
 DRAFT_DELAY = 0.1
 """Seconds between a change and the write of the draft."""
+REPEAT_BEGINS, REPEAT_PAUSE = 1.0, 0.1
+"""Seconds after which a held key repeats at the latest, and at most from repeat to repeat."""
+GUARD_VARIABLE = "NFH_TUI_GUARD"
+"""An environment variable; "off" has a key that accepts count at once."""
+EARLY = "Too early: this item is not accepted. Press the key again."
 FLAGS = (
     ("a", "span wrong", FlagName.ANCHOR.value),
     ("m", "ambiguous", FlagName.AMBIGUOUS.value),
@@ -53,6 +60,10 @@ class AnswerController(Controller):
         self.draft_writer = DebouncedWriter(
             DRAFT_DELAY, self._draft_failed, self._draft_written
         )
+        off = os.environ.get(GUARD_VARIABLE) == "off"
+        self._least_in_view = 0.0 if off else bench.config.options.accept_after
+        self._accept_keys = next(a.keys for a in bench.keymap.actions if a.id == "accept")
+        self._accept_pressed_at = -inf
 
     def handlers(self) -> Mapping[str, Handler]:
         """The editor does most of these actions."""
@@ -106,6 +117,8 @@ class AnswerController(Controller):
         if action_id not in MOVES:
             # An answer that cannot be seen is not changed.
             self.ui.bring_into_view()
+            # Also a key that names the answer which is there.
+            self.state.answer_given = True
         before, view = self.state.edit, self.bench.passage.tokens_in_view
         outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
         self.apply(outcome)
@@ -133,6 +146,7 @@ class AnswerController(Controller):
     def _edited(self, before: EditState) -> None:
         """Redraw the answer; save the draft and the cursor's position if they have changed."""
         self.ui.refresh_edit()
+        self.state.answer_given |= before.content != self.state.edit.content
         if replace(before, cursor=self.state.edit.cursor) != self.state.edit:
             self._keep_draft()
         if before.cursor != self.state.edit.cursor:
@@ -240,6 +254,7 @@ class AnswerController(Controller):
         kept = await self.bench.prompts.ask("Comment", state.edit.comment, changed=typed)
         if state.edit.content == before.content:
             return
+        state.answer_given = True
         state.past.append(before)
         state.future.clear()
         if kept is None:
@@ -260,11 +275,14 @@ class AnswerController(Controller):
         if state.visible_item is None:
             return
         if self.ui.bring_into_view():
+            self.bench.item.await_drawing()
             self.ui.notify("This is the item; the key once more accepts.")
             return
         made = answer(state.edit, state.visible_item)
         if isinstance(made, str):
             raise RefusedError(made)
+        if await self._is_early():
+            raise RefusedError(EARLY)
         if self._decided_so(item):
             self.bench.item.leave()
             await self.go_on()
@@ -287,6 +305,26 @@ class AnswerController(Controller):
         await handed_over.wait()
         await self.go_on()
         self._just_accepted(item)
+
+    async def _is_early(self) -> bool:
+        """Return True if the key to accept came before the item could be read.
+
+        A key that gave or changed the answer shows that it was. Each early key begins the time
+        anew, so that a held key accepts one item.
+        """
+        state = self.state
+        least, pressed, before = self._least_in_view, state.pressed_at, self._accept_pressed_at
+        self._accept_pressed_at = pressed
+        if not least or state.answer_given or pressed == inf:
+            return False
+        early = state.drawn_at is None or pressed - state.drawn_at < least
+        if not early and pressed - before < REPEAT_BEGINS:
+            # Held, a key repeats after a while, and then without a pause.
+            await asyncio.sleep(REPEAT_PAUSE)
+            early = self.bench.commands.waits(self._accept_keys)
+        if early and state.drawn_at is not None:
+            state.drawn_at = max(state.drawn_at, pressed)
+        return early
 
     def _just_accepted(self, item: AnchorItem) -> None:
         """Remember the item that was accepted right before the current one."""
@@ -358,7 +396,10 @@ class AnswerController(Controller):
         words = f"saved {local_time(saved.at)}"
         if edit.role is Role.ADJUDICATOR:
             words = ". ".join(filter(None, [words, after_deciding(item, state.me.name, made)]))
-        self.ui.notify(words, Level.DONE)
+        if self.bench.status_line.status.say.startswith(EARLY):
+            self.ui.notify(f"{EARLY} {words}", Level.REFUSED)
+        else:
+            self.ui.notify(words, Level.DONE)
         await self.reload_written(item.anchor_id)
         rest = self.bench.queue.rest_words()
         if rest and self.bench.status_line.status.say == words:

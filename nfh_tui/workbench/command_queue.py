@@ -4,8 +4,9 @@ positions.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Container, Hashable
 from dataclasses import dataclass
+from math import inf
 
 Write = Callable[[], Awaitable[None]]
 Failed = Callable[[Exception], None]
@@ -91,6 +92,8 @@ class KeyPress:
 
     key: str
     character: str | None = None
+    at: float = inf
+    """When it was pressed, by the clock of events; infinite for a key that is not typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,10 @@ class CommandQueue:
     def peek(self) -> Command | None:
         """Return the next command without removing it."""
         return self._waiting[0] if self._waiting else None
+
+    def waits(self, keys: Container[str]) -> bool:
+        """Return True if one of these keys is in the queue."""
+        return any(isinstance(one, KeyPress) and one.key in keys for one in self._waiting)
 
     def take_press(self) -> KeyPress | None:
         """Remove and return the next key, unless an action precedes it; callbacks stay

@@ -128,6 +128,8 @@ class Prompts(Controller):
         try:
             return await answer
         finally:
+            # The enter that ends the line, held, is not to accept the item as well.
+            self.bench.item.await_drawing()
             self.ui.refresh_keys()
 
     def _early_key(self) -> events.Key | None:

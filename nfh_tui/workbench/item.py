@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from textual import _time
+
 from nfh_db.records import AnchorItem, Role
 from nfh_tui.editor.commands import first_state, move_to
 from nfh_tui.editor.state import EditState
@@ -62,6 +64,8 @@ class ItemController(Controller):
     def present(self, item: AnchorItem) -> None:
         """Show an item with its draft, if there is one."""
         if self.state.anchor_id != item.anchor_id:
+            self.state.answer_given = False
+            self.await_drawing()
             self.bench.clock.start(item.anchor_id)
             self.state.history = ()
             self.state.precedents = ()
@@ -73,6 +77,18 @@ class ItemController(Controller):
         self.ui.refresh_item()
         self.bench.queue.keep_position()
         self.run_latest(self._read_history, "history", "the history of an item")
+
+    def await_drawing(self) -> None:
+        """Begin the time anew for which the item is in view: it is drawn, or seen again."""
+        state = self.state
+        state.drawn_at = None
+
+        def drawn() -> None:
+            if state.drawn_at is None:
+                # The clock by which the times of keys are taken.
+                state.drawn_at = _time.get_time()
+
+        self.bench.call_after_refresh(drawn)
 
     def has_draft(self, item: AnchorItem) -> bool:
         """Return True if there is a draft that is not being saved as an answer."""
@@ -104,8 +120,12 @@ class ItemController(Controller):
             self.ui.notify(GONE, Level.REFUSED)
             return
         self.state.stored_item = item
-        cursor, under = self.state.edit.cursor, self.state.initial.content
-        self.state.edit = replace(self._edit_of(item), cursor=cursor)
+        former, under = self.state.edit, self.state.initial.content
+        self.state.edit = replace(self._edit_of(item), cursor=former.cursor)
+        if self.state.edit.content != former.content:
+            # Another answer than the one that this person has read.
+            self.state.answer_given = False
+            self.await_drawing()
         if (
             self.state.drafts.get((item.anchor_id, self.state.role)) is None
             and under != self.state.initial.content

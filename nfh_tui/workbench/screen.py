@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
+from math import inf
 from typing import ClassVar
 
 from textual import events
@@ -270,7 +271,7 @@ class Workbench(Tolerant, Screen[None]):
         # A queued action may open the bar: keys that edit text are kept for it.
         if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
             return False
-        self.commands.put(KeyPress(key, event.character))
+        self.commands.put(KeyPress(key, event.character, event.time))
         return True
 
     def action_act(self, action_id: str) -> None:
@@ -301,6 +302,7 @@ class Workbench(Tolerant, Screen[None]):
         self.clock.touch()
         if self.status_line.status.level is not Level.DONE:
             self.ui.notify("")
+        self.state.pressed_at = command.at if isinstance(command, KeyPress) else inf
         if isinstance(command, RunAction):
             await self._run_action(command.id)
         elif not any(intercept(command) for intercept in self.interceptors):
@@ -369,6 +371,7 @@ class Workbench(Tolerant, Screen[None]):
         """Resume the item's clock."""
         del event
         self.clock.resume()
+        self.item.await_drawing()
 
     # --- help, palette, theme ---------------------------------------------------------------
 

@@ -3,6 +3,7 @@ have answered it.
 """
 
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from nfh_db.query import Query
@@ -135,6 +136,14 @@ class WorkbenchState:
     precedents: "tuple[Precedent, ...]" = ()
     last_accepted: int | None = None
     """The item that was accepted right before the current one."""
+
+    pressed_at: float = inf
+    """When the key was pressed that is being handled; infinite for an action of the palette."""
+    drawn_at: float | None = None
+    """Since when the item and its answer are on the screen; None until they are drawn. A key
+    that came too early begins the time anew."""
+    answer_given: bool = False
+    """A key has given or changed the answer since the item was shown."""
 
     edit: EditState = field(default_factory=EditState)
     initial: EditState = field(default_factory=EditState)

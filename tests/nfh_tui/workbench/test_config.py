@@ -27,6 +27,7 @@ blind = true
 hide_model = false
 guidelines = false
 idle_seconds = 30
+accept_after = 0.5
 animation = true
 tour = false
 """
@@ -67,6 +68,7 @@ def test_everything_that_can_be_set(given):
         hide_model=False,
         guidelines=False,
         idle_seconds=30,
+        accept_after=0.5,
         animation=True,
         tour=False,
     )
@@ -106,6 +108,10 @@ def test_every_colour_of_the_list_is_one_of_a_theme(given):
         ("[workbench]\nmice = true", "workbench.mice: there is no such entry"),
         ('[workbench]\nmouse = "no"', "workbench.mouse: wanted is true or false"),
         ("[workbench]\nidle_seconds = 1", "from 5 to 3600"),
+        (
+            "[workbench]\naccept_after = 9",
+            "workbench.accept_after: wanted is a number of seconds from 0 to 5",
+        ),
         ("[workbench]\nidle_seconds = true", "workbench.idle_seconds: wanted is a number"),
         ("[workbench", "is not TOML"),
     ],
