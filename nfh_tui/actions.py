@@ -190,7 +190,7 @@ ACTIONS: tuple[Action, ...] = (
     _decide("kind.currency", "c", "Currency", "An amount of money."),
     _decide("kind.people", "p", "People", "A person, or a number of people."),
     _decide("kind.time", "t", "Time", "A reading of the clock."),
-    _decide("kind.other", "o", "Other", "None of these; then one key for its sort."),
+    _decide("kind.other", "o", "Other", "None of these; one more key may state its sort."),
     _decide("kind.unknown", "n", "Unknown", "Something is missing, and readers would differ."),
     _decide("kind.not_nfh", "x", "Not an NFH", "The number has its own noun, or is none."),
     _decide("kind.broken", "d", "Damaged", "The words cannot be read (BROKEN)."),

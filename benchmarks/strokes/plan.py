@@ -113,7 +113,7 @@ class Planner:
         return EditState(cursor=self.item.anchor.start, role=Role.ADJUDICATOR)
 
     def _right(self, state: EditState) -> bool:
-        if state.pending is not None:
+        if state.pending not in {None, Pending.SORT}:
             return False
         made = finished(state, self.item)
         return isinstance(made, Answer) and is_right(made, self.gold, self.item)
@@ -139,14 +139,13 @@ class Planner:
 
     def _classed(self, state: EditState) -> Iterator[Step]:
         for keys, after in self._done(state, KINDS[self.gold.kind]):
-            if after.pending is not Pending.SORT:
+            sort = SORT_KEYS.get(self.gold.sort) if self.gold.sort else None
+            if after.pending is not Pending.SORT or sort is None:
                 yield keys, after
                 continue
-            sort = SORT_KEYS.get(self.gold.sort) if self.gold.sort else None
-            name = sort or "enter"
-            outcome = key(after, self.item, name, sort)
+            outcome = key(after, self.item, sort, sort)
             if outcome is not None:
-                yield (*keys, name), outcome.state
+                yield (*keys, sort), outcome.state
 
     # --- heads ----------------------------------------------------------------------------
 

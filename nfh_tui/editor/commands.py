@@ -49,7 +49,7 @@ SORT_KEYS = {
 }
 """The key after `o` that chooses each sort."""
 
-SORT_PROMPT = "Which other? n number, c code, m measure, o noun; enter leaves it unstated."
+SORT_PROMPT = "Which other? n number, c code, m measure, o noun; enter saves it unstated."
 
 
 def with_kind(state: EditState, kind: Kind) -> EditState:
@@ -87,21 +87,23 @@ def _set_aside(state: EditState) -> HiddenParts:
 
 
 def choose(state: EditState, kind: Kind) -> EditOutcome:
-    """Choose a kind. OTHER waits for its sort; REFERENCE without heads explains how to mark."""
+    """Choose a kind. OTHER is without a sort until a key states it, and escape restores the one
+    before; REFERENCE without heads explains how to mark.
+    """
     chosen = with_kind(state, kind)
     if kind is Kind.OTHER:
-        return EditOutcome(replace(chosen, pending=Pending.SORT), SORT_PROMPT)
+        before = replace(chosen.aside, sort=chosen.sort)
+        waiting = replace(chosen, sort=None, aside=before, pending=Pending.SORT)
+        return EditOutcome(waiting, SORT_PROMPT)
     if kind is Kind.REFERENCE and not chosen.heads:
         return EditOutcome(chosen, "Which noun? f shows letters, or move and press space.")
     return EditOutcome(chosen)
 
 
 def sort_key(state: EditState, key: str, character: str | None) -> EditOutcome | None:
-    """A key while the sort is pending."""
+    """A key while the sort is pending. The key that accepts saves OTHER without one."""
     if key == "escape":
-        return EditOutcome(without_pending(state))
-    if key == "enter":
-        return EditOutcome(replace(without_pending(state), sort=None))
+        return EditOutcome(replace(without_pending(state), sort=state.aside.sort))
     if (sort := SORT_KEYS.get((character or "").casefold())) is not None:
         ask = "noun" if sort is Sort.NOUN else None
         return EditOutcome(replace(without_pending(state), sort=sort), ask=ask)

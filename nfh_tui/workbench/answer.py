@@ -23,7 +23,14 @@ from nfh_tui.editor.commands import (
     set_comment,
     set_noun,
 )
-from nfh_tui.editor.state import EditOutcome, EditState, Pending, answer
+from nfh_tui.editor.state import (
+    EditOutcome,
+    EditState,
+    Pending,
+    answer,
+    normalized,
+    without_pending,
+)
 from nfh_tui.editor.votes import after_deciding
 from nfh_tui.textual_support import sentence_of, start
 from nfh_tui.widgets.status_bar import Level
@@ -278,6 +285,8 @@ class AnswerController(Controller):
             self.bench.item.await_drawing()
             self.ui.notify("This is the item; the key once more accepts.")
             return
+        if state.edit.pending is Pending.SORT:
+            self.apply(EditOutcome(normalized(without_pending(state.edit))))
         made = answer(state.edit, state.visible_item)
         if isinstance(made, str):
             raise RefusedError(made)

@@ -73,7 +73,6 @@ def test_reference_without_a_head_says_how_to_mark_one(item, fresh, do):
         ("M", Sort.MEASURE, None),
         ("o", Sort.NOUN, "noun"),
         ("w", Sort.NOUN, "noun"),
-        ("enter", None, None),
         ("escape", None, None),
     ],
 )
@@ -93,13 +92,17 @@ def test_other_keys_while_the_sort_is_waited_for(item, fresh, do):
     assert refused.refused
     assert refused.state == waiting
     assert key(waiting, item, "f2", None) is None
+    # The key that accepts goes to the workbench, which saves OTHER without a sort.
+    assert key(waiting, item, "enter", "\r") is None
+    assert answer(waiting, item) == class_answer(Kind.OTHER)
     assert key(waiting, item, "ctrl+p", "\x10") is None
 
 
-def test_escape_keeps_a_sort_that_was_stated_and_enter_takes_it_away(item, fresh, do):
+def test_escape_brings_back_a_sort_that_was_stated_and_other_is_without_one(item, fresh, do):
     stated = do(item, fresh, "kind.other", "key:c").state
-    assert do(item, stated, "kind.other", "key:escape").state.sort is Sort.CODE
-    assert do(item, stated, "kind.other", "key:enter").state.sort is None
+    again = do(item, stated, "kind.other").state
+    assert again.sort is None
+    assert do(item, again, "key:escape").state.sort is Sort.CODE
 
 
 def test_another_kind_puts_heads_sort_and_noun_aside_and_brings_them_back(item, fresh, do):

@@ -40,7 +40,9 @@ async def test_each_kind_by_its_key(open_desk, read, key, kind):
         (["o", "n"], Sort.NUMBER, None),
         pytest.param(["o", "c"], Sort.CODE, None, marks=pytest.mark.long),
         pytest.param(["o", "m"], Sort.MEASURE, None, marks=pytest.mark.long),
-        (["o", "enter"], None, None),
+        (["o"], None, None),
+        (["o", "n", "o"], None, None),
+        (["o", "n", "o", "escape"], Sort.NUMBER, None),
         (["o", "w", *"joke", "enter"], Sort.NOUN, "joke"),
         (["o", "n", "equals_sign", *"sum", "enter"], Sort.NUMBER, "sum"),
     ],
@@ -48,6 +50,9 @@ async def test_each_kind_by_its_key(open_desk, read, key, kind):
 async def test_other_with_its_sort_and_noun(open_desk, read, keys, sort, noun):
     async with open_desk() as desk:
         await desk.press("j", *keys, "enter")
+        # Enter is one act.
+        assert desk.state.position.index == 2
+    assert read(2).gold.rule is Rule.IMPORTED
     answer = read(1).gold.answer
     assert (answer.kind, answer.sort, answer.noun) == (Kind.OTHER, sort, noun)
 
