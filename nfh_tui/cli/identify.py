@@ -3,6 +3,7 @@ each missing?
 """
 
 import json
+import math
 import re
 import shutil
 import sys
@@ -22,7 +23,7 @@ from nfh_tui.cli.report import Steps, wrapped
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
-    from nfh_models.identification.base import Identifier
+    from nfh_models.identification.base import Decision, Identifier
     from nfh_tui.services.identify import (
         FoundNumber,
         Identification,
@@ -201,8 +202,9 @@ WHITE_SPACE = re.compile(r"\s+")
 ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 """Escaped in lines of JSON: line ends of many programs and control characters of terminals."""
 
-RULE_WIDTH = 20
 LEAST_WIDTH = 40
+INDENT = "    "
+MOST_CERTAIN = 0.99
 MODEL = "model=name recipe=model.recipe version=model.version"
 """Keys of a chosen model."""
 FILE_NAME_SHOWN = 200
@@ -240,7 +242,7 @@ def identify_file(
     shown = out is None and not as_json and is_terminal()
     with ExitStack() as stack:
         steps = stack.enter_context(Steps("identify"))
-        write = _writer(stack, out, listed, as_json=as_json)
+        write = _writer(stack, out, listed, tools.chosen.name, as_json=as_json)
         for found in numbers_in_text(text, tools, per_line=per_line):
             counts.numbers += 1
             counts.count(found.decision.nfh, found.decision.rule)
@@ -266,14 +268,22 @@ def _chosen(model: str | None, db: Path | None) -> "SelectedModel[Identifier]":
 
 
 def _writer(
-    stack: ExitStack, out: Path | None, listed: list[dict[str, object]], *, as_json: bool
+    stack: ExitStack,
+    out: Path | None,
+    listed: list[dict[str, object]],
+    name: str,
+    *,
+    as_json: bool,
 ) -> "Callable[[FoundNumber], object]":
-    """The function that writes a number: as JSON, for a person, or into `listed`."""
+    """The function that writes a number: as JSON, for a person, or into `listed`.
+
+    name: the model's.
+    """
     if as_json and out is None:
         return lambda found: listed.append(number_json(found))
     if out is None and is_terminal():
         width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
-        return lambda found: options.echo(number_line(found, width))
+        return lambda found: options.echo(number_text(found, name, width))
     file = json_file(stack, out)
 
     def write(found: "FoundNumber") -> None:
@@ -308,14 +318,35 @@ def number_json(found: "FoundNumber") -> dict[str, object]:
     )
 
 
-def number_line(found: "FoundNumber", width: int) -> str:
-    """A number for a person, on one line: yes or no, the rule, the sentence around it."""
-    decision = found.decision
-    said = "NFH" if decision.nfh else "no "
-    why = decision.rule if decision.score is None else f"{decision.rule} {decision.score:+.2f}"
-    head = f"{said}  {visible(why, RULE_WIDTH):<{RULE_WIDTH}}  "
-    around = fitting(found.before, found.text, found.after, width - len(head))
-    return f"{head}{''.join(around)}"
+def number_text(found: "FoundNumber", name: str, width: int) -> str:
+    """A number for a person: the sentence around it, then what the model says, and why."""
+    around = "".join(fitting(found.before, found.text, found.after, width))
+    return "\n".join((around, *wrapped(decided(found.decision, name), INDENT, width=width)))
+
+
+def decided(decision: "Decision", name: str) -> str:
+    """A sentence: whether the noun is missing, how sure the model is, or the rule's reason."""
+    from nfh_models.identification.base import ENCODER, SMALL
+    from nfh_models.identification.rule_words import SENTENCES
+
+    said = "NFH: the noun is missing" if decision.nfh else "Not an NFH: the noun is there"
+    by = visible(name, NAME_SHOWN)
+    if decision.score is None:
+        why = SENTENCES.get(decision.rule, "")
+        return f"{said} ({visible(decision.rule, NAME_SHOWN)}). {why}".rstrip()
+    if decision.rule in (ENCODER, SMALL):
+        sure = 1 / (1 + math.exp(-abs(decision.score)))
+        return f"{said} ({by} is {certainty(sure)} sure)."
+    return f"{said} ({by} gives it a score of {decision.score:+.2f}, and above 0 is an NFH)."
+
+
+def certainty(probability: float) -> str:
+    """A probability in whole percent; what is not certain is not called so."""
+    if probability > MOST_CERTAIN:
+        return "over 99 %"
+    if probability < 1 - MOST_CERTAIN:
+        return "under 1 %"
+    return f"{probability:.0%}".replace("%", " %")
 
 
 def fitting(before: str, number: str, after: str, room: int) -> tuple[str, str, str]:
@@ -324,9 +355,16 @@ def fitting(before: str, number: str, after: str, room: int) -> tuple[str, str, 
         WHITE_SPACE.sub(" ", text) for text in (before, f"[{number}]", after)
     )
     number = visible(number, room)
-    side = max(0, room - len(number) - 2)
-    after = visible(after, side // 2)
-    return visible(before[::-1], max(0, side - len(after)))[::-1], number, after
+    side = max(0, room - len(number) - 4)
+    after = _whole_words(after, max(side // 2, side - len(before)))
+    return _whole_words(before[::-1], max(0, side - len(after)))[::-1], number, after
+
+
+def _whole_words(text: str, limit: int) -> str:
+    """A text cut to `limit` code points behind a word, with an ellipsis."""
+    shown = visible(text, limit)
+    head, _, _ = shown.rpartition(" ")
+    return f"{head} …" if head and len(text) > limit else shown
 
 
 def _say_how_many(name: str, counts: "Identification", out: Path | None) -> None:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from nfh_db.messages import counted, visible
-from nfh_models.domain import Kind, Relation
+from nfh_models.domain import IMPLICIT_KINDS, Kind, Relation
 from nfh_tui import config
 from nfh_tui.cli.identify import (
     ESCAPED,
+    INDENT,
     PARSERS,
+    certainty,
+    decided,
     fitting,
     is_terminal,
     json_file,
@@ -40,12 +43,14 @@ from nfh_tui.cli.options import (
     tell_lines,
     user,
 )
-from nfh_tui.cli.report import Steps
+from nfh_tui.cli.report import Steps, wrapped
 from nfh_tui.cli.retrain import sentence_lines
+from nfh_tui.editor.votes import KIND_WORDS
 from nfh_tui.jobs.descriptions import count, text
 
 if TYPE_CHECKING:
     from nfh_db.formats.files import FileOrigin
+    from nfh_models.resolution.base import Resolver
     from nfh_tui.services.imports import ImportOptions
     from nfh_tui.services.predict import PredictedNumber, PredictionCounts, PredictionTools
 
@@ -118,7 +123,8 @@ def predict(
 
     What is predicted is stored and shown in the workbench; it is no answer and no gold. With
     --file no database is needed: the numbers of a text are found, those whose noun is missing
-    are resolved, and each is a line of JSON, as the gold format has it.
+    are resolved, and each is a sentence on a terminal, else (or with --json) a line of JSON, as
+    the gold format has it.
     """
     reading = of_file(options, file)
     call = PredictOptions(query=" ".join(query), reading=reading, **options)
@@ -140,11 +146,6 @@ def predict(
         )
     if call.force:
         raise click.UsageError("--force is about the database: leave it out with --file")
-    if call.as_json and call.out is None:
-        raise click.UsageError(
-            "with --file, --json reports on what is written with --out; without it the lines "
-            "themselves, which are JSON, go to standard output"
-        )
     predict_file(call, file)
 
 
@@ -234,34 +235,76 @@ def _check_recipe(model: str) -> None:
 SAID_WIDTH = 24
 LEAST_WIDTH = 48
 FILE_SHOWN = 200
-AROUND = 40
-"""Tokens on either side of a number that may be shown."""
+WIDEST = 1_000
+"""Code points on either side of a number that may be shown."""
 
 
-def prediction_text(one: "PredictedNumber", width: int) -> str:
-    """A prediction on one line: the head or the class, and the words around the number."""
-    passage, anchor = one.numbers.passage, one.anchor
-    head = f"{visible(prediction_words(one), SAID_WIDTH):<{SAID_WIDTH}}  "
-    first, last = anchor.start - AROUND, anchor.end + AROUND
-    before, number, after = fitting(
-        passage.words(max(0, first), anchor.start),
-        passage.words(anchor.start, anchor.end),
-        passage.words(anchor.end, min(len(passage.tokens), last)),
-        max(LEAST_WIDTH, width) - len(head),
+def prediction_text(one: "PredictedNumber", tools: "PredictionTools", width: int) -> str:
+    """A prediction for a person: the text around the number, then the answer in a sentence."""
+    passage = one.numbers.passage
+    start, end = passage.code_points(one.anchor)
+    text, far = passage.text, WIDEST
+    parts = text[max(0, start - far) : start], text[start:end], text[end : end + far]
+    width = max(LEAST_WIDTH, width)
+    around = "".join(fitting(*parts, width))
+    sentence = prediction_sentence(one, tools)
+    return "\n".join((around, *wrapped(sentence, INDENT, width=width, cuts=True)))
+
+
+def prediction_sentence(one: "PredictedNumber", tools: "PredictionTools") -> str:
+    """The head or the class, how sure the model is, and its second choice."""
+    answer, choice, resolver = one.answer, one.choice, tools.resolver
+    name = visible(resolver.name, MODEL_NAME_SHOWN)
+    if answer.kind is Kind.NOT_NFH:
+        by = tools.identifier or resolver
+        assert one.decision is not None  # noqa: S101 - for mypy: nothing else says so
+        return decided(one.decision, by.name)
+    said = prediction_words(one)
+    if one.pattern is not None:
+        return f"{said}: a pattern of words says so ({one.pattern})."
+    if choice is None:
+        return f"{said}."
+    sure = f"{name} is {{}} sure" if resolver.model.probabilities else f"{name} scores it {{}}"
+    best, second = (
+        None if candidate is None else scored(one, candidate, resolver.model)
+        for candidate in (choice.choice, choice.second)
     )
-    return f"{head}{before}{' ' if before else ''}{number}{' ' if after else ''}{after}"
+    told = f"{said} ({sure.format(best)})"
+    if choice.second is None:
+        return f"{told}."
+    other = candidate_words(one, choice.second)
+    if other == candidate_words(one, choice.choice):
+        other = f"{other} elsewhere in the text"
+    return f"{told}, or else {other} ({second})."
+
+
+def scored(one: "PredictedNumber", candidate: str, resolver: "Resolver") -> str:
+    """The score of a candidate, as a probability where it is one."""
+    assert one.choice is not None  # noqa: S101 - for mypy
+    classes = [kind.value for kind in IMPLICIT_KINDS]
+    place = len(classes) + int(candidate) if candidate.isdecimal() else classes.index(candidate)
+    score = one.choice.scores[place] or 0.0
+    return certainty(score) if resolver.probabilities else f"{score:.2f}"
+
+
+def candidate_words(one: "PredictedNumber", candidate: str) -> str:
+    """A candidate as it is shown: a word of the text in quotation marks, or a class."""
+    if not candidate.isdecimal():
+        return KIND_WORDS[Kind(candidate)]
+    return f"“{visible(one.numbers.passage.word(int(candidate)), SAID_WIDTH)}”"
 
 
 def prediction_words(one: "PredictedNumber") -> str:
-    """A prediction in a word or two: "tickets", "AGE", "not an NFH"."""
+    """The answer as the begin of a sentence: "The noun is “tickets”"."""
     answer = one.answer
-    if answer.kind is Kind.NOT_NFH:
-        return "not an NFH"
+    if answer.kind is Kind.NFH:
+        return "The noun is missing, and the model does not say which one it is"
     if answer.kind is not Kind.REFERENCE:
-        return answer.kind.value
-    words = [one.numbers.passage.word(head.mentions[0].head) for head in answer.heads]
+        return f"No noun in the text, but the class {KIND_WORDS[answer.kind]}"
+    words = [candidate_words(one, str(head.mentions[0].head)) for head in answer.heads]
     joint = {Relation.AND: " and ", Relation.OR: " or "}
-    return joint.get(answer.relation or Relation.UNSTATED, " + ").join(words)
+    said = joint.get(answer.relation or Relation.UNSTATED, " + ").join(words)
+    return f"The {'noun is' if len(words) == 1 else 'nouns are'} {said}"
 
 
 def summary(name: str, counts: "PredictionCounts", out: Path | None) -> str:
@@ -360,11 +403,11 @@ def predict_file(call: PredictOptions, place: str) -> None:
         check_empty(call.out, f"{stream.name} has no number to write", empty=empty)
     _say_all(stream, tools, counts.cut, counts.nfh)
     seconds = time.perf_counter() - began
-    if call.as_json:
+    if call.as_json and call.out is not None:
         emit(report_json(stream.name, format_name, call.out, tools, counts, seconds))
     elif call.out is not None:
         echo(summary(stream.name, counts, call.out))
-    elif shown:
+    elif shown and not call.as_json:
         say(summary(stream.name, counts, None))
 
 
@@ -393,9 +436,9 @@ def _writer(stack: ExitStack, call: PredictOptions, tools: "PredictionTools") ->
     from nfh_tui.services.predict import PredictionLines
 
     lines = PredictionLines(tools, now(), scores=call.scores)
-    if call.out is None and is_terminal():
+    if call.out is None and is_terminal() and not call.as_json:
         width = shutil.get_terminal_size().columns
-        return lambda one: echo(prediction_text(one, width))
+        return lambda one: echo(prediction_text(one, tools, width))
     file = json_file(stack, call.out)
     return lambda one: file.write(lines.line(one).translate(ESCAPED).encode("utf-8"))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from nfh_models.identification.base import Decision
 from nfh_models.identification.rules import RULES
 from nfh_models.parsing.base import load_parser
 from nfh_models.parsing.spacy_parser import installed_pipelines
@@ -129,19 +130,41 @@ def test_hostile_text_is_read(home: Path, call: Callable[..., Result]) -> None:
     assert call("identify", "--file", home / "gone").exit_code == 1
 
 
-def test_a_person_sees_one_line_for_each_number(
+def test_a_person_reads_sentences(
     text: Path, call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identify, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
     result = call("identify", "--file", text)
     rows = result.stdout.splitlines()
-    assert len(rows) == 5
     assert max(map(len, rows)) <= 60
-    assert rows[0].startswith("no   noun-next ")
     assert "[two]" in rows[0]
-    assert rows[1].startswith("NFH  ")
+    assert rows[1].startswith("    Not an NFH: the noun is there (noun-next). A noun")
+    assert sum(row.startswith("    NFH: the noun is missing (") for row in rows) == 3
     assert "5 numbers, 3 without a noun (NFH), 2 with" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        (Decision(True, "small", 5.0), "NFH: the noun is missing (m is over 99 % sure)."),
+        (Decision(False, "small", -1.0), "Not an NFH: the noun is there (m is 73 % sure)."),
+        (
+            Decision(True, "svm", 0.5),
+            "NFH: the noun is missing (m gives it a score of +0.50, and above 0 is an NFH).",
+        ),
+    ],
+)
+def test_how_sure_a_model_is(decision: Decision, said: str) -> None:
+    assert identify.decided(decision, "m") == said
+
+
+def test_the_text_around_a_number_ends_between_words() -> None:
+    around = identify.fitting("Nobody has ever seen ", "two", " of all these people", 30)
+    assert "".join(around) == "… ever seen [two] of all …"
+    assert "".join(identify.fitting("We saw ", "two", " of all these", 30)) == (
+        "We saw [two] of all these"
+    )
 
 
 def test_a_line_of_json_is_a_line_to_everybody(home: Path, call) -> None:

@@ -137,7 +137,6 @@ def test_what_was_not_looked_at_is_said(
     [
         (("class:AGE", "--file", "a.txt"), "give a QUERY or --file, not both"),
         (("--file", "a.txt", "--force"), "--force is about the database"),
-        (("--file", "a.txt", "--json"), "--json reports on what is written with --out"),
         (("--scores",), "go with --file"),
         (("--no-deterministic",), "go with --file"),
         (("--file", "a.txt", "--out", "a.txt"), "which is read"),
@@ -184,17 +183,28 @@ def test_a_line_is_a_line_to_everybody(home: Path, call: Call) -> None:
     assert call("import", "--db", "n.db", "p.jsonl").exit_code == 0
 
 
-def test_a_person_sees_one_line_for_each_number(
+def test_a_person_reads_sentences_and_a_program_lines(
     text: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    piped = call("predict", "--file", text).stdout
     monkeypatch.setattr(predict, "is_terminal", lambda: True)
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "60")
     result = call("predict", "--file", text, "--all")
-    rows = result.stdout.splitlines()
-    assert max(map(len, rows)) <= 80
-    assert [row.split("  ")[0] for row in rows] == ["not an NFH", "tickets", "PEOPLE", "OTHER"]
-    assert "No, [three] ." in rows[1] or "[three]" in rows[1]
+    assert result.stdout.splitlines()[3:] == [
+        "Ann: Two tickets? Ben: No, [three]. No one came.",
+        "    The noun is “tickets” (small is 75 % sure), or else",
+        "    Other (25 %).",
+        "Ann: Two tickets? Ben: No, three. No [one] came.",
+        "    No noun in the text, but the class People: a pattern of",
+        "    words says so (no-one).",
+        "[Three] of the spoons are gone.",
+        "    No noun in the text, but the class Other (small is over",
+        "    99 % sure).",
+    ]
     assert "4 numbers, 3 without a noun (NFH)" in result.stderr
+    told = call("predict", "--file", text, "--json")
+    assert heads(told.stdout) == heads(piped)
+    assert told.stderr == ""
 
 
 def test_a_format_that_is_unknown_is_refused_with_all_there_are(call: Call) -> None:
