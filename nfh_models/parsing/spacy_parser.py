@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nfh_models.parsing.base import (
     STAND_IN,
@@ -79,6 +79,33 @@ TAGGERS = frozenset({"tagger", "morphologizer"})
 TAGGING = TAGGERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
 
 
+RULER = "attribute_ruler"
+OF_TOKEN = frozenset({"TAG", "LOWER", "TEXT", "ORTH", "IS_SPACE", "DEP"})
+"""What depends on the word and the tag of a token alone: none has a dependency."""
+
+
+def _by_token(language: "Language") -> bool:
+    """True if the part of speech of a token depends on its word and its tag alone.
+
+    That is so if rules find it, and each of these that can hold is about one token.
+    """
+    from spacy.pipeline import AttributeRuler
+
+    if language.pipe_names[-2:] != ["tagger", RULER] or "morphologizer" in language.pipe_names:
+        return False
+    rules = language.get_pipe(RULER)
+    if not isinstance(rules, AttributeRuler):
+        return False
+    ruled: Any = rules.patterns
+    patterns = [
+        pattern
+        for rule in ruled
+        for pattern in rule["patterns"]
+        if "POS" in rule["attrs"] and not any(isinstance(t.get("DEP"), str) for t in pattern)
+    ]
+    return all(len(pattern) == 1 and pattern[0].keys() <= OF_TOKEN for pattern in patterns)
+
+
 class NoPipelineError(ParserError):
     """No installed spaCy pipeline is suitable; the message says how to get one."""
 
@@ -92,12 +119,31 @@ class Tagger:
     def __init__(self, language: "Language", name: str) -> None:
         self.name = name
         self._language = language
+        self._aside = (RULER,) if _by_token(language) else ()
+        self._known: dict[tuple[int, int], str] = {}
+        """The parts of speech that the rules give, by word and tag."""
 
     def tag(self, word_spans: Iterable[WordSpan]) -> list[list[str]]:
         """The universal part of speech of each token ("NOUN", "VERB", ...)."""
         docs = (self._doc(word_span) for word_span in word_spans)
-        tagged = self._language.pipe(docs, batch_size=TAGGER_BATCH)
+        tagged = self._language.pipe(docs, batch_size=TAGGER_BATCH, disable=self._aside)
+        if self._aside:
+            return [self._by_rules(doc) for doc in tagged]
         return [[token.pos_ for token in doc] for doc in tagged]
+
+    def _by_rules(self, doc: "Doc") -> list[str]:
+        """Apply the rules once to each pair of a word and a tag."""
+        pairs = list(map(tuple, doc.to_array(["ORTH", "TAG"]).tolist()))
+        if new := [*{pair for pair in pairs if pair not in self._known}]:
+            from spacy.tokens import Doc
+
+            strings = doc.vocab.strings
+            words, tags = (
+                [strings[number] for number in side] for side in zip(*new, strict=True)
+            )
+            made = self._language.get_pipe(RULER)(Doc(doc.vocab, words, tags=tags))
+            self._known |= {pair: token.pos_ for pair, token in zip(new, made, strict=True)}
+        return [self._known[pair] for pair in pairs]
 
     def _doc(self, word_span: WordSpan) -> "Doc":
         from spacy.tokens import Doc

@@ -126,3 +126,31 @@ def test_tags_one_a_token(
 
 def test_loads_what_tagging_needs(tagger: Tagger) -> None:
     assert {"parser", "ner", "lemmatizer"}.isdisjoint(tagger._language.pipe_names)
+
+
+TEXTS = (
+    "My tents leak , so borrow *one* .",
+    "But that is what I said : gonna do it , ca n't I ? It 's all that she had .",
+    "Two of them did n't , since one ai n't here ; though   who knows that ?",
+)
+
+
+def test_rules_looked_up_by_word_and_tag_are_the_pipelines(tagger: Tagger) -> None:
+    spans = [WordSpan(text.split(" "), [True] * len(text.split(" "))) for text in TEXTS]
+    for _ in range(2):
+        whole = tagger._language.pipe([tagger._doc(span) for span in spans])
+        assert tagger.tag(spans) == [[token.pos_ for token in doc] for doc in whole]
+
+
+def test_rules_about_several_words_are_left_to_the_pipeline(tagger: Tagger) -> None:
+    if not spacy_parser._by_token(tagger._language):
+        pytest.skip("the pipeline that is installed has such rules itself")
+    rules = tagger._language.get_pipe(spacy_parser.RULER)
+    kept = rules.to_bytes()
+    try:
+        rules.add([[{"LOWER": "tents"}, {"LOWER": "leak"}]], {"POS": "X"}, index=1)
+        other = Tagger(tagger._language, "with a rule about two words")
+        [tags] = other.tag([WordSpan(["My", "tents", "leak"], [True] * 3)])
+        assert tags[2] == "X"
+    finally:
+        rules.from_bytes(kept)
