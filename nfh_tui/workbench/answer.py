@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
+from nfh_db.errors import StoreError
 from nfh_db.records import AnchorItem, Exposure, FlagName, Role, Rule
 from nfh_models.domain import Answer
 from nfh_tui.actions import BY_ID
@@ -31,7 +32,7 @@ from nfh_tui.editor.state import (
     normalized,
     without_pending,
 )
-from nfh_tui.editor.votes import after_deciding
+from nfh_tui.editor.votes import after_deciding, describe
 from nfh_tui.textual_support import sentence_of, start
 from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NOTHING, no_change
@@ -292,6 +293,9 @@ class AnswerController(Controller):
             raise RefusedError(made)
         if await self._is_early():
             raise RefusedError(EARLY)
+        item = await self._as_it_is_now(item)
+        if not await self._may_replace(item, made):
+            return
         if self._decided_so(item):
             self.bench.item.leave()
             await self.go_on()
@@ -314,6 +318,48 @@ class AnswerController(Controller):
         await handed_over.wait()
         await self.go_on()
         self._just_accepted(item)
+
+    async def _as_it_is_now(self, item: AnchorItem) -> AnchorItem:
+        """Return an adjudicator's item as it is stored: somebody may just have decided it."""
+        if self.state.role is Role.ANNOTATOR:
+            return item
+        try:
+            now = await self.client.item(item.anchor_id, self.state.me, self.state.role)
+        except StoreError:
+            return item  # saving reports the trouble, and keeps the answer
+        return now or item
+
+    async def _may_replace(self, item: AnchorItem, made: Answer) -> bool:
+        """Return True if the answer may be saved; asks once about a decision that this person
+        has not seen.
+        """
+        state, gold = self.state, item.gold
+        whose = self._decided_by(item)
+        if gold is None or not whose or gold == state.known_gold or gold.answer == made:
+            return True
+        question = (
+            f"{whose} has just decided this: {describe(gold.answer, item.passage)}. "
+            f"You say: {describe(made, item.passage)}"
+        )
+        choices = (("y", "replace it", "replace"), ("n", "let it stand", "stand"))
+        chosen = await self.bench.prompts.choose(question, choices)
+        if state.anchor_id != item.anchor_id or chosen is None:
+            return False
+        state.known_gold = gold
+        if chosen == "replace":
+            return True
+        await self.reload_written(item.anchor_id)
+        self.ui.notify(f"The decision of {whose} stands; your answer is a draft.", Level.DONE)
+        return False
+
+    def _decided_by(self, item: AnchorItem) -> str:
+        """Return the name of another expert whose decision an answer replaces; else ""."""
+        gold = item.gold
+        if self.state.role is Role.ANNOTATOR or gold is None or gold.rule is not Rule.EXPERT:
+            return ""
+        if gold.adjudicator == self.state.me.name:
+            return ""
+        return (None if self.state.blind else gold.adjudicator) or "another expert"
 
     async def _is_early(self) -> bool:
         """Return True if the key to accept came before the item could be read.
@@ -404,6 +450,8 @@ class AnswerController(Controller):
         self.ui.refresh_status()
         words = f"saved {local_time(saved.at)}"
         if edit.role is Role.ADJUDICATOR:
+            if whose := self._decided_by(item):
+                words = f"{words}, in place of the decision of {whose}"
             words = ". ".join(filter(None, [words, after_deciding(item, state.me.name, made)]))
         if self.bench.status_line.status.say.startswith(EARLY):
             self.ui.notify(f"{EARLY} {words}", Level.REFUSED)

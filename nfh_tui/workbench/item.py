@@ -64,7 +64,7 @@ class ItemController(Controller):
     def present(self, item: AnchorItem) -> None:
         """Show an item with its draft, if there is one."""
         if self.state.anchor_id != item.anchor_id:
-            self.state.answer_given = False
+            self.state.answer_given, self.state.known_gold = False, item.gold
             self.await_drawing()
             self.bench.clock.start(item.anchor_id)
             self.state.history = ()

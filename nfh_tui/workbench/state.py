@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from nfh_db.query import Query
-from nfh_db.records import AnchorItem, Annotator, Exposure, HistoryLine, Role
+from nfh_db.records import AnchorItem, Annotator, Exposure, Gold, HistoryLine, Role
 from nfh_models.domain import Answer
 from nfh_tui.actions import Access, Mode
 from nfh_tui.editor.state import EditState, blinded
@@ -137,6 +137,8 @@ class WorkbenchState:
     last_accepted: int | None = None
     """The item that was accepted right before the current one."""
 
+    known_gold: Gold | None = None
+    """The gold that the item had when it was shown, or that this person was asked about."""
     pressed_at: float = inf
     """When the key was pressed that is being handled; infinite for an action of the palette."""
     drawn_at: float | None = None

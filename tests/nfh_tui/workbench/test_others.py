@@ -53,6 +53,59 @@ async def test_what_an_expert_decided_is_not_taken_over_by_passing_through(
     assert read(0).gold == decided
 
 
+async def test_a_decision_that_was_just_made_is_replaced_only_if_asked_for(
+    open_desk, read, database
+):
+    async with open_desk() as desk:
+        await desk.press("j", "y")
+        decide(database, read(1).anchor_id, "otto")
+        await desk.press("enter")
+        foot = desk.screen.key_line.foot.title
+        assert "otto has just decided this: Time. You say: Year" in foot
+        assert read(1).gold.adjudicator == "otto"
+        # Enter is none of the answers: a held one asks again.
+        await desk.press("enter", "enter", "n")
+        assert "The decision of otto stands" in desk.said
+        assert (desk.state.position.index, desk.state.edit.kind) == (1, Kind.YEAR)
+        assert read(1).gold.answer.kind is Kind.TIME
+        # Asked once.
+        await desk.press("enter")
+        assert "in place of the decision of otto" in desk.said
+        assert read(1).gold.adjudicator == "edith"
+        await desk.press("k", "a")
+        decide(database, read(1).anchor_id, "otto", Kind.PEOPLE)
+        await desk.press("enter", "y")
+        assert read(1).gold.answer.kind is Kind.AGE
+
+
+async def test_the_same_decision_made_by_two_keeps_its_author(open_desk, read, database):
+    async with open_desk() as desk:
+        await desk.press("j")
+        with Store.open(database) as store:
+            for name in ("ann1", "ann2", "ann3"):
+                who = store.people.ensure(name)
+                answer = class_answer(Kind.TIME)
+                store.edits.commit_answer(read(1).anchor_id, who, Role.ANNOTATOR, answer)
+        await desk.screen.background.notice_others()
+        await desk.settle()
+        assert desk.state.edit.kind is Kind.TIME
+        decide(database, read(1).anchor_id, "otto")
+        await desk.press("enter")
+        assert "otto" in desk.said
+        assert desk.state.position.index == 2
+    assert read(1).gold.adjudicator == "otto"
+
+
+async def test_a_decision_that_was_read_is_replaced_without_a_question(
+    open_desk, read, database
+):
+    decide(database, read(1).anchor_id, "otto")
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter")
+        assert "in place of the decision of otto" in desk.said
+    assert read(1).gold.adjudicator == "edith"
+
+
 async def test_gold_of_an_import_is_made_ones_own_by_accepting_it(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "j", "enter")
