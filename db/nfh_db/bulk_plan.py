@@ -723,7 +723,8 @@ class _PeoplePlanner:
         if content_of(of) == content_of(to):
             return of if self._time(of) > self._time(to) > "" else to
         times = self._time(of), self._time(to)
-        later = "" if "" in times else self._names[times[0] <= times[1]]
+        told = "" not in times and times[0] != times[1]
+        later = self._names[times[0] < times[1]] if told else ""
         self.made.twice.append(TwoAnswers(id_, word, role, of, to, later))
         return of if (later or self._keep) == self._names[0] else to
 

@@ -906,7 +906,9 @@ class Carrier:
 
     def __init__(self, connection: Connection, leaving: Sequence[int], into: int) -> None:
         self._connection, self._leaving, self._into = connection, leaving, into
-        self._people = {one.name: one.id for one in passages.read_annotators(connection)}
+        # An answer to a span that came back may be under a former name.
+        rows = connection.execute(passages.EVERY_NAME)
+        self._people = {name: person for name, person, *_ in rows}
         self._maps: dict[tuple[int, int], SpanMap] = {}
         self._drafts: list[tuple[object, ...]] = []
         self._assignments: list[tuple[object, ...]] = []
@@ -984,25 +986,28 @@ class Carrier:
         spans, people = self._map(values.spans[old], values.spans[new]), self._people
         rows: list[Row] = []
         reasons, came = set[str](), set[tuple[int | None, str]]()
+        made_of = set[tuple[str, str]]()
+        """Names with the roles, and with the times, of the answers that go over."""
         for what, thing, value, present in values.of(old, new):
             if value.batch in self._leaving:
                 continue
-            makers, gives_way = set[tuple[int | None, str]](), False
+            makers, gives_way = set[tuple[str, str]](), False
             if isinstance(value, GoldValue):
-                makers = {(people[name], "annotator") for name, _ in value.votes}
+                makers = set(value.votes)
                 if value.rule == Rule.EXPERT and value.by:
-                    makers = {(people[value.by], "adjudicator")}
+                    makers = {(value.by, "adjudicator")}
                     gives_way = present is not None and present.batch == self._into
             try:
                 moved = spans.moved(value)
             except KeyError:
                 reasons.add(HEADS)
                 continue
-            if (present is None or gives_way) and makers <= came:
+            if (present is None or gives_way) and makers <= made_of:
                 entity, (who, name) = CARRIED[what], thing
                 key = (entity, new, people.get(who), name)
                 rows.append((*key, encode(present), encode(moved)))
                 came.add(key[2:])
+                made_of |= {thing, (who, getattr(value, "at", ""))}
                 self.carried[what] += 1
             elif present is None:
                 reasons.add(MADE)

@@ -488,3 +488,25 @@ def test_a_head_goes_over_with_its_own_turn(call: Call, home: Path) -> None:
     told = json.loads(call("imports", "--json").stdout)["imports"]
     assert [(one["by"], one["out"]) for one in told] == [("kim", True), ("kim", False)]
     sound(call)
+
+
+def test_gold_of_votes_that_were_changed_or_joined_since_stays(
+    call: Call, first: Path, corrected: Path
+) -> None:
+    call("import", first)
+    with opened() as store:
+        for word in ("two", "three", "ten"):
+            for name in ("ann", "anna", "eva", "ed"):
+                kind = Kind.AGE if (word, name) != ("two", "anna") else Kind.YEAR
+                answer(store, word, class_answer(kind), Role.ANNOTATOR, name)
+    call("settle", "--rule", "majority", "anchor:three,two")
+    with opened() as store:
+        answer(store, "two", class_answer(Kind.YEAR), Role.ANNOTATOR, "eva")
+    # The gold of "three" names both, of whom one has no answer any more.
+    call("people", "merge", "anna", "ann", "--yes")
+    call("settle", "--rule", "majority", "anchor:ten")
+    said = call("import", "--replace", corrected)
+    assert "carried over: 6 answers" in said.stdout
+    assert "not carried over of 2 numbers: the gold was made of answers that" in said.stdout
+    assert {row["kind"] for row in kept(call).values()} == {None, "AGE"}
+    sound(call)

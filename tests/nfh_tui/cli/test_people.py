@@ -206,6 +206,15 @@ def test_where_no_time_tells_the_person_chooses(call: Call, home: Path) -> None:
     assert call("doctor").exit_code == 0, call("doctor").stdout
 
 
+def test_of_two_answers_at_one_time_none_is_later(call: Call, home: Path) -> None:
+    at = 1_700_000_000
+    call("import", _task(home / "a.jsonl", ("ann", "AGE", at), ("anna", "YEAR", at)))
+    refused = call("people", "merge", "ann", "anna", "--yes")
+    assert "no time tells which is later: --keep NAME" in refused.stdout
+    assert call("people", "merge", "ann", "anna", "--yes", "--keep", "ann").exit_code == 0
+    assert _votes(call) == {"anna": "AGE"}
+
+
 def test_decisions_assignments_checks_and_competence_follow(call: Call, home: Path) -> None:
     _two_names(call, home)
     with Store.open(config.database(None)) as store:
