@@ -190,7 +190,7 @@ ACTIONS: tuple[Action, ...] = (
     _decide("kind.currency", "c", "Currency", "An amount of money."),
     _decide("kind.people", "p", "People", "A person, or a number of people."),
     _decide("kind.time", "t", "Time", "A reading of the clock."),
-    _decide("kind.other", "o", "Other", "None of these; one more key may state its sort."),
+    _decide("kind.other", "o", "Other", "None of these; a key may state its sort."),
     _decide("kind.unknown", "n", "Unknown", "Something is missing, and readers would differ."),
     _decide("kind.not_nfh", "x", "Not an NFH", "The number has its own noun, or is none."),
     _decide("kind.broken", "d", "Damaged", "The words cannot be read (BROKEN)."),
@@ -213,11 +213,13 @@ ACTIONS: tuple[Action, ...] = (
     _head(
         "hint.start", "f", "Letter hints on candidates",
         "Show letters at what may be a noun, the likeliest under the strongest fingers; they "
-        "mark a head. Again f: at all words.", foot=(20, "heads"),
+        "mark a head: the first one in place of what is proposed, the next ones beside it. "
+        "Again f: at all words.", foot=(20, "heads"),
     ),
     _head(
         "head.toggle", "space", "Take or drop the token",
-        "Mark the token under the cursor as a head, or take the mark away.",
+        "Mark the token under the cursor as a head, beside those there are, or take the mark "
+        "away.",
     ),
     _head(
         "span.grow", "v", "Grow a span",

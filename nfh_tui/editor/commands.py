@@ -646,6 +646,28 @@ def toggle_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     return _marked(opened, item, Mention(token, token + 1, token))
 
 
+def mark_lettered(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
+    """Mark the token of a hint, or unmark it.
+
+    The first mark on heads that the screen offers replaces them; on one of them it keeps it.
+    """
+    offered = state.source in {AnswerSource.PROPOSAL, AnswerSource.GOLD} and not state.marked
+    if not (offered and state.heads and state.heads == state.began.heads):
+        return toggle_token(replace(state, marked=True), item, token)
+    lemmas = fold(item.passage.tokens[token].lemma)
+    same = tuple(head for head in state.heads if lemmas in lemmas_of(head, item))
+    first = replace(state, heads=same, marked=True)
+    words = word(item, token)
+    if (found := head_at(state.heads, token)) is not None:
+        kept = replace(first, heads=(state.heads[found[0]],), cursor=token)
+        return EditOutcome(kept, f"{words} is kept; f again adds a head.")
+    outcome = toggle_token(first, item, token)
+    if outcome.refused:
+        return replace(outcome, state=state)
+    say = outcome.say or f"{words} replaces what was offered; f again adds a head."
+    return replace(outcome, say=say)
+
+
 def _marked(state: EditState, item: AnchorItem, mention: Mention) -> EditOutcome:
     """Add the mention to the head with the same lemma, else as a new head."""
     lemma = lemmas_of((mention,), item)
@@ -654,7 +676,9 @@ def _marked(state: EditState, item: AnchorItem, mention: Mention) -> EditOutcome
         if lemmas_of(mentions, item) & lemma:
             joined = with_mention(state, item, number, mention)
             return EditOutcome(joined, advice or f"One more mention of head {number + 1}.")
-    return EditOutcome(replace(state, heads=(*state.heads, (mention,))), advice)
+    heads = (*state.heads, (mention,))
+    count = f"{len(heads)} heads: & if the number counts them all, | if one or the other."
+    return EditOutcome(replace(state, heads=heads), advice or (count if state.heads else None))
 
 
 def with_mention(
@@ -1240,7 +1264,7 @@ def _pending_key(
     if state.pending is Pending.HINT:
         found = take_hint_key(state, item, key, character, view)
         if isinstance(found, int):
-            return toggle_token(without_pending(state), item, found)
+            return mark_lettered(without_pending(state), item, found)
         return found
     if state.span is not None and key == "escape":
         return EditOutcome(replace(state, span=None))

@@ -203,6 +203,9 @@ class EditState:
     tag: str | None = None
     """The guideline rule on which the decision depends, such as "R12"."""
 
+    marked: bool = False
+    """A head was marked by its letters since the item was shown: the next one is added."""
+
     adopted: int | None = None
     """Number of the adopted answer in the mixed order, from which its shown number follows."""
 

@@ -69,6 +69,8 @@ def answer_words(item: AnchorItem, edit: EditState, reading: bool) -> tuple[str,
         if isinstance(made, Answer)
         else _unfinished(item, edit)
     )
+    if len(edit.heads) > 1:
+        words = f"{len(edit.heads)} heads · {words}"
     return words, _source_words(item, edit)
 
 
@@ -1281,6 +1283,7 @@ def _add_edited(
     if state.noun:
         kind.append((f" {quoted(state.noun)}", ""))
     if len(state.heads) > 1:
+        kind.append((f" · {len(state.heads)} heads", "kind"))
         kind.append((f" · {state.relation or 'AND or OR?'}", "kind"))
     rows.text(kind, indent=1, hang=3)
     _add_heads(rows, item, state)

@@ -173,7 +173,7 @@ def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
     state = replace(state, comment="see turn 2", tag="R19")
     assert shown(item, state, rules=guide_of([Version()]))[:6] == [
         "Answer                               changed",
-        " Reference · AND or OR?",
+        " Reference · 2 heads · AND or OR?",
         "  ₁ tents turn 1 and 1 more",
         "  ₂ ropes turn 1",
         " R19 One noun any reader would say",

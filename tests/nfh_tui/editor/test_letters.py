@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_db.records import Role
-from nfh_models.domain import Kind, Mention
+from nfh_models.domain import Kind, Mention, Relation
 from nfh_tui.editor.commands import (
     LETTERS,
     MORE,
@@ -18,7 +18,8 @@ from nfh_tui.editor.commands import (
     open_hints,
     prompt,
 )
-from nfh_tui.editor.state import Pending
+from nfh_tui.editor.state import AnswerSource, Pending
+from nfh_tui.widgets.evidence_rows import answer_words
 
 
 def one(token):
@@ -131,3 +132,76 @@ def test_keys_that_are_no_letters_of_a_hint(item, fresh, do):
     assert do(item, waiting, "key:backspace").state == fresh
     assert key(waiting, item, "f3", None) is None
     assert do(item, waiting, "cursor.left").state.pending is None
+
+
+# --- the first mark on a proposal -------------------------------------------------------------
+
+
+@pytest.fixture
+def offered(make):
+    """An item whose proposal is "tents", with the editor's first state."""
+    item = make.item(votes=make.three(*[make.reference(1)] * 3))
+    state = first_state(item, "me", Role.ADJUDICATOR)
+    assert (state.source, state.content.heads[0][0].head) == (AnswerSource.PROPOSAL, 1)
+    return item, state
+
+
+def lettered(item, state, token):
+    """The outcome of `f` and the letters at a token."""
+    outcome = act(state, item, "hint.start")
+    for letter in dict(outcome.state.hints)[token]:
+        outcome = key(outcome.state, item, letter, letter)
+    return outcome
+
+
+def heads_of(state):
+    return [[mention.head for mention in head] for head in state.heads]
+
+
+def test_the_first_mark_replaces_what_is_proposed_and_the_next_is_added(offered):
+    item, state = offered
+    first = lettered(item, state, 5)
+    assert heads_of(first.state) == [[5]]
+    assert first.say == "“ropes” replaces what was offered; f again adds a head."
+    second = lettered(item, first.state, 19)
+    assert heads_of(second.state) == [[5], [19]]
+    assert second.say.startswith("2 heads: ")
+    assert answer_words(item, second.state, False)[0].startswith("2 heads · ")
+    # A head that you marked loses its mark.
+    assert heads_of(lettered(item, second.state, 19).state) == [[5]]
+
+
+def test_the_proposed_noun_is_kept_and_the_next_is_added(offered):
+    item, state = offered
+    kept = lettered(item, state, 1)
+    assert heads_of(kept.state) == [[1]]
+    assert kept.say == "“tents” is kept; f again adds a head."
+    assert heads_of(lettered(item, kept.state, 5).state) == [[1], [5]]
+
+
+def test_another_mention_of_the_proposed_noun_joins_it(offered):
+    item, state = offered
+    assert heads_of(lettered(item, state, 11).state) == [[1, 11]]
+
+
+def test_space_adds_to_what_is_proposed(offered, do):
+    item, state = offered
+    assert heads_of(do(item, state, "to:5", "head.toggle").state) == [[1], [5]]
+    assert heads_of(do(item, state, "to:1", "head.toggle").state) == []
+
+
+def test_one_of_two_proposed_heads_is_kept_alone(make):
+    item = make.item(votes=make.three(*[make.reference(1, 5, relation=Relation.OR)] * 3))
+    state = first_state(item, "me", Role.ADJUDICATOR)
+    kept = lettered(item, state, 5).state
+    assert (heads_of(kept), kept.relation) == ([[5]], None)
+
+
+def test_what_one_adopted_or_saved_is_added_to(make, do):
+    votes = make.three(*[make.reference(1)] * 3)
+    item = make.item(votes=votes)
+    state = do(item, first_state(item, "me", Role.ADJUDICATOR), "adopt.1").state
+    assert heads_of(lettered(item, state, 5).state) == [[1], [5]]
+    mine = make.item(votes=[make.vote("me", make.reference(1))])
+    state = first_state(mine, "me", Role.ANNOTATOR)
+    assert heads_of(lettered(mine, state, 5).state) == [[1], [5]]
