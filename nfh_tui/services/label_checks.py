@@ -1,10 +1,11 @@
 """Runs the label checks over a database."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import chain, groupby, islice, pairwise
 from typing import TYPE_CHECKING
 
 from nfh_db.errors import StoreError
@@ -127,9 +128,8 @@ def find_trouble(
     repeats, over_time = Repeats(), OverTime()
     found: list[LabelFinding] = []
     done = 0
-    for first in range(0, len(by_passage), PASSAGES_AT_ONCE):
-        some = by_passage[first : first + PASSAGES_AT_ONCE]
-        for scene, ballots in _scenes(store, some, tagger):
+    for scenes in _scenes(store, by_passage, tagger):
+        for scene, ballots in scenes:
             found += find_all(scene)
             repeats.add(scene)
             _add_votes(over_time, ballots)
@@ -161,25 +161,48 @@ def _tagger() -> tuple[Tagger | None, str | None]:
         return None, str(error)
 
 
+_Scenes = Iterator[tuple[CheckContext, list[Ballot]]]
+
+
 def _scenes(
-    store: "Store", by_passage: "Iterable[array[int]]", tagger: Tagger | None
-) -> Iterator[tuple[CheckContext, list[Ballot]]]:
-    ids = [key for some in by_passage for key in some]
-    rows = store.items.source_rows(ids)
-    ballots = [
-        list(some)
-        for _, some in groupby(
-            store.items.ballots_of(ids), key=lambda ballot: ballot.passage_id
-        )
-    ]
-    tags = _tags([some[0].passage for some in ballots], tagger)
+    store: "Store", by_passage: "Sequence[array[int]]", tagger: Tagger | None
+) -> Iterator[_Scenes]:
+    """Yield the passages, some at a time; the next ones are tagged meanwhile."""
+    with ThreadPoolExecutor(1, "tagging") as thread:
+
+        def begin(first: int) -> tuple[Sequence[int], list[list[Ballot]], Future[Tags]]:
+            stretch = by_passage[first : first + PASSAGES_AT_ONCE]
+            ids = [key for some in stretch for key in some]
+            ballots = [
+                list(some)
+                for _, some in groupby(
+                    store.items.ballots_of(ids), key=lambda ballot: ballot.passage_id
+                )
+            ]
+            passages = [some[0].passage for some in ballots]
+            return ids, ballots, thread.submit(_tags, passages, tagger)
+
+        begun = map(begin, range(0, len(by_passage), PASSAGES_AT_ONCE))
+        # A pair is there when its second stretch, or the end, is.
+        for now, _ in pairwise(chain(begun, [None])):
+            if now is not None:
+                ids, ballots, tags = now
+                yield _tagged(ballots, store.items.source_rows(ids), tags.result())
+
+
+def _tagged(
+    ballots: list[list[Ballot]], rows: "Mapping[int, Sequence[SourceRow]]", tags: "Tags"
+) -> _Scenes:
     for some, tagged in zip(ballots, tags, strict=True):
-        passage = some[0].passage
         cases = tuple(_case(ballot, rows.get(ballot.anchor_id, ())) for ballot in some)
-        yield CheckContext(some[0].passage_id, passage, cases, tagged), some
+        yield CheckContext(some[0].passage_id, some[0].passage, cases, tagged), some
 
 
-def _tags(passages: Sequence[Passage], tagger: Tagger | None) -> Sequence[Sequence[str] | None]:
+Tags = Sequence[Sequence[str] | None]
+"""The parts of speech of passages; None without a tagger."""
+
+
+def _tags(passages: Sequence[Passage], tagger: Tagger | None) -> Tags:
     if tagger is None:
         return [None] * len(passages)
     pieces = [list(_pieces(passage)) for passage in passages]

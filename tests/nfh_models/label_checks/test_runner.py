@@ -1,7 +1,7 @@
 """Looking through a database: real files, real imports, what is printed."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_models.label_checks.checks import CHECKS
+from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_tui.cli.doctor import run_corpus
 from nfh_tui.cli.main import commands
@@ -304,3 +305,28 @@ def test_what_a_row_says_and_cannot_be_read_is_told(
         where = "nfh-tui: What a.jsonl line 1 says of a number cannot be read: "
         assert told.stderr.startswith(where)
     assert labels not in ("[", "[99]", '[1, "x"]', "[0, -99]") or told.exit_code == 1
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_passages_that_are_tagged_ahead_get_their_own_tags(
+    store: Store, bring: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    class Tagger:
+        name = "made up"
+
+        def tag(self, spans: Iterable[WordSpan]) -> list[list[str]]:
+            return [["NOUN" if word in nouns else "X" for word in one.words] for one in spans]
+
+    monkeypatch.setattr(label_checks, "load_tagger", Tagger)
+    monkeypatch.setattr(label_checks, "PASSAGES_AT_ONCE", at_once)
+    words = [f"It cost four {word} .".split() for word in ("tents", "sadly", "boats", "there")]
+    bring("b.jsonl", *(release_row(one, 2, ["OTHER"]) for one in words))
+    nouns = {"tents", "boats"}
+    told: list[tuple[int, int]] = []
+    found = hits(find_trouble(store, parse(""), lambda *done: told.append(done)))
+    behind = [hit.places[0].after.split()[0] for hit in found["noun-after"]]
+    assert behind == ["tents", "boats"]
+    assert told[-1] == (5, 5)
+    monkeypatch.setattr(Tagger, "tag", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        find_trouble(store, parse(""))
