@@ -684,6 +684,12 @@ RETURNING {key}"""  # noqa: S608 - made of constants
 FORMER_NAMES = """
 SELECT id, merged_into FROM annotator WHERE merged_into = :of OR id IN (:of, :to)"""
 SET_MERGED = "UPDATE annotator SET merged_into = :to WHERE id = :id"
+SET_RETIRED = """
+UPDATE annotator SET retired_at = (SELECT retired_at FROM annotator WHERE id = :of)
+WHERE id = :to"""
+STANDS_FOR = """
+SELECT n.merged_into, n.name, coalesce(m.name, n.name)
+FROM annotator AS n LEFT JOIN annotator AS m ON m.id = n.merged_into WHERE n.id = :id"""
 LEFT_OPEN = """
 UPDATE assignment SET state = 'returned' WHERE annotator_id = :of AND state = 'open'
 RETURNING id"""
@@ -717,6 +723,11 @@ class MovedPerson(msgspec.Struct):
     weights: str | None
     """The competence weights before."""
 
+    @property
+    def is_rename(self) -> bool:
+        """Whether the other name is one of the same person."""
+        return (self.to, self.of) in self.merged
+
 
 def move_person(connection: Connection, act_id: int, of: int, to: int) -> None:
     """Let a name stand for another, which gets what the act's events do not move."""
@@ -726,6 +737,8 @@ def move_person(connection: Connection, act_id: int, of: int, to: int) -> None:
     moved = MovedPerson(of, to, connection.execute(FORMER_NAMES, who).fetchall(), {}, [], None)
     for id_, _ in moved.merged:
         connection.execute(SET_MERGED, {"id": id_, "to": None if id_ == to else to})
+    if moved.is_rename:
+        connection.execute(SET_RETIRED, who)
     moved.rows = {table: _move(connection, table, of, to, None) for table in MOVES}
     moved.returned = [row[0] for row in connection.execute(LEFT_OPEN, who)]
     ids = {"ids": json_of(moved.rows["assignment"])}
@@ -743,15 +756,35 @@ def _move(
     return [key for (key,) in connection.execute(MOVES[table], row)]
 
 
+def _moved_by(connection: Connection, act_id: int) -> MovedPerson | None:
+    text = passages.read_setting(connection, PEOPLE_ACT.format(act=act_id))
+    return None if text is None else msgspec.json.decode(text, type=MovedPerson)
+
+
+def _check_names(connection: Connection, done: ReversibleAct, kind: str) -> None:
+    """Raise ChangedSinceError where a name of the act stands for somebody else since."""
+    moved = _moved_by(connection, done.id)
+    for id_, before in moved.merged if moved else ():
+        after = None if moved is None or id_ == moved.to else moved.to
+        found, name, now = connection.execute(STANDS_FOR, {"id": id_}).fetchone()
+        if found != (after if kind == "undo" else before):
+            since = f"{name} stands for {now}" if found else f"{name} is a person of their own"
+            raise ChangedSinceError(
+                f"“{done.summary}” cannot be {'undone' if kind == 'undo' else 'done again'}: "
+                f"{since} since; whoever did that undoes it first (nfh-tui people undo --as)"
+            )
+
+
 def _turn_person(connection: Connection, act_id: int, *, undone: bool) -> None:
     """Undo or redo what moved beside the events of an act, if anything did."""
-    text = passages.read_setting(connection, PEOPLE_ACT.format(act=act_id))
-    if text is None:
+    moved = _moved_by(connection, act_id)
+    if moved is None:
         return
-    moved = msgspec.json.decode(text, type=MovedPerson)
     if not undone:
         move_person(connection, act_id, moved.of, moved.to)
         return
+    if moved.is_rename:
+        connection.execute(SET_RETIRED, {"of": moved.to, "to": moved.of})
     for id_, before in moved.merged:
         connection.execute(SET_MERGED, {"id": id_, "to": before})
     for table, keys in moved.rows.items():
@@ -780,6 +813,7 @@ def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
                 f"“{done.summary}” is not what comes next any more, since you did something "
                 "in another window meanwhile: try again"
             )
+        _check_names(inside, done, kind)
 
     with bulk_connection(path) as connection:
         finish_leftovers(connection)

@@ -28,7 +28,12 @@ class LikeNameError(StoreError):
     """A new name differs from known ones only by case, accents, width or white space."""
 
     def __init__(self, name: str, alike: Sequence[str]) -> None:
-        known = " and ".join(map(repr, alike))
+        from nfh_db.records import likeness
+
+        known = " and ".join(
+            f"{'' if likeness(one) == likeness(name) else 'a former name of '}{one!r}"
+            for one in alike
+        )
         super().__init__(
             f"{name!r} is new here and differs from {known} only by case, accents, width or "
             f"white space. If that is who it is, write {alike[0]!r}; if it is somebody else, "

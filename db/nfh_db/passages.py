@@ -376,7 +376,9 @@ def new_name(
             raise LikeNameError(name, alike)
         row = {"name": name, "at": system.now(), "id": person.id}
         return Annotator(connection.execute(INSERT_FORMER, row).fetchone()[0], name)
-    if found == person or index.find(name) != person:
+    if found == person:
+        raise StoreError(f"{name!r} is their name already")
+    if index.find(name) != person:
         raise StoreError(
             f"{name!r} is the name of somebody here already: nfh-tui people merge "
             f"{quoted(person.name)} {quoted(name)} makes one person of two"

@@ -158,6 +158,13 @@ def merge(
             raise StoreError(f"{of.name!r} is {to.name!r} already")
         kept = None if keep is None else _kept(keep, of, to)
         made = store.bulk.preview_people(of, to)
+        stands_for = store.people.find(of.name)
+        if stands_for != of and stands_for and not (made.answers or made.flags or made.golds):
+            raise StoreError(
+                f"{of.name!r} is a former name of {stands_for.name!r}, with no answers of its "
+                "own"
+                + (f": write {stands_for.name!r} to merge the person" * (stands_for != to))
+            )
         if not as_json:
             options.tell_lines(_preview(made, kept))
         if not dry_run:
@@ -276,7 +283,12 @@ def undo(me: str | None, db: Path | None, as_json: bool) -> None:
                 "workbench takes back anything, step by step"
             )
         done = store.edits.undo(by)
+    skipped = done.skipped if done else 0
     if as_json:
-        options.emit({"undone": last[1], "items": done.anchors if done else 0})
+        items = done.anchors if done else 0
+        options.emit({"undone": last[1], "items": items, "changed": skipped})
     else:
-        options.echo(f"“{last[1]}” is taken back.")
+        since = f", but for {counted(skipped, 'item')} that somebody changed since" * bool(
+            skipped
+        )
+        options.echo(f"“{last[1]}” is taken back{since}.")

@@ -259,10 +259,53 @@ def test_a_new_name_is_that_of_the_same_person(call: Call, home: Path) -> None:
     assert call("people", "rename", "Robert", "bob").exit_code == 0
     assert _all_votes(call)[0][2] == ("bob", "AGE")
     assert "Robert" not in _names()
+    assert "'bob' is their name already" in call("people", "rename", "bob", "bob").stderr
+    refused = call("people", "add", "ROBERT").stderr
+    assert "is new here and differs from a former name of 'bob' only by case" in refused
     call("people", "undo")
     assert _all_votes(call)[0][0] == ("Jose", "AGE")
     assert "Robert" in _names()
     assert call("doctor").exit_code == 0, call("doctor").stdout
+
+
+def test_names_that_moved_on_are_taken_back_in_order(call: Call, home: Path) -> None:
+    call("import", "--annotator", "ann", _row(home / "a.jsonl", "AGE"))
+    call("people", "add", "eva")
+    call("people", "rename", "ann", "bea", "--as", "kim")
+    call("people", "merge", "bea", "eva", "--yes", "--as", "lee")
+    refused = call("people", "undo", "--as", "kim")
+    assert "“rename ann to bea” cannot be undone: ann stands for eva since" in refused.stderr
+    assert _votes(call) == {"eva": "AGE"}
+    # A former name alone is not merged: the person is.
+    refused = call("people", "merge", "ann", "kim", "--yes")
+    assert (
+        "'ann' is a former name of 'eva', with no answers of its own: write" in refused.stderr
+    )
+    for who, name in (("lee", "bea"), ("kim", "ann")):
+        assert call("people", "undo", "--as", who).stdout.endswith("is taken back.\n")
+        assert _votes(call) == {name: "AGE"}
+        assert call("doctor").exit_code == 0, call("doctor").stdout
+
+
+def test_an_undo_says_what_was_changed_since(call: Call, home: Path) -> None:
+    call("import", "--annotator", "ann", _row(home / "a.jsonl", "AGE"))
+    call("people", "rename", "ann", "bea")
+    with Store.open(config.database(None)) as store:
+        (bea,) = (store.people.ensure("bea"),)
+        (id_,) = (one for some in store.queue.ids(parse(""), bea) for one in some)
+        store.edits.commit_answer(id_, bea, Role.ANNOTATOR, class_answer(Kind.YEAR))
+    said = call("people", "undo").stdout
+    assert said.endswith("taken back, but for 1 item that somebody changed since.\n")
+
+
+def test_who_is_retired_is_so_under_every_name(call: Call, home: Path) -> None:
+    call("import", "--annotator", "ann", _row(home / "a.jsonl", "AGE"))
+    call("people", "retire", "ann")
+    call("people", "rename", "ann", "bea")
+    assert "'bea' is retired" in call("assign", "--to", "bea").stderr
+    call("people", "retire", "--back", "bea")
+    call("people", "undo")
+    assert call("assign", "--to", "ann").exit_code == 0
 
 
 def test_names_of_an_earlier_version_are_found_and_settled(call: Call, home: Path) -> None:
