@@ -300,3 +300,15 @@ def by_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
     """Row indices in batches of `size` rows of similar length, shortest first."""
     order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
     return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def by_equal_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
+    """Row indices in batches of at most `size` rows with as many pieces, shortest first."""
+    lengths: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        lengths.setdefault(len(row.ids), []).append(place)
+    return [
+        places[start : start + size]
+        for _, places in sorted(lengths.items())
+        for start in range(0, len(places), size)
+    ]

@@ -43,6 +43,7 @@ from nfh_models.encoder.features import (
     EncoderFeaturiser,
     EncoderRow,
     Padded,
+    by_equal_length,
     by_length,
     pad,
 )
@@ -91,6 +92,16 @@ class Tensors:
     def of(cls, padded: Padded, on: torch.device | None = None) -> "Tensors":
         names = cls.__slots__
         return cls(*(torch.from_numpy(getattr(padded, name)).to(on) for name in names))
+
+    def row(self, place: int, words: int) -> "Tensors":
+        """One row with that many words alone."""
+        alone = slice(place, place + 1)
+        whole = (self.ids, self.attention, self.mark, self.turns, self.speakers)
+        return Tensors(
+            *(one[alone] for one in whole),
+            *(one[alone, :words] for one in (self.first, self.anchor)),
+            *(one[alone, : CLASSES + words] for one in (self.open, self.distance)),
+        )
 
 
 class EncoderNetwork(nn.Module):
@@ -293,10 +304,17 @@ def read(
     batch: int | None = None,
     states: bool = False,
 ) -> NetworkOutput:
-    """Score all candidates of some rows. The network must be in eval mode, on that device."""
+    """Score all candidates of some rows. The network must be in eval mode, on that device.
+
+    Our own encoders read rows of equal length together on a CPU, so that there is no padding,
+    and each row is scored by itself: products of several rows are added up in another order.
+    With weights in 8 bits, whose products are whole numbers, a row's scores are then the same
+    bit by bit whatever is read with it.
+    """
     device = on or torch.device("cpu")
     own = isinstance(network.encoder, OWN)
-    size = batch or (BATCH if own and device.type == "cpu" else MANY)
+    alone = own and device.type == "cpu"
+    size = batch or (BATCH if alone else MANY)
     logits: list[Floats] = [np.empty(0, np.float32)] * len(rows)
     nfh = np.zeros(len(rows), np.float32)
     several = np.zeros((len(rows), 3), np.float32)
@@ -307,19 +325,28 @@ def read(
         with torch.inference_mode(), autocast(device, precision):
             inputs = Tensors.of(pad(some, empty), device)
             words = network.read(inputs)
-            scored = network.score(words, inputs)
-            found = restrict(scored.logits.float(), candidates).cpu().numpy()
-            nfh[places] = scored.nfh.float().cpu().numpy()
-            several[places] = scored.several.float().softmax(-1).cpu().numpy()
+            if alone:
+                for number, row in enumerate(some):
+                    states_of = words[number : number + 1, : row.words]
+                    keep(places[number : number + 1], states_of, inputs.row(number, row.words))
+            else:
+                keep(places, words, inputs)
+
+    def keep(places: list[int], words: Tensor, inputs: Tensors) -> None:
+        scored = network.score(words, inputs)
+        found = restrict(scored.logits.float(), candidates).cpu().numpy()
+        nfh[places] = scored.nfh.float().cpu().numpy()
+        several[places] = scored.several.float().softmax(-1).cpu().numpy()
         for number, place in enumerate(places):
             logits[place] = found[number, : CLASSES + rows[place].words].copy()
             if states:
                 kept = words[number, : rows[place].words]
-                own = kept.to(torch.float16).cpu().numpy().copy()
-                seen[place] = TeacherStates(rows[place].offset, own)
+                seen[place] = TeacherStates(
+                    rows[place].offset, kept.to(torch.float16).cpu().numpy().copy()
+                )
 
     # The longest first: what is left for the end is short, and no thread waits long.
-    batches = by_length(rows, size)[::-1]
+    batches = (by_equal_length if alone else by_length)(rows, size)[::-1]
     if device.type == "cpu" and (own or len(batches) > 1):
         _side_by_side(score, batches)
     else:
@@ -403,8 +430,8 @@ class ModelBundle:
 
 @dataclass(frozen=True, slots=True)
 class EncoderModel:
-    """A Resolver and an Identifier. An anchor gets the same scores, up to rounding, whatever
-    batch it is in.
+    """A Resolver and an Identifier. An anchor gets the same scores whatever batch it is in;
+    see `read` for where that holds exactly, and where up to rounding.
     """
 
     bundle: ModelBundle

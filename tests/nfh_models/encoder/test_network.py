@@ -19,6 +19,8 @@ from nfh_models.encoder.training import (
     loss_of,
     resolution,
 )
+from nfh_models.small import load_small
+from nfh_tui.services.models import is_packaged
 from tests.nfh_models.encoder.handmade import (
     AGE,
     CATS,
@@ -53,6 +55,24 @@ def test_alone_and_together_are_alike() -> None:
         assert np.allclose(alone.logits[0], together.logits[place], atol=1e-5)
         assert alone.nfh[0] == pytest.approx(together.nfh[place], abs=1e-5)
     assert [len(one) for one in together.logits] == [CLASSES + row.words for row in ROWS]
+
+
+@pytest.mark.skipif(
+    not (is_packaged() and quantization.has_fast_int8()),
+    reason="the package holds no model, or this processor has no products of 8 bits",
+)
+def test_the_small_model_says_the_same_alone_and_among_others() -> None:
+    model = load_small()
+    ends = ("", " Please .", " He has three dogs and five cats , I think .")
+    some = [
+        item(f"Ann: I saw {words} yesterday . Ben: I saw [ two ] , too .{end}")
+        for words in ("cats", "old cats", "many dogs", "the boys and the girls")
+        for end in ends
+    ]
+    together = model.resolve(some)
+    assert len({tuple(one.scores) for one in together if one is not None}) == len(some)
+    assert [model.resolve([one])[0] for one in some] == together
+    assert model.resolve(some[::-1])[::-1] == together
 
 
 def test_the_anchor_cannot_be_chosen() -> None:
