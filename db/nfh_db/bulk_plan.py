@@ -768,6 +768,21 @@ class _PeoplePlanner:
                 yield "flag", id_, to, name, None, value
 
 
+def _check_former(connection: Connection, made: PeopleMerge) -> None:
+    """Raise StoreError where one of the names stands for somebody else.
+
+    That may have been done since the names were read. The former name may have answers again.
+    """
+    of, to = passages.find(connection, made.of.name), passages.find(connection, made.to.name)
+    if of is not None and of != made.of and not (made.answers or made.flags or made.golds):
+        raise StoreError(
+            f"{made.of.name!r} is a former name of {of.name!r}, with no answers of its own"
+            + (f": write {of.name!r} to merge the person" * (of != to))
+        )
+    if to is not None and to not in (made.to, made.of):
+        raise StoreError(f"{made.to.name!r} stands for {to.name!r} by now: call it again")
+
+
 def merge_people(
     path: Path,
     of: Annotator,
@@ -797,6 +812,7 @@ def merge_people(
                     f"tells which is later: say whose counts, --keep {quoted(of.name)} or "
                     f"--keep {quoted(to.name)}"
                 )
+            _check_former(connection, made)
             act.show(also=lambda inside: move_person(inside, act.act_id, of.id, to.id))
             made.left = len(act.apply())
     return made
@@ -814,6 +830,7 @@ class Bulk(Repository):
         with self.connections.reading() as connection:
             for _ in _PeoplePlanner(connection, made, None).run():
                 pass
+            _check_former(connection, made)
         return made
 
     def preview(

@@ -593,11 +593,12 @@ def _rehearse(
 # answers, gold, flags and drafts, so that undo, or the file, brings all of it back.
 
 EARLIER = f"""
-SELECT id, created_at FROM batch
-WHERE name = :name AND format = :format AND id <> :mine AND state <> 'loading'
-    AND annotator_id IS (SELECT id FROM annotator WHERE name = :annotator)
-    AND sha256 NOT GLOB '* run *' AND id NOT IN ({batches.OUT})
-ORDER BY id"""  # noqa: S608 - made of constants
+SELECT b.id, b.created_at FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
+WHERE b.name = :name AND b.format = :format AND b.id <> :mine AND b.state <> 'loading'
+    AND coalesce(n.merged_into, n.id) IS (SELECT id FROM annotator WHERE name = :annotator)
+    AND b.sha256 NOT GLOB '* run *' AND b.id NOT IN ({batches.OUT})
+    AND EXISTS (SELECT 1 FROM source_row AS s WHERE s.batch_id = b.id)
+ORDER BY b.id"""  # noqa: S608 - made of constants
 LIST = f"""
 SELECT b.id, b.created_at, CASE WHEN json_valid(b.report) THEN b.report ELSE '{{}}' END, b.name,
     b.format, b.split, n.name, b.rows, b.id IN ({batches.OUT}),

@@ -158,13 +158,6 @@ def merge(
             raise StoreError(f"{of.name!r} is {to.name!r} already")
         kept = None if keep is None else _kept(keep, of, to)
         made = store.bulk.preview_people(of, to)
-        stands_for = store.people.find(of.name)
-        if stands_for != of and stands_for and not (made.answers or made.flags or made.golds):
-            raise StoreError(
-                f"{of.name!r} is a former name of {stands_for.name!r}, with no answers of its "
-                "own"
-                + (f": write {stands_for.name!r} to merge the person" * (stands_for != to))
-            )
         if not as_json:
             options.tell_lines(_preview(made, kept))
         if not dry_run:

@@ -510,3 +510,25 @@ def test_gold_of_votes_that_were_changed_or_joined_since_stays(
     assert "not carried over of 2 numbers: the gold was made of answers that" in said.stdout
     assert {row["kind"] for row in kept(call).values()} == {None, "AGE"}
     sound(call)
+
+
+def test_a_file_without_numbers_was_no_import_to_replace(call: Call, first: Path) -> None:
+    told = first.read_text(encoding="utf-8")
+    first.write_text("Ann: Hm.\n", encoding="utf-8")
+    call("import", first)
+    first.write_text(told, encoding="utf-8")
+    said = call("import", "--replace", first)
+    assert (said.exit_code, "nothing is replaced" in said.stderr) == (0, True)
+    assert len(kept(call)) == 6
+
+
+def test_a_person_of_two_names_corrects_the_files_of_both(
+    call: Call, nfh_file: Callable[..., Path]
+) -> None:
+    one = nfh_file(1, "rows.jsonl", head=["AGE"])
+    call("import", "--annotator", "ann", one)
+    call("people", "add", "eva")
+    call("people", "merge", "ann", "eva", "--yes")
+    one.write_text(one.read_text(encoding="utf-8").replace("!0", "?"), encoding="utf-8")
+    assert "import 1 taken out" in call("import", "--replace", "--annotator", "eva", one).stdout
+    sound(call)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from nfh_db.errors import StoreError
 from nfh_db.messages import quoted
 from nfh_db.query import parse
 from nfh_db.records import CompetenceWeight, FlagName, Role
@@ -285,6 +286,22 @@ def test_names_that_moved_on_are_taken_back_in_order(call: Call, home: Path) -> 
         assert call("people", "undo", "--as", who).stdout.endswith("is taken back.\n")
         assert _votes(call) == {name: "AGE"}
         assert call("doctor").exit_code == 0, call("doctor").stdout
+
+
+def test_of_two_new_names_at_once_one_counts(call: Call, home: Path) -> None:
+    call("import", "--annotator", "ann", _row(home / "a.jsonl", "AGE"))
+    with Store.open(config.database(None)) as store:
+        ann, kim = store.people.find("ann"), store.people.ensure("kim")
+        assert ann
+        bea = store.people.new_name(ann, "bea")
+        eva = store.people.new_name(ann, "eva")
+        store.bulk.merge_people(ann, bea, kim, "rename ann to bea")
+        with pytest.raises(StoreError, match="'ann' is a former name of 'bea'"):
+            store.bulk.merge_people(ann, eva, kim, "rename ann to eva")
+        with pytest.raises(StoreError, match="'ann' stands for 'bea' by now: call it again"):
+            store.bulk.merge_people(kim, ann, kim, "merge kim into ann")
+    assert _votes(call) == {"bea": "AGE"}
+    assert call("doctor").exit_code == 0, call("doctor").stdout
 
 
 def test_an_undo_says_what_was_changed_since(call: Call, home: Path) -> None:
