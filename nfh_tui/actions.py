@@ -114,6 +114,15 @@ def is_function(key: str) -> bool:
     return key[:1] == "f" and key[1:].isdecimal()
 
 
+APP_KEYS = frozenset({"ctrl+c", "ctrl+d", "ctrl+q", "ctrl+s", "ctrl+z", "super+c"})
+"""Keys that mean the same on every screen, if no act has them."""
+
+
+def has_name(key: str) -> bool:
+    """Return True for a key that a person presses by its name: F12, ctrl+x, alt+up."""
+    return is_function(key) or "+" in key
+
+
 def _printed(key: str) -> str:
     return key.upper() if is_function(key) else SHOWN.get(key, key)
 

@@ -43,6 +43,15 @@ RESCUED = (
     "database, whose -wal or -shm file was lost"
 )
 
+HINTS = {
+    "ctrl+c": "q quits; ctrl+q does too, from anywhere.",
+    "ctrl+d": "ctrl+d ends nothing here: q quits, ctrl+q does too, from anywhere.",
+    "ctrl+s": "Drafts are saved as you type; enter saves the answer.",
+}
+"""What keys that end or save elsewhere are answered with, for they are pressed by habit."""
+
+NO_PAUSE = "The program cannot be suspended here. q quits, and the draft is kept."
+
 YOUR_SETTINGS = "Your settings"
 """Title of messages about the settings file."""
 
@@ -64,7 +73,9 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
     COMMANDS: ClassVar = set()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "leave", show=False, priority=True),
-        Binding("ctrl+c", "hint", show=False),
+        # Fields take keys before bindings with priority, and dialogs have no others of the app.
+        Binding("ctrl+z", "pause", show=False, priority=True),
+        *(Binding(key, f"hint('{key}')", show=False, priority=True) for key in HINTS),
     ]
 
     def __init__(
@@ -235,9 +246,25 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         if self.screen is self.bench:
             self.bench.clock.resume()
 
-    def action_hint(self) -> None:
-        """Say how to quit: ctrl+c does not, because it is easily pressed by mistake."""
-        self.bench.ui.notify("q quits; ctrl+q does too, from anywhere.")
+    def action_hint(self, key: str) -> None:
+        """Say what a key of shells and other programs does not do here, and what does it."""
+        self._say(HINTS[key])
+
+    async def action_pause(self) -> None:
+        """Suspend the program, as shells do at ctrl+z; `fg` brings it back as it was."""
+        if self._driver is None or not self._driver.can_suspend:
+            self._say(NO_PAUSE)
+            return
+        await self.bench.save_all()
+        self.action_suspend_process()
+
+    def _say(self, sentence: str) -> None:
+        """Show a sentence on the screen in front."""
+        if self.screen is self.bench:
+            self.bench.ui.notify(sentence)
+        else:
+            # A dialog has no line for it.
+            getattr(self.screen, "say", self.notify)(sentence)
 
 
 def _person(store: Store, name: str, *, new_person: bool) -> Annotator:

@@ -24,7 +24,7 @@ from textual.screen import Screen
 from nfh_db.errors import QueryError
 from nfh_db.query import Query, parse
 from nfh_db.records import Annotator, Role
-from nfh_tui.actions import BY_ID, Access, Action, foot_actions, is_function
+from nfh_tui.actions import BY_ID, Access, Action, foot_actions, has_name
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Keymap
 from nfh_tui.textual_support import (
@@ -162,7 +162,7 @@ class ActionRunner:
             return True
         if await screen.app._check_bindings(event.key):  # noqa: SLF001
             return True
-        if event.is_printable or is_function(event.key):
+        if event.is_printable or has_name(event.key):
             screen.refuse(no_action(event.key, event.character, screen.keymap, WHERE))
             return True
         return False

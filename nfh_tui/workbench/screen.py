@@ -18,7 +18,7 @@ from textual.widgets import Static
 from nfh_db.errors import QueryError
 from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Annotator
-from nfh_tui.actions import BY_ID, Action, Mode, is_function
+from nfh_tui.actions import APP_KEYS, BY_ID, Action, Mode, has_name
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.textual_support import (
@@ -259,8 +259,8 @@ class Workbench(Tolerant, Screen[None]):
         return self.keymap.action_of(key_name)
 
     async def take(self, event: Typed) -> bool:
-        """Type a key into the input bar, or queue it; returns False for Textual's keys
-        (ctrl+c).
+        """Type a key into the input bar, or queue it; returns False for keys of the app
+        (ctrl+c), and for those that no act has and no line uses.
         """
         key = event.key if isinstance(event, events.Key) else ""
         ours = self.action_of(key) is not None
@@ -268,8 +268,10 @@ class Workbench(Tolerant, Screen[None]):
             return await self.bar.take(event) or ours
         if not isinstance(event, events.Key):
             return False
+        if not ours and key in APP_KEYS:
+            return False
         # A queued action may open the bar: keys that edit text are kept for it.
-        if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
+        if not (ours or event.is_printable or self.bar.edits(key) or has_name(key)):
             return False
         self.commands.put(KeyPress(key, event.character, event.time))
         return True

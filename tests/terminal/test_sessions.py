@@ -93,3 +93,46 @@ def test_the_end_leaves_the_terminal_as_it_was(desk: Tmux) -> None:
     desk.type("echo it-ended-with-$?")
     desk.press("Enter")
     desk.until("it-ended-with-0")
+
+
+def test_ctrl_z_suspends_and_the_desk_comes_back_whole(
+    desk: Tmux, read: Callable[[int], AnchorItem]
+) -> None:
+    desk.press("y")
+    desk.type(";in the middle")
+    desk.until("in the middle")
+    desk.press("C-z")
+    text = desk.until(PROMPT, without="ADJUDICATE")
+    assert "[<" not in text
+    flags = {
+        name: desk.told(name) for name in ("alternate_on", "mouse_any_flag", "cursor_flag")
+    }
+    assert flags == {"alternate_on": "0", "mouse_any_flag": "0", "cursor_flag": "1"}
+    draft = read(1).draft
+    assert draft is not None
+    assert "in the middle" in draft.body
+    desk.type("echo still-$((40+2))")
+    desk.press("Enter")
+    desk.until("still-42")
+    desk.resize(100, 30)
+    desk.type("fg")
+    desk.press("Enter")
+    desk.until("Item 1", "ADJUDICATE", "Year", "in the middle", without="still-42")
+    desk.press("Enter")
+    desk.press("Enter")
+    desk.until("saved", "2/5")
+    gold = read(1).gold
+    assert gold is not None
+    assert (gold.answer.kind, gold.answer.comment) == (Kind.YEAR, "in the middle")
+
+
+def test_keys_pressed_by_habit_are_answered(desk: Tmux) -> None:
+    desk.press("C-s")
+    desk.until("Drafts are saved as you type")
+    desk.press("C-d")
+    desk.until("q quits", "ends nothing here")
+    desk.press("C-c")
+    desk.until("q quits", without="ends nothing here")
+    desk.press("C-x")
+    desk.until("ctrl+x does nothing here")
+    assert desk.told("alternate_on") == "1"

@@ -387,3 +387,40 @@ async def test_ctrl_q_quits_from_wherever_one_is(open_desk, before):
                 break
             await asyncio.sleep(0.02)
         assert not desk.app.is_running
+
+
+@pytest.mark.parametrize("bar", [False, True])
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("ctrl+s", "Drafts are saved as you type"),
+        ("ctrl+c", "q quits"),
+        ("ctrl+z", "cannot be suspended here"),
+    ],
+)
+async def test_keys_pressed_by_habit_are_answered(open_desk, key, words, bar):
+    async with open_desk() as desk:
+        await desk.press("y", *(["semicolon", "a"] if bar else []), key)
+        assert words in desk.said
+        assert desk.screen.bar.is_open is bar
+        assert desk.state.edit.comment == ("a" if bar else "")
+
+
+@pytest.mark.parametrize("key", ["ctrl+d", "ctrl+x", "alt+x", "shift+f7"])
+async def test_no_key_with_a_modifier_is_met_with_silence(open_desk, key):
+    async with open_desk() as desk:
+        await desk.press(key)
+        assert "nothing here" in desk.said
+        await desk.press("f3")
+        await desk.press(key)
+        side = desk.app.screen
+        assert side is not desk.screen
+        assert "nothing here" in side.status_line.status.say
+
+
+async def test_a_dialog_answers_keys_pressed_by_habit(open_desk, monkeypatch):
+    async with open_desk() as desk:
+        told = []
+        monkeypatch.setattr(desk.app, "notify", told.append)
+        await desk.press("question_mark", "ctrl+s")
+        assert "Drafts are saved" in told[0]
