@@ -141,15 +141,6 @@ def grouped(rows: Rows, passages: Ints) -> tuple[Floats, Ints]:
     return distinct(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
-def summed(rows: Rows, count: int) -> Floats:
-    """The sum of `count` rows, added one after the other."""
-    total = np.zeros((0, 0))
-    for start in range(0, count, ROWS_AT_ONCE):
-        more = some(rows, slice(start, start + ROWS_AT_ONCE))
-        total = (np.vstack((total, more)) if start else more).sum(axis=0)
-    return total
-
-
 def some(rows: Rows, part: Part) -> Floats:
     """These rows."""
     found = rows(part) if callable(rows) else rows[part]

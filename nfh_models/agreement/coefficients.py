@@ -5,7 +5,7 @@ Each coefficient is written as a function of per-item rows (`*_rows`) whose sums
 coefficient (`*_of`), which is what the bootstrap needs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -20,7 +20,6 @@ from nfh_models.agreement.bootstrap import (
     corrected,
     divided,
     ratio,
-    summed,
 )
 from nfh_models.agreement.measure import (
     BLOCKING,
@@ -77,19 +76,25 @@ def krippendorff_alpha(
     said = table.sum(axis=0) > 0
     if said.sum() == 1:
         return undefined(ONE_KIND.format(names[int(np.argmax(said))]), len(table))
-    table = table[:, said]
-    pairs = summed(lambda part: coincidences(table[part]), len(table))
-    matrix = pairs.reshape(table.shape[1], -1)
+    table, which = np.unique(table[:, said], axis=0, return_inverse=True)
+    matrix = _summed(coincidences(table), which).reshape(table.shape[1], -1)
     by_category = matrix.sum(axis=0)
     expected = np.outer(by_category, by_category) - np.diagflat(by_category)
     expected /= by_category.sum() - 1
     differ = 1.0 - np.eye(len(matrix))
     value = float(1 - (matrix * differ).sum() / (expected * differ).sum())
+    rows = _looked_up(alpha_rows(table), which)
+    return resampling.measure(value, len(which), rows, where, alpha_of)
 
-    def rows(part: Part) -> Floats:
-        return alpha_rows(table[part])
 
-    return resampling.measure(value, len(table), rows, where, alpha_of)
+def _summed(rows: Floats, which: Ints) -> Floats:
+    """The sum over all items. rows: one for each kind of item. which: the row of each item."""
+    return np.array([column[which].sum() for column in rows.T])
+
+
+def _looked_up(rows: Floats, which: Ints) -> Callable[[Part], Floats]:
+    """Rows that are made when they are asked for, of what `_summed` takes."""
+    return lambda part: rows[which[part]]
 
 
 def coincidences(table: Column) -> Floats:
@@ -153,13 +158,10 @@ def gwet_ac1(
     said = table.sum(axis=0) > 0
     if said.sum() == 1:
         return undefined(ONE_KIND.format(names[int(np.argmax(said))]), pairable)
-    table = table[:, said]
-
-    def rows(part: Part) -> Floats:
-        return ac1_rows(table[part])
-
-    value = float(ac1_of(summed(rows, len(table))))
-    return resampling.measure(value, pairable, rows, passages[used], ac1_of)
+    table, which = np.unique(table[:, said], axis=0, return_inverse=True)
+    rows = ac1_rows(table)
+    value = float(ac1_of(_summed(rows, which)))
+    return resampling.measure(value, pairable, _looked_up(rows, which), passages[used], ac1_of)
 
 
 def ac1_rows(table: Column) -> Floats:
@@ -244,11 +246,9 @@ def fleiss_kappa(
 
     table = counts[:, said]
     value = float(by_library(table, method="fleiss"))
-
-    def rows(part: Part) -> Floats:
-        return fleiss_rows(table[part])
-
-    return resampling.measure(value, len(table), rows, passages, fleiss_of)
+    table, which = np.unique(table, axis=0, return_inverse=True)
+    rows = _looked_up(fleiss_rows(table), which)
+    return resampling.measure(value, len(which), rows, passages, fleiss_of)
 
 
 def fleiss_rows(table: Column) -> Floats:

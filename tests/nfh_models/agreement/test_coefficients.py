@@ -231,9 +231,22 @@ def test_alpha_is_that_of_the_package_on_raw_answers(rows: list[list[int | None]
         return
     raw = np.array(rows, dtype=float).T
     by_package = krippendorff.alpha(reliability_data=raw, level_of_measurement="nominal")
-    assert alpha.value == float(by_package)
+    assert alpha.value == pytest.approx(float(by_package))
     used = counts[counts.sum(axis=1) >= 2]
     assert float(alpha_of(alpha_rows(used).sum(axis=0))) == pytest.approx(alpha.value)
+
+
+def test_of_many_items_alpha_is_that_of_the_package_to_the_last_digit() -> None:
+    import krippendorff
+
+    random = np.random.default_rng(3)
+    votes = random.integers(2, 8, 3_000)
+    counts = np.stack([random.multinomial(n, [0.6, 0.2, 0.15, 0.05]) for n in votes])
+    alpha = krippendorff_alpha(counts.astype(np.uint16), units(counts), PLAIN, FOUR)
+    by_package = krippendorff.alpha(
+        value_counts=np.asfortranarray(counts), level_of_measurement="nominal"
+    )
+    assert alpha.value == float(by_package)
 
 
 @settings(max_examples=60, deadline=None)
