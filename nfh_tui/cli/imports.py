@@ -120,7 +120,8 @@ def leaving_lines(gone: Mapping[str, Any], what: str) -> Iterator[str]:
         f"{_said(gone['answered'])}"
     )
     if gone["kept"]:
-        yield f"  {counted(gone['kept'], 'passage')} of it another import has, too: kept"
+        kept = counted(gone["kept"], "passage")
+        yield f"  {kept} of it another import has, too: kept, with all that is said of it"
     yield from _examples("gone", gone["examples"], gone["passages"])
 
 

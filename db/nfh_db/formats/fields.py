@@ -74,8 +74,9 @@ def decode(text: str) -> object:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         near = shown(text[error.colno - 1 : error.colno + 20]) if text else "nothing"
+        message = error.msg.lower().removesuffix(" starting at")
         raise ValueError(
-            f"is not JSON: {error.msg.lower()} at column {error.colno}, found {near}"
+            f"is not JSON: {message} at column {error.colno}, found {near}"
         ) from error
     except RecursionError as error:
         raise ValueError("is not read: its JSON is nested too deep") from error

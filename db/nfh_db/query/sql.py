@@ -456,7 +456,10 @@ NOT_ASCII = "octet_length({column}) > length({column})"
 NFC = "CAST(nfc(CAST({column} AS BLOB)) AS TEXT)"
 """`nfc` is a function of `Connection`, of bytes, since a text may hold NUL."""
 COMPOSED = f"iif({NOT_ASCII}, {NFC}, {{column}})"
-CONTAINS_ASCII = f"({CONTAINS} AND {CONTAINS.replace('{column}', COMPOSED)})"
+CONTAINS_COMPOSED = CONTAINS.replace("{column}", COMPOSED)
+CONTAINS_ASCII = f"({CONTAINS} AND {CONTAINS_COMPOSED})"
+FROM_OTHERS = frozenset("kK;`")
+"""ASCII characters that are the NFC of others, so that a text may hold them only in NFC."""
 
 # A cheap test first: an ASCII text, with as many bytes as characters, cannot match.
 CONTAINS_OTHER = f"({NOT_ASCII} AND instr(lower({NFC}), {{value}}) > 0)"
@@ -723,6 +726,8 @@ def _contains(column: str, value: str, binder: Binder) -> str:
     cased = any(len(_cases(character)) > 1 for character in value if not character.isascii())
     if not cased or "\0" in value:
         fragment = CONTAINS_ASCII if value.isascii() else CONTAINS_OTHER
+        if value.isascii() and not FROM_OTHERS.isdisjoint(value):
+            fragment = CONTAINS_COMPOSED
         folded = binder.one(value.translate(ASCII_LOWER))
         return _fill_predicted(fragment, column=column, value=folded)
     pattern = "".join(_class(character) for character in value)

@@ -162,6 +162,7 @@ DEEP = '{"tokens": ' + "[" * 200_000
     [
         ("not json", 'line 1: the line is not JSON: expecting value at column 1, found "not j'),
         ('{"tokens": [1,', "line 1: the line is not JSON: expecting value at column 15"),
+        ('{"tok', "line 1: the line is not JSON: unterminated string at column 2, found"),
         ("[1, 2]", "line 1: found [1, 2]; wanted a JSON object"),
         ('"text"', 'line 1: found "text"; wanted a JSON object'),
         ("NaN", "line 1: found NaN; wanted a JSON object"),

@@ -133,6 +133,10 @@ def test_the_index_leaves_no_text_out(
         ("İstanbul É", "İSTANBUL"),
         ("\0 É", '"\0 É"'),
         ("x" * 3000 + "É", "é"),
+        ("300 \u212aelvin", "300 \u212a"),
+        ("300 \u212aelvin", "300 kelvin"),
+        ("ti\u037e", "\u037e"),
+        ("ti\u1fef", "`"),
     ],
 )
 def test_special_characters_beside_letters_of_other_scripts(
@@ -159,7 +163,7 @@ def test_the_longest_query_of_other_scripts_still_runs(own: Connection) -> None:
 
 
 def test_values_reach_sql_as_parameters_only() -> None:
-    plain = compile_query(parse('text:abc by:b split:c doc:d anchor:e "f" sort:random/1'), 1)
+    plain = compile_query(parse('text:abk by:b split:c doc:d anchor:e "f" sort:random/1'), 1)
     spiky = compile_query(
         parse('text:xyz\'); by:\'\' split:"a;b" doc:-- anchor:"{0}" "%s" sort:random/9'), 2
     )
