@@ -31,7 +31,10 @@ def main() -> None:
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         os.environ.update(
-            XDG_DATA_HOME=f"{name}/data", NFH_TUI_RUNNER="off", NFH_TUI_PREDICTOR="off"
+            XDG_DATA_HOME=f"{name}/data",
+            NFH_TUI_RUNNER="off",
+            NFH_TUI_PREDICTOR="off",
+            NFH_TUI_GUARD="off",
         )
         found = Fuzzer(Path(name) / "fuzz", chosen.seed).run(number, first)
     seconds = time.perf_counter() - begun

@@ -165,7 +165,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # What making the database leaves in memory would hide what the walk adds.
         database = ready(Path(folder) / "steps.db", chosen.items + 100)
-        variables = {"NFH_TUI_PREDICTOR": "off", "XDG_DATA_HOME": str(Path(folder) / "data")}
+        variables = {"NFH_TUI_PREDICTOR": "off", "NFH_TUI_GUARD": "off"}
+        variables["XDG_DATA_HOME"] = str(Path(folder) / "data")
         command = [sys.executable, *sys.argv, "--database", str(database)]
         sys.exit(subprocess.run(command, env=os.environ | variables, check=False).returncode)
 
