@@ -267,13 +267,13 @@ def retire(names: tuple[str, ...], back: bool, db: Path | None, as_json: bool) -
 def undo(me: str | None, db: Path | None, as_json: bool) -> None:
     """Take back your last act, if it was a merge of people or a new name."""
     with options.open_database(db, writes=True) as store:
-        by = store.people.ensure(me or options.user())
+        by = _somebody(store, me or options.user())
         last = store.edits.settlement_to_undo(by)
         if last is None or store.settings.read(f"people {last[0]}") is None:
-            what = f"it was “{last[1]}”" if last else "it was no merge of people"
+            what = f"was “{last[1]}”" if last else "was neither"
             raise StoreError(
-                f"The last that {by.name} did is not taken back by this: {what}. z in the "
-                "workbench takes back anything, step by step"
+                "This takes back a merge of people or a new name, and the last act of "
+                f"{by.name} {what}. z in the workbench takes back anything, step by step"
             )
         done = store.edits.undo(by)
     skipped = done.skipped if done else 0

@@ -304,6 +304,14 @@ def test_of_two_new_names_at_once_one_counts(call: Call, home: Path) -> None:
     assert call("doctor").exit_code == 0, call("doctor").stdout
 
 
+def test_who_did_nothing_takes_nothing_back_and_is_not_made_known(call: Call) -> None:
+    call("init")
+    call("people", "add", "ann")
+    assert "the last act of ann was neither" in call("people", "undo", "--as", "ann").stderr
+    assert "is called 'anna': nfh-tui people" in call("people", "undo", "--as", "anna").stderr
+    assert _names() == ["ann"]
+
+
 def test_an_undo_says_what_was_changed_since(call: Call, home: Path) -> None:
     call("import", "--annotator", "ann", _row(home / "a.jsonl", "AGE"))
     call("people", "rename", "ann", "bea")
