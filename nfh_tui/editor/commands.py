@@ -982,7 +982,9 @@ def _for_adjudicator(item: AnchorItem, me: str) -> EditState | None:
         return None
     if votes.is_withheld(item, me):
         empty = EditState(cursor=item.anchor.start, role=Role.ADJUDICATOR)
-        return replace(empty, reason="nothing preselected, as for one in eight")
+        return replace(
+            empty, reason="left blank on purpose, 1 in 8, so that you judge unprompted"
+        )
     return _holding(item, found.answer, Role.ADJUDICATOR, AnswerSource.PROPOSAL, found.reason)
 
 

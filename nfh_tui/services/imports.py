@@ -581,7 +581,7 @@ def export_file(
     query: Query,
     format_: Format,
     out: Path | None,
-    how: Writing = Writing(),  # noqa: B008 - frozen
+    how: Writing | None = None,
     *,
     allow_empty: bool = True,
 ) -> ExportReport:
@@ -594,6 +594,7 @@ def export_file(
     layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
     records = store.items.records(query, None, layout)
     losses = Losses(format_)
+    how = how or Writing()
     rows = undecided = written = whole = 0
 
     def counted_records() -> Iterator[ExportRecord]:

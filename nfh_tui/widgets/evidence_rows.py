@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from nfh_db.messages import counted
 from nfh_db.records import (
     AnchorItem,
     AnchorState,
@@ -924,7 +925,7 @@ def add_precedents(
 ) -> None:
     """Add the count and the most similar decisions. against: the edited answer, else the gold.
 
-    "Decided like your draft" compares kinds: nouns of other passages cannot be compared.
+    Kinds are compared: nouns of other passages cannot be.
     """
     if not precedents:
         return
@@ -961,10 +962,8 @@ def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[
         )
         return [(said, "note")]
     like = kinds[against.kind]
-    return [
-        (f"{like} decided like your draft", "kind"),
-        (f", {len(precedents) - like} otherwise", "note"),
-    ]
+    agree = f"{counted(like, 'earlier case')} agree{'s' if like == 1 else ''}"
+    return [(agree, "kind"), (f", {len(precedents) - like} otherwise", "note")]
 
 
 def search_terms(item: AnchorItem, state: EditState) -> tuple[frozenset[str], str | None]:

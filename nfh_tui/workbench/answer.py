@@ -411,8 +411,8 @@ class AnswerController(Controller):
         gold = item.gold
         whose = (None if gold is None or self.state.blind else gold.adjudicator) or "an expert"
         if gold is None or gold.answer.without_comment() == made.without_comment():
-            return f"unchanged: {whose} decided that one so"
-        return f"unchanged: your decision stands beside that of {whose}, which counts"
+            return f"unchanged: already decided this way by {whose}"
+        return f"unchanged: your decision is kept beside the one by {whose}, which counts"
 
     def _exposure(self, item: AnchorItem) -> Exposure:
         return Exposure(

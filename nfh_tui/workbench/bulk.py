@@ -151,9 +151,7 @@ class BulkController(Controller):
         said = describe(made, source.passage)
         word = source.passage.words(source.anchor.start, source.anchor.end)
         if not any(one.items for one in alike):
-            raise RefusedError(
-                f"Nothing that is like “{word}”, decided {said}, can be given that."
-            )
+            raise RefusedError(f"No item that is like “{word}” can take its answer, {said}.")
         from nfh_tui.screens.dialogs import SimilarDialog
 
         here = state.anchor_id == source.anchor_id

@@ -115,7 +115,7 @@ def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
     assert 60 < len(kept_back) < 140
     state = first_state(kept_back[0], "me", ADJUDICATOR)
     assert (state.kind, state.source) == (None, AnswerSource.EMPTY)
-    assert "one in eight" in state.reason
+    assert "on purpose, 1 in 8" in state.reason
     same = after_deciding(kept_back[0], "me", make.age())
     other = after_deciding(kept_back[0], "me", make.reference(1))
     assert same is not None

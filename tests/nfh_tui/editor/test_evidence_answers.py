@@ -340,7 +340,7 @@ def test_earlier_decisions_are_counted_and_the_nearest_read(make):
     start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
     assert rows[start].endswith("P shows all")
     assert rows[start + 1 : start + 5] == [
-        " 2 decided like your draft, 2 otherwise",
+        " 2 earlier cases agree, 2 otherwise",
         " = Buy a new one [pump]. Reference · R7",
         " · Buy a new one [year old]. Age",
         " · Damaged",

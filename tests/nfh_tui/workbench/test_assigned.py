@@ -253,7 +253,7 @@ async def test_two_decide_blind_and_then_see_each_other(open_desk, give, databas
         assert desk.state.stored_item.gold.answer.kind is Kind.PEOPLE
         assert desk.state.stored_item.gold.adjudicator == "otto"
         await desk.press("enter")
-        assert "your decision stands beside that of otto, which counts" in desk.said
+        assert "your decision is kept beside the one by otto, which counts" in desk.said
     async with open_desk(query="experts:agree") as desk:
         assert list(desk.state.ids.slice(0, 9)) == [mine[0]]
 

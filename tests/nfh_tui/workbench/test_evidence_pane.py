@@ -123,7 +123,7 @@ async def test_earlier_decisions_come_once_one_stays_on_an_item(open_desk):
         screen.ui.refresh_evidence()
         rows = pane(desk)
         start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
-        assert "decided like" in rows[start + 1]
+        assert "earlier case" in rows[start + 1]
 
 
 async def _decided(desk):
