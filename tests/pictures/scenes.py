@@ -172,8 +172,9 @@ def _once(output: Output) -> Output:
         key = (*arguments, database.stem.partition("-busy")[1])
         if key not in printed:
             printed[key] = await output(arguments, database)
-        # As from a child process: the screen is drawn and at rest before the figures come.
-        await asyncio.sleep(0.1)
+        # As from a child process: the screen is drawn and at rest before the figures come. The
+        # pane whose lines come first has the cursor, so the list of models always comes last.
+        await asyncio.sleep(0.5 if arguments[0] == "models" else 0.1)
         return printed[key]
 
     return known
