@@ -28,7 +28,7 @@ UNDO = "nfh-tui people undo takes it back, as z in the workbench does."
 new_person_option = click.option(
     "--new-person",
     is_flag=True,
-    help="The name may differ from a known one only by case, accents or width.",
+    help="Accept a name that is like a known one, as somebody else's.",
 )
 
 
@@ -39,7 +39,7 @@ new_person_option = click.option(
 def people(db: Path | None, as_json: bool) -> None:
     """List the people of the database; with a command: add, rename, merge or retire one.
 
-    Names that differ only by case, accents, width or white space are told.
+    Names that differ only by case, accents, width or white space are named at the end.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
@@ -241,9 +241,9 @@ def _merge_json(made: "PeopleMerge", *, dry_run: bool) -> dict[str, object]:
     }
 
 
-@people.command(short_help="Let somebody get no more work.")
+@people.command(short_help="Give somebody no more work.")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("--back", is_flag=True, help="End that.")
+@click.option("--back", is_flag=True, help="Give them work again.")
 @options.on_database
 def retire(names: tuple[str, ...], back: bool, db: Path | None, as_json: bool) -> None:
     """Retire people: they are offered nowhere and get no work; their answers stay.
@@ -261,7 +261,7 @@ def retire(names: tuple[str, ...], back: bool, db: Path | None, as_json: bool) -
         options.echo(f"{who} {'gets work again' if back else 'is retired'}{taken}.")
 
 
-@people.command(short_help="Take the last merge or new name back.")
+@people.command(short_help="Undo the last merge or rename.")
 @options.as_option
 @options.on_database
 def undo(me: str | None, db: Path | None, as_json: bool) -> None:
