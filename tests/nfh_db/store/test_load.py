@@ -428,4 +428,5 @@ def test_an_import_keeps_nothing_of_the_numbers_behind_it(
     finally:
         tracemalloc.stop()
     assert (report.votes_new, len(report.conflicts)) == (900, import_run.LISTED_CONFLICTS + 1)
-    assert held[1] - held[0] < 550 * 50, "bytes of 550 numbers"
+    # A number that is kept takes some 500 bytes and more; caches may grow by a little.
+    assert held[1] - held[0] < 550 * 200, "bytes of 550 numbers"
