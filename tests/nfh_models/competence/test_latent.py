@@ -37,6 +37,7 @@ def found(kit: Any, quick: Estimate) -> Latent:
     return quick(kit.simulated(600, ACCURACY))
 
 
+@pytest.mark.long
 def test_the_order_of_competence_comes_out(found: Latent) -> None:
     by_accuracy = sorted(found.people, key=lambda name: -found.people[name].accuracy.value)
     by_spamming = sorted(found.people, key=lambda name: found.people[name].spamming.value)
@@ -62,6 +63,7 @@ def test_rows_of_a_confusion_are_probabilities(found: Latent) -> None:
         assert sum(person.confusion.weights) == pytest.approx(person.votes)
 
 
+@pytest.mark.long
 def test_the_figures_depend_on_neither_names_nor_order(
     kit: Any, found: Latent, quick: Estimate
 ) -> None:

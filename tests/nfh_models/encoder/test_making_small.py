@@ -185,6 +185,7 @@ def test_nothing_is_learnt_from_what_is_held_out(tmp_path: Path) -> None:
     assert f"{rows:,} identification rows that overlap with tests" in said[0]
 
 
+@pytest.mark.long
 def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     data, base = written(tmp_path / "data"), made(tmp_path / "base")
     own = teacher(tmp_path / "teacher")

@@ -210,6 +210,7 @@ def test_settled_gold_saw_what_its_votes_saw(write: Write, store: Store) -> None
     assert [one.saw_model for one in examples_of_store(store)] == [True, False]
 
 
+@pytest.mark.long
 def test_real_rows(data_dir: Path) -> None:
     found = examples_of_file(data_dir / "identification" / "dev.tsv")
     some = list(found)

@@ -265,6 +265,7 @@ def test_what_is_no_setting_is_told_what_can_be(one: str, wanted: str) -> None:
     assert one in str(caught.value)
 
 
+@pytest.mark.long
 def test_it_learns_from_real_rows(data_dir: Path) -> None:
     from nfh_models.identification.base import parse_cases
     from nfh_models.parsing.base import load_parser

@@ -45,6 +45,7 @@ def test_every_cut_anchor_is_found(lines: Lines) -> None:
     assert cut <= lines("number-beside")
 
 
+@pytest.mark.long
 def test_odd_heads_are_found(lines: Lines) -> None:
     assert {495, 980} <= lines("head-pronoun")
     assert {56, 180, 414} <= lines("head-sign")

@@ -85,6 +85,7 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
         assert steps == sorted(steps)
 
 
+@pytest.mark.long
 def test_what_a_cluster_predicts_is_what_is_predicted_here_though_a_worker_is_killed(
     cluster: LocalCluster, path: Path, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_training_that_is_cancelled_here_stops_there(
     assert not out.parent.exists()
 
 
+@pytest.mark.long
 def test_a_runner_that_is_killed_and_a_job_that_is_cancelled(
     cluster: LocalCluster, path: Path, add: Add, tmp_path: Path
 ) -> None:
@@ -160,6 +161,7 @@ def processes(tmp_path: Path) -> "Iterator[tuple[str, list[subprocess.Popen[byte
 @pytest.mark.parametrize(
     ("which", "said"), [(0, "the scheduler tcp.* is gone"), (1, "has no workers; start some")]
 )
+@pytest.mark.long
 def test_machines_that_go_and_do_not_come_back(
     processes: "tuple[str, list[subprocess.Popen[bytes]]]",
     which: int,

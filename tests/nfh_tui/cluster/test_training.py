@@ -45,6 +45,7 @@ def test_what_it_starts_from_and_its_checkpoints_go_along(
     assert made.metrics["start"] == told.losses[0] == 30
 
 
+@pytest.mark.long
 def test_a_worker_killed_midway_is_followed_by_another_from_the_last_checkpoint(
     cluster: LocalCluster,
     snapshot: Snapshot,

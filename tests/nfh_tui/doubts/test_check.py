@@ -179,6 +179,7 @@ def test_a_damaged_part_is_asked_about_again(
     assert again["anchors"] == GOLD
 
 
+@pytest.mark.long
 def test_killed_for_good_it_is_taken_up_by_the_next_runner(
     store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:

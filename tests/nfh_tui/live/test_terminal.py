@@ -76,6 +76,7 @@ def adjudicate(terminal: Tmux, database: Path, with_: str) -> None:  # noqa: F81
     terminal.start(f"adjudicate --db {database} --as edith")
 
 
+@pytest.mark.long
 def test_a_model_put_to_use_from_outside_answers_without_a_key(
     terminal: Tmux,  # noqa: F811
     database: Path,

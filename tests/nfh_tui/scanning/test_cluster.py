@@ -28,6 +28,7 @@ def two_workers() -> Iterator[LocalCluster]:
         yield local
 
 
+@pytest.mark.long
 def test_a_cluster_finds_the_same_though_a_worker_is_killed(
     story: Path, engine: BlockProcessor, two_workers: LocalCluster, small_blocks: int
 ) -> None:
