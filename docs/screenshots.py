@@ -28,7 +28,7 @@ async def picture(database: Path, size: tuple[int, int], theme: str) -> str:
             app.theme = theme
             for _ in range(PREDICTION_SECONDS * 10):
                 await pilot.pause(0.1)
-                item = app.bench.item
+                item = app.bench.state.visible_item
                 if item is not None and item.prediction is not None:
                     break
             await pilot.press("H")
