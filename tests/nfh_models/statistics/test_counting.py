@@ -223,5 +223,6 @@ def test_memory_does_not_grow_with_the_numbers() -> None:
 
     peak(10)
     # Threads that other tests left behind allocate, too, now and then: some run is without them.
-    few, many = (min(peak(numbers_) for _ in range(10)) for numbers_ in (100, 1_000))
+    few = min(peak(100) for _ in range(10))
+    many = min(peak(1_000) for _ in range(10))
     assert many < 2 * few
