@@ -176,13 +176,15 @@ FROM passage AS p JOIN passage_token AS t ON t.passage_id = p.id"""
 WITH_WORDS = """
 SELECT passage_id FROM temp.collected_words
 WHERE digest IN (SELECT value FROM json_each(:words))"""
-# FTS5 stops at a NUL character, so a text with one gets a trigram of its own, by which a search
-# always finds it.
-INDEX_TEXTS = """
+NUL_TRIGRAM = "\1\1\1"
+"""In the index of texts for each text with a NUL character, at which FTS5 stops."""
+NOT_INDEXED = """
+    SELECT id FROM passage WHERE id > (SELECT coalesce(max(id), 0) FROM passage_text_docsize)"""
+"""The passages that the index of texts does not have yet."""
+INDEX_TEXTS = f"""
 INSERT INTO passage_text (rowid, text)
-SELECT p.id, iif(instr(p.text, char(0)), char(1, 1, 1), p.text) FROM passage AS p
-WHERE p.id > (SELECT coalesce(max(id), 0) FROM passage_text_docsize)
-ORDER BY p.id LIMIT :size"""
+SELECT p.id, iif(instr(p.text, char(0)), '{NUL_TRIGRAM}', p.text) FROM passage AS p
+WHERE p.id IN ({NOT_INDEXED} ORDER BY id LIMIT :size)"""  # noqa: S608 - made of constants
 DROP_TEXTS = "INSERT INTO passage_text (passage_text) VALUES ('delete-all')"
 TEXTS_AT_ONCE = WriteSize(first=500, smallest=100, largest=4_000, seconds=0.03)
 INSERT_DOCUMENT = """
@@ -258,13 +260,13 @@ def with_words(connection: Connection, wanted: Sequence[Passage]) -> dict[int, P
 
 def index_texts(connection: Connection) -> None:
     """Add the passages without an entry to the index of texts, in short transactions."""
-    size = added = TEXTS_AT_ONCE.first
-    while added == size:
+    size = TEXTS_AT_ONCE.first
+    # Looked up first: a transaction would wait for other writers.
+    while connection.execute(NOT_INDEXED).fetchone():
         with transaction(connection):
             begun = time.perf_counter()
-            added = connection.execute(INDEX_TEXTS, {"size": size}).rowcount
-        if added == size:
-            size = added = TEXTS_AT_ONCE.next(size, time.perf_counter() - begun)
+            connection.execute(INDEX_TEXTS, {"size": size})
+        size = TEXTS_AT_ONCE.next(size, time.perf_counter() - begun)
 
 
 def read_one(connection: Connection, passage_id: int, cache: PassageCache) -> Passage:

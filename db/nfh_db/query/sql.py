@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from nfh_db.anchors import VISIBLE
 from nfh_db.batches import OUT
 from nfh_db.connection import Connection
+from nfh_db.passages import NOT_INDEXED, NUL_TRIGRAM
 from nfh_db.query import visibility
 from nfh_db.query.keys import ANY, GOLD, NONE, SKIPPED
 from nfh_db.query.parser import (
@@ -434,9 +435,8 @@ PASSAGES = "+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {condition})"
 DOCUMENTS = "x.document_id IN (SELECT d.id FROM document AS d WHERE {condition})"
 
 # Passages with a text's trigrams, and those that the index does not have yet.
-CANDIDATES = """
-    SELECT rowid FROM passage_text WHERE passage_text MATCH :q_match UNION ALL
-    SELECT id FROM passage WHERE id > (SELECT coalesce(max(id), 0) FROM passage_text_docsize)"""
+CANDIDATES = f"""
+    SELECT rowid FROM passage_text WHERE passage_text MATCH :q_match UNION ALL{NOT_INDEXED}"""  # noqa: S608 - made of constants
 AMONG_CANDIDATES = f"""+a.passage_id IN (
     SELECT x.id FROM passage AS x WHERE {{condition}} AND x.id IN ({CANDIDATES}))"""  # noqa: S608 - made of constants
 EACH_PASSAGE = "(SELECT {condition} FROM passage AS x WHERE x.id = a.passage_id)"
@@ -449,8 +449,6 @@ TRIGRAM = re.compile(r"(?=([ -:<-_a-~]{3}))")
 """Three ASCII characters that stand so in each text with an NFC of them; ; and ` need not."""
 MOST_TRIGRAMS = 40
 """Trigrams of a value that are looked up."""
-NUL_TRIGRAM = "\1\1\1"
-"""In the index for each text with a NUL character, instead of its trigrams."""
 CONTAINS = "instr(lower({column}), {value}) > 0"
 NOT_ASCII = "octet_length({column}) > length({column})"
 NFC = "CAST(nfc(CAST({column} AS BLOB)) AS TEXT)"
