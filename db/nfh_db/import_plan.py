@@ -207,16 +207,22 @@ def _add_anchors(connection: Connection, passages: dict[int, PassagePlace], act:
     removed = json_of([one.id for one in by_id.values() if one.gone])
     for id_, before, of_rows in connection.execute(RETIRED, {"ids": removed}):
         by_id[id_].retired, by_id[id_].of_rows = decode_anchor(before), bool(of_rows)
-    for id_, value in answers.read_all_gold(connection, ids).items():
-        by_id[id_].gold = value
-    for id_, key, value_ in answers.read_all(connection, ids):
-        by_id[id_].votes[key] = value_
-    for id_, name, annotator, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
-        by_id[id_].flags[name, annotator] = answers.value_of(*columns)
+    read_values(connection, by_id)
     for id_, who, name, entity, after in connection.execute(
         AHEAD, {"ids": json_of(ids), "act": act}
     ):
         by_id[id_].change(who, name, event_log.DECODERS[entity](after))
+
+
+def read_values(connection: Connection, places: Mapping[int, AnchorPlace]) -> None:
+    """Add the gold, answers and flags of these anchors, by id."""
+    ids = list(places)
+    for id_, gold in answers.read_all_gold(connection, ids).items():
+        places[id_].gold = gold
+    for id_, key, vote in answers.read_all(connection, ids):
+        places[id_].votes[key] = vote
+    for id_, name, annotator, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
+        places[id_].flags[name, annotator] = answers.value_of(*columns)
 
 
 Row = tuple[object, ...]

@@ -37,13 +37,14 @@ from nfh_db.connection import (
 from nfh_db.errors import StoreError
 from nfh_db.import_plan import (
     EXAMPLES,
-    FLAGS_OF,
+    AnchorPlace,
     Ids,
     ImportCounts,
     ImportPlanner,
     ImportPurpose,
     ImportRows,
     KnownPassages,
+    read_values,
 )
 from nfh_db.messages import quoted
 from nfh_db.records import (
@@ -1067,24 +1068,18 @@ class _Values:
 
     def __init__(self, connection: Connection, ids: Sequence[int]) -> None:
         self.spans = _places(connection, ids)
-        self.golds = answers.read_all_gold(connection, ids)
-        self.votes: dict[int, dict[tuple[str, str], AnswerValue]] = {}
-        for id_, key, value in answers.read_all(connection, ids):
-            self.votes.setdefault(id_, {})[key] = value
-        self.flags: dict[int, dict[tuple[str, str], FlagValue]] = {}
-        for id_, name, who, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
-            self.flags.setdefault(id_, {})[name, who] = answers.value_of(*columns)
+        self._places = {id_: AnchorPlace(id_, new=False) for id_ in ids}
+        read_values(connection, self._places)
 
     def of(self, old: int, new: int) -> Iterator["_Thing"]:
         """Yield what is said of an anchor, with what is said of the same by another."""
-        there = self.votes.get(new, {})
-        for thing, vote in self.votes.get(old, {}).items():
-            yield "answers", thing, vote, there.get(thing)
-        if old in self.golds:
-            yield "gold", ("", ""), self.golds[old], self.golds.get(new)
-        flags = self.flags.get(new, {})
-        for (name, who), flag in self.flags.get(old, {}).items():
-            yield "flags", (who, name), flag, flags.get((name, who))
+        here, there = self._places[old], self._places[new]
+        for thing, vote in here.votes.items():
+            yield "answers", thing, vote, there.votes.get(thing)
+        if here.gold is not None:
+            yield "gold", ("", ""), here.gold, there.gold
+        for (name, who), flag in here.flags.items():
+            yield "flags", (who, name), flag, there.flags.get((name, who))
 
 
 def _hash(key: object) -> bytes:
