@@ -18,7 +18,7 @@ from nfh_db.formats.files import BYTE_ORDER_MARK, HEAD, IS_POINTER, POINTER, wid
 from nfh_db.import_run import IncomingFile
 from nfh_db.messages import visible
 from nfh_db.predictions import IdentifiedNumber, Numbered
-from nfh_db.query import Match, Query
+from nfh_db.query import Query
 from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassage
 from nfh_models.domain import Anchor
 from nfh_models.identification.base import (
@@ -318,7 +318,7 @@ def differing(query: Query) -> str:
 
     A query about decisions finds other items afterwards, so its own text is left out.
     """
-    about = any(isinstance(term, Match) and term.key.startswith("nfh") for term in query.terms)
+    about = any(term.key.startswith("nfh") for term in query.each_term())
     return f"{'' if about else query.text} nfh!=gold".strip()
 
 

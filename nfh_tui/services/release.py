@@ -24,7 +24,7 @@ from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.rows import ReleaseWriter
 from nfh_db.messages import visible
 from nfh_db.models import Activation
-from nfh_db.query import ME, Compare, Match, PeopleTerm, PeopleValue, Query, parse
+from nfh_db.query import ME, Match, PeopleTerm, PeopleValue, Query, Term, parse
 from nfh_db.query.keys import NONE
 from nfh_db.records import (
     BY_RULE,
@@ -182,7 +182,6 @@ class FileNames:
 
 PREFIX = "person-"
 
-Term = Match | PeopleTerm | Compare
 BY = "by"
 """The key of queries that has nothing but names."""
 
@@ -192,7 +191,7 @@ NOT_SHOWN = "(not shown: it names people)"
 
 def asked_of(query: Query) -> set[str]:
     """The people that a query names, as written; ME for the user."""
-    return {name for term in query.terms for name in _names_in_term(term)}
+    return {name for term in query.each_term() for name in _names_in_term(term)}
 
 
 def _names_in_term(term: Term) -> Iterator[str]:
@@ -256,8 +255,8 @@ class Pseudonyms(ReleaseNames):
         longest = sorted(named, key=len, reverse=True)
         pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest)
         text = re.sub(pattern, lambda match: named[match[0]], query.text)
-        wanted = tuple(_renamed(term, named) for term in query.terms)
-        return text if parse(text).terms == wanted else NOT_SHOWN
+        wanted = query.with_each(lambda term: _renamed(term, named))
+        return text if parse(text).terms == wanted.terms else NOT_SHOWN
 
     def _asked(self, name: str) -> str:
         """The pseudonym of a name in any letter case; models and rules keep their names."""

@@ -4,7 +4,7 @@ position. Positions are code points into the query, ends exclusive.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -296,6 +296,16 @@ class Compare:
     negated: bool = False
 
 
+Term = Match | PeopleTerm | Compare
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Terms with OR between: any of them holds."""
+
+    terms: tuple[Term, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SortTerm:
     """One order."""
@@ -313,8 +323,25 @@ class Query:
     """A parsed query. All terms must hold. Later sorts order what earlier ones leave equal."""
 
     text: str = ""
-    terms: tuple["Match | PeopleTerm | Compare", ...] = field(default=())
+    terms: tuple[Term | Either, ...] = field(default=())
     sorts: tuple[SortTerm, ...] = field(default=())
+
+    def each_term(self) -> Iterator[Term]:
+        """The terms, those with OR between one by one."""
+        for term in self.terms:
+            yield from term.terms if isinstance(term, Either) else (term,)
+
+    def with_each(self, change: Callable[[Term], Term]) -> "Query":
+        """The query with each term replaced."""
+        return replace(
+            self,
+            terms=tuple(
+                Either(tuple(map(change, term.terms)))
+                if isinstance(term, Either)
+                else change(term)
+                for term in self.terms
+            ),
+        )
 
 
 MAX_REPEATED = 40
@@ -443,6 +470,22 @@ def _detail(given: _Given, part: PeoplePart) -> str:
     raise given.error(why, part.start)
 
 
+OR = "OR"
+"""Stands between two terms. Only in capitals: "or" is a word of texts."""
+
+OR_EXAMPLE = "as in class:AGE OR heads>1"
+OPERATOR_WORDS = {
+    ("or", "|", "||"): "did you mean OR between two terms?",
+    ("and", "&", "&&", "+"): "a space between two terms means and; leave this out.",
+    ("not", "!"): "did you mean a minus sign in front of the term, as in -class:AGE?",
+    (":", "=", "==", "!=", "<>", "<", "<=", ">", ">="): (
+        "no space belongs around this; did you mean votes>2?"
+    ),
+}
+"""Words that other languages of queries have, in lower case, and what to write instead."""
+
+IN_PARENTHESES = re.compile(rf"\(+-?{KEY.pattern}")
+
 MAX_LENGTH = 2_000
 """Code points in a query. Keeps compiled statements within SQLite's limits."""
 
@@ -468,10 +511,17 @@ PATTERN = re.compile(r"[0-9]{1,3}(?:[-–][0-9]{1,3})+\Z")
 def parse(text: str) -> Query:
     """Parse a query. Raises QueryError with the position and a hint."""
     _check_text(text)
-    terms: list[Match | PeopleTerm | Compare] = []
+    groups: list[list[Term]] = []
     sorts: list[SortTerm] = []
     count = 0
+    joint: RawTerm | None = None
+    can_join = False
     for raw in scan(text):
+        if _is_or(raw):
+            if not can_join:
+                raise QueryError(f"OR needs a term before it, {OR_EXAMPLE}", raw.start)
+            joint, can_join = raw, False
+            continue
         count += len(raw.items)
         if count > MAX_VALUES:
             raise QueryError(
@@ -480,15 +530,45 @@ def parse(text: str) -> Query:
             )
         _check_items(raw)
         key = _key(raw)
-        if key.takes is KeyArgument.SORT:
+        can_join = key.takes is not KeyArgument.SORT
+        if not can_join:
+            if joint is not None:
+                break
             sorts.extend(_sorts(raw, key))
-        elif key.takes in COMPARED:
-            terms.append(_compare(raw, key))
-        elif key.takes is KeyArgument.PEOPLE:
-            terms.append(_people(raw, key))
+            continue
+        if joint is None:
+            groups.append([_parsed(raw, key)])
         else:
-            terms.append(_match(raw, key))
+            _join(groups[-1], _parsed(raw, key))
+            joint = None
+    if joint is not None:
+        raise QueryError(f"OR needs a term after it, {OR_EXAMPLE}", joint.end)
+    terms = (group[0] if len(group) == 1 else Either(tuple(group)) for group in groups)
     return Query(text, tuple(terms), tuple(sorts))
+
+
+def _parsed(raw: RawTerm, key: Key) -> Term:
+    if key.takes in COMPARED:
+        return _compare(raw, key)
+    return _people(raw, key) if key.takes is KeyArgument.PEOPLE else _match(raw, key)
+
+
+def _is_or(raw: RawTerm) -> bool:
+    return raw.source == OR and not raw.negated
+
+
+def _join(group: list[Term], term: Term) -> None:
+    """Add a term after OR; values of one key become one term, as with a comma between."""
+    last = group[-1]
+    if (
+        isinstance(term, Match)
+        and isinstance(last, Match)
+        and term == replace(last, values=term.values)
+        and not (term.negated or term.unequal)
+    ):
+        group[-1] = replace(last, values=last.values + term.values)
+    else:
+        group.append(term)
 
 
 def _check_text(text: str) -> None:
@@ -529,6 +609,7 @@ def _check_items(raw: RawTerm) -> None:
 
 def _key(raw: RawTerm) -> Key:
     if not raw.key:
+        _check_word(raw)
         return BY_NAME["text"]
     key = BY_NAME.get(raw.key.casefold())
     if key is None:
@@ -546,6 +627,22 @@ def _key(raw: RawTerm) -> Key:
             empty.start,
         )
     return key
+
+
+def _check_word(raw: RawTerm) -> None:
+    """Raise QueryError for a word that is a key or an operator, and no text to search for."""
+    word, folded = raw.source, raw.source.casefold()
+    if raw.items[0].quoted:
+        return
+    if (key := BY_NAME.get(folded)) is not None:
+        why = f"a key needs a value; did you mean {key.examples[0]}?"
+    elif IN_PARENTHESES.match(word):
+        why = "leave out the parentheses; OR joins its neighbours before a space does."
+    else:
+        why = next((hint for words, hint in OPERATOR_WORDS.items() if folded in words), "")
+    if why:
+        literal = f"To search the text for it, quote it: {printable(quoted(word))}"
+        raise QueryError(f"{printable(word)}: {why} {literal}", raw.head)
 
 
 def _where(raw: RawTerm) -> str:
@@ -696,6 +793,9 @@ class Completions:
         return head + text[self.end :], len(head)
 
 
+JOINT = Completion(OR, OR, "either the term before it or the one after it")
+
+
 def complete(
     text: str,
     cursor: int,
@@ -714,6 +814,9 @@ def complete(
     if cursor < term.head:
         return Completions(cursor, cursor)
     first = term.items[0]
+    if OR.startswith(term.source.upper()) and term.head == term.start > 0:
+        found = _word_completions(term, first, cursor, keys)
+        return replace(found, options=(*found.options, JOINT))
     if not term.key:
         return _word_completions(term, first, cursor, keys)
     if cursor < first.start:

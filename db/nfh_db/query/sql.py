@@ -23,11 +23,13 @@ from nfh_db.query.parser import (
     ME,
     Binder,
     Compare,
+    Either,
     Match,
     PeopleTerm,
     PeopleValue,
     Query,
     SortTerm,
+    Term,
     fill,
 )
 from nfh_db.query.visibility import asked_by
@@ -526,13 +528,28 @@ def compile(  # noqa: A001 - the language's own word
     binder = Binder(me_id, passages)
     if role is Role.ANNOTATOR:
         return _compile_annotator(asked_by(query, role), binder)
-    conditions = [VISIBLE]
-    for term in query.terms:
+
+    def each(term: Term) -> str:
         condition = _condition(term, binder)
-        conditions.append(visibility.hide_blind(term, condition) if blind else condition)
+        return visibility.hide_blind(term, condition) if blind else condition
+
+    conditions = _all(query, each)
     if blind and visibility.order_reveals(query):
         conditions.append(visibility.NOT_BLIND)
     return Compiled(" AND ".join(conditions), _order(query.sorts, binder), binder.parameters)
+
+
+def _all(query: Query, condition: Callable[[Term], str]) -> list[str]:
+    """The conditions of a query, which hold together."""
+    return [
+        VISIBLE,
+        *(
+            f"({' OR '.join(map(condition, term.terms))})"
+            if isinstance(term, Either)
+            else condition(term)
+            for term in query.terms
+        ),
+    ]
 
 
 def compile_search(
@@ -581,12 +598,12 @@ def compile_seen(query: Query, me_id: int) -> Compiled:
 
 
 def _compile_annotator(query: Query, binder: Binder) -> Compiled:
-    conditions = [VISIBLE, *(_annotator_condition(term, binder) for term in query.terms)]
+    conditions = _all(query, lambda term: _annotator_condition(term, binder))
     order = _order(query.sorts, binder, ORDERS | {"assigned": visibility.MY_POSITION})
     return Compiled(" AND ".join(conditions), order, binder.parameters)
 
 
-def _annotator_condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
+def _annotator_condition(term: Term, binder: Binder) -> str:
     condition = visibility.condition(term, binder)
     if condition is not None:
         unequal = False if isinstance(term, Compare) else term.unequal
@@ -598,7 +615,7 @@ def _annotator_condition(term: Match | PeopleTerm | Compare, binder: Binder) -> 
     return _condition(term, binder)
 
 
-def _condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
+def _condition(term: Term, binder: Binder) -> str:
     if isinstance(term, Compare):
         condition = _compare(term, binder)
         return _fill_predicted(NOT, condition=condition) if term.negated else condition

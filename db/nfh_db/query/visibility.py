@@ -24,6 +24,7 @@ from nfh_db.query.parser import (
     PeopleTerm,
     PeopleValue,
     Query,
+    Term,
     fill,
     one_of,
 )
@@ -54,10 +55,10 @@ def asked_by(query: Query, role: Role, name: str = "") -> Query:
     for sort in query.sorts:
         if sort.name not in ANNOTATOR_CHANGES["sort"].values:
             raise QueryError(_refused(f"sort:{sort.name}", sort.name in MODEL_SORTS))
-    return replace(query, terms=tuple(_term(term, name) for term in query.terms))
+    return query.with_each(lambda term: _term(term, name))
 
 
-def _term(term: Match | PeopleTerm | Compare, name: str) -> Match | PeopleTerm | Compare:
+def _term(term: Term, name: str) -> Term:
     if term.key not in ANNOTATOR_CHANGES and term.key not in UNCHANGED_KEYS:
         raise QueryError(_refused(f"{term.key}:", term.key in MODEL_KEYS))
     if isinstance(term, PeopleTerm):
@@ -148,7 +149,7 @@ UNDECIDED = {"state": AnchorState.OPEN.value, "class": NONE, "rule": NONE}
 """Values of keys for an undecided anchor."""
 
 
-def hide_blind(term: Match | PeopleTerm | Compare, condition: str) -> str:
+def hide_blind(term: Term, condition: str) -> str:
     """A signed condition changed so that it reveals nothing about blind anchors."""
     if term.key in NEUTRAL_KEYS or _is_own(term):
         return condition
@@ -159,7 +160,7 @@ def _without(condition: str) -> str:
     return f"({condition} AND {NOT_BLIND})"
 
 
-def _is_own(term: Match | PeopleTerm | Compare) -> bool:
+def _is_own(term: Term) -> bool:
     if isinstance(term, Match) and term.key == "audit":
         # An auditor knows of the assignment.
         return set(term.values) == {AUDIT_OPEN}
@@ -168,7 +169,7 @@ def _is_own(term: Match | PeopleTerm | Compare) -> bool:
     return all(value.names and set(value.names) == {ME} for value in term.values)
 
 
-def _finds_undecided(term: Match | PeopleTerm | Compare) -> bool:
+def _finds_undecided(term: Term) -> bool:
     """Whether a term holds for an anchor without answers and gold."""
     if isinstance(term, Compare):
         return term.negated
@@ -259,7 +260,7 @@ MATCHES: dict[str, Callable[[Sequence[str], Binder], str]] = {
 }
 
 
-def condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str | None:
+def condition(term: Term, binder: Binder) -> str | None:
     """The condition of a term without signs; None if it is that of other roles."""
     if isinstance(term, Compare):
         if term.key != "guideline":

@@ -78,6 +78,23 @@ def test_keys(marked: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("marked", "expected"),
     [
+        ("class:AGE o|", ["OR"]),
+        ("class:AGE O|", ["OR"]),
+        ("class:AGE OR|", ["OR"]),
+        ("class:AGE OR |", [key.stub for key in KEYS]),
+        ("class:AGE OR sp|", ["split:"]),
+        ("class:AGE OR state:o|", ["open"]),
+        ("o|", []),
+        ("x -o|", []),
+    ],
+)
+def test_or_is_offered_after_a_term(marked: str, expected: list[str]) -> None:
+    assert inserts(marked) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
         (
             "state:|",
             ["open", "answered", "disagree", "decided", "stale", "skipped"],

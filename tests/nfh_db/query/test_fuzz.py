@@ -17,6 +17,7 @@ PIECES = [
     *(value for key in KEYS for value in key.values),
     *("differs:", "said:", "assigned:", "todo:", "~", "me", '"a ~/"', "noun", "AGE"),
     *(":", "=", "!=", "<", "<=", ">", ">=", ",", '"', "\\", "-", " ", "  ", "/", "%", "_"),
+    *(" OR ", "OR", "or", "(", ")"),
     *("1", "2-1", "999999999", "random/7", "É", "三", "🙂", "\0", "\x1b", "\u3000", "*", "["),
 ]
 ALIKE = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
@@ -26,6 +27,8 @@ ANYTHING = st.text(st.characters(), max_size=60)
 @given(st.one_of(ALIKE, ANYTHING))
 @example("a " * 199)
 @example("-a " * 199)
+@example("a OR " * 99 + "a")
+@example("todo:me OR " * 199 + "heads>1")
 @example("text:" + ",".join("a" * 199))
 @example("differs:" + ",".join(['"a b"~me/noun', "me"] * 100))
 @example("-said:" + ",".join(["me/AGE"] * 200))

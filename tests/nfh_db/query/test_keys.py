@@ -209,6 +209,12 @@ CASES = {
     "-class:OTHER text:one": [1, 2],
     "state:decided -class:REFERENCE heads:0 -split:dev": [14, 6, 11],
     "state:open state:stale": [],
+    # either
+    "class:AGE OR class:OTHER": [14, 1],
+    "class:AGE OR heads>1 OR state:stale": [1, 2, 7],
+    "doc:dev class:AGE OR state:disagree": [1, 4],
+    "-doc:dev OR -state:decided anchor:six,seven,ten": [3, 4, 7],
+    "id:7 OR -id:7": [14, 1, 2, 3, 4, 5, 6, 12, 7, 13, 11],
 }
 
 

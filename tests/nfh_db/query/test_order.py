@@ -125,6 +125,9 @@ IN_PASSAGE_ORDER = [
     "doc:dev",
     'text:"months left" one -two',
     "model!=gold",
+    "class:AGE OR said:YEAR OR audit:wrong state:open",
+    "id:7 OR text:one OR predicted:AGE",
+    "split:dev OR id:1 doc:x OR -todo:me",
     "state:open class:none split:dev flag:skip by:me one doc:x -pattern:2-1",
 ]
 

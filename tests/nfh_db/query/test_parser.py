@@ -4,7 +4,7 @@ import pytest
 
 from nfh_db.errors import QueryError
 from nfh_db.query import KEYS, Compare, KeyArgument, Match, Query, SortTerm, parse, quote
-from nfh_db.query.parser import MAX_LENGTH, MAX_VALUES
+from nfh_db.query.parser import MAX_LENGTH, MAX_VALUES, Either
 
 
 def text(*values: str, negated: bool = False) -> Match:
@@ -49,6 +49,26 @@ def text(*values: str, negated: bool = False) -> Match:
         ("-heads<2", (Compare("heads", "<", (2,), negated=True),)),
         ("pattern:1-2", (Match("pattern", ("2-1",)),)),
         ("pattern:1–1–1", (Match("pattern", ("1-1-1",)),)),
+        # OR joins its neighbours; values of one key become one term, with the plan of one.
+        ("class:AGE OR class:YEAR", (Match("class", ("AGE", "YEAR")),)),
+        ("one OR two OR text:x", (text("one", "two", "x"),)),
+        (
+            "a class:AGE OR heads>1 OR -b c",
+            (
+                text("a"),
+                Either(
+                    (
+                        Match("class", ("AGE",)),
+                        Compare("heads", ">", (1,)),
+                        text("b", negated=True),
+                    )
+                ),
+                text("c"),
+            ),
+        ),
+        ("-a OR -b", (Either((text("a", negated=True), text("b", negated=True))),)),
+        ('a "OR" b', (text("a"), text("OR"), text("b"))),
+        ("text:or", (text("or"),)),
     ],
 )
 def test_what_a_query_means(query: str, terms: tuple[Match | Compare, ...]) -> None:
@@ -119,6 +139,18 @@ def test_orders_are_kept_apart_from_conditions(query: str, sorts: tuple[SortTerm
         ("x" * (MAX_LENGTH + 1), MAX_LENGTH, ["2,001 characters; 2,000 is the most"]),
         ("x " * (MAX_VALUES + 1), 2 * MAX_VALUES, ["more than 200 words", "in quotes"]),
         ("text:" + "a," * MAX_VALUES + "a", 0, ["more than 200 words"]),
+        ("OR class:AGE", 0, ["OR needs a term before it", "class:AGE OR heads>1"]),
+        ("class:AGE OR", 12, ["OR needs a term after it"]),
+        ("class:AGE OR OR x", 13, ["OR needs a term before it"]),
+        ("x OR sort:votes", 4, ["OR needs a term after it"]),
+        ("sort:votes OR x", 11, ["OR needs a term before it"]),
+        ("a or b", 2, ["or: did you mean OR between two terms?", 'quote it: "or"']),
+        ("a AND b", 2, ["AND: a space between two terms means and"]),
+        ("not class:AGE", 0, ["not: did you mean a minus sign", "-class:AGE"]),
+        ("State open", 0, ["State: a key needs a value; did you mean state:open?", '"State"']),
+        ("-sort", 1, ["sort: a key needs a value; did you mean sort:disagree?"]),
+        ("x >= 3", 2, [">=: no space belongs around this", "votes>2"]),
+        ("(class:AGE OR heads>1) x", 0, ["leave out the parentheses", '"(class:AGE"']),
         ("class:" + "\x1b[31m" * 20, 6, ["class:␛[31m␛[31m", "…: no such class"]),
     ],
 )
@@ -134,7 +166,7 @@ def test_what_is_not_understood_is_refused_in_a_sentence(
 
 
 def test_the_quoted_form_that_the_message_offers_is_understood() -> None:
-    for query in ("http://x", 'zz:"a b"', "a=b"):
+    for query in ("http://x", 'zz:"a b"', "a=b", "state", "Or", "&&"):
         with pytest.raises(QueryError) as caught:
             parse(query)
         assert parse(str(caught.value).partition("quote it: ")[2]).terms == (text(query),)

@@ -69,6 +69,7 @@ def test_files_called_after_people_are_not_named(
         ("class:AGE anna", "class:AGE anna"),
         # What else is called so cannot be told apart.
         ("by:ann ann", NOT_SHOWN),
+        ("by:ann OR state:open", "by:person-1 OR state:open"),
     ],
 )
 def test_a_query_names_nobody(query: str, written: str | None) -> None:
