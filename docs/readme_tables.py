@@ -15,11 +15,24 @@ DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS / "keys.md", DOCS / "formats.md", DOCS / "serve.md")
 
 
+def format_link(name: str) -> str:
+    """The format's name, with a link to the section of a page that describes it."""
+    heading = re.compile(rf"^## (.*\b{name}(?![\w-]).*)$", re.MULTILINE)
+    for page in sorted(DOCS.glob("formats*.md")):
+        if found := heading.search(page.read_text("utf-8")):
+            anchor = re.sub(r"[^\w -]", "", found[1].lower()).replace(" ", "-")
+            at = "" if page.name == "formats.md" else page.name
+            return f"[`{name}`]({at}#{anchor})"
+    raise LookupError(f"no page of docs/ has a section on the format {name}")
+
+
 def format_table() -> str:
     """One line a format, those with labels first."""
     rows = ["| format | files | goes | what it is |", "|---|---|---|---|"]
     rows += [
-        f"| `{f.name}` | {' '.join(f.extensions)} | {f.direction} | {f.description} |"
+        "| {} | {} | {} | {} |".format(
+            format_link(f.name), " ".join(f.extensions), f.direction, f.description
+        )
         for f in sorted(OURS, key=lambda one: not one.labelled)
     ]
     return "\n".join([*rows, ""])

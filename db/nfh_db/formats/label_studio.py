@@ -1,6 +1,6 @@
 """Format `label-studio`: the JSON of Label Studio, its full export, and tasks to import.
 
-Layout and mapping: docs/formats-label-studio.md. Source:
+Layout and mapping: docs/formats-projects.md. Source:
 https://labelstud.io/guide/task_format.
 """
 

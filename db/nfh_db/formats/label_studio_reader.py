@@ -616,7 +616,7 @@ def _milliseconds(seconds: object) -> int | None:
 
 OWN_TAGS = Tags()
 DIALOGS = Tags(type="paragraphlabels")
-"""The tags of the labelling configuration in docs/formats-label-studio.md, for a text and for
+"""The tags of the labelling configuration in docs/formats-projects.md, for a text and for
 the paragraphs of a dialog.
 """
 

@@ -35,6 +35,40 @@ first
 - No, five.
 """
 
+FOUNTAIN = """Title: Pots and pans
+
+INT. KITCHEN - DAY
+
+Three pots stand on the stove.
+
+ANNA (V.O.)
+How many *pots* do you
+want? [[count again]]
+(after a while)
+Two?
+
+@McBen (CONT'D)
+No, **three**.
+
+CUT TO:
+
+.THE GARDEN
+
+BEN ^
+One for me.
+"""
+
+CHAT = """@UTF8
+@Begin
+@Participants:	MAR Marta Target_Child, MOT Mother
+*MOT:	how many cookies do you want ? \x1515100_17050\x15
+%com:	points at three of them
+*MAR:	<I want> [/] I want &-um two@l +... \x1517050_18900\x15
+@New Episode
+*MAR:	five [: nine] [*] .
+@End
+"""
+
 Turn = tuple[str | None, str, int | None, int | None]
 
 

@@ -17,7 +17,7 @@ from nfh_tui.sample import corpus_path
 from tests.nfh_db.formats.labelstudio_tool import Json
 from tests.nfh_db.formats.round_trip import gold_lines, hostile_corpus, imported, round_trip
 
-DOCS = Path(__file__).parents[3] / "docs" / "formats-label-studio.md"
+DOCS = Path(__file__).parents[3] / "docs" / "formats-projects.md"
 
 TASK = {"id", "data", "annotations", "predictions", "meta"}
 ANNOTATION = {
@@ -136,11 +136,30 @@ def test_the_rules_find_what_is_wrong() -> None:
     assert all(word in found for word in ("text {", "labels ['NUM']", "relation {"))
 
 
-def test_the_documented_example_is_read_as_it_says(tmp_path: Path) -> None:
+EXAMPLE = r"""[{"id": 1,
+  "data": {"text": "Ann: Two tickets?\nBen: No, three."},
+  "annotations": [
+   {"id": 1, "completed_by": {"email": "eva"}, "was_cancelled": false, "ground_truth": false,
+    "created_at": "2025-03-03T12:00:00.000Z", "updated_at": "2025-03-03T12:00:00.000Z",
+    "lead_time": 6.5,
+    "result": [
+     {"id": "s0", "from_name": "label", "to_name": "text", "type": "labels",
+      "value": {"start": 27, "end": 32, "text": "three", "labels": ["REFERENCE"]}},
+     {"id": "s1", "from_name": "label", "to_name": "text", "type": "labels",
+      "value": {"start": 9, "end": 16, "text": "tickets", "labels": ["HEAD"]}},
+     {"type": "relation", "from_id": "s0", "to_id": "s1", "direction": "right",
+      "labels": ["HEAD"]}]}],
+  "predictions": [
+   {"model_version": "nfh-tui", "result": [
+     {"id": "s0", "from_name": "label", "to_name": "text", "type": "labels",
+      "value": {"start": 27, "end": 32, "text": "three", "labels": ["ANCHOR"]}}]}]}]
+"""
+
+
+def test_a_task_is_read_as_the_page_says(tmp_path: Path) -> None:
     path = tmp_path / "example.json"
-    (example,) = re.findall(r"```json\n(.+?)```", DOCS.read_text("utf-8"), re.DOTALL)
-    path.write_text(example, encoding="utf-8")
-    assert list(Rules(configuration()).troubles(*json.loads(example))) == []
+    path.write_text(EXAMPLE, encoding="utf-8")
+    assert list(Rules(configuration()).troubles(*json.loads(EXAMPLE))) == []
     with Store.open(tmp_path / "x.db", create=True) as store:
         report = imported(store, path)
         (line,) = map(json.loads, gold_lines(store, tmp_path / "x.jsonl"))

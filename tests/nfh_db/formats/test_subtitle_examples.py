@@ -1,6 +1,5 @@
-"""The examples of docs/formats-subtitles.md do what is said of them, and are told apart."""
+"""Examples of subtitles, screenplays and transcripts are read, and told apart."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,15 +7,11 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.registry import formats, opened
-from tests.nfh_db.formats.subtitle_files import Heard
+from tests.nfh_db.formats.subtitle_files import CHAT, FOUNTAIN, SUBRIP, WEBVTT, Heard
 
 Write = Callable[..., Path]
 
-PAGE = Path(__file__).parents[3] / "docs" / "formats-subtitles.md"
-SECTION = re.compile(r"^## (\w+)\n\n```\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-EXAMPLES = {
-    name: text.replace("␕", "\x15") for name, text in SECTION.findall(PAGE.read_text("utf-8"))
-}
+EXAMPLES = {"subrip": SUBRIP, "webvtt": WEBVTT, "fountain": FOUNTAIN, "chat": CHAT}
 SAID = {
     "subrip": [
         [(None, "How many tickets?"), (None, "Three, I think."), ("ANNA", "Give me two.")],
