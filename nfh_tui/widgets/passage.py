@@ -124,6 +124,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._windowed = False
         self._warm: dict[int, Warmth] = {}
         self._rooms: Rooms = NO_ROOMS
+        self._letters: dict[int, int] = {}
         self._window: TurnWindow | None = None
         self._marks = PassageMarks()
         self._plan: PassageLayout | None = None
@@ -161,6 +162,8 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._heat, self._other, self._windowed = heat, other, windowed
         if not warm_as_before:
             self._warm = {} if item is None else warmth(item, heat, other)
+        if anew:
+            self._letters = {}
         ground = self._rooms, self._window
         self._make_room()
         if not same or ground != (self._rooms, self._window):
@@ -208,17 +211,27 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
 
     def _make_room(self) -> None:
         """Compute the width of signs beside words and between turns; independent of the
-        answer.
+        answer, except while hints are shown.
         """
         item, self._rooms, self._window = self._shown, NO_ROOMS, None
+        edit = self._edit
+        hints = {} if edit is None else {token: len(label) for token, label in edit.hints}
+        # A cell stays until the hints close: hints follow the view, which moves with the cells.
+        self._letters = hints and {
+            token: max(self._letters.get(token, 0), hints.get(token, 0))
+            for token in self._letters.keys() | hints
+        }
         if item is not None:
-            votes = judging(self._edit)
+            votes = judging(edit)
             self._rooms = rooms(
                 item,
                 votes=votes,
                 heat=self._warm,
                 cells=sign_cells(self._heat),
-                begun=() if self._edit is None else self._edit.began.heads,
+                begun=()
+                if edit is None
+                else (*edit.began.heads, *(edit.heads if hints else ())),
+                letters=self._letters,
             )
             self._window = window(item) if votes and self._windowed else None
 
@@ -299,7 +312,11 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
 
     def _keep_in_view(self) -> None:
         """Scroll as little as possible to show the cursor with MARGIN lines around it."""
-        if self._plan is None or self._edit is None or not self._overflows:
+        if self._plan is None or self._edit is None:
+            return
+        if not self._overflows:
+            # The pane may have grown since it was scrolled.
+            self.scroll_to(y=0, animate=False, force=True)
             return
         spots = self._plan.spots
         if not 0 <= self._edit.cursor < len(spots):

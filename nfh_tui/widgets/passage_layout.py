@@ -3,7 +3,7 @@
 x counts cells from the left edge of the pane, lines from the top of the passage. The gutter on
 the left has the turn's number and, in its first line, the speaker and the start time, if known
 and if the pane is wide enough. The last cell of the gutter and of each line is free for signs.
-`Rooms` reserves further cells for signs between words.
+`Rooms` reserves further cells for signs and hint letters between words.
 """
 
 from bisect import bisect_right
@@ -359,6 +359,9 @@ class _Filler:
         width = self._chunk_width + max(0, self._chunk[-1][1].behind - 1)
         if self._x + width > self._right and self._row:
             self._end_line()
+        if not self._row:
+            # The gutter has one free cell before a line; further ones need cells.
+            self._x = self._left + max(0, self._chunk[0][1].before - 1)
         whole = self._x + self._chunk_width <= self._right
         for gap, word in self._chunk:
             if whole:
@@ -376,9 +379,11 @@ class _Filler:
             return
         if self._row:
             self._end_line()
-        for text, width in broken(word.text, self._right - self._left):
+        start = self._left + max(0, word.before - 1)
+        for text, width in broken(word.text, self._right - start):
             if self._row:
                 self._end_line()
+            self._x = start
             self._put(word.token, text, width)
 
     def _put(self, token: int, text: str, width: int) -> None:

@@ -241,11 +241,13 @@ def rooms(
     heat: Iterable[int] = (),
     cells: int = 1,
     begun: Iterable[Iterable[Mention]] = (),
+    letters: Mapping[int, int] | None = None,
 ) -> Rooms:
     """Cells for the signs before and behind words, independent of the edited answer.
 
     votes: whether those of annotators and of the gold are shown. heat: tokens with a sign of
-    the heat map, `cells` wide. begun: heads of the editor's first state.
+    the heat map, `cells` wide. begun: heads of the editor's first state. letters: cells of
+    hints, by token.
     """
     behind: dict[int, int] = dict.fromkeys(heat, cells)
 
@@ -267,7 +269,10 @@ def rooms(
             need(sibling.anchor.end - 1, len(sign))
     need(item.anchor.end - 1)
     before = {mention.start: 1 for mentions in heads for mention in mentions}
-    return Rooms({**before, item.anchor.start: 1}, behind)
+    before[item.anchor.start] = 1
+    for token, size in (letters or {}).items():
+        before[token] = before.get(token, 0) + size
+    return Rooms(before, behind)
 
 
 def window(item: AnchorItem) -> TurnWindow | None:
@@ -667,7 +672,7 @@ def _arrow(layout: PassageLayout, mention: Mention, top: int, bottom: int) -> st
 
 
 # One visual line as runs, exactly as wide as in the layout. Signs and hint letters are drawn in
-# cells before and behind words; without such a cell, hint letters cover the word's beginning.
+# cells before and behind words; the layout has reserved those of hint letters.
 
 Roles = tuple[str, ...]
 
@@ -706,15 +711,7 @@ class _Grid:
         return 0 <= x < len(self.texts) and not self._taken[x]
 
     def put(self, x: int, text: str, roles: Roles) -> None:
-        """Replace the content of a cell; the rest of a wide character becomes blank."""
-        if not 0 <= x < len(self.texts):
-            return
-        if self.texts[x] == "":
-            self.texts[x - 1] = " "
-        after = x + 1
-        while after < len(self.texts) and self.texts[after] == "":
-            self.texts[after] = " "
-            after += 1
+        """Fill a free cell."""
         self.texts[x], self.roles[x], self._taken[x] = text, roles, 1
 
     def runs(self) -> list[Run]:
@@ -787,16 +784,14 @@ def _goes_on(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:
 def _draw_hints(
     grid: _Grid, layout: PassageLayout, number: int, line: VisualLine, marks: PassageMarks
 ) -> None:
-    """Draw hint letters, the first into the cell before the word if that is free."""
+    """Draw hint letters into the cells right before their words."""
     if not marks.hints:
         return
     for piece in line.pieces:
         label = marks.hints.get(piece.token)
-        if label is None or not _starts(layout, number, piece):
-            continue
-        x = piece.x - 1 if grid.is_free(piece.x - 1) else piece.x
-        for offset, sign in enumerate(label):
-            grid.put(x + offset, sign, ("hint",))
+        if label is not None and _starts(layout, number, piece):
+            for x, letter in enumerate(label, piece.x - len(label)):
+                grid.put(x, letter, ("hint",))
 
 
 def _draw_signs(
@@ -811,7 +806,8 @@ def _draw_signs(
         for sign in marks.signs.get(piece.token, ())
     ]
     for sign, number_of, piece in sorted(wanted, key=lambda entry: entry[0].rank):
-        for cells in _cells(grid, layout, number, number_of, piece, sign):
+        left = piece.x - 1 - len(marks.hints.get(piece.token, ""))
+        for cells in _cells(grid, layout, number, number_of, sign, left):
             if cells:
                 roles = (sign.role, sign.look) if sign.look else (sign.role,)
                 for x, character in enumerate(sign.text, cells.start):
@@ -825,15 +821,18 @@ def _cells(
     layout: PassageLayout,
     number: int,
     number_of: int,
-    piece: TokenPiece,
     sign: Sign,
+    left: int,
 ) -> tuple[range, ...]:
-    """The free cells for a sign before and behind a word, preferred ones first."""
+    """The free cells for a sign before and behind a word, preferred ones first.
+
+    left: the cell before the word and its hint letters.
+    """
     pieces = layout.lines[number].pieces
-    size = len(sign.text)
+    piece, size = pieces[number_of], len(sign.text)
     before = range(0)
-    if _starts(layout, number, piece) and grid.is_free(piece.x - 1) and size == 1:
-        before = range(piece.x - 1, piece.x)
+    if _starts(layout, number, piece) and grid.is_free(left) and size == 1:
+        before = range(left, left + 1)
     behind = range(0)
     if not _goes_on(layout, number, piece):
         after = number_of + 1

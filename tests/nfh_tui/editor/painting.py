@@ -11,7 +11,15 @@ def laid_out(item, state, width=60, heat=None, windowed=False):
     """The layout with the room that signs need, as the pane makes it."""
     cells = max((len(warmth.sign) for warmth in (heat or {}).values()), default=1)
     begun = () if state is None else state.began.heads
-    room = rooms(item, votes=judging(state), heat=heat or (), cells=cells, begun=begun)
+    letters = {} if state is None else {token: len(label) for token, label in state.hints}
+    room = rooms(
+        item,
+        votes=judging(state),
+        heat=heat or (),
+        cells=cells,
+        begun=(*begun, *state.heads) if letters else begun,
+        letters=letters,
+    )
     return lay_out(item.passage, width, room, window(item) if windowed else None)
 
 

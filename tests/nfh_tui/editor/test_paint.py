@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-import pytest
-
 from nfh_db.records import Role
 from nfh_models.domain import Mention, Origin
 from nfh_tui.editor.commands import act, first_state, key, move_to
 from nfh_tui.editor.state import EditState, Pending
 from nfh_tui.widgets.passage_render import Warmth, changed, marks
 
-from .painting import lines, looks, marked
+from .painting import laid_out, lines, looks, marked, runs
 
 WARM = Warmth(3, "▄")
+ISOLATES = str.maketrans("", "", "\u2066\u2069")
 
 
 def test_the_number_stands_between_two_signs_also_without_an_answer(make):
@@ -66,11 +65,11 @@ def test_the_mention_in_question_has_a_question_mark(make):
     assert looks(item, state, "tent") == ("offered",)
 
 
-def test_hint_letters_stand_before_words_or_over_their_beginning(make):
+def test_hint_letters_stand_in_cells_of_their_own_before_words(make):
     item = make.item(scores={1: 0.9, 5: 0.2, 11: 0.5})
     state = act(first_state(item, "me", Role.ADJUDICATOR), item, "hint.start").state
     drawn = lines(item, state)
-    assert drawn[0] == "1 Nora  Myjtents leak and thekropes are gone , the good"
+    assert drawn[0] == "1 Nora  My jtents leak and the kropes are gone , the good"
     assert drawn[1] == "       dtents too ."
     assert looks(item, state, "j") == ("hint",)
     assert looks(item, state, "ropes") == ()
@@ -78,22 +77,40 @@ def test_hint_letters_stand_before_words_or_over_their_beginning(make):
     assert looks(item, state, "one") == ("anchor",)
 
 
-def test_two_letters_take_the_cell_before_and_the_first_of_the_word(make):
+def test_two_letters_and_the_sign_of_a_head_shift_the_word(make):
     item = make.item()
-    state = replace(act(marked(item), item, "hint.start").state, hints=((1, "zx"), (0, "qw")))
-    assert lines(item, state)[0].startswith("1 Nora qwyzxents leak")
-    state = replace(state, typed="z")
-    assert lines(item, state)[0].startswith("1 Nora  Myxtents leak")
+    letters = ((0, "qw"), (1, "zx"), (14, "ab"), (20, "c"))
+    state = replace(act(marked(item, 1), item, "hint.start").state, hints=letters)
+    drawn = lines(item, state)
+    assert drawn[0] == "1 Nora qwMy ₁zxtents leak and the ropes are gone , the good"
+    assert drawn[2].startswith("2 Bram abThen borrow ▸one◂ from the men con the hill")
+    drawn = lines(item, replace(state, typed="z"))
+    assert drawn[0] == "1 Nora   My  ₁xtents leak and the ropes are gone , the good"
 
 
-@pytest.mark.parametrize(
-    ("label", "drawn"),
-    [("a", "(a 本)▸one◂"), ("ab", "(ab本)▸one◂"), ("abc", "(abc )▸one◂")],
-)
-def test_letters_over_a_wide_sign_keep_the_line_as_wide(make, label, drawn):
-    item = make.item(make.passage([("A", "( 日本 ) one")], glue=""), anchor=(3, 4))
-    state = EditState(pending=Pending.HINT, hints=((1, label),), cursor=3)
-    assert lines(item, state) == [f"1 A  {drawn}"]
+def test_letters_neither_cover_nor_join_words(make, hostile):
+    """Also of passages with right-to-left, wide and glued words, in every width."""
+    stories = ("( 日本 が 三 つ ) one", "של שלום עולם one b", "well - known tents one")
+    passages = [
+        make.passage([("A", story)], glue=glue) for story in stories for glue in ("", " ")
+    ]
+    for passage in [*passages, hostile(" "), hostile("")]:
+        last = len(passage.tokens) - 1
+        item = make.item(passage, anchor=(last, last + 1))
+        letters = tuple((token, "ab"[: token % 3]) for token in range(last) if token % 3)
+        state = EditState(pending=Pending.HINT, hints=letters, cursor=last)
+        for width in (20, 33, 60, 100):
+            layout = laid_out(item, state, width)
+            drawn = [*runs(item, state, width)]
+            for number, line in enumerate(layout.lines):
+                words = "".join(
+                    run.text for run in drawn[number] if run.roles[-1:] != ("hint",)
+                ).translate(ISOLATES)
+                assert all(piece.text in words for piece in line.pieces)
+            shown = "".join(
+                run.text for made in drawn for run in made if run.roles == ("hint",)
+            )
+            assert len(shown) == sum(len(label) for _, label in letters)
 
 
 def test_right_to_left_words_are_isolated_each(make):
