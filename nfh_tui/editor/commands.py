@@ -17,6 +17,7 @@ from nfh_models.domain import (
     Kind,
     Mention,
     Origin,
+    Passage,
     Relation,
     Sort,
     rule_id,
@@ -213,6 +214,25 @@ sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eigh
 hundred thousand million billion trillion
 """
 
+_SELDOM_NOUNS = """
+able acting add afraid afterwards ago ahead alike alive alone alright ancient anymore apart
+aware beat beautiful become begin believe big black bloody born bright bring brown burning busy
+buy buying call careful classic clean clear clever close cold comfortable cool correct crazy
+cute dark dead dear deep depends desperate die different difficult dirty double dry early easy
+eat eh emotional entire equals er exciting extra fair false far fascinating fast favorite feel
+felt find finding fine following forever forget free full funny glad grab great guess ha hang
+hanging happen happens happy hard hardly hate hear heh high hit hmm hold honest horrible hot
+huge huh human hungry hurt important impossible innocent kill large late leave left legal
+likely listen little live local long lose lovely low lucky mad major minor mostly natural
+nearly necessary negative new nice old open original pay perfect personal pick play plus poor
+positive possible pregnant pretty private professional quick quiet raise raw read ready real
+realize red relax remember responsible rid safe scary second seems sell set sharp shoot shut
+sick silent simple single sit small smart someday somehow sometimes somewhere sounds special
+spend split start stay stop straight strike strong stupid sudden sweet talk tall terrible thank
+third throw tiny together tough true trust try ugly use useless usual wait weak weird welcome
+white whoa whole wild willing wish wonderful worth wow yellow young
+"""
+
 
 def _listed(*blocks: str) -> frozenset[str]:
     return frozenset(word for block in blocks for word in block.split())
@@ -236,6 +256,15 @@ FUNCTION_WORDS = _listed(_DETERMINERS, _PRONOUNS, _JOINING, _VERBS, _REST, _NUMB
 PRONOUNS = _listed(_PRONOUNS)
 """Case-folded pronouns."""
 
+SELDOM_NOUNS = _listed(_SELDOM_NOUNS)
+"""Frequent verbs, adjectives and adverbs of dialogs."""
+
+PLURALS = ("s", "men", "children", "people", "feet", "teeth", "geese", "mice")
+"""Ends of words that differ from their lemma as nouns do."""
+
+BEFORE_PLAIN_VERBS = BEFORE_VERBS - _listed("he she it who does")
+"""Words behind which no verb has an ending, so that *guys* in *you guys* is a noun."""
+
 AFTER_THE_NOUN = _listed(_JOINING, "that which who whom whose") - _listed(
     "and or but nor so yet as"
 )
@@ -253,6 +282,28 @@ def is_noun_like(word: str) -> bool:
         return False
     letters = sum(character.isalpha() for character in word)
     return letters > 1 and fold(word) not in FUNCTION_WORDS
+
+
+def is_likely_noun(passage: Passage, token: int) -> bool:
+    """A guess at what a tagger calls a noun or a name: by the word, its lemma, and the word
+    before.
+    """
+    written = passage.word(token)
+    word, lemma = fold(written), fold(passage.tokens[token].lemma)
+    if not is_noun_like(written) or word.endswith("n't"):
+        return False
+    begins = token == passage.turns[passage.turn_of(token)].start
+    before = "" if begins else fold(passage.word(token - 1))
+    if written[0].isupper() and not written.isupper() and before[-1:].isalpha():
+        return True
+    if word in SELDOM_NOUNS or word.endswith("ous"):
+        return False
+    plural = lemma != word and word.endswith(PLURALS)
+    if lemma != word and not plural:
+        return word.endswith("ing") and before in BEFORE_NOUNS
+    if word.endswith("ly") and len(word) > 6:
+        return False
+    return before not in BEFORE_VERBS or (plural and before in BEFORE_PLAIN_VERBS)
 
 
 def is_word(word: str) -> bool:
@@ -285,7 +336,7 @@ MOST_WORDS = len(LETTERS) ** 2
 
 NONE_IN_VIEW = "No word in view can be marked: scroll, and the letters follow."
 
-LIKELY = 0.01
+LIKELY = 0.1
 """Least score for a hint on a model's candidate that does not look like a noun."""
 
 
@@ -300,8 +351,8 @@ def token_scores(item: AnchorItem) -> tuple[float | None, ...]:
 def candidates(item: AnchorItem, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
     """Tokens that may be the head, ascending, without the number's own.
 
-    The nouns: those scored by a model with a tagger, else a guess by spelling. For an
-    adjudicator also tokens that the model finds likely and all that somebody marked.
+    The nouns: those scored by a model with a tagger, else a guess. For an adjudicator also what
+    the model finds likely against that guess, and all that somebody marked.
     """
     scores = token_scores(item)
     found = {token for token, score in enumerate(scores) if score is not None}
@@ -309,7 +360,7 @@ def candidates(item: AnchorItem, role: Role = Role.ANNOTATOR) -> tuple[int, ...]
     # A model that scored words of every kind, or none, does not identify the nouns.
     others = sum(not is_noun_like(item.passage.word(token)) for token in found)
     if others * 3 >= len(found):
-        found = {token for token in words if is_noun_like(item.passage.word(token))}
+        found = {token for token in words if is_likely_noun(item.passage, token)}
         if role is Role.ADJUDICATOR:
             found.update(
                 token for token, score in enumerate(scores) if (score or 0.0) >= LIKELY
