@@ -65,7 +65,7 @@ sample: $(VENV)/.installed
 	@$(BIN)/python -m tools.sample_corpus
 
 # The model in the package, from the release's files: make small DATA=... BASE=... TEACHER="..."
-# DIALOGS="..." CREDIT="..." SET="..." MORE="..."; docs/small.md says what each is.
+# DIALOGS="..." CREDIT="..." SET="..." MORE="..."; docs/recipes.md says what each is.
 DATA ?= ../shared/data
 BASE ?= sentence-transformers/all-MiniLM-L6-v2
 MORE ?= --most 4000
