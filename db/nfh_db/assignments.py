@@ -40,7 +40,8 @@ PASSAGE_OF = "SELECT passage_id FROM anchor WHERE id = :id"
 
 BLIND = """
 SELECT anchor_id, purpose FROM assignment
-WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
+WHERE anchor_id IN (SELECT value FROM json_each(:ids))
+    AND annotator_id = coalesce(:me, annotator_id)
     AND role = 'adjudicator' AND state = 'open' AND purpose IN ('double', 'audit')"""
 ANSWERED_BY_ME = """
 SELECT anchor_id FROM answer
@@ -155,8 +156,13 @@ def follow(connection: Connection, old: int, new: int) -> None:
 # --- blind decisions ------------------------------------------------------------------------
 
 
-def blind(connection: Connection, anchor_ids: Sequence[int], me_id: int) -> dict[int, Purpose]:
-    """Return those of these anchors that a person has yet to decide blind, with the purpose."""
+def blind(
+    connection: Connection, anchor_ids: Sequence[int], me_id: int | None
+) -> dict[int, Purpose]:
+    """Return those of these anchors that a person has yet to decide blind, with the purpose.
+
+    me_id: None for anybody.
+    """
     rows = connection.execute(BLIND, {"ids": json_of(list(anchor_ids)), "me": me_id})
     return {anchor_id: Purpose(purpose) for anchor_id, purpose in rows}
 

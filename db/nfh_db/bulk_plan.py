@@ -5,6 +5,7 @@ decide blind, or an item of which this person has a draft. It replaces the perso
 decisions, and gold from a file or a rule; the preview counts these.
 """
 
+import secrets
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,18 @@ from pathlib import Path
 
 import msgspec
 
-from nfh_db import answers, assignments, items, models, passages, queue, system
+from nfh_db import (
+    answers,
+    assignments,
+    batches,
+    edits,
+    event_log,
+    items,
+    models,
+    passages,
+    queue,
+    system,
+)
 from nfh_db.anchors import VISIBLE
 from nfh_db.bulk_run import (
     BulkAct,
@@ -25,7 +37,16 @@ from nfh_db.bulk_run import (
     finish_leftovers,
     move_person,
 )
-from nfh_db.connection import Connection, Repository, connect, readable, translated, with_path
+from nfh_db.connection import (
+    Connection,
+    Repository,
+    connect,
+    readable,
+    reads,
+    translated,
+    with_path,
+    writes_durably,
+)
 from nfh_db.errors import StoreError
 from nfh_db.messages import counted, quoted
 from nfh_db.query import Query, asked_by
@@ -82,9 +103,15 @@ class OperationKind(StrEnum):
     GIVEN = "given"
     """Decides each item by an answer of its own."""
 
+    SHEET = "sheet"
+    """Decides each undecided item by an answer of its own, read in a review sheet."""
+
 
 DECIDING = frozenset(
-    {OperationKind.PROPOSAL, OperationKind.MODEL, OperationKind.CLASS, OperationKind.GIVEN}
+    {
+        *(OperationKind.PROPOSAL, OperationKind.MODEL, OperationKind.CLASS),
+        *(OperationKind.GIVEN, OperationKind.SHEET),
+    }
 )
 """Kinds that decide items as an adjudicator."""
 
@@ -111,7 +138,7 @@ class BulkOperation:
     """For CLASS."""
 
     answers: Mapping[int, Answer] = field(default_factory=dict)
-    """For GIVEN, by anchor."""
+    """For GIVEN and SHEET, by anchor."""
 
     @property
     def words(self) -> str:
@@ -127,6 +154,7 @@ class BulkOperation:
             OperationKind.MODEL: "the model's answers adopted",
             OperationKind.CLASS: f"gold {self.answer.kind if self.answer else ''}",
             OperationKind.GIVEN: "a decision applied to similar items",
+            OperationKind.SHEET: "a review sheet accepted",
         }[self.deed]
 
 
@@ -206,6 +234,7 @@ WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND model_id = :model"""
 
 GONE = "no longer there"
 BLIND = "yours to decide blind"
+MEASURED = "of an audit or a second reading"
 BEGUN = "you have begun an answer"
 SAME = "you decided it so already"
 NO_PROPOSAL = "no majority by the rules of settle"
@@ -330,7 +359,8 @@ class BulkPlanner:
         for id_, name, *columns in run(FLAGS, key):
             facts.flags[id_, name] = answers.value_of(*columns)
         facts.drafts = frozenset(row[0] for row in run(DRAFTS, key))
-        facts.blind = frozenset(assignments.blind(self.connection, ids, me.id))
+        whose = None if wish.deed is OperationKind.SHEET else me.id
+        facts.blind = frozenset(assignments.blind(self.connection, ids, whose))
         return facts
 
     # --- deciding -----------------------------------------------------------------------
@@ -355,9 +385,13 @@ class BulkPlanner:
         return Planned(id_, self._decision(id_, facts, made), "", _note(present), before, made)
 
     def _untouchable(self, id_: int, facts: _Facts) -> str:
+        present, sheet = facts.golds.get(id_), self.wish.deed is OperationKind.SHEET
         if id_ in facts.blind:
-            return BLIND
-        present = facts.golds.get(id_)
+            return MEASURED if sheet else BLIND
+        if sheet:
+            # The answers in a sheet are the person's own drafts.
+            decided = present is not None and present.kind != Kind.NFH
+            return f"decided by {present.by or 'a rule'}" if present and decided else ""
         if present is not None and present.rule == Rule.EXPERT and present.by != self.me.name:
             return f"decided by {present.by or 'an expert'}"
         return BEGUN if id_ in facts.drafts else ""
@@ -383,7 +417,7 @@ class BulkPlanner:
         if self.wish.deed is OperationKind.MODEL:
             choice = facts.choices.get(id_)
             return NO_MODEL if choice is None else answer_of_choice(choice, facts.items[id_])
-        if self.wish.deed is OperationKind.GIVEN:
+        if self.wish.deed in (OperationKind.GIVEN, OperationKind.SHEET):
             return self.wish.answers.get(id_) or NOT_OFFERED
         return self.wish.answer or NO_FIT
 
@@ -582,7 +616,7 @@ def run(
     import or another bulk operation is unfinished.
     """
     check(wish)
-    words = f"{wish.words} on {len(ids):,} item" + ("" if len(ids) == 1 else "s")
+    words = _summary(wish, len(ids))
     with bulk_connection(path) as connection:
         finish_leftovers(connection)
         with BulkAct(connection, "bulk", me.id, words, "do this again", items=True) as act:
@@ -603,6 +637,77 @@ def run(
             share = planned / events
             left = len(act.apply(lambda count: progress("done", int(count * share))))
             return replace(done, changed=planned - left, left=left)
+
+
+def _summary(wish: BulkOperation, count: int) -> str:
+    return f"{wish.words} on {count:,} item" + ("" if count == 1 else "s")
+
+
+IN_SHEET = f"""
+SELECT a.id FROM json_each(:ids) AS j JOIN anchor AS a ON a.id = j.value
+WHERE a.state IN ('answered', 'disagree') AND {VISIBLE}
+    AND NOT EXISTS (SELECT 1 FROM assignment AS s
+        WHERE s.anchor_id = a.id AND s.role = 'adjudicator' AND s.state = 'open'
+            AND s.purpose IN ('double', 'audit'))
+    AND NOT EXISTS (SELECT 1 FROM draft AS d
+        WHERE d.anchor_id = a.id AND d.annotator_id = :me AND d.role = 'adjudicator')
+    AND NOT EXISTS (SELECT 1 FROM flag AS f
+        WHERE f.anchor_id = a.id AND f.annotator_id = :me AND f.name = 'skip'
+            AND f.removed = 0)
+ORDER BY j.key"""  # noqa: S608 - made of constants
+
+
+def for_sheet(connection: Connection, ids: Sequence[int], me: Annotator) -> list[int]:
+    """Return those of these anchors that a review sheet of this person may have, in order.
+
+    They are answered and undecided, of no audit or second reading that is not finished, and
+    this person has neither begun nor skipped them.
+    """
+    return [row[0] for row in connection.execute(IN_SHEET, {"ids": json_of(ids), "me": me.id})]
+
+
+@dataclass(frozen=True, slots=True)
+class SheetDone:
+    """What was stored of a review sheet."""
+
+    act_id: int | None
+    """None if no item was left to decide."""
+
+    at: str
+    decided: tuple[int, ...]
+    left: Mapping[int, str]
+    """Items that were left as they are, with the reason: somebody decided them meanwhile."""
+
+
+def accept_sheet(
+    connection: Connection, given: Mapping[int, Answer], me: Annotator, seeing: Seeing
+) -> SheetDone:
+    """Decide the ticked items of a review sheet, as one act in this transaction.
+
+    Undo takes it back like any bulk act: without the items that somebody changed since. The
+    drafts of the decided items are deleted.
+    """
+    at = system.now()
+    wish = BulkOperation(OperationKind.SHEET, answers=given)
+    planned = list(BulkPlanner(connection, wish, me, at, seeing).some(list(given)))
+    left = {one.anchor_id: one.kept for one in planned if one.kept}
+    decided = tuple(one.anchor_id for one in planned if not one.kept)
+    if not decided:
+        return SheetDone(None, at, (), left)
+    words = _summary(wish, len(decided))
+    # A bulk act needs a batch, which is ready at once.
+    name, work = secrets.token_hex(32), batches.Work()
+    batch = batches.add(connection, words, name, "bulk", None, None, work)
+    act_id = event_log.add(connection, me.id, "settle", words, at, batch=batch)
+    for entity, id_, whose, role, before, after in chain.from_iterable(p.rows for p in planned):
+        key = entity, id_, whose, role
+        event_log.write_state(connection, key, after)
+        event_log.record(connection, act_id, key, before, after)
+    for id_ in decided:
+        edits.save_draft(connection, id_, me, Role.ADJUDICATOR, None)
+    answers.recompute_with_successors(connection, decided)
+    batches.set_state(connection, batch, "ready", 0, None)
+    return SheetDone(act_id, at, decided, left)
 
 
 # One person under two names: answers, flags and gold of one become those of the other.
@@ -822,6 +927,8 @@ class Bulk(Repository):
     """Operations on many items, each as one act that one undo takes back."""
 
     run = with_path(run)
+    accept_sheet = writes_durably(accept_sheet)
+    for_sheet = reads(for_sheet)
     merge_people = with_path(merge_people)
 
     def preview_people(self, of: Annotator, to: Annotator) -> PeopleMerge:

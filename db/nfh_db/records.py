@@ -115,6 +115,9 @@ class Vote:
     guideline_version: int | None = None
     rule_tag: str | None = None
     type: str = PERSON
+    in_sheet: bool = False
+    """Whether it was decided in a review sheet, among many others."""
+
     imported: bool = field(default=False, compare=False)
     timed: bool = field(default=True, compare=False)
     """Whether the imported file holds the time of the answer."""
@@ -325,6 +328,7 @@ class Exposure:
     saw_votes: bool = False
     seconds: float | None = None
     rule_tag: str | None = None
+    in_sheet: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -524,6 +524,9 @@ PEOPLE = (
     "ALTER TABLE annotator ADD COLUMN retired_at TEXT",
 )
 
+# The adjudicator decided the item in a review sheet, among many others.
+SHEETS = "ALTER TABLE answer ADD COLUMN in_sheet INTEGER NOT NULL DEFAULT 0"
+
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
@@ -606,6 +609,12 @@ def m011_people(db: "Database") -> None:
     """Add the names that were merged into others, and people who are retired."""
     for statement in PEOPLE:
         db.execute(statement)
+
+
+@migrations()
+def m012_sheets(db: "Database") -> None:
+    """Add whether an answer was given in a review sheet."""
+    db.execute(SHEETS)
 
 
 # `schema.sql`: what the migrations build, as a readable file for review.

@@ -51,6 +51,8 @@ class AnswerValue(msgspec.Struct, frozen=True, omit_defaults=True):
     batch: int | None = None
     """The import that brought the answer; None if a person gave it here."""
 
+    in_sheet: bool = False
+
 
 class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A gold in the form of the log."""
@@ -227,6 +229,7 @@ def answer_value(answer: Answer, at: str, seen: Exposure, guideline: int | None)
         saw_votes=seen.saw_votes,
         guideline=guideline,
         rule_tag=seen.rule_tag,
+        in_sheet=seen.in_sheet,
     )
 
 
@@ -241,6 +244,7 @@ def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
         guideline=vote.guideline_version,
         rule_tag=vote.rule_tag,
         batch=batch,
+        in_sheet=vote.in_sheet,
     )
 
 
@@ -269,6 +273,7 @@ def vote_of(value: AnswerValue, annotator: str, role: Role, type_: str = PERSON)
         value.guideline,
         value.rule_tag,
         type_,
+        value.in_sheet,
         imported=value.batch is not None,
     )
 

@@ -58,8 +58,19 @@ def held_on(trial: object, task: str, call: "EvaluateOptions") -> Json:
         "file": None if call.file is None else str(call.file),
         **options.picked(trial, "source format parser"),
         "interval": ReportInterval(resamples=call.resamples, seed=call.seed),
-        **options.picked(trial, "left_out warnings"),
+        **options.picked(trial, "left_out in_sheet warnings"),
     }
+
+
+def notes_of(trial: "Trial") -> Iterator[str]:
+    """What was left out of a trial, and how labels were given, in words."""
+    for reason, times in trial.left_out.items():
+        yield f"left out: {counted(times, 'anchor')}, {reason}"
+    if trial.in_sheet:
+        yield (
+            f"{counted(trial.in_sheet, 'label')} decided in a review sheet, as one line each "
+            "and many at once"
+        )
 
 
 def interval_ends(measure: Measure) -> Interval:

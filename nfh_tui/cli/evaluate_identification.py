@@ -52,6 +52,7 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_notes,
     interval_words,
+    notes_of,
     open_source,
     progress_of,
     scope_words,
@@ -172,8 +173,8 @@ def head(page: CommandReport, trial: IdentificationTrial, call: EvaluateOptions)
         f"Identification on {counted(size, 'labelled number')} of {place}: "
         f"{yes:,} NFHs, {size - yes:,} others"
     )
-    for reason, times in trial.left_out.items():
-        page.note(f"left out: {counted(times, 'anchor')}, {reason}")
+    for note in notes_of(trial):
+        page.note(note)
     if trial.no_number:
         page.note(
             f"{counted(trial.no_number, 'label')} at words that are no number; counted like "

@@ -48,6 +48,7 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_notes,
     interval_words,
+    notes_of,
     open_source,
     progress_of,
     scope_words,
@@ -406,10 +407,7 @@ def head(found: ResolutionResult, call: EvaluateOptions) -> tuple[str, list[str]
         f"Resolution on {counted(size, 'labelled number')} of {place}: "
         f"{counted(references, 'Reference')}, {size - references:,} of the six classes"
     )
-    notes = [
-        f"left out: {counted(count, 'anchor')}, {reason}"
-        for reason, count in trial.left_out.items()
-    ]
+    notes = list(notes_of(trial))
     if trial.unknown:
         notes.append(f"{counted(trial.unknown, 'label')} UNKNOWN, counted as OTHER")
     if trial.saw_model:

@@ -85,7 +85,7 @@ class VoteEntry(msgspec.Struct, frozen=True, array_like=True):
     annotator: str
     role: str
     said: DiffAnswer
-    more: tuple[str, str, float | None, bool, bool, int | None, str | None]
+    more: tuple[str, str, float | None, bool, bool, int | None, str | None, bool]
 
 
 class Flag(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -204,6 +204,7 @@ def _voice_of(vote: Vote) -> VoteEntry:
             vote.saw_votes,
             vote.guideline_version,
             vote.rule_tag,
+            vote.in_sheet,
         ),
     )
 

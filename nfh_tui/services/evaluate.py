@@ -139,8 +139,8 @@ class DecidedExamples:
 class Trial:
     """What a trial was held on. Subclasses have the examples, and what each system said.
 
-    parser: its name, None where nobody needed one. parsing: seconds. left_out, warnings: as
-    the examples' source counted them.
+    parser: its name, None where nobody needed one. parsing: seconds. left_out, in_sheet,
+    warnings: as the examples' source counted them.
     """
 
     source: str
@@ -148,6 +148,7 @@ class Trial:
     parser: str | None
     parsing: float
     left_out: Mapping[str, int]
+    in_sheet: int
     warnings: tuple[str, ...]
 
     @classmethod
@@ -159,6 +160,7 @@ class Trial:
             parser=None if watch is None else watch.name,
             parsing=0.0 if watch is None else watch.seconds,
             left_out=dict(sorted(source.left_out.items())),
+            in_sheet=source.in_sheet,
             warnings=tuple(source.warnings),
             **own,
         )

@@ -49,17 +49,22 @@ class LabelledNumber:
     @property
     def saw_model(self) -> bool:
         """Whether somebody whose answer made the gold had a model's answer in view."""
+        return any(vote.saw_model for vote in self._made_of())
+
+    @property
+    def in_sheet(self) -> bool:
+        """Whether an expert decided it in a review sheet."""
+        return any(vote.in_sheet for vote in self._made_of())
+
+    def _made_of(self) -> list[Vote]:
         gold = self.gold
         if gold is None or gold.rule is Rule.IMPORTED:
-            return False
+            return []
         if gold.rule is Rule.EXPERT:
             role, names = Role.ADJUDICATOR, {gold.adjudicator}
         else:
             role, names = Role.ANNOTATOR, {name for name, _ in gold.votes}
-        return any(
-            vote.saw_model and vote.role is role and vote.annotator in names
-            for vote in self.votes
-        )
+        return [vote for vote in self.votes if vote.role is role and vote.annotator in names]
 
 
 ONE_ROW_AN_ANCHOR = ("nfh", "nfh-ident", "gold")
@@ -87,7 +92,8 @@ class LabelledExamples:
 
     source: the file's name, or the database's. format: the file's; None of a database.
     The counts are those of the last time through, and whole once that has come to its end.
-    left_out: anchors that are no examples, by reason. warnings: sentences. blind: leaves out
+    left_out: anchors that are no examples, by reason. in_sheet: examples decided in a review
+    sheet. warnings: sentences. blind: leaves out
     the examples whose gold was given with a model's answer in view.
     """
 
@@ -101,6 +107,7 @@ class LabelledExamples:
     def _begin(self) -> None:
         """Count anew."""
         self.left_out: Counter[str] = Counter()
+        self.in_sheet = 0
         self.warnings: list[str] = []
 
 
@@ -255,6 +262,7 @@ class Examples(LabelledExamples):
             elif self.blind and one.saw_model:
                 self.left_out[SAW_MODEL] += 1
             else:
+                self.in_sheet += one.in_sheet
                 self.no_number += not _holds_number(passage, one.anchor)
                 kept.append((one, says))
         cases = cases_of(passage, [one.anchor for one, _ in kept])
@@ -342,6 +350,7 @@ class ResolutionExamples(LabelledExamples):
         if self.blind and one.saw_model:
             self.left_out[SAW_MODEL] += 1
             return None
+        self.in_sheet += one.in_sheet
         self.unknown += one.gold.answer.kind is Kind.UNKNOWN
         item = Item(passage, one.anchor)
         return ResolutionExample(item, gold, one.where, passage.digest, one.saw_model)

@@ -153,6 +153,7 @@ def _answer(value: serialization.AnswerValue, passage: Passage) -> str:
     seen = [
         "had seen the model's answer" if value.saw_model else "",
         "had seen others' answers" if value.saw_votes else "",
+        "in a review sheet" if value.in_sheet else "",
         f"by {rule_words(value.rule_tag)}" if value.rule_tag else "",
     ]
     return _joined(answer_words(serialization.answer_of(value), passage), *seen)

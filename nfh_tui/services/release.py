@@ -351,6 +351,7 @@ class ReleaseCounts:
     rules: Counter[Rule] = field(default_factory=Counter)
     views: Counter[tuple[Rule, ExposureCounts]] = field(default_factory=Counter)
     votes_seen: Counter[Rule] = field(default_factory=Counter)
+    in_sheet: int = 0
     models: Counter[str] = field(default_factory=Counter)
     unlogged: int = 0
     guidelines: Counter[str] = field(default_factory=Counter)
@@ -407,6 +408,7 @@ class ReleaseCounts:
         seen = [vote for vote in made_of if vote.saw_model]
         self.views[gold.rule, _view(made_of)] += 1
         self.votes_seen[gold.rule] += any(vote.saw_votes for vote in made_of)
+        self.in_sheet += any(vote.in_sheet for vote in made_of)
         if seen:
             self._models(seen)
         if gold.rule is Rule.EXPERT:

@@ -1063,6 +1063,7 @@ def _vote_facts(vote: Vote, rules: Guide) -> list[str]:
     return [
         "saw the model" if vote.saw_model else "",
         "saw answers" if vote.saw_votes and vote.role is Role.ANNOTATOR else "",
+        "in a sheet" if vote.in_sheet else "",
         rules.words(vote.rule_tag) if vote.rule_tag else "",
         OLDER if rules.is_outdated(vote.rule_tag, vote.guideline_version) else "",
     ]

@@ -244,10 +244,8 @@ class Fields:
             integers.append(value)
         return integers
 
-    def objects(
-        self, key: str, wanted: Sequence[str], optional: str | None = None
-    ) -> list["Fields"]:
-        """A list of objects with exactly the keys `wanted`, and one that some may have.
+    def objects(self, key: str, wanted: Sequence[str], *optional: str) -> list["Fields"]:
+        """A list of objects with exactly the keys `wanted`, and others that some may have.
 
         Raises FormatError.
         """
@@ -256,8 +254,7 @@ class Fields:
             if not isinstance(value, dict):
                 raise self._item(key, index, value, "an object")
             inner = Fields(self.source, self.line, value, f"{self.path}{key}[{index}].")
-            more = () if optional is None or optional not in value else (optional,)
-            inner.expect_keys((*wanted, *more))
+            inner.expect_keys((*wanted, *(one for one in optional if one in value)))
             objects.append(inner)
         return objects
 

@@ -131,6 +131,8 @@ VOTE_KEYS = (
 )  # fmt: skip
 TYPE = "type"
 """Only of a vote that no person gave: "model" or "rule"."""
+IN_SHEET = "in_sheet"
+"""Only of an expert's decision in a review sheet: true."""
 
 
 class GoldWriter:
@@ -225,7 +227,7 @@ def compact_json(value: object) -> str:
 def digest_of(values: Mapping[str, object]) -> str:
     """The digest of a line with these values, whatever the order of its keys."""
     content = {key: values[key] for key in KEYS if key in values and key != "digest"}
-    for key, keys in (("flags", (*FLAG_KEYS, SPAN)), ("votes", (*VOTE_KEYS, TYPE))):
+    for key, keys in (("flags", (*FLAG_KEYS, SPAN)), ("votes", (*VOTE_KEYS, TYPE, IN_SHEET))):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
     content["heads"] = _ordered_heads(content["heads"])
     if MODEL in content:
@@ -321,6 +323,7 @@ def _vote(vote: Vote) -> dict[str, object]:
     return {
         **dict(zip(VOTE_KEYS, (vote.annotator, vote.role, *values), strict=True)),
         **by_whom,
+        **({IN_SHEET: True} if vote.in_sheet else {}),
     }
 
 
@@ -515,7 +518,7 @@ def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tu
     by_default = BY_MODEL if predicted else PERSON
     votes = []
     seen: set[tuple[str, Role]] = set()
-    for inner in fields.objects("votes", VOTE_KEYS, TYPE):
+    for inner in fields.objects("votes", VOTE_KEYS, TYPE, IN_SHEET):
         vote = Vote(
             annotator=inner.name("annotator"),
             role=Role(inner.choice("role", tuple(Role))),
@@ -527,6 +530,7 @@ def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tu
             guideline_version=inner.optional_integer("guideline_version"),
             rule_tag=inner.optional_text("rule_tag"),
             type=inner.choice(TYPE, NOBODY) if TYPE in inner.values else by_default,
+            in_sheet=IN_SHEET in inner.values and inner.boolean(IN_SHEET),
         )
         if (vote.annotator, vote.role) in seen:
             raise inner.refuse("annotator", f"one vote of each {vote.role}")

@@ -257,7 +257,9 @@ HAS: Mapping[What, Callable[[ExportRecord], bool]] = {
     What.COMMENT: _any_answer(lambda answer: answer.comment),
     What.VOTES: lambda record: bool(record.votes),
     What.TIME: lambda record: bool(record.votes),
-    What.SEEN: lambda record: any(v.saw_model or v.saw_votes for v in record.votes),
+    What.SEEN: lambda record: any(
+        v.saw_model or v.saw_votes or v.in_sheet for v in record.votes
+    ),
     What.FLAGS: lambda record: bool(record.flags),
     What.GOLD: lambda record: record.gold is not None,
     What.RULE: lambda record: record.gold is not None,

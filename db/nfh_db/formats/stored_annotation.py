@@ -44,6 +44,7 @@ class StoredVote(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     saw_votes: bool = False
     guideline_version: int | None = None
     rule_tag: str | None = None
+    in_sheet: bool = False
 
 
 class StoredGold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -142,6 +143,7 @@ def stored_vote(vote: Vote) -> StoredVote:
         vote.saw_votes,
         vote.guideline_version,
         vote.rule_tag,
+        vote.in_sheet,
     )
 
 
@@ -304,6 +306,7 @@ def _vote(kept: StoredVote) -> Vote:
         kept.guideline_version,
         kept.rule_tag,
         kept.type,
+        kept.in_sheet,
     )
 
 

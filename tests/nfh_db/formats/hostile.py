@@ -130,7 +130,7 @@ def everything() -> Iterator[ExportRecord]:
     either = refer((one(*cups),), (one(*tea),), (one(*at(given, "𝒳𝒴")),), relation=Relation.OR)
     votes = [
         vote("ann", both, seconds=12.25, guideline_version=3, rule_tag="rule-1"),
-        vote("gold", either, LATER, seconds=0.0, saw_model=True, saw_votes=True),
+        vote("gold", either, LATER, seconds=0.0, saw_model=True, saw_votes=True, in_sheet=True),
         vote("Eva Ö.", Answer(Kind.OTHER, sort=Sort.NOUN, noun='spoon "é"|;=\t𝒳'), LAST),
         Vote(ADJUDICATOR, Role.ADJUDICATOR, both, LAST, 3.5, False, True, 4, "r/2"),
         Vote("Eva Ö.", Role.ADJUDICATOR, either, LAST),

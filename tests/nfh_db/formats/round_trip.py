@@ -219,7 +219,7 @@ def _no_time(line: Line) -> None:
 
 def _no_seen(line: Line) -> None:
     for item in line["votes"]:
-        for key in ("saw_model", "saw_votes", "guideline_version", "rule_tag"):
+        for key in ("saw_model", "saw_votes", "guideline_version", "rule_tag", "in_sheet"):
             item.pop(key, None)
 
 

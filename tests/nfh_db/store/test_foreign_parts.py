@@ -99,6 +99,7 @@ def test_names_do_not_reach_the_terminal_as_they_are(made: Path) -> None:
 def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     change(
         made,
+        "ALTER TABLE answer DROP COLUMN in_sheet",
         "ALTER TABLE job DROP COLUMN mark",
         "DROP TABLE passage_text",
         "ALTER TABLE annotator DROP COLUMN merged_into",

@@ -131,7 +131,9 @@ def worked_on(call: Call, home: Path) -> Path:
         ids = [id_ for chunk in store.queue.ids(parse("sort:order"), ann) for id_ in chunk]
         assert len(ids) == 4
         heads = [[Mention(0, 2, 1), Mention(6, 7, 6, Origin.ADDED)], [Mention(8, 9, 8)]]
-        seen = Exposure(saw_model=True, saw_votes=True, seconds=1.5, rule_tag="r1")
+        seen = Exposure(
+            saw_model=True, saw_votes=True, seconds=1.5, rule_tag="r1", in_sheet=True
+        )
         reference = reference_answer(heads, Relation.OR, 'she "said"\n[/b]')
         store.edits.commit_answer(ids[1], ann, Role.ANNOTATOR, reference, seen)
         store.edits.commit_answer(ids[1], eva, Role.ADJUDICATOR, reference)

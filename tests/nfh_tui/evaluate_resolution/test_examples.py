@@ -104,10 +104,12 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
 ) -> None:
     load(store, write(DEV[4:7]))
     eva = store.people.ensure("eva")
-    seen = Exposure(saw_model=True)
+    seen = Exposure(saw_model=True, in_sheet=True)
     store.edits.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), seen)
-    found = {one.where: one.saw_model for one in resolution_examples_of_store(store)}
+    examples = resolution_examples_of_store(store)
+    found = {one.where: one.saw_model for one in examples}
     assert found == {"anchor 1": False, "anchor 2": True, "anchor 3": False}
+    assert examples.in_sheet == 1
     blind = resolution_examples_of_store(store, blind=True)
     assert [one.where for one in blind] == ["anchor 1", "anchor 3"]
     assert blind.left_out == {SAW_MODEL: 1}

@@ -107,7 +107,11 @@ def test_what_was_in_view_is_told_with_the_model(
         some = ids(store, "state:disagree", eva)[:3]
         for anchor, seen in zip(some, (True, True, False), strict=True):
             store.edits.commit_answer(
-                anchor, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), Exposure(saw_model=seen)
+                anchor,
+                eva,
+                Role.ADJUDICATOR,
+                class_answer(Kind.TIME),
+                Exposure(saw_model=seen, in_sheet=seen),
             )
     sheet = sheet_of(frozen("one", sample))
     assert row(sheet, "expert")[:4] == ["48", "2", "1", "45"]

@@ -154,6 +154,7 @@ def test_a_colleagues_job_that_runs_is_left_to_them(
 def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
     queue.add()
     queue.change("ALTER TABLE job DROP COLUMN mark")
+    queue.change("ALTER TABLE answer DROP COLUMN in_sheet")
     queue.change("DROP TABLE passage_text")
     queue.change("ALTER TABLE annotator DROP COLUMN merged_into")
     queue.change("ALTER TABLE annotator DROP COLUMN retired_at")
