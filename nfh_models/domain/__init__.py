@@ -43,11 +43,23 @@ from nfh_models.domain.passage import (
     rule_words,
     tag_forms,
 )
-from nfh_models.domain.settlement import Reason, Settled, SettlingRule, settle
+from nfh_models.domain.settlement import (
+    LEAD,
+    MOST_ACCURACY,
+    POSSIBLE_ANSWERS,
+    Reason,
+    Settled,
+    SettlingRule,
+    settle,
+    weight,
+)
 
 __all__ = [
     "IMPLICIT_KINDS",
+    "LEAD",
+    "MOST_ACCURACY",
     "PAPER_CLASSES",
+    "POSSIBLE_ANSWERS",
     "RELEASE_CLASSES",
     "Anchor",
     "Answer",
@@ -81,4 +93,5 @@ __all__ = [
     "same_head",
     "settle",
     "tag_forms",
+    "weight",
 ]

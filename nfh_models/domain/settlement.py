@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from math import log
 
 from nfh_models.domain.answer import (
     Answer,
@@ -33,6 +34,31 @@ from nfh_models.domain.compare import Blocking, compare_all, components, same_he
 
 LEAST = 2
 """Votes that a rule needs by default: one person alone settles nothing."""
+
+
+# Weights of votes where the annotators' competence is known.
+#
+# Votes with independent errors are weighted optimally by the logarithm of the odds that they
+# are right: Nitzan and Paroush (1982), "Optimal decision rules in uncertain dichotomous choice
+# situations". With K possible answers and equally likely wrong ones, the weight is
+# ln((K - 1) p / (1 - p)), which follows from the model of Dawid and Skene (1979) with one
+# parameter for each annotator. An annotator no better than chance has weight 0.
+
+POSSIBLE_ANSWERS = 10
+"""K: Reference, the six classes, Unknown, Not an NFH, Damaged. Different nouns would make it
+larger; a smaller K gives a good annotator more weight against two poor ones."""
+
+MOST_ACCURACY = 0.99
+"""Upper bound of p: samples are too small for more."""
+
+LEAD = 0.1
+"""Least lead of a group, as a share of all weight: sampled figures are no more precise."""
+
+
+def weight(accuracy: float) -> float:
+    """The weight of a vote that is right with this probability; 0 for chance and below."""
+    p = min(accuracy, MOST_ACCURACY)
+    return max(0.0, log((POSSIBLE_ANSWERS - 1) * p / (1 - p))) if p > 0 else 0.0
 
 
 class SettlingRule(StrEnum):

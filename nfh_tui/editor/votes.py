@@ -6,11 +6,11 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
 
 from nfh_db.bulk_plan import answer_of_choice
 from nfh_db.records import AnchorItem, AnchorState, Role, Vote
 from nfh_models.domain import (
+    LEAD,
     Anchor,
     Answer,
     Blocking,
@@ -23,6 +23,7 @@ from nfh_models.domain import (
     Sort,
     compare,
     same_head,
+    weight,
 )
 from nfh_tui.editor.state import live, mixed_order, quoted
 
@@ -128,31 +129,6 @@ def pattern_words(pattern: str) -> str:
     if len(groups) == 2:
         return f"{groups[0]} agree, {groups[1]} {'differs' if groups[1] == 1 else 'differ'}"
     return "groups of " + ", ".join(str(size) for size in groups)
-
-
-# Weights of votes where the annotators' competence is known.
-#
-# Votes with independent errors are weighted optimally by the logarithm of the odds that they
-# are right: Nitzan and Paroush (1982), "Optimal decision rules in uncertain dichotomous choice
-# situations". With K possible answers and equally likely wrong ones, the weight is
-# ln((K - 1) p / (1 - p)), which follows from the model of Dawid and Skene (1979) with one
-# parameter for each annotator. An annotator no better than chance has weight 0.
-
-ANSWERS = 10
-"""K: Reference, the six classes, Unknown, Not an NFH, Damaged. Different nouns would make it
-larger; a smaller K gives a good annotator more weight against two poor ones."""
-
-MOST_ACCURACY = 0.99
-"""Upper bound of p: samples are too small for more."""
-
-LEAD = 0.1
-"""Least lead of a group, as a share of all weight: sampled figures are no more precise."""
-
-
-def weight(accuracy: float) -> float:
-    """The weight of a vote that is right with this probability; 0 for chance and below."""
-    p = min(accuracy, MOST_ACCURACY)
-    return max(0.0, log((ANSWERS - 1) * p / (1 - p))) if p > 0 else 0.0
 
 
 def weights(item: AnchorItem, votes: Sequence[Vote]) -> Mapping[str, float] | None:

@@ -206,7 +206,9 @@ def first_time(me: str) -> bool:
 
 
 ON, OUT = frozenset({"enter", "space"}), "escape"
-LEARNING = frozenset({"uncertain", "entropy", "conflict", "models", "doubt", "rare", "nfh"})
+LEARNING = frozenset(
+    {"uncertain", "entropy", "conflict", "models", "doubt", "gain", "rare", "nfh"}
+)
 """Sort orders that change as predictions are stored."""
 BETWEEN = 3.0
 """Minimum seconds between two sorts of the queue."""

@@ -17,6 +17,7 @@ SORTS: dict[str, str] = {
     "conflict": "by margin where the active model contradicts gold, widest first; others last",
     "doubt": "gold that a model which had not seen it doubts, least likely first; others last",
     "models": "where the active model and another choose differently; models/NAME says which",
+    "gain": "where a decision most likely changes what votes and model say; decided last",
     "rare": "undecided only: predicted kinds with little gold first",
     "votes": "fewest votes first",
     "anchor": "by the anchor's words",
@@ -25,7 +26,7 @@ SORTS: dict[str, str] = {
     "assigned": "in the order in which you were given them; what you were not given last",
 }
 
-MODEL_SORTS = ("uncertain", "entropy", "conflict", "doubt", "models", "rare", "nfh")
+MODEL_SORTS = ("uncertain", "entropy", "conflict", "doubt", "models", "gain", "rare", "nfh")
 """Orders that depend on predictions."""
 
 SORTS_WITH_MODEL = ("models",)
@@ -33,6 +34,8 @@ SORTS_WITH_MODEL = ("models",)
 
 NONE = "none"
 GOLD = "gold"
+VOTES = "votes"
+PROPOSAL = "proposal"
 ANY = "any"
 SKIPPED = "skipped"
 ME_WORD = "me"
@@ -295,9 +298,9 @@ KEYS: tuple[Key, ...] = (
         "model",
         KeyArgument.CHOICE,
         "thing to compare a model with",
-        "the active resolution model against gold, where both say something",
-        ("model!=gold", "model=gold"),
-        (GOLD,),
+        "the active resolution model against gold, any vote, or the proposal of the votes",
+        ("model!=gold", "model=gold", "model!=votes", "model!=proposal"),
+        (GOLD, VOTES, PROPOSAL),
     ),
     Key(
         "predicted",

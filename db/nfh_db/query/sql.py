@@ -18,7 +18,7 @@ from nfh_db.batches import OUT
 from nfh_db.connection import Connection
 from nfh_db.passages import NOT_INDEXED, NUL_TRIGRAM
 from nfh_db.query import visibility
-from nfh_db.query.keys import ANY, GOLD, NONE, SKIPPED
+from nfh_db.query.keys import ANY, GOLD, NONE, PROPOSAL, SKIPPED, VOTES
 from nfh_db.query.parser import (
     ME,
     Binder,
@@ -34,7 +34,15 @@ from nfh_db.query.parser import (
 )
 from nfh_db.query.visibility import asked_by
 from nfh_db.records import Role, normal_name
-from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, tag_forms
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    LEAD,
+    MOST_ACCURACY,
+    POSSIBLE_ANSWERS,
+    Blocking,
+    Kind,
+    tag_forms,
+)
 
 ACTIVE = """coalesce(
     (SELECT id FROM model WHERE state = 'active' AND task = '{task}' ORDER BY id DESC LIMIT 1),
@@ -129,6 +137,82 @@ CHOICE_RIGHT = """CASE
 MODEL_IS_RIGHT = f"""a.kind IS NOT NULL AND EXISTS (
     SELECT 1 FROM prediction AS m
     WHERE m.anchor_id = a.id AND m.model_id IN ({{model}}) AND {CHOICE_RIGHT} IS {{verdict}})"""  # noqa: S608 - made of constants
+
+# Whether an answer v says what the model's {choice} says, as CHOICE_RIGHT of gold. An answer,
+# unlike gold, need not name every place of its noun: another one is known by its lemma.
+VOTED_AS = """CASE
+            WHEN v.kind IN ({{implicit}}) THEN m.{choice} = v.kind
+            WHEN v.kind = 'UNKNOWN' THEN m.{choice} = 'OTHER'
+            WHEN v.kind = 'REFERENCE' THEN m.{choice} < ':' AND EXISTS (
+                SELECT 1 FROM head AS h JOIN mention AS t ON t.head_id = h.id
+                LEFT JOIN passage_token AS k ON k.passage_id = a.passage_id
+                WHERE h.answer_id = v.id AND t.origin <> 'removed'
+                    AND (m.{choice} = CAST(t.token AS TEXT)
+                        OR k.lemmas ->> CAST(m.{choice} AS INTEGER) = k.lemmas ->> t.token))
+        END"""
+VOTED_AS_CHOICE = VOTED_AS.format(choice="choice")
+VOTED_AS_SECOND = VOTED_AS.format(choice="second")
+OF_ACTIVE = "m.anchor_id = a.id AND m.model_id = {active}"
+VOTES_OF = """answer AS v JOIN annotator AS n ON n.id = v.annotator_id
+    WHERE v.anchor_id = a.id AND v.role = 'annotator' AND v.removed = 0 AND v.kind <> 'NFH'
+        AND n.type = 'person' AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading}))"""
+MODEL_AS_A_VOTE = f"""(
+    SELECT max({VOTED_AS_CHOICE}) FROM prediction AS m, {VOTES_OF} AND {OF_ACTIVE})"""  # noqa: S608 - made of constants
+
+# The votes that lead, where some differ: those against which the least of all votes stands, or
+# the least weight where the competence of all who voted is known. If they `lead`, they are what
+# `nfh_tui.editor.votes.proposal` proposes.
+WEIGHT = f"""(
+            SELECT iif(p > 0, max(0.0, ln({POSSIBLE_ANSWERS - 1} * p / (1 - p))), 0.0)
+            FROM (SELECT min(j.value ->> 0, {MOST_ACCURACY}) AS p
+                FROM setting AS s, json_each(s.value, '$.people') AS j
+                WHERE s.name = 'competence' AND s.value <> '' AND j.key = n.name))"""  # noqa: S608 - made of constants
+OF_DIFFERING = """
+            FROM difference AS d
+            JOIN annotator AS n ON n.id = d.left_id + d.right_id - v.annotator_id
+            WHERE d.anchor_id = a.id AND d.blocking IS NOT NULL
+                AND v.annotator_id IN (d.left_id, d.right_id)"""
+# Windows and no common table expressions, which would be computed for each use again.
+LEADERS = f"""(
+    SELECT id, kind, ((1 - against) * size + 1) / (size + 2) AS likely,
+        held < 1 - least + 1e-9 AND NOT (weighed AND next < least + {LEAD} - 1e-9) AS lead
+    FROM (
+        SELECT *, total(part) FILTER (WHERE against < least + 1e-9) OVER () AS held,
+            coalesce(min(against) FILTER (WHERE against >= least + 1e-9) OVER (), 1) AS next
+        FROM (
+            SELECT *, min(against) OVER () AS least FROM (
+                SELECT id, kind, size, weighed,
+                    iif(weighed, weight / whole, 1.0 / size) AS part,
+                    iif(weighed, other_weight / whole, others * 1.0 / size) AS against
+                FROM (
+                    SELECT *, size > 1 AND known = size AND whole > 0 AS weighed FROM (
+                        SELECT *, count(*) OVER () AS size, count(weight) OVER () AS known,
+                            total(weight) OVER () AS whole
+                        FROM (
+                            SELECT v.id, v.kind, {WEIGHT} AS weight,
+                                (SELECT count(*){OF_DIFFERING}) AS others,
+                                (SELECT total({WEIGHT}){OF_DIFFERING}) AS other_weight
+                            FROM {VOTES_OF}))))))
+    WHERE against < least + 1e-9)"""  # noqa: S608 - made of constants
+MODEL_AS_PROPOSED = f"""iif(a.strongest IS NULL, {MODEL_AS_A_VOTE}, (
+    SELECT max({VOTED_AS_CHOICE}) FROM {LEADERS} AS v CROSS JOIN prediction AS m
+    WHERE v.lead AND {OF_ACTIVE}))"""  # noqa: S608 - made of constants
+
+# The chance that what the votes say is wrong: their share, with a vote more for it and another
+# against it, and the model's probability of it count alike. Without votes the model counts.
+AGREEING = f"(SELECT v.id, v.kind, (a.votes + 1.0) / (a.votes + 2) AS likely FROM {VOTES_OF})"  # noqa: S608 - made of constants
+LIKELY = f"""(
+        SELECT coalesce((max(v.likely) + max(CASE {VOTED_AS_CHOICE} WHEN 1 THEN m.confidence
+            WHEN 0 THEN iif({VOTED_AS_SECOND}, m.confidence - m.margin, 0.0) END)) / 2,
+            max(v.likely))
+        FROM %s AS v LEFT JOIN prediction AS m ON {OF_ACTIVE})"""  # noqa: S608 - made of constants
+BY_GAIN = f"""CASE WHEN NOT EXISTS (
+    SELECT 1 FROM gold AS g WHERE g.anchor_id = a.id AND g.removed = 0 AND g.kind <> 'NFH'
+        AND g.rule NOT IN ('unanimous', 'majority'))
+    THEN 1 - coalesce(CASE WHEN a.votes = 0 THEN NULL
+        WHEN a.strongest IS NULL THEN {LIKELY % AGREEING} ELSE {LIKELY % LEADERS} END,
+        (SELECT m.confidence FROM prediction AS m WHERE {OF_ACTIVE})
+    ) END {{direction}} NULLS LAST"""  # noqa: S608 - made of constants
 
 # A prediction without margin counts as 0.
 BY_CONFLICT = f"""CASE WHEN a.kind IS NOT NULL THEN (
@@ -625,10 +709,25 @@ def _condition(term: Term, binder: Binder) -> str:
         condition = _nfh(term)
         return _fill_predicted(NOT, condition=condition) if term.negated else f"({condition})"
     if term.key == "model":
-        verdict = "FALSE" if term.unequal else "TRUE"
-        condition = _fill_predicted(MODEL_IS_RIGHT, model=ACTIVE_RESOLVER, verdict=verdict)
+        condition = _model(term)
         return _fill_predicted(NOT, condition=condition) if term.negated else f"({condition})"
     return _signed(term, MATCHES[term.key](term.values, binder))
+
+
+def _model(term: Match) -> str:
+    """What the model chose, compared with each value; `!=` needs both to say something."""
+    if term.unequal:
+        return " AND ".join(_fill_model(value, "FALSE") for value in term.values)
+    return " OR ".join(_fill_model(value, "TRUE") for value in term.values)
+
+
+def _fill_model(value: str, verdict: str) -> str:
+    fragment = {
+        GOLD: f"({MODEL_IS_RIGHT})",
+        VOTES: f"{MODEL_AS_A_VOTE} IS {{verdict}}",
+        PROPOSAL: f"{MODEL_AS_PROPOSED} IS {{verdict}}",
+    }[value]
+    return _fill_predicted(fragment, model=ACTIVE_RESOLVER, verdict=verdict)
 
 
 def _signed(term: Match | PeopleTerm, condition: str) -> str:
@@ -800,5 +899,5 @@ ORDERS = {
     "doubt": BY_DOUBT,
     "assigned": MY_POSITION,
 }
-DESCENDING_ORDERS = {"conflict": BY_CONFLICT, "entropy": BY_ENTROPY}
+DESCENDING_ORDERS = {"conflict": BY_CONFLICT, "entropy": BY_ENTROPY, "gain": BY_GAIN}
 """Orders with the largest number first."""

@@ -133,7 +133,7 @@ def test_or_is_offered_after_a_term(marked: str, expected: list[str]) -> None:
         ("experts:|", ["agree", "differ"]),
         ("audit:w|", ["wrong"]),
         ("-sort:vo|", ["votes"]),
-        ("model!=|", ["gold"]),
+        ("model!=|", ["gold", "votes", "proposal"]),
         ("nfh!=|", ["yes", "no", "none", "gold"]),
         ("nfhrule:no|", ["no-one"]),
         ("heads>|", []),

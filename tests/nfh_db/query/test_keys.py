@@ -209,6 +209,11 @@ CASES = {
     "-class:OTHER text:one": [1, 2],
     "state:decided -class:REFERENCE heads:0 -split:dev": [14, 6, 11],
     "state:open state:stale": [],
+    # model: its choice against votes, and against what most votes say
+    "model=votes": [],
+    "model!=votes": [5],
+    "model!=votes,proposal": [5],
+    "-model=proposal": [14, 1, 2, 3, 4, 5, 6, 12, 7, 13, 11],
     # either
     "class:AGE OR class:OTHER": [14, 1],
     "class:AGE OR heads>1 OR state:stale": [1, 2, 7],

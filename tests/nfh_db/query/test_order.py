@@ -125,6 +125,8 @@ IN_PASSAGE_ORDER = [
     "doc:dev",
     'text:"months left" one -two',
     "model!=gold",
+    "model!=votes",
+    "model!=proposal,votes",
     "class:AGE OR said:YEAR OR audit:wrong state:open",
     "id:7 OR text:one OR predicted:AGE",
     "split:dev OR id:1 doc:x OR -todo:me",

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.records import MODEL, CompetenceWeight, Role
-from nfh_models.domain import Kind, class_answer
+from nfh_models.domain import Kind, class_answer, weight
 from nfh_tui.editor.commands import first_state
 from nfh_tui.editor.state import blinded, without_names
-from nfh_tui.editor.votes import after_deciding, proposal, weight
+from nfh_tui.editor.votes import after_deciding, proposal
 from nfh_tui.widgets.evidence_rows import answer_words
 
 from .evidence import shown
