@@ -28,11 +28,10 @@ def format_link(name: str) -> str:
 
 def format_table() -> str:
     """One line a format, those with labels first."""
-    rows = ["| format | files | goes | what it is |", "|---|---|---|---|"]
+    rows = ["| format | files | what it is |", "|---|---|---|"]
     rows += [
-        "| {} | {} | {} | {} |".format(
-            format_link(f.name), " ".join(f.extensions), f.direction, f.description
-        )
+        f"| {format_link(f.name)} | {' '.join(f.extensions)} | {f.description}"
+        f"{'' if f.writable else ' (import only)'} |"
         for f in sorted(OURS, key=lambda one: not one.labelled)
     ]
     return "\n".join([*rows, ""])
@@ -41,16 +40,32 @@ def format_table() -> str:
 HELD = {How.OWN: "own", How.BESIDE: "beside", How.SIDE: "side", How.NO: "–"}
 
 
+def grouped(cells: dict[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+    """The names under which the same cells stand, by the cells."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, held in cells.items():
+        groups.setdefault(held, []).append(name)
+    return groups
+
+
 def holds_table() -> str:
-    """A line for each thing that may be held, a column for each format that is written."""
-    written = [f for f in OURS if f.writable and f.holds]
+    """What each format that is written may hold; equal rows and equal columns are one."""
+    columns = grouped(
+        {
+            f"`{f.name}`": tuple(HELD[f.holds[what]] for what in What)
+            for f in OURS
+            if f.writable and f.holds
+        }
+    )
+    lines = {what: tuple(column[at] for column in columns) for at, what in enumerate(What)}
     rows = [
-        f"| | {' | '.join(f'`{f.name}`' for f in written)} |",
-        "|---" * (len(written) + 1) + "|",
+        f"| | {' | '.join(', '.join(names) for names in columns.values())} |",
+        "|---" * (len(columns) + 1) + "|",
+        *(
+            f"| {'; '.join(names)} | {' | '.join(cells)} |"
+            for cells, names in grouped(lines).items()
+        ),
     ]
-    for what in What:
-        cells = [HELD[(f.holds or {})[what]] for f in written]
-        rows.append(f"| {what} | {' | '.join(cells)} |")
     return "\n".join([*rows, ""])
 
 

@@ -638,13 +638,12 @@ def key_line(keys: str, title: str, actions: Sequence[Action]) -> str:
 
 def key_table_markdown() -> str:
     """Return the keys as one Markdown table for the documentation; ends with a line end."""
-    rows = ["| keys | act | what it does |", "|---|---|---|"]
+    rows = ["| keys | act |", "|---|---|"]
     for group in GROUPS:
-        rows.append(f"| | **{group}** | |")
-        rows.extend(
-            f"| {_markdown_keys(line.keys)} | {line.title} | {line.description} |"
-            for line in table_lines([group])
-        )
+        rows.append(f"| | *{group}* |")
+        for line in table_lines([group]):
+            what = f"**{line.title}.** {line.description}".strip()
+            rows.append(f"| {_markdown_keys(line.keys)} | {what} |")
     return "\n".join(rows) + "\n"
 
 

@@ -169,9 +169,9 @@ def test_the_tables_have_one_line_an_act_and_join_the_digits() -> None:
     assert "`\\|`" in markdown
 
 
-def test_markdown_rows_have_three_cells() -> None:
+def test_markdown_rows_have_two_cells() -> None:
     for row in key_table_markdown().splitlines():
-        assert row.replace("\\|", "").count("|") == 4
+        assert row.replace("\\|", "").count("|") == 3
 
 
 def test_the_page_of_keys_has_the_same_table() -> None:
