@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.errors import StoreError
 from nfh_db.formats.gold import GoldWriter
+from nfh_db.messages import counted
 from nfh_db.records import AnchorItem, ExportRecord
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip
@@ -103,6 +104,8 @@ def record_line(item: AnchorItem) -> str:
 
 SUGGESTED = 6
 """Rules in the footer while one is typed."""
+LONGEST_TITLE = 40
+"""Cells of a rule's title there."""
 NO_SUCH_RULE = "No rule has “{text}”; with an empty line, enter lists them all."
 NO_RULES = "There are no guidelines here to take a rule from: F5 shows why."
 
@@ -205,10 +208,12 @@ class GuidelinesController(Controller):
         """Show the rules that match the input so far."""
         self.bench.key_line.foot = Foot(
             "tab" if rules else "no rule has this; enter alone lists them all",
-            tuple((rule.id, "") for rule in rules[:SUGGESTED]),
+            # The line leaves out the last ones that do not fit.
+            tuple((rule.id, clip(rule.title, LONGEST_TITLE)) for rule in rules[:SUGGESTED]),
         )
         if text.strip():
-            self.bench.bar.note = name_of(rules[0]) if rules else "no such rule"
+            one = name_of(rules[0]) if len(rules) == 1 else counted(len(rules), "rule")
+            self.bench.bar.note = one if rules else "no such rule"
         else:
             kept = (
                 f"{self.state.guidelines.words(now)}; - takes it away" if now else "id or words"

@@ -25,6 +25,7 @@ async def test_a_rule_is_typed_and_saved_with_the_answer(guided, open_desk, read
     async with open_desk(query="id:2", path=guided) as desk:
         await desk.press("R", *"money")
         assert "R5 Age and money" in desk.screen.bar.note
+        assert "R5 Age and money" in desk.text().splitlines()[-1]
         await desk.press("tab")
         assert desk.screen.bar.text == "R5 Age and money"
         await desk.press("enter")
