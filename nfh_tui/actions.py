@@ -400,7 +400,7 @@ ACTIONS: tuple[Action, ...] = (
         "Put the guidelines into the pane of the evidence, or the evidence back.",
     ),
     _look("blind", "B", "Blind", "Hide names and mix the answers."),
-    _look("pane.next", "tab", "Next pane", "Queue, passage, evidence."),
+    _look("pane.next", "tab", "Next pane", "Queue, passage, evidence, details."),
     _look("pane.previous", "shift+tab", "Previous pane", "Go back."),
     _program(
         "mode.next", "M", "Change the mode",
@@ -556,6 +556,7 @@ PANE_GROUPS: dict[str, tuple[str, ...]] = {
     "queue": (QUEUE, LOOK),
     "passage": (DECIDE, HEADS, CURSOR),
     "evidence": (ADOPT, ITEM),
+    "details": (ADOPT, ITEM),
 }
 """Groups of keys that belong to a pane; the help lists these first."""
 

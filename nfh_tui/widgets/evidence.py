@@ -12,7 +12,8 @@ from nfh_db.records import AnchorItem, HistoryLine
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.textual_support import Painter, StablePane, lane_css, refresh_lines
-from nfh_tui.widgets.evidence_rows import Row, evidence
+from nfh_tui.widgets.evidence_rows import EvidencePart, Row, evidence
+from nfh_tui.widgets.guidelines import rule_rows
 from nfh_tui.widgets.passage_render import MOST_LANES
 
 if TYPE_CHECKING:
@@ -75,19 +76,20 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
         history: Sequence[HistoryLine] = (),
         rules: Guide | None = None,
         precedents: "Sequence[Precedent]" = (),
-        brief: bool = False,
+        part: EvidencePart = EvidencePart.ALL,
+        tight: bool = False,
     ) -> None:
         """Show an item and the answer being edited; None for an empty pane.
 
-        brief: without the answer and without empty rows. A new item is shown from its top; for
-        the same item the scroll position stays.
+        part: what is shown of it. tight: without empty rows where the passage is above. A new
+        item is shown from its top; for the same item the scroll position stays.
         """
         before, self._anchor_id = self._anchor_id, None if item is None else item.anchor_id
         self._build = None
         if item is not None:
             self._build = partial(
-                evidence, item, state, blind=blind, history=history, rules=rules,
-                precedents=precedents, brief=brief,
+                _rows, item, state, blind=blind, history=history, rules=rules or Guide(),
+                precedents=precedents, part=part, tight=tight,
             )  # fmt: skip
         self._fill()
         if before is None or before != self._anchor_id:
@@ -113,3 +115,31 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
             self._fill()
         else:
             self.virtual_size = Size(width, len(self._rows))
+
+
+def _rows(
+    item: AnchorItem,
+    state: EditState | None,
+    width: int,
+    *,
+    blind: bool,
+    history: Sequence[HistoryLine],
+    rules: Guide,
+    precedents: "Sequence[Precedent]",
+    part: EvidencePart,
+    tight: bool,
+) -> tuple[Row, ...]:
+    """The evidence, and below it the rules that speak of the answer."""
+    made = evidence(
+        item, state, width, blind=blind, history=history, rules=rules, precedents=precedents,
+        part=part,
+    )  # fmt: skip
+    if tight and part is EvidencePart.BELOW:
+        made = tuple(row for row in made if row)
+    if part is EvidencePart.MAIN:
+        return made
+    if state is not None:
+        kind, tag = state.kind, state.tag
+    else:
+        kind, tag = (None, None) if item.gold is None else (item.gold.answer.kind, None)
+    return *made, *rule_rows(rules, kind, tag, width)

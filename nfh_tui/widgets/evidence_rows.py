@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -1176,6 +1177,18 @@ LAST = 8
 """Lines of history shown, the newest first."""
 
 
+class EvidencePart(StrEnum):
+    """What is shown of the evidence."""
+
+    ALL = "all"
+    BELOW = "below"
+    """Without the answer, which is above it."""
+    MAIN = "main"
+    """Of that, what is looked at for each item; the rest is beside it."""
+    DETAILS = "details"
+    """That rest."""
+
+
 def evidence(
     item: AnchorItem,
     state: EditState | None,
@@ -1185,29 +1198,37 @@ def evidence(
     history: Sequence[HistoryLine] = (),
     rules: Guide | None = None,
     precedents: "Sequence[Precedent]" = (),
-    brief: bool = False,
+    part: EvidencePart = EvidencePart.ALL,
 ) -> tuple[Row, ...]:
-    """All rows for an item. state: the edited answer, None in reading mode.
+    """The rows for an item. state: the edited answer, None in reading mode.
 
     blind: annotators are letters, and nobody else is named. rules: the current guidelines,
-    None where they are not loaded. precedents: earlier decisions, most similar first. brief:
-    without the edited answer, which is shown elsewhere, and without empty rows.
+    None where they are not loaded. precedents: earlier decisions, most similar first.
     """
     rows = RowBuilder(width)
     guide = rules or Guide()
     if blind and not item.blind:
         item = blinded(item)
     mine = answer(state, item) if state is not None else ""
-    if state is not None and not brief:
-        _add_edited(rows, item, state, mine, guide)
     edited = mine if isinstance(mine, Answer) else _provisional(state, item)
-    if state is None or state.role is Role.ADJUDICATOR:
-        _add_judged(rows, item, state, edited, guide, precedents)
-        if not item.blind:
+    judged = state is None or state.role is Role.ADJUDICATOR
+    if part is not EvidencePart.DETAILS:
+        if state is not None and part is EvidencePart.ALL:
+            _add_edited(rows, item, state, mine, guide)
+        elif state is not None:
+            _add_stated(rows, item, state, guide)
+        if state is None or judged:
+            _add_judged(rows, item, state, edited, guide)
+        else:
+            _add_own(rows, item, state, edited)
+    if part is not EvidencePart.MAIN:
+        if judged:
+            gold = item.gold.answer if item.gold is not None else None
+            add_precedents(rows, precedents, gold if state is None else edited)
+        add_details(rows, item, edited, judged=judged)
+        if judged and not item.blind:
             _add_history(rows, history)
-    else:
-        _add_own(rows, item, state, edited)
-    return tuple(row for row in rows.made if row) if brief else tuple(rows.made)
+    return tuple(rows.made)
 
 
 def _provisional(state: EditState | None, item: AnchorItem) -> Answer | None:
@@ -1227,7 +1248,6 @@ def _add_judged(
     state: EditState | None,
     edited: Answer | None,
     rules: Guide,
-    precedents: "Sequence[Precedent]",
 ) -> None:
     """The rows for an adjudicator and for reading: all answers and all that explains them."""
     found = lanes(item)
@@ -1240,11 +1260,7 @@ def _add_judged(
     # The texts shown for the edited answer often equal the gold's.
     told = [] if state is None else [_comment(item, state), _rule_words(state, rules)]
     add_remarks(rows, item, found, rules, seconds=seconds, told=told)
-    add_precedents(rows, precedents, against)
     add_places(rows, item, found, state)
-    add_numbers(rows, item)
-    add_identification(rows, item, edited, gold)
-    add_model(rows, item, edited, listed=True)
     add_doubt(rows, item)
     _add_flags(rows, item, named=True)
     _add_stale(rows, item, against)
@@ -1260,10 +1276,17 @@ def _add_own(
     rows.blank()
     rows.text([(HIDDEN, "note")])
     add_places(rows, item, (), state)
-    add_numbers(rows, item, nouns=False)
-    add_identification(rows, item, edited, None)
-    add_model(rows, item, edited, listed=False)
     _add_flags(rows, item, named=False)
+
+
+def add_details(
+    rows: RowBuilder, item: AnchorItem, edited: Answer | None, *, judged: bool
+) -> None:
+    """Add what is looked at now and then: the models, and the other numbers."""
+    gold = item.gold.answer if judged and item.gold is not None else None
+    add_identification(rows, item, edited, gold)
+    add_model(rows, item, edited, listed=judged)
+    add_numbers(rows, item, nouns=judged)
 
 
 def _rule_words(state: EditState, rules: Guide) -> str:
@@ -1287,13 +1310,18 @@ def _add_edited(
         kind.append((f" · {state.relation or 'AND or OR?'}", "kind"))
     rows.text(kind, indent=1, hang=3)
     _add_heads(rows, item, state)
+    _add_stated(rows, item, state, rules)
+    request = prompt(state) or made
+    if isinstance(request, str):
+        rows.text([("▸ ", "asks"), (request, "asks")], indent=1, hang=3)
+
+
+def _add_stated(rows: RowBuilder, item: AnchorItem, state: EditState, rules: Guide) -> None:
+    """The rule and the comment of the edited answer, which its line has no room for."""
     if rule := _rule_words(state, rules):
         rows.text([(rule, "note")], indent=1, hang=3)
     if comment := _comment(item, state):
         rows.text([("; ", "note"), (comment, "comment")], indent=1, hang=3)
-    request = prompt(state) or made
-    if isinstance(request, str):
-        rows.text([("▸ ", "asks"), (request, "asks")], indent=1, hang=3)
 
 
 def _comment(item: AnchorItem, state: EditState) -> str:

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from nfh_models.domain import Kind
+from nfh_tui.services.guidelines import Guide, GuidelineRule
 from nfh_tui.textual_support import Painter, TolerantPane
 from nfh_tui.widgets.evidence_rows import Part, Row, RowBuilder
 
@@ -48,10 +51,42 @@ def guide_rows(text: str, width: int) -> tuple[Row, ...]:
     return tuple(rows.made)
 
 
+MOST_RULES = 4
+
+
+def rule_rows(guide: Guide, kind: Kind | None, tag: str | None, width: int) -> tuple[Row, ...]:
+    """The rules that bear on an answer: that of its tag, then those that name its class most
+    often.
+    """
+    tagged = None if tag is None else guide.rule(tag)
+    named = [] if kind is None else _naming(guide.rules, kind)
+    chosen = dict.fromkeys([*([tagged] if tagged else []), *named])
+    if not chosen:
+        return ()
+    rows = RowBuilder(width)
+    rows.heading("Guidelines", "F5 opens them")
+    made = [row for rule in list(chosen)[:MOST_RULES] for row in _rule(rule, width)]
+    return ((), *rows.made, *made[1:])
+
+
+@lru_cache(maxsize=32)
+def _naming(rules: tuple[GuidelineRule, ...], kind: Kind) -> list[GuidelineRule]:
+    found = {rule: f"{rule.title} {rule.body}".count(kind.value) for rule in rules}
+    return sorted((rule for rule in rules if found[rule]), key=lambda rule: -found[rule])
+
+
+@lru_cache(maxsize=64)
+def _rule(rule: GuidelineRule, width: int) -> tuple[Row, ...]:
+    title = RowBuilder(width)
+    title.text([(f"{rule.id} {rule.title}", "kind")])
+    return (), *title.made, *guide_rows(rule.body, width)
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """Yield the blocks in order; the lines of a paragraph or a list item are joined."""
     kind, words = "", ""
-    for line in (*lines, ""):
+    # A backslash at the end of a line only ends the line.
+    for line in (*(line.removesuffix("\\") for line in lines), ""):
         opened = _opens(line)
         if opened is None and line.strip() and kind in {"text", "item"}:
             words += f" {line.strip()}"

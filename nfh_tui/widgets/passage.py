@@ -131,7 +131,9 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._laid: tuple[AnchorItem, dict[object, TurnLayout]] | None = None
         self._strips: dict[int, Strip] = {}
         self._heat_lines: tuple[Strip, ...] = ()
+        self._legend = 0
         self._foot_size = 0
+        self._turned_to = 0
         self.brief = False
         """The legend of the heat map has one line, to leave room for other panes."""
         self._painter = Painter(self, "passage", ROLES)
@@ -179,10 +181,11 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
     def _explain_heat(self) -> None:
         """Build the legend of the heat map."""
         before, width = len(self._heat_lines), self.scrollable_content_region.width
-        self._heat_lines = ()
+        self._heat_lines, self._legend = (), 0
         if self._shown is not None and width > 0:
             lines = heat_foot(self._shown, self._heat, self._other, width)
-            low = self.brief or self.size.height < LOW
+            self._legend = len(lines)
+            low = self.brief or self.size.height < min(LOW, self.rows_needed)
             kept = lines[:1] if low else lines
             self._heat_lines = tuple(self._painter.strip(line) for line in kept)
         if before != len(self._heat_lines):
@@ -279,9 +282,9 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
 
     @property
     def rows_needed(self) -> int:
-        """Rows that the whole passage needs, including one for the heat map's legend."""
+        """Rows that the whole passage needs, with the heat map's legend."""
         lines = 0 if self._plan is None else len(self._plan.lines)
-        return lines + (self._heat is not Heat.OFF)
+        return lines + (min(self._legend, 1) if self.brief else self._legend)
 
     # --- scrolling ----------------------------------------------------------------------
 
@@ -307,8 +310,10 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         if self._plan is None or self._shown is None:
             return
         line = self._plan.spots[self._shown.anchor.start].line
-        self.scroll_to(y=max(0, line - self._rows * 2 // 3), animate=False, force=True)
+        top = line - self._rows * 2 // 3 if self._overflows else 0
+        self.scroll_to(y=max(0, top), animate=False, force=True)
         self._keep_in_view()
+        self._turned_to = self.scroll_offset.y
 
     def _keep_in_view(self) -> None:
         """Scroll as little as possible to show the cursor with MARGIN lines around it."""
@@ -393,6 +398,8 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
             self.post_message(self.LaidOut())
             return
         self._size_up()
+        if not self._overflows or self.scroll_offset.y == self._turned_to:
+            self._turn_to_anchor()
         self._keep_in_view()
         self.refresh()
 

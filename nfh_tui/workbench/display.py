@@ -1,6 +1,6 @@
 """Draws the state of the workbench: panes, titles, status line, keys."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,8 @@ from nfh_tui.editor.commands import is_models, prompt
 from nfh_tui.editor.state import Pending
 from nfh_tui.editor.votes import STATE_SIGNS
 from nfh_tui.services.history import lines_in_words
-from nfh_tui.widgets.evidence_rows import answer_words
+from nfh_tui.widgets.evidence import EvidenceView
+from nfh_tui.widgets.evidence_rows import EvidencePart, answer_words
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
 from nfh_tui.widgets.status_bar import Foot, Level, Title
 from nfh_tui.workbench.availability import IN_VIEW, SWITCH
@@ -23,9 +24,9 @@ from nfh_tui.workbench.controller import Controller, Handler
 
 T = TypeVar("T")
 
-PANES = ("queue", "passage", "evidence")
+PANES = ("queue", "passage", "evidence", "details")
 LEAST_BELOW = 8
-"""Minimum rows for the panes below the passage, titles included."""
+"""Minimum rows for the panes below the passage, titles included; in high terminals a third."""
 LEAST_LINES = 3
 """Minimum rows for the words of a passage."""
 FRAME = 2
@@ -148,7 +149,7 @@ class Display(Controller):
         nothing = self.state.visible_item is None
         if nothing is not self.bench.has_class("-nothing"):
             self.bench.set_class(nothing, "-nothing", update=False)
-            self._restyle("nothing", "passage", "evidence")
+            self._restyle("nothing", "passage", "evidence", "details")
         if self.state.visible_item is not None:
             self._refresh_passage(self.state.visible_item)
             self.refresh_evidence()
@@ -184,30 +185,41 @@ class Display(Controller):
             # Imported votes and gold are shown above; the key L lists the imports as well.
             people = [line for line in state.history if line.kind != "import"]
             history = () if state.blind else lines_in_words(people, state.visible_item.passage)
-            self.bench.evidence.show(
-                state.visible_item,
-                edit,
-                blind=state.blind,
-                history=history,
-                rules=state.guidelines,
-                precedents=state.precedents,
-                brief=self.evidence_below,
-            )
+            for view, part in self._evidence_parts():
+                view.show(
+                    state.visible_item,
+                    edit,
+                    part=part,
+                    tight=not self.wide,
+                    blind=state.blind,
+                    history=history,
+                    rules=state.guidelines,
+                    precedents=state.precedents,
+                )
             self.note_exposure()
+
+    def _evidence_parts(self) -> Iterator[tuple[EvidenceView, EvidencePart]]:
+        """The views of the evidence that have room, each with its part."""
+        bench = self.bench
+        if self.third_column:
+            yield bench.evidence, EvidencePart.MAIN
+            yield bench.details, EvidencePart.DETAILS
+        else:
+            below = self.evidence_below
+            yield bench.evidence, EvidencePart.BELOW if below else EvidencePart.ALL
 
     def note_exposure(self) -> None:
         """Record what is in view of the item."""
         state = self.state
         if (item := state.stored_item) is None:
             return
-        three = self.bench.has_class("-three-panes")
         adopted = is_models(state.edit)
         self.bench.item.exposure.note(
             item if adopted else state.blinding.without_model(item),
             state.me.name,
             judging=state.role is Role.ADJUDICATOR,
-            evidence=not state.guide_shown
-            and (three or state.pane == "evidence" or self.evidence_below),
+            evidence=self.third_column
+            or (not state.guide_shown and (state.pane == "evidence" or self.evidence_below)),
             scores=adopted
             or (self.passage_in_view and state.heat is not Heat.OFF)
             or (state.edit.pending is Pending.HINT and state.role is Role.ADJUDICATOR),
@@ -217,21 +229,37 @@ class Display(Controller):
 
     @property
     def right_pane(self) -> ScrollView:
-        """The widget in the right pane."""
+        """The widget that shows what is known, or the rules: the one in use."""
+        if self.state.pane == "details":
+            return self.bench.details
         return self.bench.guide if self.state.guide_shown else self.bench.evidence
 
     @property
     def evidence_below(self) -> bool:
-        """True if there is one column, with the evidence below the passage."""
-        one, tall = self.bench.has_class("-one-pane"), self.bench.has_class("-tall")
-        return one and tall and self.state.pane == "passage"
+        """True if the evidence is below the passage."""
+        tall = self.bench.has_class("-tall")
+        return self.wide or (tall and self.state.pane == "passage")
+
+    @property
+    def wide(self) -> bool:
+        """True if the queue is beside the passage."""
+        return not self.bench.has_class("-one-pane")
+
+    @property
+    def third_column(self) -> bool:
+        """True if the details are beside the passage."""
+        return self.bench.has_class("-three-columns")
+
+    @property
+    def panes(self) -> tuple[str, ...]:
+        """The panes in the order of the keys that change them."""
+        return PANES if self.third_column else PANES[:-1]
 
     @property
     def passage_in_view(self) -> bool:
         """True if the words of the item are visible."""
-        beside = self.bench.has_class("-three-panes")
         above = self.state.pane == "queue" and self.bench.has_class("-tall")
-        return beside or above or self.state.pane == "passage"
+        return self.wide or above or self.state.pane == "passage"
 
     def bring_into_view(self) -> bool:
         """Show the passage if the queue covers it; returns False if it was visible."""
@@ -260,10 +288,11 @@ class Display(Controller):
         below.
         """
         below = self.evidence_below
-        self.bench.passage.brief = below
+        self.bench.passage.brief = below and not self.wide
         rows: int | None = None
         if below:
-            most = self.bench.query_one("#panes").size.height - LEAST_BELOW
+            high = self.bench.query_one("#panes").size.height
+            most = high - max(LEAST_BELOW, high // 3)
             rows = min(max(self.bench.passage.rows_needed, LEAST_LINES) + FRAME, most)
         pane = self.bench.query_one("#passage-pane")
         if pane.styles.inline.height != (None if rows is None else Scalar.from_number(rows)):
@@ -271,6 +300,9 @@ class Display(Controller):
 
     def rearrange(self) -> None:
         """Redraw what depends on the visibility and size of panes."""
+        if self.state.pane not in self.panes:
+            self.show_pane("evidence")
+            return
         self.share_rows()
         self.refresh_evidence()
         self.refresh_titles()
@@ -290,6 +322,7 @@ class Display(Controller):
         right = "" if item is None else item.pattern
         note = self.bench.guidelines.note if self.state.guide_shown else right
         self._title("evidence", self._pane_name("evidence").title(), note)
+        self._title("details", "Details", "")
 
     def _pane_name(self, pane: str) -> str:
         """Return the title of a pane."""
@@ -297,9 +330,10 @@ class Display(Controller):
 
     def _title(self, pane: str, name: str, note: str) -> None:
         widget = self.bench.titles[pane]
-        others = PANES[PANES.index(pane) + 1 :] + PANES[: PANES.index(pane)]
+        at = PANES.index(pane)
+        others = self.panes[at + 1 :] + self.panes[:at]
         names = ", ".join(map(self._pane_name, others))
-        hint = f"tab: {names}" if self.bench.has_class("-one-pane") else ""
+        hint = "" if self.wide else f"tab: {names}"
         widget.title = Title(name, note, active=self.state.pane == pane, hint=hint)
 
     # --- actions ----------------------------------------------------------------------------
@@ -370,4 +404,5 @@ class Display(Controller):
 
     def _turn_pane(self, by: int) -> None:
         """Focus the next pane, or the previous one."""
-        self.show_pane(PANES[(PANES.index(self.state.pane) + by) % len(PANES)])
+        panes = self.panes
+        self.show_pane(panes[(panes.index(self.state.pane) + by) % len(panes)])

@@ -341,7 +341,7 @@ class QueueController(Controller):
         bench = self.bench
         if self.state.pane == "queue":
             await self._step(by)
-        elif self.state.pane == "evidence":
+        elif self.state.pane != "passage":
             self._scroll(self.ui.right_pane, by)
         elif self.state.visible_item is None:
             self.ui.notify(NOTHING, Level.REFUSED)

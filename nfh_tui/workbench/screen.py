@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from nfh_db.errors import QueryError
@@ -88,7 +89,11 @@ class Workbench(Tolerant, Screen[None]):
     """Queue, passage and evidence. Controllers draw and change them; they share one state."""
 
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  # Textual's
+        (0, "-one-pane"),
+        (100, "-two-columns"),
+        (150, "-three-columns"),
+    ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
     BINDINGS: ClassVar[list[BindingType]] = bindings("act")
     COMMANDS: ClassVar = {action_provider}
@@ -136,6 +141,7 @@ class Workbench(Tolerant, Screen[None]):
         self.queue_list = QueueList(self.queue.fetch_rows, id="queue")
         self.passage = PassageView(id="passage")
         self.evidence = EvidenceView(id="evidence")
+        self.details = EvidenceView(id="details")
         self.guide = GuideView(id="guide")
         self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
         self.bar = InputBar(id="bar")
@@ -166,20 +172,19 @@ class Workbench(Tolerant, Screen[None]):
         self.interceptors: tuple[Callable[[KeyPress], bool], ...] = first
 
     def compose(self) -> ComposeResult:
-        views = {"queue": self.queue_list, "passage": self.passage, "evidence": self.evidence}
+        nothing = Static(NOTHING_HERE, id="nothing", markup=False)
         with Horizontal(id="panes"):
-            for pane, view in views.items():
-                with Vertical(id=f"{pane}-pane", classes="pane"):
-                    yield self.titles[pane]
-                    yield view
-                    if pane == "evidence":
-                        yield self.guide
-                    if pane == "passage":
-                        yield self.answer_line
-                        yield Static(NOTHING_HERE, id="nothing", markup=False)
+            yield self._pane("queue", self.queue_list)
+            with Vertical(id="work"):
+                yield self._pane("passage", self.passage, self.answer_line, nothing)
+                yield self._pane("evidence", self.evidence, self.guide)
+            yield self._pane("details", self.details)
         yield self.bar
         yield self.status_line
         yield self.key_line
+
+    def _pane(self, name: str, *views: Widget) -> Vertical:
+        return Vertical(self.titles[name], *views, id=f"{name}-pane", classes="pane")
 
     # --- opening ----------------------------------------------------------------------------
 

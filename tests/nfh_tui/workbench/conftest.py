@@ -29,6 +29,8 @@ from nfh_tui.workbench.screen import Workbench
 from nfh_tui.workbench.state import WorkbenchState
 
 AT = "2025-03-04T05:06:07.000Z"
+ISOLATES = dict.fromkeys((0x2066, 0x2069))
+"""They take no cell."""
 
 
 def passage_of(*turns: tuple[str, str]) -> Passage:
@@ -188,7 +190,8 @@ class Desk:
         """All that stands on the screen, as plain text."""
         width, height = self.app.size
         lines = self.app.screen._compositor.render_strips()
-        return "\n".join(strip.text[:width] for strip in lines[:height])
+        texts = (strip.text.translate(ISOLATES)[:width] for strip in lines[:height])
+        return "\n".join(texts)
 
 
 Opened = Callable[..., "AsyncIterator[Desk]"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nfh_tui.workbench.display import LEAST_BELOW, LEAST_LINES
+from nfh_tui.workbench.display import FRAME, LEAST_BELOW, LEAST_LINES, PANES
 
-LOW, TALL, LARGE = (80, 20), (80, 24), (120, 40)
+LOW, TALL, LARGE, VAST = (80, 20), (80, 24), (120, 40), (160, 45)
 
 
 def rows(desk, pane):
@@ -14,7 +14,7 @@ def rows(desk, pane):
 
 
 def in_view(desk):
-    return {name for name in ("queue", "passage", "evidence") if rows(desk, name)}
+    return {name for name in PANES if rows(desk, name)}
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ def in_view(desk):
         (TALL, ["shift+tab"], {"queue", "passage"}),
         (LARGE, [], {"queue", "passage", "evidence"}),
         (LARGE, ["shift+tab"], {"queue", "passage", "evidence"}),
+        (VAST, [], {"queue", "passage", "evidence", "details"}),
     ],
 )
 async def test_which_panes_are_in_view(open_desk, size, keys, expected):
@@ -54,11 +55,31 @@ async def test_the_first_item_has_the_rows_that_it_needs(open_desk, mode):
 
 async def test_the_rows_are_shared_anew_in_another_size(open_desk):
     async with open_desk(size=TALL) as desk:
-        for size in (LOW, LARGE):
-            await desk.pilot.resize_terminal(*size)
-            await desk.settle()
-            panes = desk.screen.query_one("#panes").region
-            assert rows(desk, "passage") == (panes.y, panes.bottom)
+        panes = desk.screen.query_one("#panes")
+        await desk.pilot.resize_terminal(*LOW)
+        await desk.settle()
+        assert rows(desk, "passage") == (panes.region.y, panes.region.bottom)
+        await desk.pilot.resize_terminal(*LARGE)
+        await desk.settle()
+        needed = max(desk.screen.passage.rows_needed, LEAST_LINES)
+        assert rows(desk, "passage") == (panes.region.y, panes.region.y + needed + FRAME)
+
+
+async def test_in_a_wide_terminal_the_evidence_is_below_and_the_details_beside(open_desk):
+    async with open_desk(size=VAST) as desk:
+        regions = [desk.screen.query_one(f"#{pane}-pane").region for pane in PANES]
+        queue, passage, evidence, details = regions
+        assert (passage.x, passage.bottom) == (queue.right, evidence.y)
+        assert (evidence.x, evidence.width) == (passage.x, passage.width)
+        assert (details.x, details.height) == (passage.right, queue.height)
+        text = desk.text()
+        assert "Model" in text and "R6 A noun in the passage" in text
+        await desk.press("shift+tab", "shift+tab")
+        assert desk.state.pane == "details"
+        await desk.pilot.resize_terminal(*LARGE)
+        await desk.settle()
+        assert desk.state.pane == "evidence"
+        assert in_view(desk) == {"queue", "passage", "evidence"}
 
 
 async def test_what_is_chosen_in_the_queue_is_shown_before_it_is_saved(open_desk, read):
