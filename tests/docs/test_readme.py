@@ -11,7 +11,7 @@ from nfh_tui.actions import ACTIONS
 from nfh_tui.cli.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 
 
 def readme_tables() -> ModuleType:
@@ -55,9 +55,24 @@ def test_each_command_is_documented(command: str) -> None:
     assert any(f"nfh-tui {command}" in page.read_text("utf-8") for page in pages)
 
 
+def headings(page: Path) -> set[str]:
+    """The parts of a page that a link may name, as GitHub calls them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 @pytest.mark.parametrize(
     "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
 )
 def test_links_between_documents_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text("utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for target, part in LINK.findall(page.read_text("utf-8")):
+        to = page.parent / target if target else page
+        assert to.exists(), f"{page.name} links to {target}"
+        assert not part or part in headings(to), f"{page.name} links to {target}#{part}"
+
+
+def test_the_code_names_pages_that_are_there() -> None:
+    for package in ("nfh_tui", "nfh_models", "db", "tools"):
+        for source in (ROOT / package).rglob("*.py"):
+            for page in re.findall(r"\bdocs/[\w-]+\.md\b", source.read_text("utf-8")):
+                assert (ROOT / page).exists(), f"{source.relative_to(ROOT)} names {page}"
