@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-DATABASES = 3
+DATABASES = 2
 
 
 @pytest.fixture(autouse=True)

@@ -200,6 +200,7 @@ def test_a_database_that_came_to_such_a_file_system_is_left_as_it_is(
 # --- commands at work -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_commands_whose_disk_changes_under_them_end_in_a_sentence(
     tmp_path: Path, mounts
 ) -> None:

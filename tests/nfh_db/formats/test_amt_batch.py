@@ -93,7 +93,9 @@ def all_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("all_listed")
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    "style", [*STYLES[:3], *(pytest.param(one, marks=pytest.mark.long) for one in STYLES[3:])]
+)
 def test_votes_are_what_the_workers_meant_unless_reported(
     crowds: Any, sample_tasks: list[Any], tmp_path: Path, style: dict[str, Any]
 ) -> None:

@@ -19,7 +19,7 @@ from tests.nfh_db.formats.damage import damage_folder, damaged
 from tests.nfh_db.formats.random_records import random_records
 from tests.nfh_db.formats.round_trip import hostile_corpus, imported
 
-FILES = 25
+FILES = 12
 """Damaged files of each format; more of them are fed by hand."""
 
 SAMPLES: dict[str, tuple[str, str]] = {

@@ -78,6 +78,7 @@ DOCBIN = {
 }
 
 
+@pytest.mark.long
 def test_docbin(tmp_path: Path) -> None:
     check("docbin", DOCBIN, tmp_path, ".spacy")
 
@@ -94,6 +95,7 @@ PARQUET = {
 }
 
 
+@pytest.mark.long
 def test_parquet(tmp_path: Path) -> None:
     check("hf-parquet", PARQUET, tmp_path, ".parquet")
 
@@ -150,12 +152,14 @@ def gzipped(start: bytes, mark: bytes) -> Make:
     return lambda path: bombs.gzipped(path, start, 400, mark)
 
 
+@pytest.mark.long
 def test_word_vectors(tmp_path: Path) -> None:
     starts = {"none": b"", "word2vec": b"2 2\n", "glove": b"three 1 2\n"}
     told = {name: (gzipped(start, b"x"), "") for name, start in starts.items()}
     check("vectors", told, tmp_path, ".gz")
 
 
+@pytest.mark.long
 def test_scanned_text_is_read_to_its_end(tmp_path: Path) -> None:
     marks = {"letter": b"x", "space": b" ", "line": b"\n"}
     made = {name: gzipped(b"No, three.\n", mark) for name, mark in marks.items()}

@@ -30,8 +30,8 @@ FORMATS = {
 }
 """Formats that are read piece by piece, with the bytes that an item of the sample takes."""
 
-SHORT = {"gold", "label-studio"}
-"""What `make test` does: our own format, and JSON with a reader of its own."""
+SHORT = {"gold"}
+"""What `make test` does: our own format."""
 
 LARGER = {"label-studio": 3}
 """Formats whose reader holds more, some 16 MB: their file and its bound are so many times as

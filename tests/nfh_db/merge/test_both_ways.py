@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -282,6 +283,7 @@ ORDER = ("ab", "ac", "ba", "ca", "bc", "ab", "ac", "ca", "ba")
 """Who merges whom: b works on after the second."""
 
 
+@pytest.mark.long
 @settings(FEW, max_examples=max(EXAMPLES // 4, 1))
 @given(sequences, sequences, sequences, sequences, sequences)
 def test_three_copies_come_together(

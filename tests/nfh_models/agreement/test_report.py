@@ -152,5 +152,5 @@ def test_an_item_takes_few_bytes(kit) -> None:
             tracemalloc.stop()
 
     peak(10)
-    few, many = 6_000, 12_000
+    few, many = 4_000, 8_000
     assert peak(many) - peak(few) < 300 * (many - few)

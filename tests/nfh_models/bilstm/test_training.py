@@ -30,6 +30,7 @@ def run(one, folder):
             return end.value
 
 
+@pytest.mark.long
 def test_learns_what_it_is_shown(tmp_path):
     one = learner("epochs=60", "patience=60", "drop_tokens=0", "drop_states=0")
     outcome = run(one, tmp_path)

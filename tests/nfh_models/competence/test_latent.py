@@ -44,6 +44,7 @@ def test_the_order_of_competence_comes_out(found: Latent) -> None:
     assert by_accuracy == by_spamming == sorted(ACCURACY, key=lambda name: -ACCURACY[name])
 
 
+@pytest.mark.long
 def test_accuracies_are_near_the_simulated_ones(found: Latent) -> None:
     for name, accuracy in ACCURACY.items():
         assert found.people[name].accuracy.value == pytest.approx(accuracy, abs=0.08)

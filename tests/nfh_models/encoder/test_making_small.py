@@ -228,6 +228,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     assert again.output.count("step ") <= first.output.count("step ")
 
 
+@pytest.mark.long
 def test_two_columns_trained_apart_then_together(tmp_path: Path) -> None:
     data, base = written(tmp_path / "data"), made(tmp_path / "base")
     call = [

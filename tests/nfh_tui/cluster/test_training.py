@@ -74,6 +74,7 @@ def test_a_worker_killed_midway_is_followed_by_another_from_the_last_checkpoint(
     assert any(phase.endswith("going on from its last checkpoint") for phase in told.phases)
 
 
+@pytest.mark.long
 def test_what_kills_each_worker_is_given_up(
     cluster: LocalCluster,
     snapshot: Snapshot,

@@ -105,6 +105,7 @@ def model_of(text: str) -> str:
     return ""
 
 
+@pytest.mark.long
 def test_decisions_have_a_model_trained_and_it_is_told_what_became_of_it(
     terminal: Tmux,  # noqa: F811
     database: Path,

@@ -42,7 +42,7 @@ def commands(monkeypatch) -> None:
 async def opened(desk) -> EvaluationScreen:
     await desk.press("f3")
     screen = desk.app.screen
-    assert isinstance(screen, EvaluationScreen)
+    assert isinstance(screen, EvaluationScreen), desk.text()
     await until(desk, lambda: screen.found is not None and screen.models is not None)
     await desk.settle()
     return screen

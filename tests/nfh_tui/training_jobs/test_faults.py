@@ -184,6 +184,7 @@ def test_what_goes_astray_leaves_nothing_to_go_astray_from(
     assert not (jobs_folder(path) / str(store.jobs.all()[0].id) / WORK).exists()
 
 
+@pytest.mark.long
 def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
     store: Store, load: Load, base: Path, path: Path
 ) -> None:
