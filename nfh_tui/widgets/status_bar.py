@@ -1,5 +1,5 @@
-"""The status line and the line of keys at the foot of the screen, pane titles, and the tour's
-box.
+"""The status line and the line of keys at the foot of the screen, pane titles, the keys of the
+kinds under the passage, and the tour's box.
 """
 
 from collections.abc import Iterable, Sequence
@@ -269,6 +269,83 @@ class PaneTitle(OneLine):
         gap = " " * max(0, width - width_of(name + hint + note) - 1)
         style = "active" if title.active else "idle"
         return [Run(name, (style,)), Run(hint + gap + note, ("note",))]
+
+
+LEAST_ROWS = 2
+"""Rows in which the kinds have their full names, where one is not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindKey:
+    """A key that chooses a kind of answer, with its name and its short name."""
+
+    key: str
+    name: str
+    short: str
+    lit: bool = False
+    """The answer in the editor is of this kind."""
+
+
+class KindStrip(OneLine):
+    """The keys of the kinds with their names; several rows where they do not fit in one."""
+
+    PREFIX = "kinds"
+    ROLES = ("key", "word", "lit")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"kinds--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    KindStrip {
+        height: auto;
+        background: $surface;
+        & > .kinds--key { color: $text-primary; text-style: bold; }
+        & > .kinds--word { text-style: dim; }
+        & > .kinds--lit { color: $text-success; text-style: bold reverse; }
+    }
+    """
+    kinds: reactive[tuple[KindKey, ...]] = reactive(())
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        del container, viewport
+        return len(self.rows(width))
+
+    def watch_kinds(self) -> None:
+        """Resize if the number of rows changes."""
+        if len(self.rows(self.size.width)) != self.size.height:
+            self.refresh(layout=True)
+
+    def render_line(self, y: int) -> Strip:
+        return self._painter.row(self.rows(self.size.width), y, self.size.width)
+
+    def rows(self, width: int) -> Sequence[Sequence[Run]]:
+        """Return one row, with short names for the longest where needed; else two with full
+        names; else as many as short names need.
+        """
+        longest = sorted(
+            self.kinds, key=lambda kind: width_of(kind.short) - width_of(kind.name)
+        )
+        for many in range(len(longest) + 1):
+            made = self._rows(longest[:many], width)
+            if len(made) <= 1:
+                return made
+        full = self._rows([], width)
+        return full if len(full) == LEAST_ROWS else made
+
+    def _rows(self, short: Sequence[KindKey], width: int) -> Sequence[Sequence[Run]]:
+        words = [kind.short if kind in short else kind.name for kind in self.kinds]
+        cells = [width_of(f"{k.key} {w}") for k, w in zip(self.kinds, words, strict=True)]
+        # The spaces that are left, shared out.
+        left = (width - 1 - sum(cells)) // max(1, len(cells) - 1)
+        gap = max(1, min(3, left))
+        rows: list[list[Run]] = []
+        at = width
+        for kind, word, size in zip(self.kinds, words, cells, strict=True):
+            if at + gap + size > width:
+                rows.append([])
+                at = 1 - gap
+            rows[-1].append(Run(" " * (gap if rows[-1] else 1), ()))
+            key, name = ("lit", "lit") if kind.lit else ("key", "word")
+            rows[-1] += [Run(kind.key, (key,)), Run(f" {word}", (name,))]
+            at += gap + size
+        return rows
 
 
 WIDEST = 46

@@ -13,12 +13,12 @@ from nfh_db.records import AnchorItem, Role
 from nfh_tui.actions import Access, foot_actions
 from nfh_tui.editor.commands import is_models, prompt
 from nfh_tui.editor.state import Pending
-from nfh_tui.editor.votes import STATE_SIGNS
+from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
 from nfh_tui.services.history import lines_in_words
 from nfh_tui.widgets.evidence import EvidenceView
 from nfh_tui.widgets.evidence_rows import EvidencePart, answer_words
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
-from nfh_tui.widgets.status_bar import Foot, Level, Title
+from nfh_tui.widgets.status_bar import Foot, KindKey, Level, Title
 from nfh_tui.workbench.availability import IN_VIEW, SWITCH
 from nfh_tui.workbench.controller import Controller, Handler
 
@@ -30,7 +30,7 @@ LEAST_BELOW = 8
 LEAST_LINES = 3
 """Minimum rows for the words of a passage."""
 FRAME = 2
-"""Rows of the passage pane without words: its title, and the answer."""
+"""Rows of the passage pane without words and keys of kinds: its title, and the answer."""
 BOUNDED = "lines bound what voters saw"
 NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may have"
 """Shown when the lines are switched on, for items with and without them."""
@@ -172,6 +172,7 @@ class Display(Controller):
             other=self.state.other_model,
             windowed=self.state.windowed,
         )
+        self._refresh_kinds()
         self.share_rows()
 
     def refresh_evidence(self) -> None:
@@ -207,6 +208,16 @@ class Display(Controller):
         else:
             below = self.evidence_below
             yield bench.evidence, EvidencePart.BELOW if below else EvidencePart.ALL
+
+    def _refresh_kinds(self) -> None:
+        """Show the keys of the kinds; none while reading."""
+        kind = self.state.edit.kind
+        keys = {act.id: act.shown.split()[0] for act in self.bench.keymap.actions if act.keys}
+        self.bench.kind_strip.kinds = tuple(
+            KindKey(key, words, SHORT_KINDS[one], lit=one is kind)
+            for one, words in KIND_WORDS.items()
+            if not self.state.is_reading and (key := keys.get(f"kind.{one.lower()}"))
+        )
 
     def note_exposure(self) -> None:
         """Record what is in view of the item."""
@@ -293,7 +304,9 @@ class Display(Controller):
         if below:
             high = self.bench.query_one("#panes").size.height
             most = high - max(LEAST_BELOW, high // 3)
-            rows = min(max(self.bench.passage.rows_needed, LEAST_LINES) + FRAME, most)
+            strip = self.bench.kind_strip
+            frame = FRAME + len(strip.rows(self.bench.query_one("#work").size.width))
+            rows = min(max(self.bench.passage.rows_needed, LEAST_LINES) + frame, most)
         pane = self.bench.query_one("#passage-pane")
         if pane.styles.inline.height != (None if rows is None else Scalar.from_number(rows)):
             pane.styles.height = rows

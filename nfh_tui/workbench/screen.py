@@ -42,7 +42,7 @@ from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import OFF, VOTERS_SAW
 from nfh_tui.widgets.queue_list import QueueList
-from nfh_tui.widgets.status_bar import KeyLine, Level, PaneTitle, StatusLine
+from nfh_tui.widgets.status_bar import KeyLine, KindStrip, Level, PaneTitle, StatusLine
 from nfh_tui.workbench.answer import AnswerController
 from nfh_tui.workbench.availability import (
     SWITCH,
@@ -146,6 +146,7 @@ class Workbench(Tolerant, Screen[None]):
         self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
         self.bar = InputBar(id="bar")
         self.answer_line = PaneTitle(id="answer")
+        self.kind_strip = KindStrip(id="kinds")
         self.status_line = StatusLine()
         self.key_line = KeyLine()
 
@@ -176,7 +177,9 @@ class Workbench(Tolerant, Screen[None]):
         with Horizontal(id="panes"):
             yield self._pane("queue", self.queue_list)
             with Vertical(id="work"):
-                yield self._pane("passage", self.passage, self.answer_line, nothing)
+                yield self._pane(
+                    "passage", self.passage, self.kind_strip, self.answer_line, nothing
+                )
                 yield self._pane("evidence", self.evidence, self.guide)
             yield self._pane("details", self.details)
         yield self.bar

@@ -62,7 +62,8 @@ async def test_the_rows_are_shared_anew_in_another_size(open_desk):
         await desk.pilot.resize_terminal(*LARGE)
         await desk.settle()
         needed = max(desk.screen.passage.rows_needed, LEAST_LINES)
-        assert rows(desk, "passage") == (panes.region.y, panes.region.y + needed + FRAME)
+        needed += FRAME + desk.screen.kind_strip.size.height
+        assert rows(desk, "passage") == (panes.region.y, panes.region.y + needed)
 
 
 async def test_in_a_wide_terminal_the_evidence_is_below_and_the_details_beside(open_desk):
@@ -97,3 +98,60 @@ async def test_nothing_is_accepted_that_is_not_in_view(open_desk, read):
         assert read(0).gold is None
         await desk.press("enter")
     assert read(0).gold.answer.kind == "YEAR"
+
+
+def strip_text(desk):
+    """The rows of the keys of kinds, as they are drawn."""
+    strip = desk.screen.kind_strip
+    return ["".join(run.text for run in row) for row in strip.rows(strip.size.width)]
+
+
+def lit(desk):
+    strip = desk.screen.kind_strip
+    return [kind.name for kind in strip.kinds if kind.lit]
+
+
+async def test_the_keys_of_kinds_stand_under_the_passage_the_proposal_lit(open_desk):
+    async with open_desk(size=TALL) as desk:
+        assert strip_text(desk) == [
+            " r Ref y Year a Age c Currency p People t Time o Other n Unknown x Not d Damaged"
+        ]
+        strip = desk.screen.kind_strip.region
+        assert strip.y == desk.screen.passage.region.bottom
+        assert (strip.height, lit(desk)) == (1, ["Reference"])
+        await desk.press("y")
+        assert lit(desk) == ["Year"]
+        await desk.press("z", "j")
+        assert lit(desk) == []
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (
+            60,
+            [
+                " r Reference y Year a Age c Currency p People t Time o Other",
+                " n Unknown x Not an NFH d Damaged",
+            ],
+        ),
+        (34, [" r Ref y Year a Age c Curr p Peop", " t Time o Oth n Unkn x Not d Dam"]),
+    ],
+)
+async def test_the_keys_of_kinds_fit_a_narrow_pane(open_desk, width, expected):
+    async with open_desk(size=(width, 24)) as desk:
+        assert strip_text(desk) == expected
+        assert desk.screen.kind_strip.size.height == 2
+        passage = desk.screen.passage
+        assert passage.size.height >= min(passage.rows_needed, LEAST_LINES)
+
+
+async def test_the_keys_of_kinds_are_not_there_while_reading(open_desk):
+    async with open_desk(size=TALL) as desk:
+        await desk.press("M")
+        await desk.settle()
+        assert (strip_text(desk), desk.screen.kind_strip.size.height) == ([], 0)
+        passage = desk.screen.passage
+        assert passage.size.height == max(passage.rows_needed, LEAST_LINES)
+        await desk.press("M")
+        assert desk.screen.kind_strip.size.height == 1

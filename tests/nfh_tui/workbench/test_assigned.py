@@ -276,10 +276,10 @@ async def test_in_another_mode_other_things_are_seen_of_the_queue(open_desk, giv
     async with open_desk(me="otto") as desk:
         await desk.press("a", "enter")
     async with open_desk(me="ida", mode="annotate", query="") as desk:
-        assert "Age" not in desk.text() and "✓" not in desk.text()
+        assert "Age" not in desk.text().replace("a Age", "") and "✓" not in desk.text()
         await desk.press("M")
         assert desk.state.mode == "adjudicate"
-        assert "✓" in desk.text() and "Age" in desk.text()
+        assert "✓" in desk.text() and "Age" in desk.text().replace("a Age", "")
         await desk.press("M", "M")
         assert desk.state.mode == "annotate"
         assert "✓ " not in desk.text().split("ANNOTATE")[0]
@@ -311,7 +311,9 @@ async def test_an_audit_shows_neither_votes_nor_gold(open_desk, database):
         assert "✓" not in text and "2-1" not in text and "2 of 3" not in text
         # One table holds all answers, the gold's among them: it says so once.
         assert text.count("hidden until you decide") == 1
-        assert not {"Earlier", "Nouns", "History", "AGE", "Age"} & set(text.split())
+        assert not {"Earlier", "Nouns", "History", "AGE", "Age"} & set(
+            text.replace("a Age", "").split()
+        )
         assert "Read again" not in text and "voters saw" not in text
         assert not set("¹²³₁₂₃◆") & set(text)
         await desk.press("L")
