@@ -66,7 +66,7 @@ class RetrainCommand(options.QueryCommand):
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting: of the recipe, or base, dev_split, dev, device. See docs/models.md.",
+    help="A setting: of the recipe, or base, dev_split, dev, device. See docs/models.md and docs/recipes.md.",
 )
 @click.option(
     "--split", callback=options.word, help="Learn from the anchors of this split only."
