@@ -66,7 +66,8 @@ class RetrainCommand(options.QueryCommand):
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting: of the recipe, or base, dev_split, dev, device. See docs/models.md and docs/recipes.md.",
+    help="A setting of the recipe (docs/recipes.md), or base, dev_split, dev or device "
+    "(docs/models.md).",
 )
 @click.option(
     "--split", callback=options.word, help="Learn from the anchors of this split only."
