@@ -90,7 +90,13 @@ RUNS = [
 
 
 @pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize(
+    "run",
+    [
+        *RUNS[::3],
+        *(pytest.param(run, marks=pytest.mark.long) for run in RUNS if run not in RUNS[::3]),
+    ],
+)
 def test_a_long_line_takes_no_time(tmp_path: Path, name: str, run: str) -> None:
     path = tmp_path / "a.txt"
     many = run * (60_000 // len(run))

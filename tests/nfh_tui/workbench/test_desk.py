@@ -57,7 +57,13 @@ def test_a_step_goes_to_the_nearest_wanted_id():
 
 async def test_the_keeper_writes_the_latest_of_several_changes_soon():
     written: list[str] = []
-    keeper = DebouncedWriter(0.02, lambda error: written.append(f"failed {error}"))
+    both = asyncio.Event()
+
+    def wrote() -> None:
+        if len(written) == 2:
+            both.set()
+
+    keeper = DebouncedWriter(0.02, lambda error: written.append(f"failed {error}"), wrote)
 
     def write(text: str):
         async def run() -> None:
@@ -69,7 +75,9 @@ async def test_the_keeper_writes_the_latest_of_several_changes_soon():
     keeper.keep("a", write("two"))
     keeper.keep("b", write("three"))
     assert keeper.unsaved
-    await asyncio.sleep(0.08)
+    async with asyncio.timeout(10):
+        await both.wait()
+    await keeper.flush()
     assert written == ["two", "three"]
     assert not keeper.unsaved
     keeper.keep("a", write("four"))
