@@ -53,7 +53,17 @@ from nfh_tui.editor.state import (
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.services.history import act_words, local, object_words
 from nfh_tui.widgets import substitution
-from nfh_tui.widgets.passage_render import DIGITS, GOLD, Lane, Roles, Run, is_counted, lanes
+from nfh_tui.widgets.passage_render import (
+    DIGITS,
+    GOLD,
+    NO_KEY,
+    Lane,
+    Roles,
+    Run,
+    is_counted,
+    lanes,
+    picked,
+)
 
 if TYPE_CHECKING:
     from nfh_db.similar_items import Precedent
@@ -115,6 +125,12 @@ LEAST = 16
 """Least width of rows: a code such as ⟨U+10FFFF⟩ fits behind any indent."""
 
 
+FOLDED = 16
+"""Cells before the content of a section of one line."""
+
+NO_BREAK = "\u00a0"
+
+
 class _Word(NamedTuple):
     text: str
     width: int
@@ -128,6 +144,7 @@ class RowBuilder:
     def __init__(self, width: int) -> None:
         self.width = max(LEAST, width)
         self.made: list[Row] = []
+        self._folded = -1
 
     def blank(self) -> None:
         """Add an empty row, unless at the top or after another one."""
@@ -148,6 +165,14 @@ class RowBuilder:
         self.made.append(tuple(row))
         if note and not fits:
             self.text([(note, "note")], indent=1)
+
+    def folded(self, title: str, parts: Sequence[Part]) -> None:
+        """Add a section of one line: its title and its content, close to another one above."""
+        if self._folded != len(self.made):
+            self.blank()
+        name = title.ljust(FOLDED - 1).replace(" ", NO_BREAK)
+        self.text([(name, "title"), (" ", ""), *parts], hang=min(FOLDED, self.width // 2))
+        self._folded = len(self.made)
 
     def text(self, parts: Iterable[Part], indent: int = 0, hang: int | None = None) -> None:
         """Add a paragraph; indents of its first row and, `hang`, of the others.
@@ -318,9 +343,16 @@ def add_adjacent_numbers(
 
 
 def add_places(
-    rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], state: EditState | None
+    rows: RowBuilder,
+    item: AnchorItem,
+    lanes: Sequence[Lane],
+    state: EditState | None,
+    *,
+    folded: bool,
 ) -> None:
     """Add every mention of each noun in an answer, with modifiers and guessed word class.
+
+    folded: in one line while all answers name the nouns of the edited one.
 
     Mentions of the edited answer have the number of their head, or × if removed; others have
     the keys of the annotators who marked them. `*` offers unmarked ones.
@@ -329,11 +361,36 @@ def add_places(
     if not (nouns := _noun_tokens(item, state, answers)):
         return
     tokens = [token for noun in nouns for token in noun]
+    proposed = picked(state) if state is not None else _gold_heads(item)
+    if folded and all(proposed.intersection(noun) for noun in nouns):
+        # All name what is proposed: what is of interest is where else it stands.
+        if len(tokens) > len(nouns):
+            rows.folded("Nouns", [*_told_places(item, tokens), (" · * offers them", "note")])
+        return
     rows.heading("Nouns", "* offers their places" if len(tokens) > len(nouns) else "")
     for token in tokens[:MOST_PLACES]:
         rows.text(_place(item, token, lanes, state), indent=1, hang=6)
     if len(tokens) > MOST_PLACES:
         rows.text([(f"and {len(tokens) - MOST_PLACES} more places", "note")], indent=6)
+
+
+def _gold_heads(item: AnchorItem) -> frozenset[int]:
+    gold = item.gold
+    return frozenset() if gold is None else frozenset(gold.answer.head_tokens())
+
+
+def _told_places(item: AnchorItem, tokens: Sequence[int]) -> list[Part]:
+    """Places of nouns in one line: "tents t1, t1, tent t3"."""
+    parts: list[Part] = []
+    before = ""
+    for place, token in enumerate(tokens[:MOST_PLACES]):
+        word = " ".join(item.passage.word(token).split())
+        parts += [(", ", "note")] if place else []
+        parts += [(f"{word} ", "noun")] if word != before else []
+        parts.append((f"t{item.passage.turn_of(token) + 1}", "note"))
+        before = word
+    more = len(tokens) - MOST_PLACES
+    return [*parts, (f" and {more} more", "note")] if more > 0 else parts
 
 
 def _noun_tokens(
@@ -451,8 +508,6 @@ LEAST_SHARE = 0.01
 LEAST_DOUBT = 0.5
 """Least doubt about gold that is shown."""
 
-NO_BREAK = "\u00a0"
-
 BY_NOUN, MENTION = "≈", "mention"
 """Sign and word for the same noun without a common mention, which is no difference."""
 
@@ -461,22 +516,40 @@ NAME_WIDTH = 12
 
 
 def add_model(
-    rows: RowBuilder, item: AnchorItem, against: Answer | None, *, listed: bool
+    rows: RowBuilder,
+    item: AnchorItem,
+    against: Answer | None,
+    *,
+    listed: bool,
+    folded: bool = False,
 ) -> None:
     """Add the active model's prediction, or that there is none.
 
-    listed: its choice is in the table of answers, so only its scores are added.
+    listed: its choice is in the table of answers, so only its scores are added. folded: in one
+    line while it agrees with `against`.
     """
     if (prediction := item.prediction) is None:
-        rows.heading("Model", MODEL_HIDDEN if item.model_hidden else "no answer yet")
+        words = MODEL_HIDDEN if item.model_hidden else "no answer yet"
+        if folded:
+            rows.folded("Model", [(words, "note")])
+        else:
+            rows.heading("Model", words)
+        return
+    given = votes.model_answer(item)
+    if folded and given is not None and _agrees(given, against, item):
+        words = _doubt(prediction, item) or votes.describe(given, item.passage)
+        rows.folded("Model", [(words, ""), ("  =", "same"), (f" · {prediction.model}", "note")])
         return
     rows.heading("Model", prediction.model)
-    given = votes.model_answer(item)
     if given is None or not listed:
         _add_choice(rows, item, given, against)
     if doubt := _doubt(prediction, item):
         rows.text([(doubt, "note")], indent=1 if listed else 3, hang=3)
     _add_bars(rows, item, prediction)
+
+
+def _agrees(given: Answer, against: Answer | None, item: AnchorItem) -> bool:
+    return against is not None and blocking_to(given, against, item.passage.lemmas) is None
 
 
 def add_doubt(rows: RowBuilder, item: AnchorItem) -> None:
@@ -643,51 +716,127 @@ def add_answers(
 
     Returns whether it contains the seconds.
     """
-    words = item.passage.lemmas
-    differs = [blocking_to(lane.answer, against, words) for lane in lanes]
     longest = max(longest_word(nouns_of(lane.answer, item)) for lane in lanes)
-    for form in FORMS:
-        cells = [
-            _cells(lane, item, form, against, how)
-            for lane, how in zip(lanes, differs, strict=True)
-        ]
-        widths = [
-            max(width_of(visible(row[column][0])) for row in cells) for column in range(7)
-        ]
-        taken = 1 + sum(width + 1 for at, width in enumerate(widths) if width and at != NOUNS)
-        room = rows.width - taken
-        if room >= max(longest, min(widths[NOUNS], NOUNS_MOST)):
-            break
-        if form in FORMS[-2:] and room >= max(longest, NOUNS_LEAST):
-            break
+    form, cells, widths, room = _columns(item, lanes, against, rows.width, longest)
     below = room < longest
     if below:
         widths[NOUNS] = 0
     elif widths[NOUNS]:
-        lines = [folded(row[NOUNS][0], max(1, min(widths[NOUNS], room))) for row in cells]
+        most = max(1, longest, min(widths[NOUNS], room, NOUNS_MOST))
+        lines = [folded(row[NOUNS][0], most) for row in cells]
         widths[NOUNS] = max(1, *(width_of(line) for some in lines for line in some))
-    for row in cells:
-        at = widths[-1] - width_of(row[-1][0])
-        _add_row(rows, [*row[:-1], (" " * at + row[-1][0], row[-1][1])], widths)
+    beside = room - (widths[NOUNS] + 1 if widths[NOUNS] else 0) - 1
+    known: dict[tuple[str, bool], str] = {}
+    for row, lane in zip(cells, lanes, strict=True):
+        at = " " * (widths[-1] - width_of(row[-1][0])) + row[-1][0]
+        timed: tuple[Part, ...] = (*row[:-1], (at, row[-1][1]))
+        if beside >= BESIDE and not below:
+            _add_row(rows, timed, widths, _reading(item, lane, known, beside, 1), beside)
+            continue
+        _add_row(rows, timed, widths)
         if below:
             rows.text([row[NOUNS]], indent=3)
+        rows.text(_reading(item, lane, known, rows.width - INDENT, 2), indent=INDENT)
     if any(row[STANDING][0] == BY_NOUN for row in cells):
         rows.text([(f"{BY_NOUN} same noun, another {MENTION}", "asks")], indent=1, hang=3)
     return form.seconds
 
 
+NAMED = 5
+"""Forms that keep names: only these have sentences beside them."""
+
+_Columns = tuple[_Form, list[tuple[Part, ...]], list[int], int]
+"""A form, the cells of each row, the widths of the columns, and the room for the nouns."""
+
+
+def _columns(
+    item: AnchorItem, lanes: Sequence[Lane], against: Answer | None, width: int, longest: int
+) -> _Columns:
+    """The first form with room for sentences beside the answers, else for the nouns."""
+    words = item.passage.lemmas
+    differs = [blocking_to(lane.answer, against, words) for lane in lanes]
+    found: list[_Columns] = []
+    for form in FORMS:
+        cells = [
+            _cells(lane, item, form, against, how)
+            for lane, how in zip(lanes, differs, strict=True)
+        ]
+        widths = [max(width_of(visible(row[at][0])) for row in cells) for at in range(7)]
+        taken = 1 + sum(one + 1 for at, one in enumerate(widths) if one and at != NOUNS)
+        made = form, cells, widths, width - taken
+        nouns = max(longest, min(widths[NOUNS], NOUNS_MOST))
+        if form in FORMS[:NAMED] and width - taken - nouns - 2 >= BESIDE:
+            return made
+        least = max(longest, NOUNS_LEAST) if form in FORMS[-2:] else nouns
+        if width - taken >= least:
+            found.append(made)
+    return found[0] if found else made
+
+
 NOUNS, STANDING = 3, 5
 """Indices of the columns of the nouns and of the differences."""
 
+BESIDE, INDENT = 30, 5
+"""Least cells for the sentences beside the answers; else they are below, indented."""
 
-def _add_row(rows: RowBuilder, row: Sequence[Part], widths: Sequence[int]) -> None:
+
+def _put(item: AnchorItem, answer: Answer) -> tuple[str, bool]:
+    return substitution.put_in(item, answer), substitution.is_leading(answer)
+
+
+def _reading(
+    item: AnchorItem, lane: Lane, known: dict[tuple[str, bool], str], room: int, lines: int
+) -> list[Part]:
+    """The sentence with an answer filled in; for one that was read, whose row has it."""
+    if lane.answer.kind in {Kind.BROKEN, Kind.NFH}:
+        return []
+    key = _put(item, lane.answer)
+    if key in known:
+        return [(f"as {known[key]}", "note")]
+    known[key] = (lane.name if lane.key == NO_KEY else "") or lane.key
+    for most in range(lines, 3):
+        made = fitted(item, lane.answer, room, 0, most)
+        parts = [] if made is None else sentence_parts(made)
+        trial = RowBuilder(room)
+        trial.text(parts)
+        if len(trial.made) <= most:
+            break
+    return parts
+
+
+def _add_row(
+    rows: RowBuilder,
+    row: Sequence[Part],
+    widths: Sequence[int],
+    read: Sequence[Part] = (),
+    room: int = 0,
+) -> None:
+    """Add a row; with a room, a sentence in so many cells before the last column."""
     first, *more = folded(row[NOUNS][0], widths[NOUNS]) if widths[NOUNS] else [""]
     told = list(row)
     told[NOUNS] = (first, row[NOUNS][1])
-    rows.cells(tuple(zip(told, widths, strict=True)))
     left = 1 + sum(width + 1 for width in widths[:NOUNS] if width)
+    start = len(rows.made)
+    rows.cells(tuple(zip(told, widths, strict=True))[: -1 if room else None])
     for line in more:
         rows.cells([((line, row[NOUNS][1]), widths[NOUNS])], indent=left)
+    if not room:
+        return
+    body = RowBuilder(room)
+    body.text(read)
+    begin = 2 + sum(width + 1 for width in widths[:-1] if width)
+    for at, said in enumerate(body.made or [()]):
+        if start + at == len(rows.made):
+            rows.made.append(())
+        made = _padded(rows.made[start + at], begin) + said
+        if not at and told[-1][0].strip():
+            made = (*_padded(made, begin + room + 1), Run(told[-1][0], _roles(told[-1][1])))
+        rows.made[start + at] = made
+
+
+def _padded(row: Row, width: int) -> Row:
+    taken = sum(width_of(run.text) for run in row)
+    return (*row, Run(" " * (width - taken), ())) if taken < width else row
 
 
 def _cells(
@@ -704,7 +853,9 @@ def _cells(
         (names[lane.answer.kind], "differs" if kind_differs else "said"),
         (nouns_of(lane.answer, item), "differs" if noun_differs else "said"),
         (turns_of(lane.answer, item) if form.name else "", "note"),
-        _answer_standing(lane.answer, against, how, form.words),
+        ("", "")
+        if lane.key == SAME
+        else _answer_standing(lane.answer, against, how, form.words),
         ("" if seconds is None else f"{seconds:.0f}s", "note"),
     )
 
@@ -763,22 +914,31 @@ MOST_WEIGHTS = 4
 
 
 def add_identification(
-    rows: RowBuilder, item: AnchorItem, draft: Answer | None, gold: Answer | None
+    rows: RowBuilder,
+    item: AnchorItem,
+    draft: Answer | None,
+    gold: Answer | None,
+    *,
+    folded: bool = False,
 ) -> None:
     """Add the active identification model's decision, if any.
 
     draft: the edited answer, with which it is compared. gold: used without a draft; None
-    where it must not be shown.
+    where it must not be shown. folded: in one line while it agrees.
     """
     if (said := item.identification) is None:
         return
-    rows.heading("Identification", said.model)
     parts: list[Part] = [("NFH" if said.nfh else votes.KIND_WORDS[Kind.NOT_NFH], "said")]
     if said.score is not None:
         parts.append((f" · score{NO_BREAK}{said.score:+.2f}", ""))
     elif said.rule:
         parts.append((f" · rule {said.rule}", ""))
-    parts.append(_decision_standing(said, draft, gold))
+    standing = _decision_standing(said, draft, gold)
+    parts.append(standing)
+    if folded and standing[1] == "same":
+        rows.folded("Identification", [*parts, (f" · {said.model}", "note")])
+        return
+    rows.heading("Identification", said.model)
     rows.text(parts, indent=1, hang=3)
     if said.score is None and (sentence := rule_sentence(said.rule)):
         rows.text([(sentence, "note")], indent=3, hang=3)
@@ -822,57 +982,10 @@ def rule_sentence(name: str) -> str:
         return ""
 
 
-NARROW = 48
-"""In a pane narrower than this a sentence may have one line more."""
-
-MOST_READING_KEYS = 6
-"""Most cells for signs before a sentence; more signs have a row of their own."""
-
 ROOM = 96
 """Most cells of a sentence."""
 
 STEP = 3
-
-
-def add_readings(
-    rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], edited: Answer | None
-) -> None:
-    """Add the sentence with each answer filled in, each once, that of the edited one first."""
-    said: list[tuple[Part, Answer]] = []
-    if edited is not None:
-        said.append((("=", "same"), edited))
-    said += [((lane.key, lane.role), lane.answer) for lane in lanes]
-    readings: dict[tuple[str, bool], tuple[Answer, list[Part]]] = {}
-    for sign, read in said:
-        if read.kind not in {Kind.BROKEN, Kind.NFH}:
-            key = (substitution.put_in(item, read), substitution.is_leading(read))
-            readings.setdefault(key, (read, []))[1].append(sign)
-    if not readings:
-        return
-    rows.heading("Read again")
-    width = max(_width(signs) for _, signs in readings.values())
-    hang = 2 + min(width, MOST_READING_KEYS)
-    for read, signs in readings.values():
-        _add_reading(rows, item, read, signs, hang)
-
-
-def _width(signs: Sequence[Part]) -> int:
-    return sum(width_of(text) for text, _ in signs)
-
-
-def _add_reading(
-    rows: RowBuilder, item: AnchorItem, answer: Answer, signs: Sequence[Part], hang: int
-) -> None:
-    gap = "\u00a0" * (hang - 1 - _width(signs))
-    lines = 3 if rows.width < NARROW else 2
-    if (made := fitted(item, answer, rows.width, hang, lines)) is None:
-        return
-    sentence = sentence_parts(made)
-    if gap:
-        rows.text([*signs, (gap, ""), *sentence], indent=1, hang=hang)
-    else:
-        rows.text(signs, indent=1)
-        rows.text(sentence, indent=hang)
 
 
 def fitted(
@@ -1156,7 +1269,8 @@ def _count(number: int) -> str:
 def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
     """Add the votes as a paragraph, where two or more people answered."""
     found = tally(item)
-    if not found or found[0].of < 2:
+    one_for_all = len(found) == 1 and found[0].votes == found[0].of and found[0].mentions < 2
+    if not found or found[0].of < 2 or one_for_all:
         return
     parts: list[Part] = [("named: ", "note")]
     for place, one in enumerate(found):
@@ -1212,20 +1326,21 @@ def evidence(
     mine = answer(state, item) if state is not None else ""
     edited = mine if isinstance(mine, Answer) else _provisional(state, item)
     judged = state is None or state.role is Role.ADJUDICATOR
+    folds = part in {EvidencePart.BELOW, EvidencePart.MAIN}
     if part is not EvidencePart.DETAILS:
         if state is not None and part is EvidencePart.ALL:
             _add_edited(rows, item, state, mine, guide)
         elif state is not None:
             _add_stated(rows, item, state, guide)
         if state is None or judged:
-            _add_judged(rows, item, state, edited, guide)
+            _add_judged(rows, item, state, edited, guide, folded=folds)
         else:
-            _add_own(rows, item, state, edited)
+            _add_own(rows, item, state, edited, folded=folds)
     if part is not EvidencePart.MAIN:
         if judged:
             gold = item.gold.answer if item.gold is not None else None
             add_precedents(rows, precedents, gold if state is None else edited)
-        add_details(rows, item, edited, judged=judged)
+        add_details(rows, item, edited, judged=judged, folded=folds)
         if judged and not item.blind:
             _add_history(rows, history)
     return tuple(rows.made)
@@ -1248,44 +1363,46 @@ def _add_judged(
     state: EditState | None,
     edited: Answer | None,
     rules: Guide,
+    *,
+    folded: bool,
 ) -> None:
     """The rows for an adjudicator and for reading: all answers and all that explains them."""
     found = lanes(item)
     gold = item.gold.answer if item.gold is not None else None
     against = gold if state is None else edited
-    seconds = _add_table(rows, item, found, against)
-    add_readings(rows, item, found, edited)
+    seconds = _add_table(rows, item, found, against, edited, headed=not folded)
     add_proposals(rows, item, named=True, key="" if state is None else "T")
     add_adjacent_numbers(rows, item)
     # The texts shown for the edited answer often equal the gold's.
     told = [] if state is None else [_comment(item, state), _rule_words(state, rules)]
     add_remarks(rows, item, found, rules, seconds=seconds, told=told)
-    add_places(rows, item, found, state)
+    add_places(rows, item, found, state, folded=folded)
     add_doubt(rows, item)
     _add_flags(rows, item, named=True)
     _add_stale(rows, item, against)
 
 
 def _add_own(
-    rows: RowBuilder, item: AnchorItem, state: EditState, edited: Answer | None
+    rows: RowBuilder, item: AnchorItem, state: EditState, edited: Answer | None, *, folded: bool
 ) -> None:
     """The rows for an annotator: nothing of others."""
-    add_readings(rows, item, (), edited)
+    if edited is not None and (made := fitted(item, edited, rows.width, 3, 3)) is not None:
+        rows.text([("= ", "same"), *sentence_parts(made)], indent=1, hang=3)
     add_proposals(rows, item, named=False)
     add_adjacent_numbers(rows, item, next(iter(votes.proposals(item)), None))
     rows.blank()
     rows.text([(HIDDEN, "note")])
-    add_places(rows, item, (), state)
+    add_places(rows, item, (), state, folded=folded)
     _add_flags(rows, item, named=False)
 
 
 def add_details(
-    rows: RowBuilder, item: AnchorItem, edited: Answer | None, *, judged: bool
+    rows: RowBuilder, item: AnchorItem, edited: Answer | None, *, judged: bool, folded: bool
 ) -> None:
     """Add what is looked at now and then: the models, and the other numbers."""
     gold = item.gold.answer if judged and item.gold is not None else None
-    add_identification(rows, item, edited, gold)
-    add_model(rows, item, edited, listed=judged)
+    add_identification(rows, item, edited, gold, folded=folded)
+    add_model(rows, item, edited or gold, listed=judged, folded=folded)
     add_numbers(rows, item, nouns=judged)
 
 
@@ -1348,19 +1465,39 @@ def _add_heads(rows: RowBuilder, item: AnchorItem, state: EditState) -> None:
 
 
 def _add_table(
-    rows: RowBuilder, item: AnchorItem, found: Sequence[Lane], against: Answer | None
+    rows: RowBuilder,
+    item: AnchorItem,
+    found: Sequence[Lane],
+    against: Answer | None,
+    edited: Answer | None,
+    *,
+    headed: bool,
 ) -> bool:
-    """Add all answers, the votes and the differences; whether seconds are included."""
-    if not any(lane.vote is not None or lane.key == GOLD for lane in found):
-        rows.heading("Answers", WITHHELD if item.withheld else "nobody yet")
-    else:
-        rows.heading("Answers", _pattern(item))
+    """Add all answers, the votes and the differences; whether seconds are included.
+
+    headed: with a heading, where the pane's title does not have its words.
+    """
+    if headed:
+        rows.heading("Answers", answers_note(item))
+    if edited is not None and not any(
+        _put(item, one.answer) == _put(item, edited) and one.answer.kind is edited.kind
+        for one in found
+    ):
+        # It has a row of its own: what nobody else says is read, too.
+        found = [*found, Lane(SAME, "same", "you", edited)]
     if not found:
         return False
     seconds = add_answers(rows, item, found, against)
     add_tally(rows, item)
     _add_differences(rows, item)
     return seconds
+
+
+def answers_note(item: AnchorItem) -> str:
+    """The pattern of the votes in words, or why there is none."""
+    if not any(lane.vote is not None or lane.key == GOLD for lane in lanes(item)):
+        return WITHHELD if item.withheld else "nobody yet"
+    return _pattern(item)
 
 
 def _pattern(item: AnchorItem) -> str:

@@ -16,7 +16,7 @@ from nfh_tui.editor.state import Pending
 from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
 from nfh_tui.services.history import lines_in_words
 from nfh_tui.widgets.evidence import EvidenceView
-from nfh_tui.widgets.evidence_rows import EvidencePart, answer_words
+from nfh_tui.widgets.evidence_rows import EvidencePart, answer_words, answers_note
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
 from nfh_tui.widgets.status_bar import Foot, KindKey, Level, Title
 from nfh_tui.workbench.availability import IN_VIEW, SWITCH
@@ -333,6 +333,8 @@ class Display(Controller):
         self._title("queue", "Queue", query)
         self._title("passage", "Passage", " · ".join(filter(None, [document, state])))
         right = "" if item is None else item.pattern
+        if item is not None and self.evidence_below and self.state.role is Role.ADJUDICATOR:
+            right = answers_note(item)
         note = self.bench.guidelines.note if self.state.guide_shown else right
         self._title("evidence", self._pane_name("evidence").title(), note)
         self._title("details", "Details", "")

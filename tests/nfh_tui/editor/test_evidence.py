@@ -15,7 +15,14 @@ from nfh_tui.editor.commands import act, first_state, move_to
 from nfh_tui.editor.state import EditState, blinded
 from nfh_tui.editor.votes import describe, pattern_words
 from nfh_tui.services.guidelines import guide_of
-from nfh_tui.widgets.evidence_rows import HIDDEN, RowBuilder, best, folded, local_time
+from nfh_tui.widgets.evidence_rows import (
+    HIDDEN,
+    EvidencePart,
+    RowBuilder,
+    best,
+    folded,
+    local_time,
+)
 
 from .evidence import rows_of, shown
 
@@ -69,24 +76,24 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         "",
         "Answers                    2-1 · which class",
         " 1 ann1 Reference tents +1 t1 ≠ class 12s",
+        "     Then borrow one [tent] from the men on",
+        "     the hill.",
         " 2 ann2 Reference tents    t1 ≠ class  7s",
+        "     as 1",
         " 3 ann3 Other     shelter     ≠ class",
+        "     Then borrow one [shelter] from the men",
+        "     on the hill.",
         " m cues Reference tents    t1 ≠ class",
+        "     as 1",
         " ◆ gold Age                   =",
+        "     Then borrow one [year old] from the men",
+        "     on the hill.",
         " · emil Reference ropes    t1 ≠ class",
+        "     Then borrow one [rope] from the men on",
+        "     the hill.",
         " named: tents by 2 of 3, two mentions; Other",
         "   by 1 of 3",
         " other mentions (never blocks)",
-        "",
-        "Read again",
-        " =◆  Then borrow one [year old] from the men",
-        "     on the hill.",
-        " 12m Then borrow one [tent] from the men on",
-        "     the hill.",
-        " 3   Then borrow one [shelter] from the men",
-        "     on the hill.",
-        " ·   Then borrow one [rope] from the men on",
-        "     the hill.",
         "",
         "Remarks",
         " 2 saw the model",
@@ -119,6 +126,30 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         f" {local('10:03')} anna decide: gold nothing",
         "   → AGE",
     ]
+
+
+def test_below_the_passage_what_agrees_takes_one_line(full):
+    item = replace(full, votes=full.votes[:2], gold=None, flags=(), stale_votes=())
+    state = first_state(item, "me", Role.ADJUDICATOR)
+    below = shown(item, state, 84, part=EvidencePart.BELOW)
+    assert below == [
+        " 1 ann1 Reference tents +1 t1 =  Then borrow one [tent] from the men on the …    12s",
+        " 2 ann2 Reference tents    t1 =  as 1                                             7s",
+        " m cues Reference tents    t1 =  as 1",
+        " named: tents by 2 of 2, two mentions",
+        " other mentions (never blocks)",
+        "",
+        "Remarks",
+        " 2 saw the model",
+        "",
+        "Nouns           tents t1, t1, tent t3 · * offers them",
+        "Model           Reference: tents = · cues",
+    ]
+    other = replace(state, kind=Kind.AGE, heads=())
+    rows = shown(item, other, 84, part=EvidencePart.BELOW)
+    assert " ".join(rows[3].split()).startswith("= you Age Then borrow one [year old]")
+    assert any(row.startswith(" Age          ████▌") for row in rows)
+    assert any(row.startswith(" 1m   t1 the good tents") for row in rows)
 
 
 def test_an_annotator_sees_nothing_of_others(full):

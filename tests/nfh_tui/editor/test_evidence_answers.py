@@ -24,6 +24,11 @@ from .evidence import rows_of, shown
 from .test_evidence_readings import at, passage_of
 
 
+def answers(item, width, against=None):
+    """The rows of the table without the sentences below them."""
+    return [row for row in table(item, width, against)[0] if not row.startswith("     ")]
+
+
 def table(item, width, against=None):
     rows = RowBuilder(width)
     told = add_answers(rows, item, lanes(item), against)
@@ -45,11 +50,27 @@ def three(make):
     ("width", "rows", "told"),
     [
         (
+            110,
+            [
+                " 1 ann1    Reference tents         t1   =                    "
+                "Then borrow one [tent] from the men on the …   8s",
+                " 2 barbara Reference tents or rope t1,3 ≠ some of the nouns  "
+                "Then borrow one [tent or rope] from the …    113s",
+                " 3 ann3    Age                          ≠ which class        "
+                "Then borrow one [year old] from the men on …",
+            ],
+            True,
+        ),
+        (
             80,
             [
-                " 1 ann1    Reference tents         t1   =                     8s",
-                " 2 barbara Reference tents or rope t1,3 ≠ some of the nouns 113s",
-                " 3 ann3    Age                          ≠ which class",
+                " 1 ann1    Ref tents         t1   =        "
+                "Then borrow one [tent] from …      8s",
+                " 2 barbara Ref tents or rope t1,3 ≠ part   "
+                "Then borrow one [tent or rope]   113s",
+                "                                           from the men on the hill.",
+                " 3 ann3    Age                    ≠ class  Then borrow one [year old] from",
+                "                                           the men on the hill.",
             ],
             True,
         ),
@@ -57,8 +78,14 @@ def three(make):
             44,
             [
                 " 1 ann1    Ref tents         t1   =",
+                "     Then borrow one [tent] from the men on",
+                "     the hill.",
                 " 2 barbara Ref tents or rope t1,3 ≠ part",
+                "     Then borrow one [tent or rope] from the",
+                "     men on the hill.",
                 " 3 ann3    Age                    ≠ class",
+                "     Then borrow one [year old] from the men",
+                "     on the hill.",
             ],
             False,
         ),
@@ -66,9 +93,15 @@ def three(make):
             31,
             [
                 " 1 ann1  Ref tents    t1   =",
+                "     Then borrow one [tent]",
+                "     from the men on the hill.",
                 " 2 barb… Ref tents or t1,3 ≠",
                 "             rope",
+                "     Then borrow one [tent or",
+                "     rope] from the men on …",
                 " 3 ann3  Age               ≠",
+                "     Then borrow one [year old]",
+                "     from the men on the …",
             ],
             False,
         ),
@@ -111,7 +144,7 @@ def test_the_same_noun_without_a_mention_in_common_is_told_apart(make):
     gold = removed(make.reference([1, 11]), 11)
     votes = make.three(make.reference(1), make.reference([1, 11]), make.reference(11))
     item = make.item(votes=votes, gold=Gold(gold, Rule.EXPERT), scores={11: 0.9}, choice="11")
-    assert table(item, 50, gold)[0] == [
+    assert answers(item, 50, gold) == [
         " 1 ann1 Reference tents    t1 =",
         " 2 ann2 Reference tents +1 t1 =",
         " 3 ann3 Reference tents    t1 ≈ mention",
@@ -122,15 +155,15 @@ def test_the_same_noun_without_a_mention_in_common_is_told_apart(make):
     found = compare(gold, make.reference(11), words)
     assert (found.blocking, found.notes) == (None, frozenset({DifferenceNote.MENTION}))
     # Having taken the model's answer, it is the gold that has another mention.
-    assert table(item, 50, make.reference(11))[0][-2:] == [
+    assert answers(item, 50, make.reference(11))[-2:] == [
         " m cues Reference tents    t1 =",
         " ◆ gold Reference tents    t1 ≈ mention",
     ]
-    narrow = table(item, 26, gold)[0]
+    narrow = answers(item, 26, gold)
     assert narrow[3].endswith(" ≈")
     assert " ".join(" ".join(narrow[5:]).split()) == "≈ same noun, another mention"
     # A mention that the gold has besides is the gold's, too.
-    both = table(item, 50, make.reference([1, 11]))[0]
+    both = answers(item, 50, make.reference([1, 11]))
     assert all(row.endswith(" =") for row in both)
 
 

@@ -91,7 +91,7 @@ async def test_after_items_are_read_ahead_predictions_are_asked_for(open_desk):
 async def test_the_right_pane_names_the_version_of_the_guidelines_or_the_pattern(open_desk):
     async with open_desk() as desk:
         title = desk.screen.titles["evidence"]
-        assert title.title.note == desk.state.visible_item.pattern
+        assert title.title.note == "2-1 · some of the nouns"
         await desk.press("I")
         assert title.title.note == "version 1"
 
