@@ -15,7 +15,7 @@ import msgspec
 from nfh_db import answers, passages, system
 from nfh_db.batches import SettleReport
 from nfh_db.connection import Connection, Repository, reads, writes_durably
-from nfh_db.query import Query
+from nfh_db.query import Query, compile_seen
 from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Role
 from nfh_db.serialization import AnswerValue, answer_of, decode_gold, encode, json_of
@@ -36,6 +36,11 @@ WHERE {where} AND g.removed = 0 AND g.rule IN ('unanimous', 'majority')
         WHERE w.anchor_id = a.id AND w.annotator_id = :auditor AND w.role = 'adjudicator'
             AND w.removed = 0)
 ORDER BY a.passage_id, a.start, a.stop"""
+SETTLED = """
+SELECT g.kind || ', ' || a.pattern, count(*)
+FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id
+WHERE {where} AND g.removed = 0 AND g.rule IN ('unanimous', 'majority')
+GROUP BY 1"""
 VOTED = """
 SELECT count(*) FROM answer
 WHERE annotator_id = :auditor AND role = 'annotator' AND removed = 0
@@ -166,6 +171,16 @@ def frame(
     return connection.execute(FRAME.format(where=compiled.where), parameters).fetchall()
 
 
+def settled(connection: Connection, query: Query, me: Annotator) -> dict[str, int]:
+    """Return how many golds rules made of each kind and pattern of votes: "AGE, 2-1".
+
+    Without those that the person must still decide blind.
+    """
+    compiled = compile_seen(query, me.id)
+    statement = SETTLED.format(where=compiled.where)
+    return dict(connection.execute(statement, compiled.parameters).fetchall())
+
+
 def assign(
     connection: Connection, sample: Sample, auditor: Annotator, by: Annotator
 ) -> tuple[str, AuditSample]:
@@ -280,5 +295,6 @@ class Audits(Repository):
     """Draws, assigns and lists audits."""
 
     frame = reads(frame)
+    settled = reads(settled)
     assign = writes_durably(assign)
     all = reads(audits)

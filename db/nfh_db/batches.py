@@ -114,6 +114,9 @@ class SettleReport:
     patterns: Mapping[str, int] = field(default_factory=dict)
     """New, same and replaced golds by the pattern of the votes."""
 
+    strata: Mapping[str, int] = field(default_factory=dict)
+    """New, same and replaced golds by kind and pattern of the votes: "AGE, 2-1"."""
+
     act_id: int | None = None
     """None if nothing was written."""
 

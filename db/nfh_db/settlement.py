@@ -92,6 +92,7 @@ class _Tally:
     skipped: Counter[str] = field(default_factory=Counter)
     classes: Counter[str] = field(default_factory=Counter)
     patterns: Counter[str] = field(default_factory=Counter)
+    strata: Counter[str] = field(default_factory=Counter)
     anchors: int = 0
     planned: dict[int, tuple[str, str, str]] = field(default_factory=dict)
     """Outcome, kind of the gold and pattern of votes of each anchor that the run changes."""
@@ -106,6 +107,7 @@ class _Tally:
         if kind:
             self.classes[kind] += 1
             self.patterns[pattern] += 1
+            self.strata[f"{kind}, {pattern}"] += 1
         if outcome.what != "same":
             self.planned[anchor_id] = (outcome.what, kind, pattern)
 
@@ -118,6 +120,7 @@ class _Tally:
             if kind:
                 self.classes[kind] -= 1
                 self.patterns[pattern] -= 1
+                self.strata[f"{kind}, {pattern}"] -= 1
 
     def report(self, base: SettleReport) -> SettleReport:
         """Return `base` with these counts; mappings have the most frequent entry first."""
@@ -132,6 +135,7 @@ class _Tally:
             skipped=_ranked(self.skipped),
             classes=_ranked(self.classes),
             patterns=_ranked(self.patterns),
+            strata=_ranked(self.strata),
         )
 
 

@@ -10,6 +10,8 @@ one-sided upper bound. Where none of n items is wrong, that bound is 1 - (1 - co
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from math import exp, lgamma, log, log1p
 
 DEFAULT_SIZE = 150
 """Items of an audit. If none is wrong, at most 2 % of all gold is wrong (confidence 95 %)."""
@@ -95,10 +97,56 @@ def interval(wrong: int, decided: int, confidence: float = CONFIDENCE) -> tuple[
     """
     if decided < 1 or not 0 <= wrong <= decided:
         raise ValueError(f"{wrong} of {decided} is no share")
-    from scipy.stats import binomtest
+    tail = (1 - confidence) / 2
+    return _lower_end(wrong, decided, tail), 1 - _lower_end(decided - wrong, decided, tail)
 
-    found = binomtest(wrong, decided).proportion_ci(confidence, method="exact")
-    return float(found.low), float(found.high)
+
+def _lower_end(count: int, of: int, tail: float) -> float:
+    """The share of which `count` or more of `of` are found with probability `tail`."""
+    low, high = 0.0, count / of
+    while count and (middle := (low + high) / 2) not in (low, high):
+        if _at_least(count, of, middle) < tail:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _at_least(count: int, of: int, share: float) -> float:
+    """The probability of `count` or more, for a share below count / of: the terms decrease."""
+    ways = lgamma(of + 1) - lgamma(count + 1) - lgamma(of - count + 1)
+    term = exp(ways + count * log(share) + (of - count) * log1p(-share))
+    total, found = 0.0, count
+    while term > total * 1e-17:
+        total += term
+        term *= (of - found) / (found + 1) * share / (1 - share)
+        found += 1
+    return total
+
+
+TOLERATED = 0.05
+"""Share of wrong golds up to which a stratum may stay as a rule settled it."""
+
+
+class Advice(StrEnum):
+    """What to do with a stratum, by the interval of the share that is wrong in it."""
+
+    BY_HAND = "decide by hand"
+    """More than TOLERATED is wrong."""
+
+    KEEP = "keep"
+    """At most TOLERATED is wrong."""
+
+    AUDIT = "audit more"
+    """Too few were audited to tell."""
+
+
+def advice(wrong: int, decided: int) -> Advice:
+    """What to do with a stratum of which so many were audited and wrong."""
+    low, high = interval(wrong, decided) if decided else (0.0, 1.0)
+    if low > TOLERATED:
+        return Advice.BY_HAND
+    return Advice.KEEP if high <= TOLERATED else Advice.AUDIT
 
 
 def upper_bound(wrong: int, decided: int, confidence: float = CONFIDENCE) -> float:

@@ -1,6 +1,6 @@
 """`nfh-tui settle` and `nfh-tui audit`: gold from votes, and how far it can be trusted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +10,14 @@ import click
 from nfh_db.messages import command_line, counted, visible
 from nfh_tui.cli import options
 from nfh_tui.cli.report import RowCounter, aligned, wrapped
-from nfh_tui.display_figures import percentage
+from nfh_tui.display_figures import NONE, interval, percentage
 
 if TYPE_CHECKING:
     from nfh_db.batches import SettleReport
     from nfh_db.query import Query
     from nfh_db.records import Annotator
     from nfh_db.store import Store
-    from nfh_tui.services.agreement import AuditReport, NewAudit
+    from nfh_tui.services.agreement import AuditReport, NewAudit, SettledStratum
 
 
 RULES = ("unanimous", "majority")
@@ -100,6 +100,7 @@ def settle(
     it back, but for what somebody changed since.
     """
     from nfh_db.records import Annotator, Rule
+    from nfh_tui.services.agreement import settled_strata
 
     parsed = options.parse_query(query)
     who = me or options.user()
@@ -122,13 +123,15 @@ def settle(
         drawn = None
         if audit_size is not None:
             drawn = _audit_of(store, parsed, audit_size, seed, person, to, report)
+        strata = settled_strata(store.audits.all(), report.strata, parsed.text)
         rest = f"{parsed.text} state:disagree".strip()
         count = store.queue.count(options.parse_query([rest]), person)
     if as_json:
-        options.emit(settlement_json(report, parsed.text, (rest, count), drawn))
+        options.emit(settlement_json(report, parsed.text, (rest, count), drawn, strata))
         return
-    options.tell_lines(settlement_lines(report, who))
     request = SettleRequest(options.user(), db)
+    options.tell_lines(settlement_lines(report, who))
+    options.tell_lines(strata_lines(strata, request))
     if count:
         options.echo(f"{counted(count, 'anchor')} in disagreement left:")
         options.echo(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
@@ -207,36 +210,51 @@ def audit(
     With --draw first draw another, of the anchors that QUERY finds. Its items are decided
     in the workbench like others, but neither gold nor votes are shown there before.
     """
-    from nfh_tui.services.agreement import draw_audit, report
+    from nfh_db.records import Annotator
+    from nfh_tui.services.agreement import report, settled_strata
 
     parsed = options.parse_query(query)
     if size is None and (parsed.text or to or seed is not None):
         raise click.UsageError("a query, --to and --seed are for a new audit: add --draw")
     with options.open_database(db, writes=size is not None) as store:
-        drawn = None
-        if size is not None:
-            person = store.people.ensure(me or options.user())
-            auditor = store.people.ensure(to) if to else person
-            drawn = draw_audit(store, parsed, size, _seed(seed), person, auditor)
-            if drawn is None:
-                options.say(
-                    "No audit was drawn: the query finds nothing that a rule settled and that "
-                    "is not audited yet"
-                )
-        found = [report(one) for one in store.audits.all()]
+        drawn = None if size is None else _drawn(store, parsed, size, seed, me, to)
+        audits = store.audits.all()
+        found = [report(one) for one in audits]
+        user = options.known(store, me or options.user()) or Annotator(0, options.user())
+        strata = settled_strata(audits, store.audits.settled(parsed, user), parsed.text)
     if as_json:
-        options.emit({"audits": found, "drawn": None if drawn is None else drawn_json(drawn)})
+        told = None if drawn is None else drawn_json(drawn)
+        options.emit({"audits": found, "strata": strata, "drawn": told})
         return
     request = SettleRequest(options.user(), db)
     for one in found:
         if drawn is None or one.run != drawn.run:
             options.tell_lines(audit_lines(one, request))
+    if drawn is None and found:
+        options.tell_lines(strata_lines(strata, request))
     if any(one.wrong for one in found):
         options.echo(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
     if drawn is not None:
         options.tell_lines(drawn_lines(drawn, request))
     elif not found:
         options.echo("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
+
+
+def _drawn(
+    store: "Store", query: "Query", size: int, seed: int | None, me: str | None, to: str | None
+) -> "NewAudit | None":
+    """A sample of all that rules settled; prints why there is none."""
+    from nfh_tui.services.agreement import draw_audit
+
+    person = store.people.ensure(me or options.user())
+    auditor = store.people.ensure(to) if to else person
+    drawn = draw_audit(store, query, size, _seed(seed), person, auditor)
+    if drawn is None:
+        options.say(
+            "No audit was drawn: the query finds nothing that a rule settled and that is not "
+            "audited yet"
+        )
+    return drawn
 
 
 NAME_SHOWN = 100
@@ -294,11 +312,13 @@ def settlement_json(
     query: str,
     rest: tuple[str, int],
     audit: "NewAudit | None",
+    strata: "Sequence[SettledStratum]",
 ) -> dict[str, object]:
     """The settlement as JSON. rest: query and number of the anchors still in disagreement."""
     return {
         "query": query,
         **asdict(report),
+        "strata": strata,
         "rest": {"query": rest[0], "anchors": rest[1]},
         "audit": None if audit is None else drawn_json(audit),
     }
@@ -320,6 +340,36 @@ class SettleRequest:
     def todo(self, auditor: str) -> str:
         """The command that opens the rest of an audit, in the order drawn."""
         return self.command("adjudicate", "todo:me/adjudicator sort:assigned", auditor)
+
+
+def strata_lines(strata: "Sequence[SettledStratum]", request: SettleRequest) -> Iterator[str]:
+    """What audits found in each stratum, and which ones to decide by hand."""
+    from nfh_models.agreement.audit import TOLERATED, Advice
+
+    if not any(one.audited for one in strata):
+        if strata:
+            yield from _wrapped(
+                "How often the rules are wrong is not known: no audit of these is finished. "
+                "nfh-tui audit --draw draws one"
+            )
+        return
+    yield f"What audits found wrong ({CONFIDENCE} interval), by class and votes"
+    rows = [
+        (
+            f"{one.kind}, {one.pattern}",
+            *(f"{count:,}" for count in (one.golds, one.audited, one.wrong)),
+            NONE if one.interval is None else f"{interval(*one.interval)} %",
+            one.advice.value,
+        )
+        for one in strata
+    ]
+    titles = ("stratum", "golds", "audited", "wrong", "interval", "advice")
+    yield from aligned([titles, *rows], indent="  ")
+    wrong = [one for one in strata if one.advice is Advice.BY_HAND]
+    if wrong:
+        yield f"More than {100 * TOLERATED:.0f} % is wrong; decide by hand:"
+    for one in wrong:
+        yield f"  {request.command('adjudicate', one.find)}"
 
 
 # --- audits ---------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ a child process, and are cached until the next answer.
 """
 
 import asyncio
+from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from nfh_db.comparisons import AnnotatorPair, Confusions
 from nfh_tui.screens.agreement_figures import (
@@ -18,12 +18,10 @@ from nfh_tui.screens.agreement_figures import (
     pair_of,
 )
 from nfh_tui.screens.base import TWO_PANES, SideScreen, remembered
+from nfh_tui.services.agreement import SettledStratum, settled_strata
 from nfh_tui.services.report_process import report
 from nfh_tui.services.reports import AgreementReport
 from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FIGURES, PAIRS = "figures", "pairs"
 COUNTING = "Counting…"
@@ -42,6 +40,7 @@ class AgreementScreen(SideScreen):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
         self.counts: Confusions | None = None
+        self.strata: Sequence[SettledStratum] = ()
         self.measured = AgreementFigures()
         pair = self.memory.get("pair", POOLED)
         self.pair: AnnotatorPair = pair if isinstance(pair, tuple) else POOLED
@@ -64,6 +63,9 @@ class AgreementScreen(SideScreen):
             counts = await self.client.read(confusions, self.query_of, self.me)
             self.memory["counts"] = (key, counts)
         self.counts = counts
+        golds = await self.client.read(self.store.audits.settled, self.query_of, self.me)
+        audits = await self.client.read(self.store.audits.all)
+        self.strata = settled_strata(audits, golds, self.base)
         if self.pair not in counts.pairs:
             self.pair = POOLED
         self.set_status(place=items(sum(counts.votes.values())))
@@ -102,11 +104,11 @@ class AgreementScreen(SideScreen):
 
     # --- drawing ------------------------------------------------------------------------
 
-    def lines(self, pane: str, width: int) -> "Sequence[Line]":
+    def lines(self, pane: str, width: int) -> Sequence[Line]:
         if self.counts is None:
             return sentence(COUNTING, width)
         if pane == FIGURES:
-            return figure_lines(self.counts, self.measured, self.base, width)
+            return figure_lines(self.counts, self.measured, self.base, width, self.strata)
         return pair_lines(self.counts, self.measured, self.pair, self.base, width)
 
     def pane_note(self, pane: str) -> str:

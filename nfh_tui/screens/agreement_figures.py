@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from nfh_db.comparisons import KINDS, AnnotatorPair, Confusions, PersonCounts
 from nfh_db.query import quote_name
 from nfh_db.query.keys import ME_WORD, NOBODY
+from nfh_models.agreement.audit import Advice
 from nfh_models.agreement.measure import Measure
 from nfh_models.statistics import share
 from nfh_tui.display_figures import percent
+from nfh_tui.services.agreement import SettledStratum
 from nfh_tui.services.reports import AgreementReport, TwoReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,
@@ -40,6 +42,10 @@ NO_ANSWERS = (
     "No annotator has answered any of these items. Answers come from `nfh-tui annotate`, and "
     "from files: `nfh-tui import FILE --annotator NAME`."
 )
+NO_AUDIT = (
+    "How often the rules are wrong is not known: no audit of these is finished. "
+    "`nfh-tui audit --draw` draws one."
+)
 ONE_ANNOTATOR = "One annotator alone has answered here: agreement takes two."
 
 
@@ -67,9 +73,13 @@ def narrowed(base: str, query: str) -> str:
 
 
 def figure_lines(
-    counts: Confusions, measured: AgreementFigures, base: str, width: int
+    counts: Confusions,
+    measured: AgreementFigures,
+    base: str,
+    width: int,
+    strata: Sequence[SettledStratum] = (),
 ) -> list[Line]:
-    """Return the left pane: totals, kinds of disagreement, patterns, classes, annotators."""
+    """Return the left pane: totals, disagreements, patterns, classes, annotators, audits."""
     if not counts.people:
         return sentence(NO_ANSWERS, width, "bold")
     lines = [*_together(measured, width), BLANK]
@@ -77,7 +87,7 @@ def figure_lines(
         lines += sentence(ONE_ANNOTATOR, width, "bold")
     lines += [*_kinds(counts, base, width), BLANK, *_patterns(counts, base, width), BLANK]
     lines += [*_classes(counts, measured, base, width), BLANK]
-    return lines + people_lines(counts.people, base, width)
+    return lines + people_lines(counts.people, base, width) + strata_lines(strata, width)
 
 
 def _together(measured: AgreementFigures, width: int) -> list[Line]:
@@ -192,6 +202,28 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
         stop = Target(f"person {one.name}", query, told)
         label = left(one.name, name_width)
         lines.append(figure_row(stop, label, *(right(value, 9) for value in values)))
+    return lines
+
+
+def strata_lines(strata: Sequence[SettledStratum], width: int) -> list[Line]:
+    """Return what audits found in what rules settled, the strata to decide by hand first."""
+    if not strata:
+        return []
+    lines = [BLANK, heading("Settled by rules", "wrong/audited; enter opens them")]
+    if not any(one.audited for one in strata):
+        return lines + sentence(f"{items(sum(one.golds for one in strata))}. {NO_AUDIT}", width)
+    lines.append(titles_row(14, 8, "items", "wrong", "95 %"))
+    for one in strata:
+        name, by_hand = f"{one.kind}, {one.pattern}", one.advice is Advice.BY_HAND
+        found, between = "–", "–"
+        if one.interval is not None:
+            found = f"{one.wrong}/{one.audited}"
+            between = "–".join(percent(end, 0) for end in one.interval)
+        stop = Target(f"stratum {name}", one.find, f"{name}: {items(one.golds)}; {one.advice}")
+        values = (right(text, 8) for text in (f"{one.golds:,}", found, between))
+        cells = figure_row(stop, left(name, 14), *values)
+        advice = one.advice.removeprefix("decide ")
+        lines.append((*cells, FigureCell(f"  {advice}", ("bold",) if by_hand else ("faint",))))
     return lines
 
 

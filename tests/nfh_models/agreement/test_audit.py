@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from nfh_models.agreement.audit import (
     DEFAULT_SIZE,
+    Advice,
     Stratum,
+    advice,
     allocate,
     draw,
     interval,
@@ -128,6 +130,23 @@ def test_ends_of_the_interval() -> None:
     assert interval(0, 10)[0] == 0.0
     assert interval(10, 10)[1] == 1.0
     assert upper_bound(10, 10) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "decided", "expected"),
+    [
+        (0, 0, Advice.AUDIT),
+        (1, 4, Advice.AUDIT),
+        (2, 3, Advice.BY_HAND),
+        (0, 71, Advice.AUDIT),
+        (0, 72, Advice.KEEP),
+        (30, 1000, Advice.KEEP),
+    ],
+)
+def test_a_stratum_is_decided_by_hand_where_the_whole_interval_is_too_high(
+    wrong: int, decided: int, expected: Advice
+) -> None:
+    assert advice(wrong, decided) is expected
     assert interval(0, 10)[1] == pytest.approx(1 - 0.025 ** (1 / 10))
 
 

@@ -79,8 +79,10 @@ def test_in_words(call, db) -> None:
     assert lines[2].startswith("  in all 78 settled, by class: REFERENCE 42, OTHER 10, ")
     assert "  by votes: 3-0 78" in lines
     assert "  96 not settled: blocked by class 32, blocked by noun 14, " in "\n".join(lines)
-    assert lines[-3:] == [
+    assert lines[-5:] == [
         "One act of eva: z in the workbench as eva takes it back",
+        "  How often the rules are wrong is not known: no audit of these is finished.",
+        "    nfh-tui audit --draw draws one",
         "96 anchors in disagreement left:",
         "  nfh-tui adjudicate 'state:disagree sort:disagree'",
     ]
@@ -333,6 +335,37 @@ def test_audits_in_words(call, as_json, db, editor) -> None:
     assert said[2].startswith("  error rate ")
     assert "95 % interval" in said[3]
     assert said[-1] == "What was found wrong: nfh-tui browse audit:wrong"
+
+
+def test_each_stratum_is_told_with_what_audits_found_wrong(call, as_json, db, editor) -> None:
+    settle(call, "--rule", "majority")
+    as_json("audit", "--draw", 60, "--to", "otto", "--seed", 7)
+    decide(db, "otto", 59, editor)
+    unfinished = as_json("audit")["strata"]
+    assert {one["audited"] for one in unfinished} == {0}
+    assert {one["advice"] for one in unfinished} == {"audit more"}
+    decide(db, "otto", None, editor)
+    audits = as_json("audit")
+    trial = as_json("settle", "--rule", "majority", "--dry-run")
+    assert audits["strata"] == trial["strata"]
+    first = trial["strata"][0]
+    assert (first["kind"], first["pattern"]) == ("REFERENCE", "2-1")
+    assert (first["audited"], first["wrong"], first["advice"]) == (5, 2, "decide by hand")
+    assert first["interval"] == pytest.approx((0.05274, 0.85337), abs=1e-5)
+    with Store.open(db) as store:
+        eva = store.people.ensure("eva")
+        for one in trial["strata"]:
+            assert store.queue.count(parse(one["find"]), eva) == one["golds"]
+    assert sum(one["golds"] for one in trial["strata"]) == trial["same"] == 68
+    for said in (settle(call, "--rule", "majority"), call("audit").stdout.splitlines()):
+        at = said.index("What audits found wrong (95 % interval), by class and votes")
+        assert said[at + 1].split() == "stratum golds audited wrong interval advice".split()
+        assert said[at + 2].split("  ")[-1].strip() == "decide by hand"
+        todo = "rule:unanimous,majority class:REFERENCE pattern:2-1"
+        assert f"  nfh-tui adjudicate '{todo}'" in said
+    # Only of what the query finds, in a query that has OR too.
+    some = as_json("settle", "--rule", "majority", "--dry-run", "votes:9", "OR", "class:AGE")
+    assert {one["kind"] for one in some["strata"]} == {"AGE"}
 
 
 def test_no_audit_where_nothing_was_settled(call, db) -> None:

@@ -9,6 +9,7 @@ from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.screens.agreement import AgreementScreen
+from nfh_tui.services.agreement import draw_audit
 from nfh_tui.services.report_process import ReportError, output, report
 from nfh_tui.services.reports import AgreementReport, ModelsReport
 from tests.nfh_tui.screens.conftest import some, until
@@ -118,6 +119,34 @@ async def test_only_the_queues_query_is_looked_at_when_asked_to(
         await stand_on(desk, screen, "kind class")
         await desk.press("enter")
         assert desk.state.query.text == "anchor:one disagree:class"
+
+
+async def test_what_audits_found_wrong_is_told_and_opened_by_strata(
+    open_desk, corpus, asked
+) -> None:
+    async with open_desk(path=corpus, size=(80, 60)) as desk:
+        await opened(desk)
+        await desk.press("G")
+        assert "no audit of these is" in desk.text()
+    with Store.open(corpus) as store:
+        otto = store.people.ensure("otto")
+        draw_audit(store, parse(""), 40, 1, otto, otto)
+        for ids in store.queue.ids(parse("todo:me"), otto):
+            for anchor in ids:
+                broken = class_answer(Kind.BROKEN)
+                store.edits.commit_answer(anchor, otto, Role.ADJUDICATOR, broken)
+        (drawn,) = store.audits.all()
+        of = sum(item.stratum == "unanimous, REFERENCE, 3-0" for item in drawn.items)
+    async with open_desk(path=corpus, size=(80, 60)) as desk:
+        screen = await opened(desk)
+        await desk.press("G")
+        row = next(line for line in desk.text().splitlines() if "REFERENCE, 3-0" in line)
+        assert f" {of}/{of} " in row and row.rstrip().endswith(" by hand")
+        await stand_on(desk, screen, "stratum REFERENCE, 3-0")
+        golds = next(one.golds for one in screen.strata if one.pattern == "3-0")
+        await desk.press("enter")
+        assert desk.state.query.text == "rule:unanimous,majority class:REFERENCE pattern:3-0"
+        assert len(desk.state.ids) == golds
 
 
 async def test_what_is_undefined_is_told_and_what_fails_leaves_the_counts(
