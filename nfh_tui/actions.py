@@ -296,6 +296,22 @@ ACTIONS: tuple[Action, ...] = (
         for n in range(1, 10)
     ),
     _adopt(
+        "adopt.list", "#", "Adopt from a list",
+        "Choose among all answers; also those of a tenth annotator and more.",
+    ),
+    *(
+        _adopt(
+            f"adopt.go.{n}", f"alt+{n}", f"Adopt answer {n} and go on",
+            f"Take over answer {n} of the list of answers, save it, and go on.",
+            shown="alt+1–9", listed="Adopt the answer of annotator n and go on",
+        )
+        for n in range(1, 10)
+    ),
+    _adopt(
+        "adopt.go", ",", "Adopt and go on",
+        "Then 1–9, or where there are more answers one of a list: take it over, save, go on.",
+    ),
+    _adopt(
         "adopt.model", "m", "Adopt the model's answer", "Take over what the model says.",
         access=ANNOTATOR, modes=WRITING,
     ),

@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Protocol, TypeGuard, cast, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.await_complete import AwaitComplete
@@ -37,6 +39,12 @@ from nfh_tui.actions import ACTIONS
 from nfh_tui.display_text import clip, visible, width_of
 from nfh_tui.jobs.logs import open_private
 from nfh_tui.widgets.passage_render import STEPS, Roles, Run
+
+# Terminals send alt with a digit as escape and the digit. Textual reads characters such as £
+# there, which a keyboard may have as a key of its own.
+cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
+    {f"\x1b{n}": (SimpleNamespace(value=f"alt+{n}"),) for n in range(1, 10)}
+)
 
 FILE_NAME = "faults.log"
 MOST_BYTES = 200_000

@@ -864,6 +864,11 @@ def annotator(state: EditState, item: AnchorItem, number: int) -> EditOutcome:
     return EditOutcome(replace(made, adopted=rank))
 
 
+def adopt(state: EditState, item: AnchorItem, number: int) -> EditOutcome:
+    """Adopt the answer of any annotator, after closing hints, sort prompt or review."""
+    return _settled_outcome(annotator(without_pending(state), item, number))
+
+
 def model(state: EditState, item: AnchorItem) -> EditOutcome:
     """Adopt the model's choice."""
     if item.model_hidden:

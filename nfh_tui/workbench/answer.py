@@ -16,6 +16,7 @@ from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editor.commands import (
     MOVES,
     act,
+    adopt,
     dump,
     follow,
     gold_vote,
@@ -32,8 +33,9 @@ from nfh_tui.editor.state import (
     normalized,
     without_pending,
 )
-from nfh_tui.editor.votes import after_deciding, describe
+from nfh_tui.editor.votes import adoptable, after_deciding, describe
 from nfh_tui.textual_support import sentence_of, start
+from nfh_tui.widgets.passage_render import MOST_LANES
 from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench.availability import NOTHING, no_change
 from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
@@ -52,6 +54,7 @@ REPEAT_BEGINS, REPEAT_PAUSE = 1.0, 0.1
 """Seconds after which a held key repeats at the latest, and at most from repeat to repeat."""
 GUARD_VARIABLE = "NFH_TUI_GUARD"
 """An environment variable; "off" has a key that accepts count at once."""
+SEEN_NOW = "This is the item; the key once more accepts."
 EARLY = "Too early: this item is not accepted. Press the key again."
 FLAGS = (
     ("a", "span wrong", FlagName.ANCHOR.value),
@@ -70,7 +73,12 @@ class AnswerController(Controller):
         )
         off = os.environ.get(GUARD_VARIABLE) == "off"
         self._least_in_view = 0.0 if off else bench.config.options.accept_after
-        self._accept_keys = next(a.keys for a in bench.keymap.actions if a.id == "accept")
+        self._accept_keys = frozenset(
+            key
+            for action in bench.keymap.actions
+            if action.id == "accept" or action.id.startswith("adopt.go")
+            for key in action.keys
+        )
         self._accept_pressed_at = -inf
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -84,6 +92,9 @@ class AnswerController(Controller):
             "noun": self.ask_noun,
             "comment": self.ask_comment,
             "accept": self.accept,
+            "adopt.list": self.adopt_from_list,
+            "adopt.go": self.adopt_and_go_on,
+            **{f"adopt.go.{n}": partial(self.adopt_and_go_on, n) for n in range(1, 10)},
             "skip": self.skip,
             "flag": self.flag,
             "withdraw": self.withdraw,
@@ -132,6 +143,59 @@ class AnswerController(Controller):
         self.apply(outcome)
         if outcome.state == before and not outcome.say:
             self.ui.notify(no_change(action_id, before), Level.REFUSED)
+
+    async def adopt_from_list(self) -> None:
+        """Adopt one of all answers, chosen from a list."""
+        self.writable()
+        if (number := await self._choose_answer("Adopt", in_list=True)) is not None:
+            self._adopt(number)
+
+    async def adopt_and_go_on(self, number: int | None = None) -> None:
+        """Adopt an answer, save it and go on. number: None asks for it.
+
+        Nothing is adopted where it came too early to be accepted.
+        """
+        self.writable()
+        if self.ui.bring_into_view():
+            self.bench.item.await_drawing()
+            self.ui.notify(SEEN_NOW)
+            return
+        if await self._is_early():
+            raise RefusedError(EARLY)
+        if number is None:
+            number = await self._choose_answer("Adopt and go on", in_list=False)
+        if number is not None and self._adopt(number):
+            await self.accept()
+
+    async def _choose_answer(self, title: str, *, in_list: bool) -> int | None:
+        """Ask for an answer by its number, from a list where a digit is not enough."""
+        item = self.state.visible_item
+        found = () if item is None else adoptable(item)
+        if item is None or not found:
+            raise RefusedError("Nobody has answered this item.")
+        if in_list or len(found) > MOST_LANES:
+            rows = tuple(
+                (
+                    f"{number:>2} {vote.annotator}",
+                    describe(vote.answer, item.passage),
+                    f"{number}",
+                )
+                for number, vote in enumerate(found, 1)
+            )
+            chosen = await self.bench.prompts.choose_from(title, rows)
+        else:
+            keys = tuple((f"{n}", vote.annotator, f"{n}") for n, vote in enumerate(found, 1))
+            chosen = await self.bench.prompts.choose(title, keys)
+        return None if chosen is None else int(chosen)
+
+    def _adopt(self, number: int) -> bool:
+        """Adopt an answer; returns False if it cannot be."""
+        if self.state.visible_item is None:
+            return False
+        self.state.answer_given = True
+        outcome = adopt(self.state.edit, self.state.visible_item, number)
+        self.apply(outcome)
+        return not outcome.refused
 
     def apply(self, outcome: EditOutcome) -> None:
         """Apply the outcome of an action of the editor: state, message, draft."""
@@ -284,7 +348,7 @@ class AnswerController(Controller):
             return
         if self.ui.bring_into_view():
             self.bench.item.await_drawing()
-            self.ui.notify("This is the item; the key once more accepts.")
+            self.ui.notify(SEEN_NOW)
             return
         if state.edit.pending is Pending.SORT:
             self.apply(EditOutcome(normalized(without_pending(state.edit))))

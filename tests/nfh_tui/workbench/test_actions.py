@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual._xterm_parser import XTermParser
 from textual.command import DiscoveryHit, Hit
 
 from nfh_tui.actions import (
@@ -111,7 +112,19 @@ def test_no_key_needs_what_terminals_do_not_send() -> None:
     eaten = APP_KEYS | {"ctrl+h", "ctrl+m", "ctrl+i", "ctrl+b", "ctrl+a", "f11"}
     keys = {key for action in ACTIONS for key in action.keys}
     assert not keys & eaten
-    assert not [key for key in keys if key.startswith(("alt+", "ctrl+shift", "super"))]
+    others = {key for action in ACTIONS for key in action.keys if "adopt.go." not in action.id}
+    assert not [key for key in others if key.startswith(("alt+", "ctrl+shift", "super"))]
+
+
+def test_alt_with_a_digit_is_read_as_terminals_send_it() -> None:
+    for number in range(1, 10):
+        for sent in (f"\x1b{number}", f"\x1b[{48 + number};3u"):
+            keys = [event.key for event in XTermParser().feed(sent * 2)]
+            assert keys == [f"alt+{number}"] * 2
+    # Keys of some keyboards; they must not adopt anything.
+    pressed = [event.key for event in XTermParser().feed("£§¡•")]
+    assert len(pressed) == 4
+    assert not [action.id for action in ACTIONS if set(action.keys) & set(pressed)]
 
 
 async def test_each_action_of_the_workbench_has_one_handler(open_desk) -> None:

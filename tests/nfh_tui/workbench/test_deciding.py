@@ -2,8 +2,10 @@
 
 import pytest
 
+from nfh_db.query import parse
 from nfh_db.records import AnchorState, FlagName, Role, Rule
-from nfh_models.domain import Kind, Relation, Sort
+from nfh_db.store import Store
+from nfh_models.domain import Kind, Relation, Sort, class_answer
 
 KINDS = {
     "y": Kind.YEAR,
@@ -257,3 +259,43 @@ async def test_the_last_item_is_followed_by_none(open_desk, read):
         assert desk.state.visible_item.gold is not None
         assert desk.said.startswith("saved ")
     assert read(5).gold.answer.kind is Kind.UNKNOWN
+
+
+@pytest.mark.parametrize("keys", [["alt+2"], ["comma", "2"]])
+async def test_adopting_and_going_on_is_one_act(open_desk, read, keys):
+    async with open_desk() as desk:
+        await desk.press(*keys)
+        assert desk.state.position.index == 1
+        assert read(0).gold.answer.relation is Relation.AND
+        await desk.press("z")
+        assert desk.state.position.index == 0
+    assert read(0).gold is None
+
+
+async def test_an_answer_that_cannot_be_adopted_does_not_go_on(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("alt+7")
+        assert "There is no answer 7" in desk.said
+        await desk.press("comma", "7")
+        assert desk.state.position.index == 0
+        await desk.press("k", "j", "j", "comma")
+        assert desk.said == "Nobody has answered this item."
+    assert read(0).gold is None
+
+
+async def test_with_more_than_nine_annotators_there_is_a_list(open_desk, read, database):
+    names = [f"annotator of the first team {number:02}" for number in range(1, 13)]
+    with Store.open(database) as store:
+        anchor_id = next(store.queue.ids(parse(""), store.people.ensure("edith")))[1]
+        for number, name in enumerate(names):
+            answer = class_answer(Kind.YEAR if number != 10 else Kind.AGE)
+            who = store.people.ensure(name)
+            store.edits.commit_answer(anchor_id, who, Role.ANNOTATOR, answer)
+    async with open_desk(size=(80, 24)) as desk:
+        await desk.press("j", "number_sign")
+        assert names[10] in desk.text() and "11 annotator" in desk.text()
+        await desk.press(*["j"] * 10, "enter")
+        assert (desk.state.edit.kind, desk.state.edit.reason) == (Kind.AGE, "answer 11")
+        await desk.press("z", "comma", *["j"] * 10, "enter")
+        assert desk.state.position.index == 2
+    assert read(1).gold.answer.kind is Kind.AGE

@@ -6,6 +6,7 @@ from nfh_db.query import parse
 from nfh_db.records import Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
+from nfh_tui.editor.state import AnswerSource
 from nfh_tui.workbench.answer import EARLY
 
 
@@ -131,3 +132,17 @@ async def test_the_time_is_a_setting(open_desk, decided, tmp_path):
         burst(desk, *["enter"] * 3)
         await desk.settle()
     assert decided() == [0, 1, 2]
+
+
+async def test_adopting_and_going_on_in_one_go_decides_one_item(open_desk, decided):
+    async with open_desk() as desk:
+        await read_item(desk)
+        burst(desk, *["alt+1"] * 6)
+        await desk.settle()
+        assert desk.state.position.index == 1
+        assert EARLY in desk.said
+        # Nothing is adopted of an item that is not accepted.
+        assert desk.state.edit.source is AnswerSource.PROPOSAL
+        await read_item(desk)
+        await desk.press("comma", "1")
+    assert decided() == [0, 1]
