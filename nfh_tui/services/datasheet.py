@@ -108,7 +108,8 @@ def render(contents: "Contents") -> str:
         in_view=sum(tally.views[rule, ExposureCounts.MODEL] for rule in Rule),
         imported=tally.rules[Rule.IMPORTED],
         by_rule=sum(tally.rules[rule] for rule in BY_RULE),
-        audited=any(one.interval is not None for one in told),
+        # Audits come oldest first.
+        audited=next((one for one in reversed(told) if one.interval is not None), None),
         audits=[
             (one, sum(item.anchor_id in tally.anchors for item in audit.items))
             for one, audit in zip(told, audits, strict=True)

@@ -71,14 +71,21 @@ def test_agreement_is_what_the_command_reports(
     assert "written for showing" in sheet
 
 
+def beginning(sheet: str) -> str:
+    """What stands before the list of warnings, in one line."""
+    return " ".join(sheet.partition("Before you use it")[0].split())
+
+
 def test_an_audit_is_told_with_its_interval(
     sample: Path, frozen: Callable[..., Path], call: Callable[..., Result]
 ) -> None:
-    assert "79 answers made by a rule, and no sample" in sheet_of(frozen("one", sample))
+    before = sheet_of(frozen("one", sample))
+    assert "79 answers made by a rule, and no sample" in before
+    assert "no sample was audited: how many are wrong is not known." in beginning(before)
     call("audit", "--draw", "20", "--as", "eva", "--seed", "7", "--db", sample)
     unfinished = sheet_of(frozen("two", sample))
     assert "No error rate: 20 of 20 items" in unfinished
-    assert "made of votes by a rule, and no audit of them is finished" in unfinished
+    assert "made of votes by a rule, and no audit of them is finished" in beginning(unfinished)
     with Store.open(sample) as store:
         eva = store.people.ensure("eva")
         golds = {
@@ -96,6 +103,11 @@ def test_an_audit_is_told_with_its_interval(
     assert f"{100 * reported['rate']:.1f} %" in sheet
     assert f"95 % interval {100 * low:.1f} % to {100 * high:.1f} %" in sheet
     assert "no sample was audited" not in sheet
+    assert (
+        "an audit of 20 such answers found 1 wrong and put them right: of the others "
+        f"{100 * reported['rate']:.1f} % are taken to be wrong "
+        f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
+    ) in beginning(sheet)
 
 
 def test_what_was_in_view_is_told_with_the_model(
