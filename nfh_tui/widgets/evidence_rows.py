@@ -97,7 +97,7 @@ def _unfinished(item: AnchorItem, edit: EditState) -> str:
     if edit.kind is None:
         return "nothing chosen yet"
     heads = [
-        " ".join(item.passage.words(mentions[0].start, mentions[0].end).split())
+        substitution.one_line(item.passage.words(mentions[0].start, mentions[0].end))
         for mentions in edit.heads
     ]
     lacks = "AND or OR?" if len(heads) > 1 else "which noun?" if not heads else "span growing"
@@ -302,7 +302,7 @@ def add_proposals(rows: RowBuilder, item: AnchorItem, *, named: bool, key: str =
             several = f"{len(people)} of the annotators" if len(people) > 1 else "somebody"
             who = ", ".join(filter(None, people)) or several
             verb = "propose" if len(people) > 1 else "proposes"
-        words = " ".join(item.passage.words(span.start, span.end).split())
+        words = substitution.one_line(item.passage.words(span.start, span.end))
         parts: list[Part] = [
             ("▸ ", "asks"),
             (who, "name"),
@@ -434,7 +434,7 @@ def _place(
     shown = [sign for sign in (own, *others) if sign[0]][:MOST_SIGNS]
     gap = "\u00a0" * max(0, MOST_SIGNS - sum(len(text) for text, _ in shown))
     start = substitution.phrase_start(passage, token)
-    before = " ".join(passage.words(start, token).split())
+    before = substitution.one_line(passage.words(start, token))
     word = " ".join(passage.word(token).split())
     mine = own[0] not in {"", "×"}
     what = substitution.word_class(item, token)
@@ -487,7 +487,7 @@ def _noun(passage: Passage, noun: int | str) -> str:
 
 def _number(item: AnchorItem, one: Sibling) -> list[Part]:
     passage = item.passage
-    words = " ".join(passage.words(one.anchor.start, one.anchor.end).split())
+    words = substitution.one_line(passage.words(one.anchor.start, one.anchor.end))
     decided = one.state is AnchorState.DECIDED
     kind = votes.KIND_WORDS[Kind(one.kind)] if one.kind is not None else one.state.value
     return [
@@ -896,7 +896,7 @@ def nouns_of(answer: Answer, item: AnchorItem) -> str:
 
 def _head(item: AnchorItem, answer: Answer, number: int) -> str:
     first, *more = live(answer.heads[number].mentions)
-    words = " ".join(item.passage.words(first.start, first.end).split())
+    words = substitution.one_line(item.passage.words(first.start, first.end))
     return f"{words} +{len(more)}" if more else words
 
 
@@ -1453,7 +1453,7 @@ def _add_heads(rows: RowBuilder, item: AnchorItem, state: EditState) -> None:
     for number, mentions in enumerate(state.heads, 1):
         first, *more = live(mentions)
         sign = DIGITS[number] if number < len(DIGITS) else "₊"
-        words = " ".join(item.passage.words(first.start, first.end).split())
+        words = substitution.one_line(item.passage.words(first.start, first.end))
         turn = item.passage.turn_of(first.head) + 1
         parts = [(f"{sign} ", "head-sign"), (words, "head"), (f" turn {turn}", "note")]
         if more:

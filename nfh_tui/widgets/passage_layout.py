@@ -15,6 +15,7 @@ from typing import NamedTuple
 from nfh_models.domain import Passage, Turn
 from nfh_tui.display_figures import clock
 from nfh_tui.display_text import broken, clip, visible, width_of
+from nfh_tui.widgets.substitution import is_tokenized, joined_tokens
 
 
 def said_at(turn: Turn) -> str:
@@ -277,6 +278,7 @@ def _words(
     before, behind = rooms.before, rooms.behind
     drawn: dict[str, tuple[str, int]] = {}
     end = tokens[turn.start].start
+    joined = joined_tokens(passage, turn) if is_tokenized(text) else frozenset()
     for number in range(turn.start, turn.end):
         token = tokens[number]
         raw = text[token.start : token.end]
@@ -286,9 +288,9 @@ def _words(
         word = _Word(number, *drawn[raw], before.get(number, 0), behind.get(number, 0))
         between = text[end : token.start]
         end = token.end
-        if between == " ":
+        if between == " " and number not in joined:
             yield "", False, 1, word
-        elif not between:
+        elif not between or (number in joined and not between.strip(" ")):
             yield "", False, None, word
         else:
             yield *_between(between), word

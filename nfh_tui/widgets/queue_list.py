@@ -14,6 +14,7 @@ from nfh_tui.display_text import clip, cut_left, isolate, width_of
 from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
 from nfh_tui.textual_support import Painter, TolerantPane, one_line, pad, start
 from nfh_tui.widgets.passage_render import Roles, Run
+from nfh_tui.widgets.substitution import untokenized
 from nfh_tui.workbench.session import IdList
 
 MARGIN = 40
@@ -254,9 +255,9 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
         word = clip(one_line(row.word), room)
         # The numbers are aligned, as in a concordance, if there is room.
         left = min(room * 2 // 5, room - width_of(word))
-        before = cut_left(one_line(row.before), left)
+        before = cut_left(one_line(untokenized(row.before)), left)
         lead = " " * (left - width_of(before))
-        after = pad(one_line(row.after), room - left - width_of(word))
+        after = pad(one_line(untokenized(row.after)), room - left - width_of(word))
         yield Run(STATE_SIGNS[row.state] + " ", (*lies, row.state.value))
         yield Run(lead + isolate(before), (*lies, "around"))
         yield Run(isolate(word), (*lies, "word"))

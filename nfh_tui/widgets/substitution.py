@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rich.text import Text
 
 from nfh_db.records import AnchorItem
-from nfh_models.domain import Anchor, Answer, Head, Kind, Passage, Relation, Sort
+from nfh_models.domain import Anchor, Answer, Head, Kind, Passage, Relation, Sort, Turn
 from nfh_models.domain.compare import CLASS_NOUNS
 from nfh_tui.display_text import clip, cut_left, isolate, visible, width_of
 from nfh_tui.editor.commands import BEFORE_NOUNS, FUNCTION_WORDS, PRONOUNS, fold, token_scores
@@ -378,6 +379,10 @@ LEAST_BEHIND = 8
 _CONTRACTED = r"n't|n’t|['’](?:s|re|ll|d|m|ve)"
 _PARTED = re.compile(rf"[ \n]+([.,!?;:…%)\]”]|(?:{_CONTRACTED})\b)")
 _OPENED = re.compile(r"([(\[“]|[$£€¥#](?=[ \n]+\d))[ \n]+")
+_CLOSES = re.compile(rf"[.,!?;:…%)\]”]+|{_CONTRACTED}", re.IGNORECASE)
+_OPENS = re.compile(r"[(\[“]")
+_APART = re.compile(rf"\w[ \n](?:[.,?!]|{_CONTRACTED})(?!\S)", re.IGNORECASE)
+_ATTACHED = re.compile(rf"\w(?:[.,?!]|{_CONTRACTED})(?!\S)", re.IGNORECASE)
 _SPOKEN = re.compile(r"(?i)\b(?:(gon|wan)[ \n]+(na)|(got)[ \n]+(ta)|(gim|lem)[ \n]+(me))\b")
 
 
@@ -390,6 +395,32 @@ def untokenized(text: str) -> str:
     """Text without the spaces of a tokenized file: "do n't ." becomes "don't."."""
     text = _OPENED.sub(r"\1", _PARTED.sub(r"\1", text))
     return _SPOKEN.sub(lambda found: "".join(filter(None, found.groups())), text)
+
+
+@lru_cache(maxsize=4)
+def is_tokenized(text: str) -> bool:
+    """Whether a text has spaces before punctuation more often than not."""
+    return len(_APART.findall(text)) > len(_ATTACHED.findall(text))
+
+
+def joined_tokens(passage: Passage, turn: Turn) -> frozenset[int]:
+    """The tokens of a turn that people write without a space before them: full stops, "n't",
+    closing quotes and brackets, and words behind opening ones.
+    """
+    words = [passage.word(place) for place in range(turn.start, turn.end)]
+    quotes = [at for at, word in enumerate(words) if word in QUOTES or word == "``"]
+    paired = len(quotes) % 2 == 0
+    opening, closing = (set(quotes[0::2]), set(quotes[1::2])) if paired else (set(), set())
+    return frozenset(
+        turn.start + at
+        for at, (before, word) in enumerate(pairwise(words), 1)
+        if at in closing
+        or at - 1 in opening
+        or _CLOSES.fullmatch(word)
+        or _OPENS.fullmatch(before)
+        or (before in SIGNS | {"#"} and word[:1].isdigit())
+        or _SPOKEN.fullmatch(f"{before} {word}")
+    )
 
 
 def sentence_of(passage: Passage, span: Anchor) -> tuple[int, int]:
@@ -496,20 +527,16 @@ def _behind(passage: Passage, end: int, kept: int, count: int) -> str:
 
 
 def _written_tokens(passage: Passage, start: int, end: int) -> str:
-    """The text of the tokens [start, end), with straight quotes attached to what they quote."""
-    turn = passage.turns[passage.turn_of(start)] if start < end else None
-    if turn is None:
+    """The text of the tokens [start, end), as people write it."""
+    if start >= end:
         return ""
-    quotes = [place for place in range(turn.start, turn.end) if passage.word(place) in QUOTES]
-    paired = len(quotes) % 2 == 0
-    opening, closing = (set(quotes[0::2]), set(quotes[1::2])) if paired else (set(), set())
+    joined = joined_tokens(passage, passage.turns[passage.turn_of(start)])
     pieces = [passage.word(start)]
     for place in range(start + 1, end):
         before, token = passage.tokens[place - 1], passage.tokens[place]
-        stuck = place in closing or place - 1 in opening
-        pieces.append("" if stuck else passage.text[before.end : token.start])
+        pieces.append("" if place in joined else passage.text[before.end : token.start])
         pieces.append(passage.word(place))
-    return untokenized("".join(pieces))
+    return "".join(pieces)
 
 
 # The sentence of a number with an answer filled in: "a new one [pump]".
@@ -836,5 +863,5 @@ def parts(passage: Passage, anchor: Anchor) -> tuple[str, str, str]:
 def _drawn(text: str) -> str:
     """Text in one line; each gap, also at the ends, becomes one space."""
     ends = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")
-    middle = " ".join(text.split())
+    middle = one_line(text)
     return f"{ends[0]}{visible(middle)}{ends[1]}" if middle else ends[0]

@@ -95,11 +95,11 @@ def test_a_word_without_a_score_worth_showing_has_no_mark(two):
     warm = warmth(two, Heat.SCORES)
     assert warm == {1: Warmth(6, "▇"), 5: Warmth(2, "▃")}
     drawn = lines(two, None, heat=warm)
-    assert drawn[0] == "1 Nora  My tents▇ leak and the ropes▃ are gone , the good"
-    assert drawn[1] == "        tents too ."
+    assert drawn[0] == "1 Nora  My tents▇ leak and the ropes▃ are gone, the good"
+    assert drawn[1] == "        tents too."
     assert not set(SIGNS) & set("".join(drawn[1:]))
     assert looks(two, None, "tents", heat=warm) == ("heat-6",)
-    assert looks(two, None, "tents too .", heat=warm) == ()
+    assert looks(two, None, "tents too.", heat=warm) == ()
     assert warmth(two, Heat.OFF) == {}
 
 
@@ -113,7 +113,7 @@ def test_a_difference_says_whose_score_is_higher(two):
     warm = warmth(two, Heat.DIFFERENCE)
     assert warm == {1: Warmth(5, "+▆"), 5: Warmth(6, "−▇", "cool")}
     drawn = lines(two, None, heat=warm)[0]
-    assert drawn == "1 Nora  My tents+▆ leak and the ropes−▇ are gone , the good"
+    assert drawn == "1 Nora  My tents+▆ leak and the ropes−▇ are gone, the good"
     assert looks(two, None, "ropes", heat=warm) == ("cool-6",)
     assert looks(two, None, "−▇", heat=warm) == ("cool-sign",)
 

@@ -28,10 +28,10 @@ def test_every_word_that_an_annotator_marked_has_the_sign_of_the_lane(make):
     for state in (EditState(role=Role.ADJUDICATOR), None):
         assert (
             lines(item, state)[0]
-            == "1 Nora  My tents¹² leak and the ropes²³ are gone , the good"
+            == "1 Nora  My tents¹² leak and the ropes²³ are gone, the good"
         )
-        assert lines(item, state)[1] == "        tents³ too ."
-        assert lines(item, state)[-1] == "        a rope³ ."
+        assert lines(item, state)[1] == "        tents³ too."
+        assert lines(item, state)[-1] == "        rope³."
     taken = act(cleared(item), item, "adopt.1").state
     assert lines(item, taken)[0].startswith("1 Nora  My ₁tents¹² leak and the ")
     hidden = "".join(lines(item, first_state(item, "me", Role.ANNOTATOR)))
@@ -166,14 +166,14 @@ def test_every_sign_is_drawn_at_every_width(make, width):
 
 def test_other_numbers_tell_whether_and_how_they_are_decided(make):
     decided = make.item(siblings=[(26, 27, AnchorState.DECIDED), (16, 17, AnchorState.OPEN)])
-    assert lines(decided, None)[3] == "        have seven✓ ."
+    assert lines(decided, None)[3] == "        have seven✓."
     assert looks(decided, None, "seven") == ("decided",)
     people = replace(
         decided, siblings=(Sibling(9, Anchor(26, 27), AnchorState.DECIDED, Kind.PEOPLE),)
     )
-    assert lines(people, None)[3] == "        have seven✓p ."
+    assert lines(people, None)[3] == "        have seven✓p."
     open_ = make.item(siblings=[(26, 27, AnchorState.OPEN)])
-    assert lines(open_, None)[3] == "        have seven ."
+    assert lines(open_, None)[3] == "        have seven."
     assert looks(open_, None, "seven") == ("undecided",)
 
 

@@ -51,13 +51,44 @@ def test_release_text_keeps_turns_speakers_and_closing_marks(make):
     layout = check(make.passage(make.tents), 40)
     assert drawn(layout) == [
         "1 Nora  My tents leak and the ropes are",
-        "        gone , the good tents too .",
+        "        gone, the good tents too.",
         "2 Bram  Then borrow one from the men on",
-        "        the hill . They have seven .",
-        "3 Nora  A tent from them ? I would",
-        "        rather ask the shop for a",
-        "        rope .",
+        "        the hill. They have seven.",
+        "3 Nora  A tent from them? I would",
+        "        rather ask the shop for a rope.",
     ]
+
+
+WRITTEN = (
+    (
+        "\" I do n't , \" he said . ( It 's $ 5 ; gon na go ... )",
+        "\"I don't,\" he said. (It's $5; gonna go...)",
+    ),
+    ("Ca n't you ? `` Yes , '' I cried .", "Can't you? ``Yes,'' I cried."),
+    ("Quoi ? Oui, oui. Non, merci.", "Quoi ? Oui, oui. Non, merci."),
+    ('A - - B : the " end is open .', 'A - - B: the " end is open.'),
+)
+
+
+@pytest.mark.parametrize(("text", "written"), WRITTEN)
+def test_text_of_tokenized_files_is_shown_as_people_write_it(text, written):
+    words = text.split()
+    tokens, at = [], 0
+    for word in words:
+        at = text.index(word, at)
+        tokens.append(Token(at, at + len(word), word))
+        at += len(word)
+    passage = Passage(text, tuple(tokens), (Turn(0, None, 0, len(tokens)),))
+    layout = check(passage, 90)
+    assert drawn(layout) == [f"1  {written}"]
+    for token, spot in enumerate(layout.spots):
+        cells = range(spot.x, spot.x + spot.width)
+        assert {layout.at(0, x) for x in cells} == {token}, "a click finds its word"
+        assert written[spot.x - 3 : cells.stop - 3] == passage.word(token)
+    for token in range(1, len(tokens)):
+        signs = lay_out(passage, 90, Rooms({token: 1}, {token - 1: 1}))
+        before, here = signs.spots[token - 1], signs.spots[token]
+        assert here.x - before.x - before.width >= 2, "signs keep their cells"
 
 
 def test_glued_words_stay_together_and_gaps_are_shown_as_they_stand():

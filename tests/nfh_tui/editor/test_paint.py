@@ -16,12 +16,12 @@ ISOLATES = str.maketrans("", "", "\u2066\u2069")
 
 def test_the_number_stands_between_two_signs_also_without_an_answer(make):
     assert lines(make.item(), None) == [
-        "1 Nora  My tents leak and the ropes are gone , the good",
-        "        tents too .",
-        "2 Bram  Then borrow ▸one◂ from the men on the hill . They",
-        "        have seven .",
-        "3 Nora  A tent from them ? I would rather ask the shop for",
-        "        a rope .",
+        "1 Nora  My tents leak and the ropes are gone, the good",
+        "        tents too.",
+        "2 Bram  Then borrow ▸one◂ from the men on the hill. They",
+        "        have seven.",
+        "3 Nora  A tent from them? I would rather ask the shop for a",
+        "        rope.",
     ]
     assert looks(make.item(), None, "one") == ("anchor",)
 
@@ -29,9 +29,9 @@ def test_the_number_stands_between_two_signs_also_without_an_answer(make):
 def test_heads_are_numbered_at_each_of_their_mentions(make):
     item = make.item()
     drawn = lines(item, marked(item, 1, 5, 29))
-    assert drawn[0] == "1 Nora  My₁tents leak and the₂ropes are gone , the good"
+    assert drawn[0] == "1 Nora  My₁tents leak and the₂ropes are gone, the good"
     assert drawn[4].startswith("3 Nora  A₁tent from")
-    assert lines(item, marked(item, 11))[1] == "       ₁tents too ."
+    assert lines(item, marked(item, 11))[1] == "       ₁tents too."
     assert looks(item, marked(item, 5, 1), "ropes") == ("head",)
 
 
@@ -69,8 +69,8 @@ def test_hint_letters_stand_in_cells_of_their_own_before_words(make):
     item = make.item(scores={1: 0.9, 5: 0.2, 11: 0.5})
     state = act(first_state(item, "me", Role.ADJUDICATOR), item, "hint.start").state
     drawn = lines(item, state)
-    assert drawn[0] == "1 Nora  My jtents leak and the kropes are gone , the good"
-    assert drawn[1] == "       dtents too ."
+    assert drawn[0] == "1 Nora  My jtents leak and the kropes are gone, the good"
+    assert drawn[1] == "       dtents too."
     assert looks(item, state, "j") == ("hint",)
     assert looks(item, state, "ropes") == ()
     assert looks(item, state, "leak and the"[:4]) == ("hushed",)
@@ -82,10 +82,10 @@ def test_two_letters_and_the_sign_of_a_head_shift_the_word(make):
     letters = ((0, "qw"), (1, "zx"), (14, "ab"), (20, "c"))
     state = replace(act(marked(item, 1), item, "hint.start").state, hints=letters)
     drawn = lines(item, state)
-    assert drawn[0] == "1 Nora qwMy ₁zxtents leak and the ropes are gone , the good"
+    assert drawn[0] == "1 Nora qwMy ₁zxtents leak and the ropes are gone, the good"
     assert drawn[2].startswith("2 Bram abThen borrow ▸one◂ from the men con the hill")
     drawn = lines(item, replace(state, typed="z"))
-    assert drawn[0] == "1 Nora   My  ₁xtents leak and the ropes are gone , the good"
+    assert drawn[0] == "1 Nora   My  ₁xtents leak and the ropes are gone, the good"
 
 
 def test_letters_neither_cover_nor_join_words(make, hostile):

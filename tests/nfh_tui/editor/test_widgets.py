@@ -172,7 +172,7 @@ async def test_the_last_line_can_be_seen_above_the_foot(long):
         app.show(long, state)
         await pilot.pause()
         shown = text(app.passage)
-        assert shown[-2].endswith("up .")
+        assert shown[-2].endswith("up.")
         assert shown[-1].endswith("30 of 30")
 
 
