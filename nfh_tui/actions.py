@@ -441,7 +441,9 @@ ACTIONS: tuple[Action, ...] = (
         "Close what is open, leave a search, go back to the passage. Never quits.",
     ),
     _program(
-        "quit", "q", "Quit", "Leave; asks first while something is not saved.",
+        "quit", "q", "Quit",
+        "Leave; asks first while something is not saved. The terminal then says how much you "
+        "decided, how much is left, and how to go on.",
         shown="q ctrl+q", foot=(90, "quit"),
     ),
     _item(

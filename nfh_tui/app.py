@@ -315,11 +315,13 @@ def run_workbench(
     *,
     tour: bool = False,
     new_person: bool = False,
+    again: str = "nfh-tui {mode}",
 ) -> int:
     """Open the workbench on a terminal; returns the exit status: 0 done, 1 failed.
 
-    tour: offered to new users of the database, unless $NFH_TUI_TOUR is "off". Raises
-    LikeNameError for a new name like a known one, unless it is that of a `new_person`.
+    tour: offered to new users of the database, unless $NFH_TUI_TOUR is "off". again: the
+    command that goes on, told at the end; {mode} is filled in. Raises LikeNameError for a new
+    name like a known one, unless it is that of a `new_person`.
     """
     wanted = tour and os.environ.get(TOUR_VARIABLE) != "off"
     try:
@@ -335,6 +337,9 @@ def run_workbench(
         app.run(mouse=app.config.options.mouse)
     finally:
         app.close()
+    words, last_mode = app.client.parting
+    if words:
+        sys.stdout.write(f"{words}\nGo on with: {again.format(mode=last_mode)}\n")
     if app.client.rescued is not None:
         sys.stderr.write(f"{lines_visible(RESCUED.format(place=app.client.rescued))}\n")
     elif app.client.not_rescued:

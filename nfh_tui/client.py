@@ -47,6 +47,9 @@ class StoreClient:
     rescued: Path | None = None
     """The file to which the database was rescued; None if that was not necessary."""
 
+    parting = "", ""
+    """What to say when the screen has closed, and the mode in which it was left."""
+
     not_rescued = ""
     """Why the database could not be rescued at the end; empty if it could, or need not be."""
 

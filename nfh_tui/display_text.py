@@ -6,7 +6,7 @@ width differs from terminal to terminal.
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from rich.cells import cell_len, get_character_cell_size
@@ -155,6 +155,14 @@ def cut_left(text: str, width: int) -> str:
             break
         kept.append(glyph)
     return "…" + "".join(reversed(kept))
+
+
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """The drawn names in at most `width` cells: their ends where their beginnings are alike."""
+    short = [clip(name, width) for name in names]
+    if len(set(short)) == len(set(names)):
+        return short
+    return [cut_left(name, width) for name in names]
 
 
 def broken(text: str, most: int) -> Iterator[Glyph]:

@@ -580,6 +580,20 @@ def to_decide_blind(connection: Connection, me: Annotator) -> frozenset[int]:
     return frozenset(row[0] for row in connection.execute(BLIND, {"me": me.id}))
 
 
+DONE_SINCE = """
+SELECT role, count(*), total(seconds) FROM answer
+WHERE annotator_id = :me AND answered_at >= :since AND removed = 0 AND batch_id IS NULL
+GROUP BY role"""
+
+
+def done_since(
+    connection: Connection, me: Annotator, since: str
+) -> dict[Role, tuple[int, float]]:
+    """Return by role how many answers a person has given since a time, and their seconds."""
+    rows = connection.execute(DONE_SINCE, {"me": me.id, "since": since})
+    return {Role(role): (count, seconds) for role, count, seconds in rows}
+
+
 def choices(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> dict[int, str]:
     """Return a model's choices by anchor: a token index in decimal digits, or a class name."""
     return dict(connection.execute(CHOICES, _asked(model_id, anchor_ids)))
@@ -726,6 +740,7 @@ class Answers(Repository):
     """Choices and decisions of models, doubts, and the anchors to decide blind."""
 
     to_decide_blind = reads(to_decide_blind)
+    done_since = reads(done_since)
     model_choices = reads(choices)
     model_decisions = reads(decisions)
     doubt = reads(read_doubt)

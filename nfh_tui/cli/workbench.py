@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nfh_db.messages import visible
+from nfh_db.messages import quoted, visible
 from nfh_tui import config
 from nfh_tui.cli import options
 
@@ -180,7 +180,7 @@ def demo(fresh: bool, me: str | None) -> None:
         options.say(f"The old copy is kept as {kept}")
     ensure_demo(path)
     me = me or options.user()
-    _open(path, me, "adjudicate", first_query(path, me))
+    _open(path, me, "adjudicate", first_query(path, me), command="nfh-tui demo")
 
 
 @click.command(cls=options.QueryCommand, short_help="Open the workbench, to read.")
@@ -224,20 +224,34 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
     role = Role.ANNOTATOR if mode == "annotate" else Role.ADJUDICATOR
     asked_by(parse(text), role, me or options.user())
     _need_terminal()
-    _open(config.database(db), me, mode, text or None)
+    _open(config.database(db), me, mode, text or None, db=db)
 
 
-def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
+def _open(
+    path: Path,
+    me: str | None,
+    mode: str,
+    query: str | None,
+    *,
+    command: str = "nfh-tui {mode}",
+    db: Path | None = None,
+) -> None:
+    """Run the workbench. command, db: of the command that is told at the end, to go on with."""
     from nfh_db.errors import LikeNameError
     from nfh_tui.app import run_workbench
 
-    wanted = me or options.user()
+    def run(name: str, *, new: bool = False) -> int:
+        named = [] if name == options.user() else ["--as", name]
+        given = [*named, *([] if db is None else ["--db", str(db)])]
+        words = (quoted(word).replace("{", "{{").replace("}", "}}") for word in given)
+        again = " ".join([command, *words])
+        return run_workbench(path, name, mode, query, tour=True, new_person=new, again=again)
+
     try:
-        status = run_workbench(path, wanted, mode, query, tour=True)
+        status = run(me or options.user())
     except LikeNameError as error:
         chosen = _ask_who(error)
-        new = chosen == error.name
-        status = run_workbench(path, chosen, mode, query, tour=True, new_person=new)
+        status = run(chosen, new=chosen == error.name)
     if status:
         raise click.exceptions.Exit(status)
 

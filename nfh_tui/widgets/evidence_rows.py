@@ -38,7 +38,7 @@ from nfh_models.domain import (
     same_head,
 )
 from nfh_tui.display_figures import bar
-from nfh_tui.display_text import broken, clip, isolate, visible, width_of
+from nfh_tui.display_text import broken, clip, isolate, told_apart, visible, width_of
 from nfh_tui.editor import votes
 from nfh_tui.editor.commands import fold, prompt, token_scores
 from nfh_tui.editor.state import (
@@ -757,9 +757,10 @@ def _columns(
     differs = [blocking_to(lane.answer, against, words) for lane in lanes]
     found: list[_Columns] = []
     for form in FORMS:
+        names = told_apart([lane.name for lane in lanes], form.name)
         cells = [
-            _cells(lane, item, form, against, how)
-            for lane, how in zip(lanes, differs, strict=True)
+            _cells(lane, name, item, form, against, how)
+            for lane, name, how in zip(lanes, names, differs, strict=True)
         ]
         widths = [max(width_of(visible(row[at][0])) for row in cells) for at in range(7)]
         taken = 1 + sum(one + 1 for at, one in enumerate(widths) if one and at != NOUNS)
@@ -840,17 +841,22 @@ def _padded(row: Row, width: int) -> Row:
 
 
 def _cells(
-    lane: Lane, item: AnchorItem, form: _Form, against: Answer | None, how: Blocking | None
+    lane: Lane,
+    name: str,
+    item: AnchorItem,
+    form: _Form,
+    against: Answer | None,
+    how: Blocking | None,
 ) -> tuple[Part, ...]:
     """Key, name, kind, nouns, turns, standing and seconds, as wide as they come."""
-    names = votes.KIND_WORDS if form.kinds else votes.SHORT_KINDS
+    kinds = votes.KIND_WORDS if form.kinds else votes.SHORT_KINDS
     kind_differs = how in OF_KIND or how is Blocking.ROUTE
     noun_differs = how is not None and how not in OF_KIND
     seconds = lane.vote.seconds if lane.vote is not None and form.seconds else None
     return (
         (lane.key, lane.role),
-        (clip(lane.name, form.name), lane.role if is_counted(lane) else "note"),
-        (names[lane.answer.kind], "differs" if kind_differs else "said"),
+        (name, lane.role if is_counted(lane) else "note"),
+        (kinds[lane.answer.kind], "differs" if kind_differs else "said"),
         (nouns_of(lane.answer, item), "differs" if noun_differs else "said"),
         (turns_of(lane.answer, item) if form.name else "", "note"),
         ("", "")

@@ -12,6 +12,7 @@ from nfh_db.errors import StoreError
 from nfh_db.records import AnchorItem, Exposure, FlagName, Role, Rule
 from nfh_models.domain import Answer
 from nfh_tui.actions import BY_ID
+from nfh_tui.display_text import told_apart
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editor.commands import (
     MOVES,
@@ -54,6 +55,8 @@ REPEAT_BEGINS, REPEAT_PAUSE = 1.0, 0.1
 """Seconds after which a held key repeats at the latest, and at most from repeat to repeat."""
 GUARD_VARIABLE = "NFH_TUI_GUARD"
 """An environment variable; "off" has a key that accepts count at once."""
+KEYS_TITLE, KEY_CELLS, LEAST_NAME = 8, 5, 3
+"""Cells of the question which answer, of a key beside its name, and least ones of the name."""
 SEEN_NOW = "This is the item; the key once more accepts."
 EARLY = "Too early: this item is not accepted. Press the key again."
 FLAGS = (
@@ -184,8 +187,10 @@ class AnswerController(Controller):
             )
             chosen = await self.bench.prompts.choose_from(title, rows)
         else:
-            keys = tuple((f"{n}", vote.annotator, f"{n}") for n, vote in enumerate(found, 1))
-            chosen = await self.bench.prompts.choose(title, keys)
+            room = (self.bench.size.width - KEYS_TITLE) // len(found) - KEY_CELLS
+            names = told_apart([vote.annotator for vote in found], max(LEAST_NAME, room))
+            keys = tuple((f"{n}", name, f"{n}") for n, name in enumerate(names, 1))
+            chosen = await self.bench.prompts.choose("Adopt", keys)
         return None if chosen is None else int(chosen)
 
     def _adopt(self, number: int) -> bool:

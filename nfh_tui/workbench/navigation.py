@@ -320,6 +320,19 @@ class QueueController(Controller):
 
     async def _undecided_anywhere(self, forward: bool) -> int | None:
         """Return the nearest undecided position in the whole queue, by a query."""
+        here = self.state.position.start(forward=forward)
+        return self.state.ids.step(here, await self._waiting(), forward)
+
+    async def left(self) -> int:
+        """Return how many items wait: of those assigned, else of the queue."""
+        if self.state.todo_left is not None:
+            return self.state.todo_left
+        await self._all_ids.wait()
+        waiting, ids = await self._waiting(), self.state.ids
+        return sum(anchor_id in waiting for anchor_id in ids.slice(0, len(ids)))
+
+    async def _waiting(self) -> set[int]:
+        """Return all items that wait for your answer, or for their gold."""
         state = self.state
         queries = [f"-by:{quote(state.me.name)}"]
         if state.mode is not Mode.ANNOTATE:
@@ -331,8 +344,7 @@ class QueueController(Controller):
                 self.store.queue.ids, parse(query), state.me, state.role
             ):
                 waiting.update(chunk)
-        here = state.position.start(forward=forward)
-        return state.ids.step(here, waiting, forward)
+        return waiting
 
     # --- moving inside the panes ------------------------------------------------------------
 

@@ -16,9 +16,11 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from nfh_db.errors import QueryError
+from nfh_db.errors import QueryError, StoreError
+from nfh_db.messages import counted
 from nfh_db.query import parse
-from nfh_db.records import AnchorItem, Annotator
+from nfh_db.records import AnchorItem, Annotator, Role
+from nfh_db.system import now
 from nfh_tui.actions import APP_KEYS, BY_ID, Action, Mode, has_name
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
@@ -81,6 +83,10 @@ from nfh_tui.workbench.state import WorkbenchState
 NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
 PATIENCE = 3.0
 """Seconds to wait for pending writes at exit before asking."""
+COUNTING = 2.0
+"""Most seconds at exit to count what was done and what is left."""
+MINUTES_FROM = 90
+"""Least seconds of work that are given in minutes."""
 POLL = 1.0
 """Seconds between checks for commits of other processes."""
 
@@ -126,6 +132,7 @@ class Workbench(Tolerant, Screen[None]):
         self.commands = CommandQueue()
         self.clock = ItemClock(idle=options.idle_seconds)
         self._asked_for = query
+        self._opened_at = now()
         self._troubles: set[str] = set()
         self.handlers: dict[str, Handler] = {
             "help": self.show_help,
@@ -470,8 +477,33 @@ class Workbench(Tolerant, Screen[None]):
             if chosen != "leave":
                 self.ui.notify("stayed")
                 return
+        if not self.client.read_only:
+            # Words on the work done; that they cannot be made keeps nobody here.
+            with suppress(TimeoutError, StoreError):
+                async with asyncio.timeout(COUNTING):
+                    self.client.parting = await self._parting_words(), self.state.mode.value
         await self.predictions.stop()
         self.app.exit(0)
+
+    async def _parting_words(self) -> str:
+        """Say how much was decided, in which time, and how much is left; "" for a reader."""
+        state = self.state
+        done = await self.client.read(self.store.answers.done_since, state.me, self._opened_at)
+        if state.is_reading and not done:
+            return ""
+        verbs = {Role.ADJUDICATOR: "decided", Role.ANNOTATOR: "answered"}
+        found = " and ".join(
+            f"{verbs[role]} {counted(count, 'item')}" for role, (count, _) in done.items()
+        )
+        spent = max(1, round(sum(seconds for _, seconds in done.values())))
+        short = spent < MINUTES_FROM
+        time = counted(spent, "second") if short else counted(round(spent / 60), "minute")
+        work = f"You {found} in {time} of work" if done else "You decided nothing"
+        if state.is_reading:
+            return f"{work}."
+        left = await self.queue.left()
+        what = "of what was given to you" if state.todo_left is not None else "in this queue"
+        return f"{work}; {left:,} {'is' if left == 1 else 'are'} left {what}."
 
     async def save_all(self) -> None:
         """Complete pending writes as far as possible within PATIENCE seconds."""

@@ -396,3 +396,11 @@ def test_precedents_are_looked_for_by_the_answer_edited_else_by_gold(make):
     assert search_terms(item, empty) == ({"rope"}, None)
     marked = act(move_to(empty, item, 1).state, item, "head.toggle").state
     assert search_terms(item, replace(marked, tag="R7")) == ({"tent"}, "R7")
+
+
+def test_names_that_begin_alike_are_told_apart_by_their_ends(make):
+    votes = [make.vote(f"annotator_team_north_{n:02}", make.reference(1)) for n in range(1, 13)]
+    item = make.item(votes=votes)
+    for width in (44, 80):
+        rows, _ = table(item, width)
+        assert all(any(f"_{n:02} " in row for row in rows) for n in range(1, 13))

@@ -1,11 +1,14 @@
 """Keys decide, and what they decide stands in the database."""
 
 import pytest
+from click.testing import CliRunner
 
 from nfh_db.query import parse
 from nfh_db.records import AnchorState, FlagName, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Relation, Sort, class_answer
+from nfh_tui.app import WorkbenchApp
+from nfh_tui.cli.main import commands
 
 KINDS = {
     "y": Kind.YEAR,
@@ -299,3 +302,44 @@ async def test_with_more_than_nine_annotators_there_is_a_list(open_desk, read, d
         await desk.press("z", "comma", *["j"] * 10, "enter")
         assert desk.state.position.index == 2
     assert read(1).gold.answer.kind is Kind.AGE
+
+
+# --- what is told at the end ------------------------------------------------------------------
+
+
+async def test_quitting_tells_what_was_decided_and_what_is_left(open_desk):
+    async with open_desk() as desk:
+        await desk.press("y", "enter", "y", "enter", "z", "q")
+    words, mode = desk.app.client.parting
+    assert (words.split(" in ")[0], mode) == ("You decided 1 item", "adjudicate")
+    assert words.endswith(" of work; 4 are left in this queue.")
+    async with open_desk(query="class:none", mode="annotate") as desk:
+        await desk.press("q")
+    words, mode = desk.app.client.parting
+    assert (words, mode) == ("You decided nothing; 5 are left in this queue.", "annotate")
+    async with open_desk(mode="browse") as desk:
+        await desk.press("q")
+    assert desk.app.client.parting[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], "Go on with: nfh-tui annotate\n"),
+        (["--as", "Ida B{0}", "--db", "a b.db"],
+         "Go on with: nfh-tui annotate --as 'Ida B{0}' --db 'a b.db'\n"),
+    ],
+)  # fmt: skip
+def test_the_command_to_go_on_with_is_told(monkeypatch, tmp_path, given, expected):
+    def run(app, **_options):
+        app.client.parting = "You decided 2 items in 3 minutes of work.", "annotate"
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nfh_tui.cli.workbench._need_terminal", lambda: None)
+    monkeypatch.setattr(WorkbenchApp, "run", run)
+    with Store.open(tmp_path / "nfh.db", create=True):
+        pass
+    with Store.open(tmp_path / "a b.db", create=True):
+        pass
+    done = CliRunner().invoke(commands, ["adjudicate", *given], catch_exceptions=False)
+    assert done.stdout == f"You decided 2 items in 3 minutes of work.\n{expected}"
