@@ -289,7 +289,8 @@ def is_likely_noun(passage: Passage, token: int) -> bool:
     before.
     """
     written = passage.word(token)
-    word, lemma = fold(written), fold(passage.tokens[token].lemma)
+    word = fold(written)
+    lemma = fold(passage.tokens[token].lemma) or word
     if not is_noun_like(written) or word.endswith("n't"):
         return False
     begins = token == passage.turns[passage.turn_of(token)].start
@@ -329,7 +330,7 @@ AHEAD_FACTOR = 3
 """Factor of the distance behind the number, because most heads precede it."""
 
 MOST_NOUNS = 150
-"""Most nouns with hints: with more, each would need two letters that cover the text."""
+"""Most nouns with hints: with more, each would need two letters, and the text much room."""
 
 MOST_WORDS = len(LETTERS) ** 2
 """Most words with hints: all pairs of letters."""

@@ -133,7 +133,8 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
             "#evidence",
             "The evidence",
             "What annotators and the model say. Most answers come preselected with the reason. "
-            f"1–9 take over an annotator's answer, {keys('adopt.model')} the model's.",
+            f"1–9 take over an annotator's answer, {keys('adopt.model')} the model's; alt with "
+            "the digit saves it, too, and goes on.",
         )
     return (
         TourStep(
@@ -154,8 +155,8 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
             "#passage",
             "Your answer",
             f"{keys('hint.start')} puts letters on the nouns: type one to mark the head. "
-            f"Or a class: {keys('kind.age')} age, {keys('kind.year')} year, "
-            f"{keys('kind.people')} people; {keys('kind.not_nfh')} where no noun is missing.",
+            "Or choose a class by its key, which stands below the passage; "
+            f"{keys('kind.not_nfh')} where no noun is missing.",
         ),
         TourStep(
             "StatusLine",
