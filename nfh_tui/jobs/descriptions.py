@@ -18,7 +18,7 @@ from itertools import count as itertools_count
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from nfh_db.connection import Connection, transaction
+from nfh_db.connection import Connection, readable, transaction
 from nfh_db.database import Along
 from nfh_db.errors import StoreError
 from nfh_db.jobs import Job, JobState
@@ -151,16 +151,18 @@ def copy_along(source: Path, copy: Connection, place: Path) -> Along:
 
     made: list[Path] = []
     left_out: list[str] = []
+    with readable(source):
+        all_models, all_jobs = read_models(copy), read_jobs(copy)
     try:
         models = _copy_all(
             *(models_folder(source), models_folder(place)),
-            _models_of(source, copy),
+            _models_of(source, all_models),
             made,
             left_out,
         )
         jobs = _copy_all(
             *(jobs_folder(source), jobs_folder(place)),
-            _jobs_of(source, copy, place),
+            _jobs_of(source, all_jobs, place),
             made,
             left_out,
         )
@@ -213,10 +215,10 @@ def _copy_all(
     return copied
 
 
-def _models_of(source: Path, copy: Connection) -> Iterator[_Kept]:
+def _models_of(source: Path, models: Iterable[Model]) -> Iterator[_Kept]:
     from nfh_tui.services.models import checked_folder
 
-    for model in read_models(copy):
+    for model in models:
         if model.path is not None:
             what = f"the model {model.name}"
             try:
@@ -225,8 +227,8 @@ def _models_of(source: Path, copy: Connection) -> Iterator[_Kept]:
                 yield _Kept(what, source, trouble=str(error))
 
 
-def _jobs_of(source: Path, copy: Connection, place: Path) -> Iterator[_Kept]:
-    for job in read_jobs(copy):
+def _jobs_of(source: Path, jobs: Iterable[Job], place: Path) -> Iterator[_Kept]:
+    for job in jobs:
         what = f"what job {job.id} keeps"
         try:
             folder = find_folder(source, job)

@@ -1,10 +1,12 @@
 """`nfh-tui backup`: whole, of one moment, while others write, and never over anything."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from nfh_db import connection
 from nfh_db import database as backups
 from nfh_db.doctor import examine
 from nfh_db.errors import StoreError
+from nfh_db.jobs import NewJob
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
@@ -247,3 +250,18 @@ def test_what_is_no_database_of_ours_is_not_copied(call: Call, home: Path) -> No
         assert result.exit_code == 1
         assert words in result.stderr
     assert names(home) == ["text.db"]
+
+
+def test_a_job_that_cannot_be_read_is_a_sentence(
+    call: Call, database: Path, home: Path
+) -> None:
+    with Store.open(database) as store:
+        store.jobs.add(NewJob("predict", 2, "resolution", {}))
+    with closing(sqlite3.connect(database)) as writer, writer:
+        writer.execute("PRAGMA ignore_check_constraints = on")
+        writer.execute("UPDATE job SET state = 'a' || char(0)")
+    result = call("backup", "copy.db", "--db", database)
+    assert result.exit_code == 1
+    assert "holds a row that cannot be read" in result.stderr
+    assert "copy.db" not in names(home)
+    assert call("backup", "copy.db", "--data-only", "--db", database).exit_code == 0
