@@ -5,6 +5,7 @@ stratum and, as `expected`, the gold of the time when it was drawn. A setting pe
 parameters of the sample: the sizes of the strata cannot be recomputed later.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,20 +14,20 @@ from typing import NamedTuple
 import msgspec
 
 from nfh_db import answers, passages, system
-from nfh_db.batches import SettleReport
+from nfh_db.batches import SettleReport, stratum
 from nfh_db.connection import Connection, Repository, reads, writes_durably
 from nfh_db.query import Query, compile_seen
 from nfh_db.query import compile as compile_query
-from nfh_db.records import BY_RULE, Annotator, Role
+from nfh_db.records import BY_RULE, RULES_OF_VOTES, Annotator, Role
 from nfh_db.serialization import AnswerValue, answer_of, decode_gold, encode, json_of
 from nfh_models.domain import Blocking, compare
 
 # Golds that rules settled, that nobody audits, and that this auditor has neither decided nor
 # been assigned. In the order of the unique index on spans, so that a seed draws the same again.
-FRAME = """
+FRAME = f"""
 SELECT a.id, g.rule || ', ' || g.kind || ', ' || a.pattern
 FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id
-WHERE {where} AND g.removed = 0 AND g.rule IN ('unanimous', 'majority')
+WHERE {{where}} AND g.removed = 0 AND g.rule IN ({RULES_OF_VOTES})
     AND (:act IS NULL OR g.decided_at = :at
         AND a.id IN (SELECT e.anchor_id FROM event AS e WHERE e.act_id = :act))
     AND NOT EXISTS (SELECT 1 FROM assignment AS s
@@ -35,12 +36,12 @@ WHERE {where} AND g.removed = 0 AND g.rule IN ('unanimous', 'majority')
     AND NOT EXISTS (SELECT 1 FROM answer AS w
         WHERE w.anchor_id = a.id AND w.annotator_id = :auditor AND w.role = 'adjudicator'
             AND w.removed = 0)
-ORDER BY a.passage_id, a.start, a.stop"""
-SETTLED = """
-SELECT g.kind || ', ' || a.pattern, count(*)
+ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
+SETTLED = f"""
+SELECT g.rule, g.kind, a.pattern, count(*)
 FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id
-WHERE {where} AND g.removed = 0 AND g.rule IN ('unanimous', 'majority')
-GROUP BY 1"""
+WHERE {{where}} AND g.removed = 0 AND g.rule IN ({RULES_OF_VOTES})
+GROUP BY 1, 2, 3"""  # noqa: S608 - made of constants
 VOTED = """
 SELECT count(*) FROM answer
 WHERE annotator_id = :auditor AND role = 'annotator' AND removed = 0
@@ -172,13 +173,16 @@ def frame(
 
 
 def settled(connection: Connection, query: Query, me: Annotator) -> dict[str, int]:
-    """Return how many golds rules made of each kind and pattern of votes: "AGE, 2-1".
+    """Return how many golds rules made in each `stratum`.
 
     Without those that the person must still decide blind.
     """
     compiled = compile_seen(query, me.id)
+    found = Counter[str]()
     statement = SETTLED.format(where=compiled.where)
-    return dict(connection.execute(statement, compiled.parameters).fetchall())
+    for *parts, count in connection.execute(statement, compiled.parameters):
+        found[stratum(*parts)] += count
+    return found
 
 
 def assign(
@@ -195,7 +199,7 @@ def assign(
     position = connection.execute(LAST_POSITION, {"auditor": auditor.id}).fetchone()[0]
     sampled = dict.fromkeys(sample.sizes, 0)
     given = []
-    for anchor_id, stratum in sample.items:
+    for anchor_id, drawn_from in sample.items:
         present = golds.get(anchor_id)
         if present is None or present.rule not in BY_RULE:
             continue
@@ -205,12 +209,12 @@ def assign(
             "auditor": auditor.id,
             "position": position,
             "expected": encode(present),
-            "stratum": stratum,
+            "stratum": drawn_from,
             "run": run,
             "at": run,
         }
         if connection.execute(ASSIGN, key).rowcount:
-            sampled[stratum] += 1
+            sampled[drawn_from] += 1
             given.append(anchor_id)
     voted = connection.execute(VOTED, {"auditor": auditor.id, "ids": json_of(given)}).fetchone()
     drawn = AuditSample(

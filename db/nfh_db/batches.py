@@ -115,12 +115,20 @@ class SettleReport:
     """New, same and replaced golds by the pattern of the votes."""
 
     strata: Mapping[str, int] = field(default_factory=dict)
-    """New, same and replaced golds by kind and pattern of the votes: "AGE, 2-1"."""
+    """New, same and replaced golds by `stratum`."""
 
     act_id: int | None = None
     """None if nothing was written."""
 
     dry_run: bool = False
+
+
+def stratum(rule: str, kind: str, pattern: str) -> str:
+    """The name of golds that rules made alike: "AGE, 2-1".
+
+    Where unanimous and majority settle, they give one answer; weighted may give another.
+    """
+    return f"{kind}, {pattern}" + (f", {rule}" if rule == Rule.WEIGHTED else "")
 
 
 CAME_OTHERWISE = """

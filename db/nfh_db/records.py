@@ -67,11 +67,14 @@ class Rule(StrEnum):
     IMPORTED = "imported"
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
+    WEIGHTED = "weighted"
     EXPERT = "expert"
 
 
-BY_RULE = (Rule.UNANIMOUS, Rule.MAJORITY)
-"""Rules that derive gold from votes, the stricter one first."""
+BY_RULE = (Rule.UNANIMOUS, Rule.MAJORITY, Rule.WEIGHTED)
+"""Rules that derive gold from votes."""
+RULES_OF_VOTES = ", ".join(f"'{rule.value}'" for rule in BY_RULE)
+"""BY_RULE for statements."""
 
 
 PERSON, MODEL, RULE = "person", "model", "rule"

@@ -481,6 +481,29 @@ FLAG_ANEW = """CREATE TABLE flag_anew (
         PRIMARY KEY (anchor_id, annotator_id, name)
     ) STRICT, WITHOUT ROWID"""
 
+# Adds the rule `weighted`.
+GOLD_ANEW = f"""CREATE TABLE gold_anew (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
+        relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
+        sort TEXT CHECK (sort IN ('NUMBER', 'CODE', 'MEASURE', 'NOUN')),
+        noun TEXT,
+        comment TEXT NOT NULL DEFAULT '',
+        rule TEXT NOT NULL
+            CHECK (rule IN ('imported', 'unanimous', 'majority', 'weighted', 'expert')),
+        annotator_id INTEGER REFERENCES annotator(id),
+        answer_id INTEGER REFERENCES answer(id),
+        batch_id INTEGER REFERENCES batch(id),
+        decided_at TEXT,
+        removed INTEGER NOT NULL DEFAULT 0,
+        votes TEXT NOT NULL DEFAULT ''
+    ) STRICT"""
+GOLD_INDICES = (
+    "CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL",
+    "CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0",
+    "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
+)
+
 JOB_MARKS = (
     # Authenticates the whole job with a secret of the installation that queued it; "" for jobs
     # of older versions, whose origin cannot be checked.
@@ -615,6 +638,17 @@ def m011_people(db: "Database") -> None:
 def m012_sheets(db: "Database") -> None:
     """Add whether an answer was given in a review sheet."""
     db.execute(SHEETS)
+
+
+@migrations()
+def m013_weighted_votes(db: "Database") -> None:
+    """Add the rule `weighted`; the table is created anew for its CHECK, as in m006."""
+    db.execute(GOLD_ANEW)
+    db.execute("INSERT INTO gold_anew SELECT * FROM gold")
+    db.execute("DROP TABLE gold")
+    db.execute("ALTER TABLE gold_anew RENAME TO gold")
+    for statement in GOLD_INDICES:
+        db.execute(statement)
 
 
 # `schema.sql`: what the migrations build, as a readable file for review.

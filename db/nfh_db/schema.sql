@@ -211,20 +211,22 @@ CREATE TABLE "flag" (
 
 CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0;
 
-CREATE TABLE gold (
+CREATE TABLE "gold" (
         anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
         kind TEXT NOT NULL CHECK (kind IN ('REFERENCE','YEAR','AGE','CURRENCY','PEOPLE','TIME','OTHER','UNKNOWN','NOT_NFH','BROKEN','NFH')),
         relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
         sort TEXT CHECK (sort IN ('NUMBER', 'CODE', 'MEASURE', 'NOUN')),
         noun TEXT,
         comment TEXT NOT NULL DEFAULT '',
-        rule TEXT NOT NULL CHECK (rule IN ('imported', 'unanimous', 'majority', 'expert')),
+        rule TEXT NOT NULL
+            CHECK (rule IN ('imported', 'unanimous', 'majority', 'weighted', 'expert')),
         annotator_id INTEGER REFERENCES annotator(id),
         answer_id INTEGER REFERENCES answer(id),
         batch_id INTEGER REFERENCES batch(id),
         decided_at TEXT,
-        removed INTEGER NOT NULL DEFAULT 0
-    , votes TEXT NOT NULL DEFAULT '') STRICT;
+        removed INTEGER NOT NULL DEFAULT 0,
+        votes TEXT NOT NULL DEFAULT ''
+    ) STRICT;
 
 CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL;
 

@@ -8,13 +8,13 @@ else, and taken back if they settle on nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nfh_db import answers, system
-from nfh_db.batches import SettleReport
+from nfh_db import answers, models, system
+from nfh_db.batches import SettleReport, stratum
 from nfh_db.bulk_run import BulkAct, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, Repository, readable, translated, with_path
 from nfh_db.database import connect_to_read
@@ -30,7 +30,7 @@ from nfh_db.serialization import (
     gold_value,
     json_of,
 )
-from nfh_models.domain import Answer, Kind, Settled, SettlingRule, settle
+from nfh_models.domain import Answer, Kind, Settled, SettlingRule, settle, weight
 
 # The order of the unique index on spans, so that nothing has to be sorted.
 ANCHORS = """
@@ -94,10 +94,12 @@ class _Tally:
     patterns: Counter[str] = field(default_factory=Counter)
     strata: Counter[str] = field(default_factory=Counter)
     anchors: int = 0
-    planned: dict[int, tuple[str, str, str]] = field(default_factory=dict)
-    """Outcome, kind of the gold and pattern of votes of each anchor that the run changes."""
+    planned: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
+    """Outcome, kind of gold, pattern of votes and rule of each anchor that the run changes."""
 
-    def add(self, anchor_id: int, outcome: SettledGold, kind: str, pattern: str) -> None:
+    def add(
+        self, anchor_id: int, outcome: SettledGold, kind: str, pattern: str, rule: str
+    ) -> None:
         """Count an anchor. kind: of its gold after the run; "" for none."""
         self.anchors += 1
         if outcome.what == "skipped":
@@ -107,20 +109,20 @@ class _Tally:
         if kind:
             self.classes[kind] += 1
             self.patterns[pattern] += 1
-            self.strata[f"{kind}, {pattern}"] += 1
+            self.strata[stratum(rule, kind, pattern)] += 1
         if outcome.what != "same":
-            self.planned[anchor_id] = (outcome.what, kind, pattern)
+            self.planned[anchor_id] = (outcome.what, kind, pattern, rule)
 
     def leave(self, anchor_ids: Sequence[int]) -> None:
         """Count planned anchors as "changed": they were left, because somebody changed them."""
         for anchor_id in anchor_ids:
-            what, kind, pattern = self.planned[anchor_id]
+            what, kind, pattern, rule = self.planned[anchor_id]
             self.counts[what] -= 1
             self.counts["changed"] += 1
             if kind:
                 self.classes[kind] -= 1
                 self.patterns[pattern] -= 1
-                self.strata[f"{kind}, {pattern}"] -= 1
+                self.strata[stratum(rule, kind, pattern)] -= 1
 
     def report(self, base: SettleReport) -> SettleReport:
         """Return `base` with these counts; mappings have the most frequent entry first."""
@@ -156,7 +158,7 @@ def run(
 ) -> SettleReport:
     """Settle the votes on the anchors of a query, as one act of `me`.
 
-    rule: unanimous or majority. least: votes that an anchor needs. progress: called with the
+    rule: one of BY_RULE. least: votes that an anchor needs. progress: called with the
     phase and the number of anchors done in it. The plan is of one state of the database;
     anchors that others change meanwhile are left and counted. If the process is killed before
     the act is visible, the next start removes it; if later, the next start applies the rest.
@@ -228,17 +230,19 @@ def _some(
         id_: [(vote.annotator, vote.answered_at, vote.answer) for vote in given if vote.counts]
         for id_, given in answers.votes(connection, ids).items()
     }
+    stored = models.read_weights(connection)
+    weights = {one.annotator: weight(one.accuracy) for one in stored.people} if stored else {}
     lemmas = _lemmas(
         connection, {row[1] for row in rows if _gives_heads(votes.get(row[0], ()))}
     )
     for id_, passage_id, pattern in rows:
         present = golds.get(id_)
-        outcome = decide(present, votes.get(id_, ()), lemmas.get(passage_id, ()), base)
+        outcome = decide(present, votes.get(id_, ()), lemmas.get(passage_id, ()), base, weights)
         if outcome.what == "taken_back":
             outcome = replace(outcome, gold=_stood_before(connection, id_))
         after = present if outcome.what in ("same", "skipped") else outcome.gold
-        settled = after is not None and outcome.what != "taken_back"
-        tally.add(id_, outcome, after.kind if after and settled else "", pattern)
+        kind, rule = (after.kind, after.rule) if after is not None else ("", "")
+        tally.add(id_, outcome, "" if outcome.what == "taken_back" else kind, pattern, rule)
         if after is not present:
             yield id_, encode(present), encode(after)
 
@@ -255,11 +259,16 @@ def _lemmas(connection: Connection, passage_ids: set[int]) -> dict[int, list[str
 
 
 def decide(
-    present: GoldValue | None, votes: Sequence[Vote], lemmas: Sequence[str], base: SettleReport
+    present: GoldValue | None,
+    votes: Sequence[Vote],
+    lemmas: Sequence[str],
+    base: SettleReport,
+    weights: Mapping[str, float],
 ) -> SettledGold:
     """Return the outcome for one anchor by the rule of `base`.
 
-    lemmas: one per token of the passage; needed only if an answer has heads. For "taken_back"
+    lemmas: one per token of the passage; needed only if an answer has heads. weights: of the
+    annotators whose competence is known. For "taken_back"
     `gold` is not set: the caller looks up the gold that an import gave.
     """
     by_rule = present is not None and present.rule in BY_RULE
@@ -268,7 +277,7 @@ def decide(
             return SettledGold("skipped", BY_EXPERT)
         if present.kind != Kind.NFH:
             return SettledGold("skipped", BY_FILE)
-    rule, settled = _settled(present, votes, lemmas, base)
+    rule, settled = _settled(present, votes, lemmas, base, weights)
     if settled.answer is None:
         if by_rule:
             return SettledGold("taken_back")
@@ -285,19 +294,23 @@ def decide(
 
 
 def _settled(
-    present: GoldValue | None, votes: Sequence[Vote], lemmas: Sequence[str], base: SettleReport
+    present: GoldValue | None,
+    votes: Sequence[Vote],
+    lemmas: Sequence[str],
+    base: SettleReport,
+    weights: Mapping[str, float],
 ) -> tuple[Rule, Settled]:
     """Return what the votes settle on, by the run's rule or by the rule of the present gold.
 
-    The stricter rule is tried first: a unanimous gold stays unanimous in a run by majority, and
-    a gold by majority is kept in a unanimous run.
+    A unanimous gold stays unanimous in any run; other gold is kept by its own rule where that
+    of the run settles nothing.
     """
-    rules = {base.rule, Rule(present.rule)} if present is not None else {base.rule}
+    rules = [base.rule, Rule(present.rule)] if present is not None else [base.rule]
     said = [(name, answer) for name, _, answer in votes]
     found = Settled()
-    for rule in BY_RULE:
-        if rule in rules:
-            found = settle(said, lemmas, SettlingRule(rule), base.least)
+    for rule in sorted(rules, key=lambda one: one is not Rule.UNANIMOUS):
+        if rule in BY_RULE:
+            found = settle(said, lemmas, SettlingRule(rule), base.least, weights)
             if found.answer is not None:
                 return rule, found
     return base.rule, found

@@ -51,6 +51,7 @@ from nfh_models.domain.settlement import (
     Settled,
     SettlingRule,
     settle,
+    weighed_groups,
     weight,
 )
 
@@ -93,5 +94,6 @@ __all__ = [
     "same_head",
     "settle",
     "tag_forms",
+    "weighed_groups",
     "weight",
 ]

@@ -8,17 +8,20 @@ have:
 * majority: more than half of the votes fall into one of the paper's seven classes (UNKNOWN
   counts as OTHER), or are NOT_NFH, or BROKEN; for a Reference, only if no two votes with
   heads differ in them. A vote NFH names no answer: it settles nothing, differs from nothing
-  that it could become, and counts against a majority.
+  that it could become, and counts against a majority;
+* weighted: as majority, but each vote counts by the competence of who gave it, heads that
+  differ are groups of their own, and the heaviest group has to lead.
 
-Where both rules give an answer, it is the same, whatever the order of the votes.
+Where the first two rules give an answer, it is the same, whatever the order of the votes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 from math import log
+from types import MappingProxyType
 
 from nfh_models.domain.answer import (
     Answer,
@@ -30,7 +33,13 @@ from nfh_models.domain.answer import (
     Sort,
     paper_class,
 )
-from nfh_models.domain.compare import Blocking, compare_all, components, same_head
+from nfh_models.domain.compare import (
+    Blocking,
+    compare,
+    compare_all,
+    components,
+    same_head,
+)
 
 LEAST = 2
 """Votes that a rule needs by default: one person alone settles nothing."""
@@ -66,6 +75,7 @@ class SettlingRule(StrEnum):
 
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
+    WEIGHTED = "weighted"
 
 
 class Reason(StrEnum):
@@ -83,6 +93,8 @@ class Reason(StrEnum):
     PARTIAL = "blocked by partial"
     RELATION = "blocked by relation"
     NO_MAJORITY = "no majority"
+    NOT_WEIGHED = "competence not known"
+    NO_WEIGHT = "no majority of the weight"
     ANOTHER_NOUN = "another noun"
     SOME_HEADS = "only some heads shared"
     RELATION_DIFFERS = "relation differs"
@@ -112,12 +124,16 @@ Votes = Sequence[tuple[str, Answer]]
 
 
 def settle(
-    votes: Votes, lemmas: Sequence[str], rule: SettlingRule, least: int = LEAST
+    votes: Votes,
+    lemmas: Sequence[str],
+    rule: SettlingRule,
+    least: int = LEAST,
+    weights: Mapping[str, float] = MappingProxyType({}),
 ) -> Settled:
     """The gold that the votes of one item give by a rule.
 
     lemmas: one for each token of the passage; read only where a vote has heads. least: votes
-    needed that name more than NFH.
+    needed that name more than NFH. weights: of each name, for the rule by weight.
     """
     telling = [vote for vote in votes if vote[1].kind is not Kind.NFH]
     if not votes:
@@ -131,6 +147,8 @@ def settle(
         if strongest is not None:
             return Settled(reason=Reason(f"blocked by {strongest}"))
         return _agreed(telling, lemmas)
+    if rule is SettlingRule.WEIGHTED:
+        return _by_weight(votes, lemmas, weights)
     return _majority(votes, lemmas)
 
 
@@ -145,6 +163,41 @@ def _majority(votes: Votes, lemmas: Sequence[str]) -> Settled:
         if strongest is not None:
             return Settled(reason=OF_HEADS[strongest])
     return _agreed(chosen, lemmas)
+
+
+def _by_weight(votes: Votes, lemmas: Sequence[str], weights: Mapping[str, float]) -> Settled:
+    whole = sum(weights.get(name, 0.0) for name, _ in votes)
+    if not whole or any(name not in weights for name, _ in votes):
+        return Settled(reason=Reason.NOT_WEIGHED)
+    shares = [
+        (sum(weights[name] for name, _ in group) / whole, group)
+        for group in weighed_groups(votes, lemmas)
+    ]
+    (best, chosen), *others = sorted(shares, key=lambda one: one[0], reverse=True)
+    if best <= 0.5 or (others and best - others[0][0] < LEAD):
+        return Settled(reason=Reason.NO_WEIGHT)
+    return _agreed(chosen, lemmas)
+
+
+def weighed_groups(votes: Votes, lemmas: Sequence[str]) -> list[list[tuple[str, Answer]]]:
+    """The votes that weigh together: of one class, and with heads that agree."""
+    groups: list[list[tuple[str, Answer]]] = []
+    # By name, since agreement of heads is not transitive and the order of votes must not count.
+    for vote in sorted(votes, key=lambda one: one[0]):
+        for group in groups:
+            if all(_weigh_together(one, vote[1], lemmas) for _, one in group):
+                group.append(vote)
+                break
+        else:
+            if vote[1].kind is not Kind.NFH:
+                groups.append([vote])
+    return groups
+
+
+def _weigh_together(one: Answer, other: Answer, lemmas: Sequence[str]) -> bool:
+    if _group(one.kind) is not _group(other.kind):
+        return False
+    return one.kind is not Kind.REFERENCE or compare(one, other, lemmas).blocking is None
 
 
 def _group(kind: Kind) -> Kind:

@@ -447,7 +447,7 @@ NAMES_SHOWN = 10
 LINE_SHOWN = 300
 PATH_SHOWN = 200
 
-BY_VOTES = {"unanimous", "majority"}
+BY_VOTES = {"unanimous", "majority", "weighted"}
 BETWEEN_EXPERTS = "experts:differ"
 """Finds items on which experts differ."""
 

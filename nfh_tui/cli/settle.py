@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nfh_tui.services.agreement import AuditReport, NewAudit, SettledStratum
 
 
-RULES = ("unanimous", "majority")
+RULES = ("unanimous", "majority", "weighted")
 DEFAULT_AUDIT = 150
 LARGEST_AUDIT = 2_000
 """Most items of an audit, which is drawn in one write."""
@@ -61,7 +61,8 @@ seed_option = click.option(
     type=click.Choice(RULES),
     required=True,
     help="unanimous: no two votes differ in what blocks; majority: more than half fall into "
-    "one class, and no two that give heads differ in them.",
+    "one class, and no two that give heads differ in them; weighted: the same with each vote "
+    "weighed by competence, as annotators --remember stores it.",
 )
 @click.option(
     "--least",
@@ -105,6 +106,11 @@ def settle(
     parsed = options.parse_query(query)
     who = me or options.user()
     with options.open_database(db, writes=not dry_run) as store:
+        if rule == "weighted" and store.competences.read() is None:
+            raise click.UsageError(
+                "no competences are stored to weigh votes by: nfh-tui annotators --remember "
+                "stores them"
+            )
         # A dry run creates nobody.
         person = (
             (options.known(store, who) or Annotator(0, who))
@@ -356,7 +362,7 @@ def strata_lines(strata: "Sequence[SettledStratum]", request: SettleRequest) -> 
     yield f"What audits found wrong ({CONFIDENCE} interval), by class and votes"
     rows = [
         (
-            f"{one.kind}, {one.pattern}",
+            one.name,
             *(f"{count:,}" for count in (one.golds, one.audited, one.wrong)),
             NONE if one.interval is None else f"{interval(*one.interval)} %",
             one.advice.value,

@@ -212,16 +212,17 @@ def strata_lines(strata: Sequence[SettledStratum], width: int) -> list[Line]:
     lines = [BLANK, heading("Settled by rules", "wrong/audited; enter opens them")]
     if not any(one.audited for one in strata):
         return lines + sentence(f"{items(sum(one.golds for one in strata))}. {NO_AUDIT}", width)
-    lines.append(titles_row(14, 8, "items", "wrong", "95 %"))
+    width = max(14, *(len(one.name) for one in strata))
+    lines.append(titles_row(width, 8, "items", "wrong", "95 %"))
     for one in strata:
-        name, by_hand = f"{one.kind}, {one.pattern}", one.advice is Advice.BY_HAND
+        name, by_hand = one.name, one.advice is Advice.BY_HAND
         found, between = "–", "–"
         if one.interval is not None:
             found = f"{one.wrong}/{one.audited}"
             between = "–".join(percent(end, 0) for end in one.interval)
         stop = Target(f"stratum {name}", one.find, f"{name}: {items(one.golds)}; {one.advice}")
         values = (right(text, 8) for text in (f"{one.golds:,}", found, between))
-        cells = figure_row(stop, left(name, 14), *values)
+        cells = figure_row(stop, left(name, width), *values)
         advice = one.advice.removeprefix("decide ")
         lines.append((*cells, FigureCell(f"  {advice}", ("bold",) if by_hand else ("faint",))))
     return lines

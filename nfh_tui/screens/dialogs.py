@@ -454,7 +454,12 @@ INDENT = 4
 NO_NOUN = class_answer(Kind.NOT_NFH)
 """With this answer a sentence is shown unchanged."""
 
-RULE_WORDS = {"unanimous": "all agreed", "majority": "a majority", "imported": "a file"}
+RULE_WORDS = {
+    "unanimous": "all agreed",
+    "majority": "a majority",
+    "weighted": "weighted votes",
+    "imported": "a file",
+}
 
 
 def answer_line(answer: Answer | None, passage: Passage, absent: str = NO_GOLD) -> str:

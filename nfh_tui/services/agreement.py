@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
-from nfh_db.records import BY_RULE, Annotator, Ballot, Role, Rule, Vote
+from nfh_db.records import Annotator, Ballot, Role, Rule, Vote
 from nfh_models.agreement.audit import (
     Advice,
     Stratum,
@@ -211,9 +211,11 @@ def _strata(
 class SettledStratum:
     """Golds that rules made of one kind and pattern of votes, and how right audits found them.
 
-    interval: of the share that is wrong, exact, 95 %. find: a query for the golds.
+    name: "AGE, 2-1", or "AGE, 2-1, weighted". interval: of the share that is wrong, exact,
+    95 %. find: a query for the golds.
     """
 
+    name: str
     kind: str
     pattern: str
     golds: int
@@ -229,23 +231,27 @@ def settled_strata(
 ) -> list[SettledStratum]:
     """The strata of these golds, those to decide by hand first; audits count when finished.
 
-    golds: number by kind and pattern, "AGE, 2-1". base: the query that found them.
+    golds: number by the name of a stratum. base: the query that found them.
     """
+    from nfh_db.batches import stratum
+
     audited, wrong = Counter[str](), Counter[str]()
     for audit in audits:
         if not any(item.state in ("open", "done") and not item.decided for item in audit.items):
-            for item in (item for item in audit.items if item.decided):
-                name = item.stratum.partition(", ")[2]
-                audited[name] += 1
+            for item in audit.items:
+                rule, kind, pattern = (*item.stratum.split(", "), "", "")[:3]
+                name = stratum(rule, kind, pattern)
+                audited[name] += item.decided
                 wrong[name] += item.blocking is not None
     found = []
     for name, count in golds.items():
-        kind, _, pattern = name.partition(", ")
+        kind, pattern, *rules = name.split(", ")
         of, bad = audited[name], wrong[name]
-        query = f"{base} rule:{','.join(BY_RULE)} class:{kind} pattern:{pattern}".strip()
+        of_rules = ",".join(rules or (Rule.UNANIMOUS, Rule.MAJORITY))
+        query = f"{base} rule:{of_rules} class:{kind} pattern:{pattern}".strip()
         between = interval(bad, of) if of else None
         found.append(
-            SettledStratum(kind, pattern, count, of, bad, between, advice(bad, of), query)
+            SettledStratum(name, kind, pattern, count, of, bad, between, advice(bad, of), query)
         )
     return sorted(found, key=lambda one: (one.advice is not Advice.BY_HAND, -one.golds))
 

@@ -44,6 +44,7 @@ RULES = {
     Rule.IMPORTED: "came with a file; how it was decided is not known here",
     Rule.UNANIMOUS: "no two annotators' answers differ in anything that matters",
     Rule.MAJORITY: "more than half of the annotators gave the class, and no two heads differ",
+    Rule.WEIGHTED: "more than half of the weight gave it, each vote by its giver's competence",
     Rule.EXPERT: "an adjudicator decided",
 }
 VOTERS = {"0": "none", "1": "one", "2": "two", "3+": "three or more"}

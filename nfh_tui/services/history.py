@@ -33,6 +33,7 @@ RULE_WORDS = {
     "imported": "from a file",
     "unanimous": "all votes agree",
     "majority": "by majority",
+    "weighted": "by weighted votes",
     "expert": "decided by an expert",
 }
 

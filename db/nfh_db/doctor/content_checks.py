@@ -22,7 +22,7 @@ from nfh_db.event_log import DECODERS, PEOPLE, Key, Mismatch, mismatches
 from nfh_db.messages import reason_of
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import answer_of, content_of
-from nfh_models.domain import Anchor, Passage, SettlingRule, settle
+from nfh_models.domain import Anchor, Passage, SettlingRule, settle, weighed_groups
 
 ANSWER_WITH_TIME = """
 SELECT 1 FROM event AS e JOIN annotator AS n ON n.id = e.annotator_id
@@ -127,10 +127,20 @@ def _rule_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
     if passage is None or len(votes) != len(gold.votes):
         return ""
     lemmas = [token.lemma for token in passage.tokens]
-    settled = settle(votes, lemmas, SettlingRule(gold.rule), least=1)
+    rule = SettlingRule(gold.rule)
+    wanted = chunk.golds[anchor.id].checked.answer
+    if rule is SettlingRule.WEIGHTED:
+        # The competences of that time are not kept: any group of votes may have been the
+        # heaviest one, which alone is unanimous but for OTHER and UNKNOWN.
+        for group in weighed_groups(votes, lemmas):
+            made = settle(group, lemmas, SettlingRule.MAJORITY, least=1).answer
+            if made is not None and replace(made, comment=gold.comment) == wanted:
+                return ""
+        return f"its rule, {gold.rule}, makes something else of its votes"
+    settled = settle(votes, lemmas, rule, least=1)
     if settled.answer is None:
         return f"its rule is {gold.rule}, but its votes settle nothing: {settled.reason}"
-    if replace(settled.answer, comment=gold.comment) != chunk.golds[anchor.id].checked.answer:
+    if replace(settled.answer, comment=gold.comment) != wanted:
         return f"its rule, {gold.rule}, makes something else of its votes"
     return ""
 

@@ -33,7 +33,7 @@ from nfh_db.query.parser import (
     fill,
 )
 from nfh_db.query.visibility import asked_by
-from nfh_db.records import Role, normal_name
+from nfh_db.records import RULES_OF_VOTES, Role, normal_name
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     LEAD,
@@ -208,7 +208,7 @@ LIKELY = f"""(
         FROM %s AS v LEFT JOIN prediction AS m ON {OF_ACTIVE})"""  # noqa: S608 - made of constants
 BY_GAIN = f"""CASE WHEN NOT EXISTS (
     SELECT 1 FROM gold AS g WHERE g.anchor_id = a.id AND g.removed = 0 AND g.kind <> 'NFH'
-        AND g.rule NOT IN ('unanimous', 'majority'))
+        AND g.rule NOT IN ({RULES_OF_VOTES}))
     THEN 1 - coalesce(CASE WHEN a.votes = 0 THEN NULL
         WHEN a.strongest IS NULL THEN {LIKELY % AGREEING} ELSE {LIKELY % LEADERS} END,
         (SELECT m.confidence FROM prediction AS m WHERE {OF_ACTIVE})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import schema_parts
+from nfh_db import schema, schema_parts
 from nfh_db.connection import SCHEMA_VERSION, connect
 from nfh_db.database import back_up, read_access
 from nfh_db.doctor import Repair, examine, repair, rows
@@ -35,6 +35,15 @@ def made(path: Path) -> Path:
     with Store.open(path, create=True) as store:
         store.people.ensure("eva")
     return path
+
+
+GOLD_BEFORE = (
+    "DROP TABLE gold",
+    next(text for text in schema.FIRST_SCHEMA if text.startswith("CREATE TABLE gold ")),
+    "ALTER TABLE gold ADD COLUMN votes TEXT NOT NULL DEFAULT ''",
+    *schema.GOLD_INDICES,
+)
+"""Make the table of golds, which is empty, as it was before the rule `weighted`."""
 
 
 def change(path: Path, *statements: str) -> None:
@@ -99,6 +108,7 @@ def test_names_do_not_reach_the_terminal_as_they_are(made: Path) -> None:
 def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     change(
         made,
+        *GOLD_BEFORE,
         "ALTER TABLE answer DROP COLUMN in_sheet",
         "ALTER TABLE job DROP COLUMN mark",
         "DROP TABLE passage_text",

@@ -5,9 +5,18 @@ from collections.abc import Callable
 import pytest
 
 from nfh_db.connection import connect
+from nfh_db.doctor import examine
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
-from nfh_db.records import AnchorItem, AnchorState, Annotator, Gold, Role, Rule
+from nfh_db.records import (
+    AnchorItem,
+    AnchorState,
+    Annotator,
+    CompetenceWeight,
+    Gold,
+    Role,
+    Rule,
+)
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Answer, Kind, Sort, class_answer
 
@@ -252,6 +261,36 @@ def test_each_rule_leaves_what_the_other_made(store, me, voted, seen):
     again = store.settlement.run(parse(""), UNANIMOUS, me)
     assert (again.same, again.taken_back, again.act_id) == (2, 0, None)
     assert seen(two).gold.rule is MAJORITY
+
+
+def test_votes_are_weighed_by_the_competences_that_are_stored(
+    store, me, voted, seen, kit, path
+):
+    first, second = voted(Kind.AGE, Kind.AGE, Kind.YEAR), voted(kit.to(1), kit.to(1), kit.to(9))
+    alike = voted(Kind.AGE, Kind.AGE)
+    report = store.settlement.run(parse(""), Rule.WEIGHTED, me)
+    assert (report.new, dict(report.skipped)) == (0, {"competence not known": 3})
+    store.settlement.run(parse(""), MAJORITY, me)
+    known = {"ann1": 0.3, "ann2": 0.4, "ann3": 0.95}
+    weights = [CompetenceWeight(name, accuracy, 40) for name, accuracy in known.items()]
+    store.competences.remember("test", weights)
+    report = store.settlement.run(parse(""), Rule.WEIGHTED, me)
+    # The same answer keeps its rule.
+    assert (report.new, report.replaced, report.same) == (1, 1, 1)
+    assert dict(report.strata) == {
+        "AGE, 2-0": 1,
+        "REFERENCE, 2-1, weighted": 1,
+        "YEAR, 2-1, weighted": 1,
+    }
+    assert seen(first).gold.answer == class_answer(Kind.YEAR)
+    assert [m.head for m in seen(second).gold.answer.heads[0].mentions] == [9]
+    assert seen(alike).gold.rule is MAJORITY
+    assert store.queue.count(parse("rule:weighted"), me) == 2
+    # A majority takes its place again; where there is none, the weighted answer stays.
+    report = store.settlement.run(parse(""), MAJORITY, me)
+    assert (report.replaced, report.same) == (1, 2)
+    assert (seen(first).gold.rule, seen(second).gold.rule) == (MAJORITY, Rule.WEIGHTED)
+    assert examine(path).broken == 0
 
 
 def test_what_is_not_unanimous_any_more_may_still_be_a_majority(store, me, voted, seen):

@@ -21,6 +21,7 @@ from nfh_models.domain import (
     compare_all,
     paper_class,
     settle,
+    weight,
 )
 
 # 0:the 1:tent 2:leaks 3:tents 4:boat 5:dollar 6:people 7:years 8:boat 9:joke 10:van 11:vehicle
@@ -143,7 +144,7 @@ def test_every_blocking_kind_is_a_reason() -> None:
 
 def test_every_reason_is_met() -> None:
     given = {why for case in CASES for why in case[1:] if isinstance(why, Reason)}
-    assert given == set(Reason)
+    assert given | {Reason.NOT_WEIGHED, Reason.NO_WEIGHT} == set(Reason)
 
 
 def test_as_few_votes_as_asked_for() -> None:
@@ -288,7 +289,7 @@ agreeing = st.one_of(
     st.lists(few_heads, min_size=2, max_size=5),
     answers.flatmap(lambda one: st.lists(st.sampled_from([one, AGE]), min_size=2, max_size=5)),
 )
-rules = st.sampled_from(SettlingRule)
+rules = st.sampled_from([UNANIMOUS, MAJORITY])
 leasts = st.integers(1, 4)
 
 
@@ -298,6 +299,44 @@ def test_the_order_of_votes_does_not_matter(given_, rule, least, random) -> None
     said = votes(*given_)
     shuffled = random.sample(said, len(said))
     assert settle(said, LEMMAS, rule, least) == settle(shuffled, LEMMAS, rule, least)
+
+
+@settings(max_examples=400)
+@given(agreeing, st.randoms(use_true_random=False))
+def test_nor_does_it_where_they_are_weighed(given_, random) -> None:
+    said = votes(*given_)
+    weights = {name: random.random() for name, _ in said}
+    shuffled = random.sample(said, len(said))
+    found = settle(said, LEMMAS, SettlingRule.WEIGHTED, 1, weights)
+    assert found == settle(shuffled, LEMMAS, SettlingRule.WEIGHTED, 1, weights)
+    if found.answer is not None:
+        assert sum(weights[name] for name in found.agreed) > sum(weights.values()) / 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "accuracies", "expected"),
+    [
+        ([AGE, AGE, YEAR], (0.5, 0.5, 0.5), AGE),
+        ([AGE, AGE, YEAR], (0.3, 0.3, 0.95), YEAR),
+        # A tenth of all weight is the least lead; half of it is no majority.
+        ([AGE, AGE, YEAR], (0.6, 0.6, 0.97), Reason.NO_WEIGHT),
+        ([AGE, YEAR], (0.7, 0.7), Reason.NO_WEIGHT),
+        ([AGE, YEAR], (0.9, 0.4), AGE),
+        # Another noun is another group, where a majority settles nothing.
+        ([TENT, TENT, BOAT], (0.8, 0.8, 0.8), TENT),
+        ([AGE, AGE, YEAR], (0.8, 0.8), Reason.NOT_WEIGHED),
+        ([AGE, AGE], (0.1, 0.1), Reason.NOT_WEIGHED),
+        # Who names nothing has weight against the rest.
+        ([AGE, AGE, NFH], (0.5, 0.5, 0.99), Reason.NO_WEIGHT),
+        ([AGE], (0.9,), Reason.TOO_FEW),
+    ],
+)
+def test_votes_weigh_by_competence(answers, accuracies, expected) -> None:
+    said = votes(*answers)
+    known = zip(said, accuracies, strict=False)
+    weights = {name: weight(accuracy) for (name, _), accuracy in known}
+    found = settle(said, LEMMAS, SettlingRule.WEIGHTED, weights=weights)
+    assert (found.answer or found.reason) == expected
 
 
 @settings(max_examples=400)

@@ -15,6 +15,7 @@ from nfh_db.errors import StoreError
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.store import Store
 from nfh_tui.jobs.descriptions import claimable
+from tests.nfh_db.store.test_foreign_parts import GOLD_BEFORE
 
 from .conftest import Queue
 
@@ -154,6 +155,8 @@ def test_a_colleagues_job_that_runs_is_left_to_them(
 def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
     queue.add()
     queue.change("ALTER TABLE job DROP COLUMN mark")
+    for statement in GOLD_BEFORE:
+        queue.change(statement)
     queue.change("ALTER TABLE answer DROP COLUMN in_sheet")
     queue.change("DROP TABLE passage_text")
     queue.change("ALTER TABLE annotator DROP COLUMN merged_into")
