@@ -1,7 +1,7 @@
 """Entry points of a merge, crash recovery of one, and the words for its conflicts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -334,7 +334,9 @@ def _backup_if_shown(backup: Path | None) -> Iterator[list[int]]:
         yield shown
     except BaseException:
         if backup is not None and not shown:
-            backup.unlink(missing_ok=True)
+            # A disk that fails here, too, must not hide the error that says what failed.
+            with suppress(OSError):
+                backup.unlink(missing_ok=True)
         raise
 
 

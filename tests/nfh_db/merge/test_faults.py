@@ -1,5 +1,7 @@
 """Merges that are killed, overtaken, or meet a full disk: nothing half done is ever seen."""
 
+import errno
+import os
 import subprocess
 import sys
 import textwrap
@@ -317,6 +319,26 @@ def test_a_full_disk_before_anything_is_written(parted, monkeypatch, whole) -> N
     with parted.open("home") as store, pytest.raises(FullError):
         store.merge.run(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before
+
+
+def test_a_backup_that_cannot_be_deleted_hides_no_error(parted, monkeypatch) -> None:
+    stuck = []
+
+    def fail(self: Path, *, missing_ok: bool = False) -> None:
+        if "backup-merge" not in self.name:
+            return unlink(self, missing_ok=missing_ok)
+        stuck.append(self)
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(self))
+
+    def stop(*_: object) -> None:
+        raise StoreError("The database cannot be read or written")
+
+    unlink = Path.unlink
+    monkeypatch.setattr(Path, "unlink", fail)
+    monkeypatch.setattr(apply.MergeWriter, "_show", stop)
+    with parted.open("home") as store, pytest.raises(StoreError, match="read or written"):
+        store.merge.run(parted.path("train"), "merger")
+    assert stuck
 
 
 def test_foreign_keys_hold_after_a_sweep(parted) -> None:
