@@ -476,10 +476,14 @@ def more(state: EditState, item: AnchorItem, view: range | None = None) -> EditO
 
 
 def follow(state: EditState, item: AnchorItem, view: range) -> EditOutcome:
-    """Hints for the tokens now in view; unchanged once a letter is typed."""
+    """Hints for the tokens now in view; unchanged once a letter is typed, and where all have
+    one: letters that one has read stay.
+    """
     if state.pending is not Pending.HINT or state.typed:
         return EditOutcome(state)
-    return (_start_words if state.all_words else start_hints)(state, item, view)
+    made = (_start_words if state.all_words else start_hints)(state, item, view)
+    seen = {token for token, _ in made.state.hints if token in view}
+    return made if seen - {token for token, _ in state.hints} else EditOutcome(state)
 
 
 def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:

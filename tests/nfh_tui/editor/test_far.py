@@ -66,6 +66,16 @@ def test_letters_follow_the_view_until_one_is_typed(far, judging):
     assert follow(judging, far, range(800, 840)).state == judging
 
 
+def test_letters_stay_while_all_words_in_view_have_one(make):
+    item = make.item()
+    state = EditState(cursor=16, role=Role.ADJUDICATOR)
+    made = act(state, item, "hint.start", view=range(14)).state
+    assert act(state, item, "hint.start", view=range(28, 43)).state.hints != made.hints
+    assert follow(made, item, range(28, 43)).state == made
+    words = key(made, item, "f", "f", range(14)).state
+    assert follow(words, item, range(28, 43)).state == words
+
+
 def test_it_is_said_when_no_word_in_view_can_have_letters(far, judging):
     outcome = act(judging, far, "hint.start", view=range(1201, 1202))
     assert "No word in view" in outcome.say

@@ -100,6 +100,16 @@ async def test_nothing_is_accepted_that_is_not_in_view(open_desk, read):
     assert read(0).gold.answer.kind == "YEAR"
 
 
+async def test_what_the_queue_covers_is_shown_before_an_answer_is_adopted(open_desk, read):
+    async with open_desk(size=LOW) as desk:
+        await desk.press("shift+tab", "alt+2")
+        assert in_view(desk) == {"passage"}
+        assert read(0).gold is None
+        assert desk.state.edit.source == "proposal"
+        await desk.press("alt+2")
+    assert len(read(0).gold.answer.heads) == 2
+
+
 def strip_text(desk):
     """The rows of the keys of kinds, as they are drawn."""
     strip = desk.screen.kind_strip
