@@ -31,7 +31,7 @@ from nfh_tui.textual_support import (
     note_fault,
     sentence_of,
 )
-from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
+from nfh_tui.theme import DEFAULT, FEW_COLOURS, SETTING, THEMES, PaletteFilter, made
 from nfh_tui.workbench.host import Host
 from nfh_tui.workbench.screen import Workbench
 
@@ -42,6 +42,15 @@ RESCUED = (
     "All that was saved is in {place}: `nfh-tui doctor --db` checks it; use it in place of the "
     "database, whose -wal or -shm file was lost"
 )
+
+SIGNS = "▸◂≠✓○◐₁²┄█…"
+"""Some of those that the screen cannot do without."""
+
+NO_SIGNS = (
+    "nfh-tui: the locale's encoding, {encoding}, lacks signs that the workbench is drawn with. "
+    "Start it with one of UTF-8: LC_ALL=C.UTF-8 nfh-tui adjudicate\n"
+)
+PLAIN_LOCALE = "Signs are missing? LC_ALL={locale} promises none; LC_ALL=C.UTF-8 shows them."
 
 HINTS = {
     "ctrl+c": "q quits; ctrl+q does too, from anywhere.",
@@ -90,6 +99,9 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         new_person: bool = False,
     ) -> None:
         super().__init__()
+        if self.console.color_system == FEW_COLOURS:
+            # Textual has no other place for filters; those before it may mix colours.
+            self._filters.append(PaletteFilter())
         self.host = host or Host()
         self.endures = False
         self._faults: deque[float] = deque(maxlen=MOST_FAULTS)
@@ -138,6 +150,8 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         troubles = [*self.config.troubles, *filter(None, [theme])]
         if troubles:
             self.bench.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
+        if self.endures and (locale := os.environ.get("LC_ALL")) in {"C", "POSIX"}:
+            self.call_after_refresh(self.bench.ui.notify, PLAIN_LOCALE.format(locale=locale))
         if self._namesake:
             self.bench.post_message(ErrorRaised(self._namesake, "Is this your name?"))
 
@@ -267,6 +281,15 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
             getattr(self.screen, "say", self.notify)(sentence)
 
 
+def shows_signs(encoding: str | None) -> bool:
+    """Return True if a terminal with this encoding can show the workbench."""
+    try:
+        SIGNS.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 def _person(store: Store, name: str, *, new_person: bool) -> Annotator:
     """Get or create the annotator; an unsaved one if the database is read-only."""
     if not store.read_only:
@@ -323,6 +346,14 @@ def run_workbench(
     command that goes on, told at the end; {mode} is filled in. Raises LikeNameError for a new
     name like a known one, unless it is that of a `new_person`.
     """
+    encoding = getattr(sys.__stderr__, "encoding", None)
+    if not shows_signs(encoding):
+        sys.stderr.write(NO_SIGNS.format(encoding=encoding))
+        return 1
+    if sys.__stdout__ is not None and sys.__stdout__.isatty():
+        # Set by a shell at its start, they would count before the size of the terminal.
+        for name in ("COLUMNS", "LINES"):
+            os.environ.pop(name, None)
     wanted = tour and os.environ.get(TOUR_VARIABLE) != "off"
     try:
         app = WorkbenchApp(path, me, mode, query, tour=wanted, new_person=new_person)

@@ -45,7 +45,9 @@ LIMIT = 120.0
 """Seconds until a screen must have come to rest: some ask a child process."""
 
 LARGE, SMALL = (120, 40), (80, 24)
-LOOKS = ("dark", "light", "no-color")
+LOOKS = ("dark", "light", "256", "256-light", "no-color")
+MAIN = "adjudicate"
+"""The scene that is taken in 256 colours, too."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Scene:
 
     def is_of(self, size: tuple[int, int], look: str) -> bool:
         """True if it is taken in this size and look."""
+        if look.startswith("256") and self.name != MAIN:
+            return False
         return self.size in {None, size} and (look == LOOKS[0] or not self.minor)
 
 
@@ -121,10 +125,13 @@ def take(size: tuple[int, int], folder: Path) -> dict[str, str]:
         make_jobs(busy)
         taken = {}
         for look in LOOKS:
+            os.environ["COLORTERM"] = "" if look.startswith("256") else "truecolor"
             if look == "no-color":
                 os.environ["NO_COLOR"] = "1"
             database = Path(shutil.copyfile(ready, folder / f"{look}.db"))
             taken |= asyncio.run(_walk(database, size, look, jobs=False))
+            if look.startswith("256"):
+                continue
             database = Path(shutil.copyfile(busy, folder / f"{look}-busy.db"))
             shutil.copytree(folder / "busy-jobs", folder / f"{look}-busy-jobs")
             taken |= asyncio.run(_walk(database, size, look, jobs=True))
@@ -153,6 +160,8 @@ def _stopped(folder: Path) -> Iterator[None]:
             patch.setenv(name, str(folder / name))
         patch.setenv("NFH_TUI_PREDICTOR", "off")
         patch.setenv("NFH_TUI_RUNNER", "off")
+        patch.setenv("TERM", "xterm-256color")
+        patch.setenv("COLORTERM", "truecolor")
         for name in ("NO_COLOR", "NFH_TUI_DB", "TMUX", "SSH_CONNECTION", "SSH_TTY"):
             patch.setenv(name, "")
             patch.delenv(name)
@@ -214,7 +223,7 @@ async def _walk(
     database: Path, size: tuple[int, int], look: str, *, jobs: bool
 ) -> dict[str, str]:
     app = WorkbenchApp(database, ME, "adjudicate", QUERY)
-    app.theme = LIGHT.name if look == "light" else DARK.name
+    app.theme = LIGHT.name if look.endswith("light") else DARK.name
     taken = {}
     try:
         async with app.run_test(size=size) as pilot:

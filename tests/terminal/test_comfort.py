@@ -1,5 +1,6 @@
 """What a person may settle of the terminal: the mouse, the tour; and what stays as it was."""
 
+import re
 from pathlib import Path
 
 from .tmux import PROMPT, Tmux
@@ -48,3 +49,29 @@ def test_the_tour_comes_once_to_who_is_new(terminal: Tmux, database: Path) -> No
     terminal.until(PROMPT, without="ADJUDICATE")
     terminal.start(f"adjudicate --db {database} --as new")
     terminal.until("Item 1", without="1 of 6")
+
+
+def test_a_size_that_the_shell_states_does_not_fix_the_screen(
+    terminal: Tmux, database: Path
+) -> None:
+    terminal.type(
+        f"COLUMNS=70 LINES=20 {terminal.program} adjudicate --db {database} --as edith"
+    )
+    terminal.press("Enter")
+    text = terminal.until("Item 1", "ADJUDICATE", "Evidence")
+    assert "Queue" in text and "tab:" not in text, "120 columns, as the terminal has"
+    assert "enter accept" in text.splitlines()[39]
+
+
+def test_an_encoding_without_the_signs_is_a_sentence(terminal: Tmux, database: Path) -> None:
+    program = f"PYTHONIOENCODING=latin-1 {terminal.program}"
+    terminal.type(f"{program} adjudicate --db {database} --as edith")
+    terminal.press("Enter")
+    terminal.until("encoding, iso8859-1, lacks signs", "nfh-tui adjudicate")
+
+
+def test_in_256_colours_the_grounds_are_greys(terminal: Tmux, database: Path) -> None:
+    terminal.start(f"adjudicate --db {database} --as edith")
+    terminal.until("Item 1", "ADJUDICATE")
+    grounds = {int(n) for n in re.findall(r"48;5;(\d+)", terminal.looks())}
+    assert grounds == {233, 234, 235}
