@@ -71,7 +71,7 @@ class Action:
 
 
 GROUPS = (
-    "Going through the queue",
+    "Moving through the queue",
     "Deciding",
     "Heads",
     "Moving in the passage",
@@ -181,32 +181,32 @@ ACTIONS: tuple[Action, ...] = (
     _queue("queue.last", "G", "Last item", "Go to the end of the queue."),
     _queue(
         "queue.next_undecided", "]", "Next undecided item",
-        "Go to the next item that still waits: for your answer, or for its gold.",
+        "Go to the next item that still needs your answer, or its gold.",
         foot=(50, "next open"),
     ),
     _queue(
         "queue.previous_undecided", "[", "Previous undecided item",
-        "Go back to the last item that still waits.",
+        "Go back to the previous item that still needs it.",
     ),
     _queue(
-        "bulk.menu", "E", "Everything in the queue",
-        "One thing for all items of the query: flags, decisions; looked at first, one undo.",
+        "bulk.menu", "E", "Bulk actions",
+        "Flag or decide all items of the query; a preview comes first, one undo is enough.",
         access=ANNOTATOR, modes=WRITING,
     ),
-    _decide("kind.reference", "r", "Reference", "The missing noun stands in the passage."),
-    _decide("kind.year", "y", "Year", "A year of the calendar."),
+    _decide("kind.reference", "r", "Reference", "The missing noun is in the passage."),
+    _decide("kind.year", "y", "Year", "A calendar year."),
     _decide("kind.age", "a", "Age", "How old someone or something is."),
     _decide("kind.currency", "c", "Currency", "An amount of money."),
     _decide("kind.people", "p", "People", "A person, or a number of people."),
-    _decide("kind.time", "t", "Time", "A reading of the clock."),
-    _decide("kind.other", "o", "Other", "None of these; a key may state its sort."),
+    _decide("kind.time", "t", "Time", "A time of day."),
+    _decide("kind.other", "o", "Other", "None of these; a second key can state its sort."),
     _decide("kind.unknown", "n", "Unknown", "Something is missing, and readers would differ."),
-    _decide("kind.not_nfh", "x", "Not an NFH", "The number has its own noun, or is none."),
+    _decide("kind.not_nfh", "x", "Not an NFH", "It has its own noun, or is not a number."),
     _decide("kind.broken", "d", "Damaged", "The words cannot be read (BROKEN)."),
-    _decide("noun", "=", "Write the noun", "Of a class."),
+    _decide("noun", "=", "Write the noun", "Type the noun of a class."),
     _decide(
         "accept", "enter", "Accept and go on",
-        "Save the answer; once it is on disk, the line below says so. Go on meanwhile. An "
+        "Save the answer and go to the next item; the line below says when it is on disk. An "
         "answer that you did not change is accepted only once you could read it.",
         foot=(10, "accept"),
     ),
@@ -216,39 +216,38 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _decide(
         "similar.apply", "A", "Apply to similar items",
-        "Give the decision of this item, or else your last one, to others that are like it.",
+        "Give the decision of this item, or else your last one, to similar items.",
         access=ADJUDICATOR, modes=ADJUDICATING,
     ),
     _head(
         "hint.start", "f", "Letter hints on candidates",
-        "Show letters at what may be a noun, the likeliest under the strongest fingers; they "
-        "mark a head: the first one in place of what is proposed, the next ones beside it. "
-        "Again f: at all words.", foot=(20, "heads"),
+        "Show letters before possible nouns, the likeliest under the home row; a letter "
+        "marks a head: the first replaces the proposal, the next are added. Press f again "
+        "for letters at all words.", foot=(20, "heads"),
     ),
     _head(
-        "head.toggle", "space", "Take or drop the token",
-        "Mark the token under the cursor as a head, beside those there are, or take the mark "
-        "away.",
+        "head.toggle", "space", "Mark or unmark the token",
+        "Mark the token under the cursor as one more head, or remove the mark.",
     ),
     _head(
         "span.grow", "v", "Grow a span",
-        "Begin a span and move to grow it; again: move its other end.",
+        "Start a span and move to grow it; press again to move its other end.",
     ),
     _head(
         "span.shrink", "V", "Shrink the span",
-        "Leave out the word at the end that moves; on a marked head the word farthest from its "
+        "Remove the word at the end that moves; on a marked head, the word farthest from its "
         "noun.",
     ),
     _head(
         "mentions.all", "*", "All mentions of this noun",
-        "Add the other places where this noun stands, reviewed one by one.",
+        "Add the other places of this noun, which you review one by one.",
     ),
     _head(
-        "head.join", "J", "Two words for one thing",
-        "Make one head of the last two: they are two words for the same.",
+        "head.join", "J", "Join the last two heads",
+        "Make one head of the last two: they are two words for one thing.",
     ),
     _head(
-        "head.drop_last", "backspace", "Drop the last head", "Take the head marked last away.",
+        "head.drop_last", "backspace", "Drop the last head", "Remove the last marked head.",
     ),
     _head(
         "relation.and", "&", "All of them (AND)",
@@ -258,10 +257,10 @@ ACTIONS: tuple[Action, ...] = (
         "relation.or", "|", "One of them (OR)", "The number is one of its heads or the other.",
     ),
     _cursor(
-        "cursor.left", "left h", "Word to the left", "Move the token cursor one word left.",
+        "cursor.left", "left h", "Word to the left", "Move the cursor one word left.",
     ),
     _cursor(
-        "cursor.right", "right l", "Word to the right", "Move the token cursor one word right.",
+        "cursor.right", "right l", "Word to the right", "Move the cursor one word right.",
     ),
     _cursor(
         "cursor.up", "up", "Line up",
@@ -272,198 +271,200 @@ ACTIONS: tuple[Action, ...] = (
         "Move the cursor a line down; in the queue one item, in the evidence one line.",
     ),
     _cursor("cursor.next_noun", "w", "Next noun", "Move to the next noun or name."),
-    _cursor("cursor.previous_noun", "b", "Previous noun", "Move to the noun or name before."),
+    _cursor("cursor.previous_noun", "b", "Previous noun", "Move to the previous noun or name."),
     _cursor("cursor.next_turn", "}", "Next turn", "Move to the start of the next turn."),
     _cursor(
-        "cursor.previous_turn", "{", "Previous turn", "Move to the start of the turn before.",
+        "cursor.previous_turn", "{", "Previous turn", "Move to the start of the previous turn.",
     ),
     _cursor(
         "cursor.anchor", "home", "Back to the number",
-        "Move the cursor back to the number that is asked about.",
+        "Move the cursor back to the item's number.",
     ),
     _cursor(
         "cursor.next_head", "end", "Next marked head",
         "Move the cursor from one marked head to the next.",
     ),
     _cursor("page.up", "pageup", "Page up", "One page up in the pane in use."),
-    _cursor("page.down", "pagedown", "Page down", "One page down there."),
+    _cursor("page.down", "pagedown", "Page down", "One page down in the pane in use."),
     *(
         _adopt(
             f"adopt.{n}", f"{n}", f"Adopt answer {n}",
-            f"Take over answer {n} of the list of answers.",
+            f"Make answer {n} of the list your answer.",
             shown="1–9", listed="Adopt the answer of annotator n",
         )
         for n in range(1, 10)
     ),
     _adopt(
         "adopt.list", "#", "Adopt from a list",
-        "Choose among all answers; also those of a tenth annotator and more.",
+        "Choose from the list of all answers, for ten annotators or more.",
     ),
     *(
         _adopt(
             f"adopt.go.{n}", f"alt+{n}", f"Adopt answer {n} and go on",
-            f"Take over answer {n} of the list of answers, save it, and go on.",
+            f"Make answer {n} of the list yours, save it, and go on.",
             shown="alt+1–9", listed="Adopt the answer of annotator n and go on",
         )
         for n in range(1, 10)
     ),
     _adopt(
         "adopt.go", ",", "Adopt and go on",
-        "Then 1–9, or where there are more answers one of a list: take it over, save, go on.",
+        "Then press 1–9, or choose from the list: adopt that answer, save, and go on.",
     ),
     _adopt(
-        "adopt.model", "m", "Adopt the model's answer", "Take over what the model says.",
+        "adopt.model", "m", "Adopt the model's answer", "Make the model's answer yours.",
         access=ANNOTATOR, modes=WRITING,
     ),
-    _adopt("adopt.union", "u", "Adopt the union", "Take over every head that anybody marked."),
+    _adopt("adopt.union", "u", "Adopt the union", "Use every head that anybody marked."),
     _adopt(
         "adopt.intersection", "i", "Adopt the intersection",
-        "Take over only the heads that all who answered Reference marked (two at least).",
+        "Use only the heads that all Reference answers share (two at least).",
     ),
-    _adopt("adopt.nobody", "0", "Nobody is right", "Clear what was adopted and answer afresh."),
+    _adopt("adopt.nobody", "0", "Nobody is right", "Clear the adopted answer and start again."),
     _item(
         "undo", "z", "Undo",
-        "Take back the last change of this draft, else your last saved act, on any item.",
+        "Undo the last change of this draft, else your last saved act, on any item.",
         foot=(30, "undo"),
     ),
-    _item("redo", "Z", "Redo", "Do again what was taken back."),
+    _item("redo", "Z", "Redo", "Redo what you undid."),
     _item(
-        "history", "L", "History of this item", "Who changed what of this item, and when.",
+        "history", "L", "History of this item", "Show who changed what in this item, and when.",
         access=READER, modes=ALL,
     ),
     _item(
         "anchor.widen", "+", "Widen the number",
-        "Take the next word on the right into the number; annotating, propose that to whoever "
-        "adjudicates.",
+        "Add the next word on the right to the number; while you annotate, this is a "
+        "proposal to the adjudicator.",
     ),
     _item(
         "anchor.narrow", "-", "Narrow the number",
-        "Leave the last word of the number out; annotating, propose that.",
+        "Remove the last word from the number; while you annotate, this is a proposal.",
     ),
     _item(
         "anchor.widen_left", "<", "Widen the number to the left",
-        "Take the word before into the number; annotating, propose that.",
+        "Add the word before to the number; while you annotate, this is a proposal.",
     ),
     _item(
         "anchor.narrow_left", ">", "Narrow the number from the left",
-        "Leave the first word of the number out; annotating, propose that.",
+        "Remove the first word from the number; while you annotate, this is a proposal.",
     ),
     _item(
-        "anchor.take", "T", "Take the proposed span",
+        "anchor.take", "T", "Use the proposed span",
         "Give the number the span that an annotator proposes; of several, choose one.",
         access=ADJUDICATOR, modes=ADJUDICATING,
     ),
     _item(
         "flag", "!", "Flag",
-        "Then a: the number's span is wrong, m: ambiguous, g: the guidelines are silent.",
+        "Then press a: the number's span is wrong, m: ambiguous, g: the guidelines are silent.",
     ),
-    _item("comment", ";", "Comment", "On this answer."),
-    _item("draft.clear", "", "Throw the draft away", "Start afresh."),
+    _item("comment", ";", "Comment", "Write a comment on this answer."),
+    _item("draft.clear", "", "Discard the draft", "Start again with an empty answer."),
     _item(
         "withdraw", "", "Withdraw my answer",
-        "Take your saved answer to this item back; undo brings it again.",
+        "Withdraw your saved answer to this item; undo restores it.",
     ),
     _item(
         "copy", "Y", "Copy",
-        "Then s: the turn, p: the passage, n: the number and its place, a: the answer, j: the "
-        "item as JSON, f: all of it to a file, i: its id.", access=READER, modes=ALL,
+        "Then press s: the turn, p: the passage, n: the number and its place, a: the answer, "
+        "j: the item as JSON, f: everything to a file, i: its id.", access=READER, modes=ALL,
     ),
     _look(
         "search", "/", "Search the text",
-        "Keep the items of this query whose passage has these words.", foot=(55, "search"),
+        "Keep only the items of this query whose passage has these words.", foot=(55, "search"),
     ),
     _look(
-        "query", ":", "Query", "Say which items make the queue; tab completes.",
+        "query", ":", "Query", "Type which items are in the queue; tab completes.",
         foot=(58, "query"),
     ),
     _look(
         "view.open", "@", "Views",
-        "Go to a query that has a name, yours or one always there; rename, delete yours.",
+        "Open a saved or built-in query; rename or delete your own.",
     ),
-    _look("view.save", "", "Save this view", "Keep this query under a name.", access=ANNOTATOR),
+    _look("view.save", "", "Save this view", "Save this query under a name.", access=ANNOTATOR),
     _look(
         "queue.sort", "S", "Order of the queue",
-        "Choose an order; the one there is once more turns it round.",
+        "Choose an order; choose the same again to reverse it.",
     ),
     _look(
         "precedents", "P", "Precedents",
-        "Earlier decisions under the same rule, of the same number, or to the same noun.",
+        "Show earlier decisions with the same rule, number or noun.",
         modes=JUDGING,
     ),
     _look(
         "queue.reload", "", "Run the query again",
-        "Make the queue anew, with what has changed since.",
+        "Update the queue with what has changed since.",
     ),
     _look(
         "heat", "H", "Heat map",
-        "The model's scores on the words; again: how two models differ; again: off.",
+        "Show the model's scores; again: how two models differ; again: hide them.",
     ),
     _look(
         "heat.other", "", "Compare with another model",
-        "Choose the model that the heat map of differences holds against the active one.",
+        "Choose the model that the heat map compares with the active one.",
     ),
     _look(
-        "window", "", "What voters saw",
-        "Lines around the turns that voters of this database were shown; again: none.",
+        "window", "", "What annotators saw",
+        "Frame the turns that annotators were shown; press again to hide the frame.",
     ),
     _look(
         "sight.model", "O", "Show or hide the model",
-        "While you annotate or decide blind, what models say is hidden until you have "
+        "While you annotate or decide blind, the model's answers are hidden until you have "
         "answered.",
     ),
     _look(
         "guide", "I", "Guidelines or evidence",
-        "Put the guidelines into the pane of the evidence, or the evidence back.",
+        "Show the guidelines in place of the evidence, or the evidence again.",
     ),
-    _look("blind", "B", "Blind", "Hide names and mix the answers."),
-    _look("pane.next", "tab", "Next pane", "Queue, passage, evidence, details."),
+    _look("blind", "B", "Blind", "Hide names and shuffle the answers."),
+    _look("pane.next", "tab", "Next pane", "Go to queue, passage, evidence, details."),
     _look("pane.previous", "shift+tab", "Previous pane", "Go back."),
     _program(
-        "mode.next", "M", "Change the mode",
-        "From reading to annotating to adjudicating and round again.", access=ADJUDICATOR,
+        "mode.next", "M", "Switch the mode",
+        "Switch from reading to annotating to adjudicating, and back.", access=ADJUDICATOR,
         foot=(45, "mode"),
     ),
     _program(
-        "mode.browse", "", "Read only", "Read; nothing can be changed.", access=ADJUDICATOR,
+        "mode.browse", "", "Read only", "You cannot change anything.", access=ADJUDICATOR,
     ),
     _program("mode.annotate", "", "Annotate", "Give your own answers.", access=ADJUDICATOR),
     _program("mode.adjudicate", "", "Adjudicate", "Decide what counts.", access=ADJUDICATOR),
-    _program("help", "? f1", "Keys", "The keys, those of this pane first.", foot=(80, "keys")),
-    _program("palette", "ctrl+p", "Palette", "Every act by its name."),
-    _program("theme", "", "Change the theme", "Choose colours, dark or light."),
-    _program("tour", "", "Tour", "Show the workbench round, in under a minute."),
+    _program("help", "? f1", "Keys", "Show the keys, this pane's first.", foot=(80, "keys")),
+    _program("palette", "ctrl+p", "Command palette", "Find an action by its name."),
+    _program("theme", "", "Change the theme", "Choose dark or light colours."),
+    _program("tour", "", "Tour", "Take a tour of the workbench, in under a minute."),
     _program(
         "rescue", "", "Rescue",
-        "Write all there is, and what cannot be saved, to another file.", access=ADMIN,
+        "Write the whole database, and what cannot be saved, to another file.", access=ADMIN,
     ),
     _program(
-        "out", "escape", "One step out",
-        "Close what is open, leave a search, go back to the passage. Never quits.",
+        "out", "escape", "One step back",
+        "Close what is open, leave a search, or go back to the passage. It never quits.",
     ),
     _program(
         "quit", "q", "Quit",
-        "Leave; asks first while something is not saved. The terminal then says how much you "
-        "decided, how much is left, and how to go on.",
+        "Quit; you are asked first if something is not saved. The terminal then says how "
+        "much you decided, how much is left, and how to go on.",
         shown="q ctrl+q", foot=(90, "quit"),
     ),
     _item(
         "rule.tag", "R", "Tag with a rule",
-        "Name the rule of the guidelines on which the decision turns; enter alone lists them.",
+        "Name the rule of the guidelines that the decision depends on; enter alone lists the "
+        "rules.",
     ),
     _look(
         "screen.guidelines", "f5", "Guidelines",
-        "The rules, how often each was used, and their earlier versions.",
+        "Read the rules, how often each was used, and their earlier versions.",
     ),
     _of_rules(
         "side.older", "o", "Items under the old text",
-        "Open what was decided while this rule, or on no rule any of them, read otherwise.",
+        "Open the items that were decided under an earlier text of this rule; without a "
+        "rule, of any rule.",
         foot=(30, "old text"),
     ),
     _of_rules("side.search", "/", "Find words", "Find words in the text.", foot=(40, "find")),
-    _of_rules("side.search_next", "n", "Next place", "Where the words stand next."),
-    _of_rules("side.search_back", "N", "Place before", "Where they stand before."),
+    _of_rules("side.search_next", "n", "Next match", "Go to the next match."),
+    _of_rules("side.search_back", "N", "Previous match", "Go to the previous match."),
     _of_rules(
-        "side.edit", "e", "Edit", "Change the text; saved, it is a new version.",
+        "side.edit", "e", "Edit", "Edit the text; saving makes a new version.",
         access=ADJUDICATOR, foot=(50, "edit"),
     ),
     _of_rules(
@@ -471,14 +472,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _of_rules(
         "side.difference", "d", "Difference",
-        "What changed between the version shown and the one that holds, or the one before.",
+        "Show what changed between this version and the one in force, or the one before.",
     ),
     _of_jobs(
-        "side.train", "t", "Train", "Start a training on the labels as they are now.",
+        "side.train", "t", "Train", "Start a training on the present gold.",
         access=ADMIN, foot=(12, "train"),
     ),
     _of_jobs(
-        "side.cancel", "x", "Cancel", "Stop the job; asked once.", access=ADMIN,
+        "side.cancel", "x", "Cancel", "Stop the job, after a question.", access=ADMIN,
         foot=(13, "cancel"),
     ),
     _of_jobs(
@@ -486,38 +487,38 @@ ACTIONS: tuple[Action, ...] = (
         "Put a job that was interrupted, failed or cancelled back into the queue.",
         access=ADMIN, foot=(14, "again"),
     ),
-    _of_jobs("side.log", "L", "Log", "The log of the job, whole."),
+    _of_jobs("side.log", "L", "Log", "Read the whole log of the job."),
     _of_jobs(
         "side.compare", "c", "Compare with",
         "Choose the model that this one is compared with, item by item.", foot=(15, "compare"),
     ),
     _of_jobs(
-        "side.use", "u", "Use", "Make the model the one that its task uses.", access=ADMIN,
+        "side.use", "u", "Use", "Make the model the active one of its task.", access=ADMIN,
         foot=(16, "use"),
     ),
     _of_jobs(
-        "side.back", "b", "Go back", "Use the model again that the task used before this one.",
+        "side.back", "b", "Go back", "Make the previous model of the task active again.",
         access=ADMIN,
     ),
     _of_jobs(
-        "side.predict", "p", "Have it predict",
+        "side.predict", "p", "Predict",
         "Start a job in which the model answers all items.", access=ADMIN,
     ),
-    _of_jobs("side.card", "i", "Card", "What the model is, and how good."),
+    _of_jobs("side.card", "i", "Card", "Read what the model is, and how good it is."),
     # Actions that open the other screens, and the actions of those screens. A screen supports
     # those of the group SIDE for which it has a handler; its footer and help list only these.
     _look(
         "screen.agreement", "f2", "Agreement",
-        "How far annotators agree; from each figure to its items.", modes=JUDGING,
+        "Show how far annotators agree; each figure opens its items.", modes=JUDGING,
     ),
     _look(
         "screen.evaluation", "f3", "Evaluation",
-        "Models, gold and people against each other; from each figure to its items.",
+        "Compare models, gold and people; each figure opens its items.",
         modes=JUDGING,
     ),
     _look(
         "screen.jobs", "f4", "Jobs and models",
-        "Trainings as they go on, and the models that came of them.", modes=JUDGING,
+        "Follow trainings, and see the models that they made.", modes=JUDGING,
     ),
     _side("side.down", "j down", "Down", "One line or cell down."),
     _side("side.up", "k up", "Up", "One line or cell up."),
@@ -527,7 +528,7 @@ ACTIONS: tuple[Action, ...] = (
     _side("side.last", "G end", "End", "Go to the end."),
     _side("side.page_up", "pageup", "Page up", "One page up."),
     _side("side.page_down", "pagedown", "Page down", "One page down."),
-    _side("side.open", "enter", "Open", "Open what one stands on.", foot=(10, "open")),
+    _side("side.open", "enter", "Open", "Open what the cursor is on.", foot=(10, "open")),
     _side(
         "side.pane", "tab", "Next pane", "Go to the next pane of the screen.",
         foot=(20, "pane"),
@@ -535,27 +536,32 @@ ACTIONS: tuple[Action, ...] = (
     _side("side.pane_back", "shift+tab", "Previous pane", "Go back."),
     _side(
         "side.scope", "a", "All, or the query",
-        "All items, or only those of the queue's query.",
+        "Count all items, or only those of the queue's query.",
         of=("screen.agreement", "screen.evaluation", "screen.jobs"), foot=(30, "all/query"),
     ),
     _side(
-        "side.agreement", "f2", "Agreement", "Go to the agreement.", shown="F2 F3 F4 F5",
+        "side.agreement", "f2", "Agreement", "Open the agreement.", shown="F2 F3 F4 F5",
         listed=ELSEWHERE,
     ),
     _side(
-        "side.evaluation", "f3", "Evaluation", "Go to the evaluation.", shown="F2 F3 F4 F5",
+        "side.evaluation", "f3", "Evaluation", "Open the evaluation.", shown=("F2 F3 "
+                                                                                    "F4 F5"),
         listed=ELSEWHERE,
     ),
     _side(
-        "side.jobs", "f4", "Jobs and models", "Go to the jobs and models.", shown="F2 F3 F4 F5",
+        "side.jobs", "f4", "Jobs and models", "Open jobs and models.", shown=("F2 "
+                                                                                        "F3 "
+                                                                                        "F4 "
+                                                                                        "F5"),
         listed=ELSEWHERE,
     ),
     _side(
-        "side.guidelines", "f5", "Guidelines", "Go to the guidelines.", shown="F2 F3 F4 F5",
+        "side.guidelines", "f5", "Guidelines", "Open the guidelines.", shown=("F2 F3 "
+                                                                                    "F4 F5"),
         listed=ELSEWHERE,
     ),
-    _side("side.help", "? f1", "Keys", "The keys of this screen.", foot=(80, "keys")),
-    _side("side.palette", "ctrl+p", "Palette", "Every act by its name."),
+    _side("side.help", "? f1", "Keys", "Show the keys of this screen.", foot=(80, "keys")),
+    _side("side.palette", "ctrl+p", "Command palette", "Find an action by its name."),
     _side("side.close", "escape q", "Back", "Back to the workbench.", foot=(90, "back")),
 )  # fmt: skip
 

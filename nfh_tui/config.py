@@ -122,8 +122,8 @@ def apply(wanted: Mapping[str, object], files: Mapping[str, Path] | None = None)
         loser, keeper = (other, one) if other.id in own else (one, other)
         del own[loser.id]
         trouble = (
-            f"{loser.id}: the key {key} is that of {keeper.id} ({keeper.title}); "
-            "give that one another key as well"
+            f"{loser.id}: the key {key} belongs to {keeper.id} ({keeper.title}); give that "
+            "action another key too"
         )
         troubles.append(_placed(loser.id, trouble, files))
     names = {action_id: ",".join(map(key_name, keys)) for action_id, keys in own.items()}
@@ -136,17 +136,17 @@ def _placed(action_id: str, trouble: str, files: Mapping[str, Path] | None) -> s
 
 def _trouble(action_id: str, typed: object) -> str | None:
     if action_id not in BY_ID:
-        return f"{action_id}: there is no such act; nfh-tui keys lists them"
+        return f"{action_id}: there is no such action; nfh-tui keys lists them"
     if not isinstance(typed, str) or not typed.strip(" ,"):
-        return f"{action_id}: wanted are one or more keys with commas between, as a text"
+        return f"{action_id}: wanted one or more keys with commas between, as a string"
     unknown = [key for key in map(str.strip, typed.split(",")) if key and not is_key(key)]
     if unknown:
         return (
-            f"{action_id}: “{shown(unknown[0])}” is no key; wanted is a character, or a name "
+            f"{action_id}: “{shown(unknown[0])}” is not a key; wanted a character, or a name "
             "such as f8, ctrl+w or pagedown"
         )
     taken = {key_name(key.strip()) for key in typed.split(",")} & ALWAYS
-    return f"{action_id}: {min(taken)} cannot be given away" if taken else None
+    return f"{action_id}: {min(taken)} cannot be reassigned" if taken else None
 
 
 def _with(own: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
@@ -248,7 +248,7 @@ def load() -> Config:
     try:
         own, older = config_files()
     except OSError as error:
-        return Config(troubles=(f"your settings cannot be looked for: {error}",))
+        return Config(troubles=(f"your settings cannot be found: {error}",))
     return read(own, older)
 
 
@@ -262,7 +262,7 @@ def read(own: Path, older: Path) -> Config:
     keymap = apply({**old_keys, **own_keys}, files)
     told.extend(keymap.troubles)
     told.extend(
-        f"{own}: there is no section “{name}”; wanted are {_listed(SECTIONS)}"
+        f"{own}: there is no section “{name}”; wanted {_listed(SECTIONS)}"
         for name in top
         if name not in SECTIONS
     )
@@ -299,7 +299,7 @@ def _section(
     section = table.get(name, {})
     if isinstance(section, dict):
         return section
-    told.append(f"{path}: “{name}” is no section; wanted is a line [{name}] above its entries")
+    told.append(f"{path}: “{name}” is not a section; wanted a line [{name}] above its entries")
     return {}
 
 
@@ -317,13 +317,13 @@ def _themes(
             themes.append(_theme(name, value, told))
         elif name != "name":
             told.append(
-                f"theme.{name}: there is no such entry; wanted are “name”, and a section "
+                f"theme.{name}: there is no such entry; wanted “name”, and a section "
                 "[theme.NAME] for each theme of your own"
             )
         elif isinstance(value, str) and value:
             chosen = value
         else:
-            told.append("theme.name: wanted is the name of a theme, as a text")
+            told.append("theme.name: wanted the name of a theme, as a string")
     return chosen, tuple(themes)
 
 
@@ -335,13 +335,13 @@ def _theme(name: str, table: Mapping[str, object], told: list[str]) -> OwnTheme:
             if isinstance(value, bool):
                 dark = value
             else:
-                told.append(f"{where}: wanted is true or false")
+                told.append(f"{where}: wanted true or false")
         elif key not in COLOURS:
-            told.append(f"{where}: there is no such colour; wanted are {_listed(COLOURS)}")
+            told.append(f"{where}: there is no such colour; wanted {_listed(COLOURS)}")
         elif isinstance(value, str) and _HEX.fullmatch(value):
             colours[key] = value
         else:
-            told.append(f'{where}: wanted is a colour such as "#6aa9c9"')
+            told.append(f'{where}: wanted a colour such as "#6aa9c9"')
     return OwnTheme(name, dark, colours)
 
 
@@ -373,9 +373,7 @@ def _options(section: Mapping[str, object], told: list[str]) -> Options:
     kept: dict[str, object] = {}
     for name, value in section.items():
         if name not in names:
-            told.append(
-                f"workbench.{name}: there is no such entry; wanted are {_listed(names)}"
-            )
+            told.append(f"workbench.{name}: there is no such entry; wanted {_listed(names)}")
             continue
         fits, wanted = isinstance(value, bool), "true or false"
         if name in _SECONDS:
@@ -385,7 +383,7 @@ def _options(section: Mapping[str, object], told: list[str]) -> Options:
         if fits:
             kept[name] = value
         else:
-            told.append(f"workbench.{name}: wanted is {wanted}")
+            told.append(f"workbench.{name}: wanted {wanted}")
     return Options(**kept)  # type: ignore[arg-type]  # each was checked above
 
 
@@ -433,24 +431,27 @@ def make_folder_for(path: Path) -> None:
 
 
 LEGEND: tuple[tuple[str, str], ...] = (
-    ("▸one◂", "the number that is asked about; others are dim, ✓ and a letter: decided so"),
+    ("▸one◂", "the item's number; others are dim; ✓ and a letter: decided with that kind"),
     ("‹ ›", "the span that an annotator proposes for the number"),
-    ("₁ ₂", "before a word: it stands for the first, second head of your answer"),
-    ("×", "a mention that was taken away"),
-    ("¹ ² ³", "behind a word: who marked it, by their keys; reversed: your answer has not"),
+    ("₁ ₂", "before a word: it is the first, second head of your answer"),
+    ("×", "a removed mention"),
+    (
+        "¹ ² ³",
+        ("after a word: who marked it, by their keys; reversed: your answer does not have it"),
+    ),
     ("◆", "before a word: the gold's head, where your answer has another"),
     ("[ ]", "a span that is growing"),
     ("▁ to █", "heat map: the score of a word; + and −: of two models, which scores it higher"),
-    ("┄┄┄", "between turns, if asked for: voters saw from here, to here"),
-    ("↑ ↓", "under the passage: a head of your answer stands above, below what is in view"),
+    ("┄┄┄", "between turns, if switched on: annotators saw from here, to here"),
+    ("↑ ↓", "under the passage: a head of your answer is above, below the visible part"),
     ("○ ◐ ≠", "nobody answered; answers agree; answers disagree"),
     ("✓ ↺", "decided; the number's span was corrected after people had answered"),
-    ("▌ ┆", "in the queue: the item shown; where to go on from, while another one is shown"),
-    ("2-1 noun", "two annotators against one, and what they differ in first"),
+    ("▌ ┆", "in the queue: the item shown; where you continue, while another one is shown"),
+    ("2-1 noun", "two annotators against one, and their first difference"),
     ("scope, route", "what answers differ in: an NFH or none; the class or its noun"),
     ("answer?, relation", "what answers differ in: can it be answered; AND or OR"),
     ("» a m g", "you skipped it; flags: span wrong, ambiguous, guidelines silent"),
-    ("= ≠ noun", "in the evidence: the same as your answer; what it differs in"),
+    ("= ≠ noun", "in the evidence: the same as your answer; the difference from it"),
     ("≈ mention", "in the evidence: the same noun, but no mention that your answer has"),
     ("12m◆", "in the evidence: whose it is: annotators 1 and 2, the model, the gold"),
     ("t1 +1", "in the evidence: in turn 1; one more mention"),

@@ -143,9 +143,9 @@ def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
         raise StoreError(f"There is no anchor {anchor_id} in this database")
     if row[1] is not None:
         raise StoreError(
-            f"Anchor {anchor_id} was replaced by anchor {row[1]} meanwhile: answer that one"
+            f"Anchor {anchor_id} has been replaced by anchor {row[1]}: answer that one"
         )
-    raise StoreError(f"Anchor {anchor_id} was removed meanwhile: go on to the next one")
+    raise StoreError(f"Anchor {anchor_id} has been removed: go to the next one")
 
 
 def siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:

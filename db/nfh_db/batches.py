@@ -192,8 +192,8 @@ RETIRE = "retire"
 BULK_FORMATS = {
     "settle": "A settlement is being written by",
     "bulk": "Many items are being changed by",
-    "undo": "A settlement is being taken back by",
-    "redo": "A settlement is being made again by",
+    "undo": "A settlement is being undone by",
+    "redo": "A settlement is being redone by",
     RETIRE: "Imported passages are being retired by",
     MERGE: "Another copy is being merged by",
 }

@@ -236,22 +236,22 @@ GONE = "no longer there"
 BLIND = "yours to decide blind"
 MEASURED = "of an audit or a second reading"
 BEGUN = "you have begun an answer"
-SAME = "you decided it so already"
+SAME = "already decided this way by you"
 NO_PROPOSAL = "no majority by the rules of settle"
 NO_RELATION = "several heads, AND or OR not said"
 NO_MODEL = "no model has answered"
 NO_FIT = "the answer does not fit the passage"
 NO_ANSWER = "nothing of yours to withdraw"
 DECIDED = "decided already"
-NOT_OFFERED = "its noun does not stand there"
+NOT_OFFERED = "its noun is not at that place"
 """Reasons to leave an item unchanged."""
 
 OWN = "in place of your own decision"
 OF_FILE = "in place of gold from a file"
 OF_RULE = "in place of gold made by a rule"
-LOST_FILE = "had gold from a file before you decided, which does not come back"
-LOST_RULE = "had gold made by a rule before you decided, which does not come back"
-LOST_EXPERT = "had another expert's gold before you decided, which does not come back"
+LOST_FILE = "had gold from a file before you decided, which is not restored"
+LOST_RULE = "had gold made by a rule before you decided, which is not restored"
+LOST_EXPERT = "had another expert's gold before you decided, which is not restored"
 """Warnings about an item that is changed."""
 
 LOST = {Rule.IMPORTED: LOST_FILE, Rule.EXPERT: LOST_EXPERT}
@@ -580,8 +580,8 @@ def check(wish: BulkOperation) -> None:
     """Raise StoreError for an operation that decides many items in the annotator's role."""
     if wish.deed in DECIDING and wish.role is not Role.ADJUDICATOR:
         raise StoreError(
-            "Annotators answer one item after the other: many are decided at once by an "
-            "adjudicator only"
+            "Only an adjudicator can decide many items at once; annotators answer one item "
+            "after the other"
         )
 
 

@@ -601,9 +601,9 @@ class BulkAct:
         # Another process may have removed the act: its events would be orphans.
         if not batches.still_mine(self._connection, self._batch, self._note):
             raise StoreError(
-                "What was being written was cleared away by a program that could not see this "
-                "process (another container?). Nothing of it is stored; open the database "
-                "from one place at a time while you do this"
+                "Another program removed the unfinished change, because it could not see this "
+                "process (another container?). Nothing of it is stored; open the database from "
+                "one place at a time while you do this"
             )
 
     def show(
@@ -633,13 +633,12 @@ class BulkAct:
         try:
             return run_settlement(self._connection, self._batch, self._work, tell)
         except KeyboardInterrupt as error:
-            error.add_note(f"“{self._summary}” is stored; the next start does what is left.")
+            error.add_note(f"“{self._summary}” is stored; the next start finishes it.")
             raise
         except sqlite3.Error as error:
             raise StoreError(
-                f"“{self._summary}” is stored, but what it changes could not all be written "
-                f"yet ({error}). Nothing is lost: make sure that the disk has room; the rest "
-                "is done then"
+                f"“{self._summary}” is stored, but not all of it is applied yet ({error}). "
+                "Nothing is lost: make room on the disk, and the next start applies the rest"
             ) from error
 
     def report(self, report: SettleReport) -> None:
@@ -655,7 +654,7 @@ class BulkAct:
             run_sweep(self._connection, self._batch, self._work)
             note = f"Nothing of “{self._summary}” is stored."
         except sqlite3.Error:
-            note = "What had been written stays invisible, and is cleared when there is room."
+            note = "The unfinished part stays invisible, and is removed when the disk has room."
         if error is not None:
             error.add_note(note)
 
@@ -770,8 +769,9 @@ def _check_names(connection: Connection, done: ReversibleAct, kind: str) -> None
         if found != (after if kind == "undo" else before):
             since = f"{name} stands for {now}" if found else f"{name} is a person of their own"
             raise ChangedSinceError(
-                f"“{done.summary}” cannot be {'undone' if kind == 'undo' else 'done again'}: "
-                f"{since} since; whoever did that undoes it first (nfh-tui people undo --as)"
+                f"“{done.summary}” cannot be {'undone' if kind == 'undo' else 'redone'}: "
+                f"{since} since; the person who did that must undo it first (nfh-tui people "
+                "undo --as)"
             )
 
 
@@ -810,8 +810,8 @@ def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
         find = event_log.newest_done if kind == "undo" else event_log.oldest_undone
         if find(inside, me.id) != done:
             raise ChangedSinceError(
-                f"“{done.summary}” is not what comes next any more, since you did something "
-                "in another window meanwhile: try again"
+                f"“{done.summary}” is no longer the next act, because you did something else "
+                "in another window: try again"
             )
         _check_names(inside, done, kind)
 

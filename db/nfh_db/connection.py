@@ -140,8 +140,8 @@ class OpenFiles:
         if moved := self._moved():
             # The log stays where it was: both go together.
             raise GoneError(
-                f"{moved}. Nothing of this change was stored. Put the file back, with the -wal "
-                "file that lay beside it, and try again; or leave, and open it where it is now"
+                f"{moved}. Nothing of this change was stored. Put the file back together with "
+                "its -wal file and try again; or quit, and open it where it is now"
             )
         if self.is_lost():
             raise GoneError(self.lost)
@@ -194,9 +194,9 @@ class OpenFiles:
 
     def _sentence(self, end: str, what: str) -> str:
         return (
-            f"{self._beside[end]} {what} while {self.path} was open. This is not saved, and "
-            "what was saved in the last minutes may be in no file that can be found again. "
-            "Nothing more is written into this database by this program"
+            f"{self._beside[end]} {what} while {self.path} was open. This change is not "
+            "saved, and changes of the last minutes may be lost. This program writes nothing "
+            "more into this database"
         )
 
     def close(self) -> None:
@@ -286,8 +286,8 @@ COUNT_TABLES = "SELECT count(*) FROM sqlite_schema"
 
 _BUSY = (
     BusyError,
-    f"{{path}} is locked by another program that has been writing for over "
-    f"{WAIT_SECONDS:.0f} seconds. Nothing was changed; try again when it is done",
+    f"{{path}} is locked by another program that has been writing for over {WAIT_SECONDS:.0f} "
+    "seconds. Nothing was changed; try again when that program is done",
 )
 _FULL = (
     FullError,
@@ -306,8 +306,8 @@ _NO_LOG = (
 _LOG_GONE = (
     GoneError,
     "{path} cannot be read: its -wal file seems to have been deleted while another program has "
-    "the database open. Let that program write all there is to another file (in the workbench: "
-    "ctrl+p, Rescue), leave it, and try again",
+    "the database open. In that program, write everything to another file (in the workbench: "
+    "ctrl+p, Rescue), quit it, and try again",
 )
 TROUBLES: dict[FolderProblem, tuple[type[StoreError], str]] = {
     FolderProblem.FULL: _FULL,
@@ -447,10 +447,10 @@ def _check_parts(connection: Connection, path: Path, version: int) -> None:
         names = [visible(part.key, 80) for part in found[:FOREIGN_NAMED]]
         more = len(found) - len(names)
         raise ForeignPartsError(
-            f"{path} holds what nfh-tui did not make, or what was changed since: "
-            f"{', '.join(names)}{f' and {more:,} more' if more else ''}. That could run as a "
-            "program, so the file was not opened. `nfh-tui doctor` looks at it, and "
-            "`nfh-tui doctor --repair` takes out what does not belong there, after a copy"
+            f"{path} holds parts that nfh-tui did not make, or that were changed since: "
+            f"{', '.join(names)}{f' and {more:,} more' if more else ''}. Such parts can run "
+            "as a program, so the file was not opened. `nfh-tui doctor` inspects it, and "
+            "`nfh-tui doctor --repair` makes a copy and removes what does not belong there"
         )
     gone = [part for part in schema_parts.missing(connection, version) if part.type == "table"]
     if gone:
@@ -707,8 +707,8 @@ class Readers:
                 yield connection
                 if self._still and state_of(self._path) != self._state:
                     raise StoreError(
-                        f"{self._path} was written by another program while it was read. "
-                        "Nothing is known to be wrong with it; try again"
+                        f"{self._path} was written by another program while it was read. Try "
+                        "again"
                     )
             finally:
                 self._take_back(connection)

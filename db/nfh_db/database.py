@@ -44,6 +44,7 @@ from nfh_db.errors import (
     NotOurFileError,
     StoreError,
 )
+from nfh_db.messages import write_reason
 from nfh_db.system import FolderProblem, path_beside, probe, sweep, sync_folder
 
 # Read-only snapshots: a read transaction that writes no byte to the database.
@@ -65,8 +66,8 @@ UNREADABLE_REASONS = {
 
 
 MADE_BY_OLDER = (
-    "{path} was made by an older nfh-tui and has to be brought up to date before it is read. "
-    "Copy it to a folder of yours (`nfh-tui backup FOLDER` does), and use the copy"
+    "{path} was made by an older nfh-tui and must be upgraded before it can be read. Copy it "
+    "to a folder of yours (`nfh-tui backup FOLDER` does), and use the copy"
 )
 """The message for a file that is not writable."""
 
@@ -78,7 +79,7 @@ class LogUnreadableError(FullError):
     """
 
     def __init__(self, path: Path, log: Path) -> None:
-        what = f"{log} holds changes that are not in {path} yet, and cannot be read"
+        what = f"{log} holds changes that {path} does not have yet, and cannot be read"
         how = "Copy both files to a folder of yours, and use the copy"
         super().__init__(f"{what}. {how}")
         self.unseen = f"{what}: they are not shown. {how}"
@@ -291,8 +292,8 @@ def _check_no_log(path: Path) -> None:
     for name in (Path(f"{real}{end}") for end in ("-wal", "-journal")):
         if _size(name):
             raise StoreError(
-                f"{name} is there, and no database {path}: what was written last may be in it. "
-                "Put the two together again, or move it away"
+                f"{name} is there without its database {path}, and may hold the last changes. "
+                "Put the two files side by side again, or move it away"
             )
 
 
@@ -336,8 +337,7 @@ def _open(path: Path, *, create: bool) -> Connection:
             version = identify(writer, path)
             if version == 0 and not create:
                 raise NotOurFileError(
-                    f"{path} is empty: it is no database yet. Make one there with "
-                    "`nfh-tui init`"
+                    f"{path} is empty. Make a database there with `nfh-tui init`"
                 )
             prepare_writer(writer, path)
             if version < connection.SCHEMA_VERSION:
@@ -548,7 +548,7 @@ def target_of(source: Path, target: Path) -> Path:
         raise StoreError(f"{target} is the database itself; name another file for the copy")
     if os.path.lexists(target):
         raise StoreError(
-            f"{target} is there already; a backup never replaces a file. Name another"
+            f"{target} already exists, and a backup never replaces a file. Name another one"
         )
     if not target.parent.is_dir():
         raise StoreError(f"There is no folder {target.parent}: make it first")
@@ -603,9 +603,9 @@ def _copy_error(error: sqlite3.Error, place: Path) -> StoreError:
     if reason is not None:
         return FullError(_sentence(place, OSError(reason, "")))
     return StoreError(
-        f"No copy was made at {place}: the database cannot be read, or the copy not be written "
-        f"({error}). Nothing was left behind; `nfh-tui doctor` tells whether the database is "
-        "damaged"
+        f"No copy was made at {place}: the database cannot be read, or the copy cannot be "
+        f"written ({error}). No file was left behind; `nfh-tui doctor` checks whether the "
+        "database is damaged"
     )
 
 
@@ -619,13 +619,13 @@ def _check_copy(partial: Path, source: Path, counts: tuple[int, ...]) -> None:
         said, found = str(error), None
     if said != "ok":
         raise DamagedFileError(
-            f"No copy was kept: what was copied from {source} is damaged ({said}), and so is "
-            "the database. `nfh-tui doctor` says where; go back to an earlier backup"
+            f"No copy was kept: the copy of {source} is damaged ({said}), and so is the "
+            "database. `nfh-tui doctor` says where; go back to an earlier backup"
         )
     if found != counts:
         raise StoreError(
-            f"No copy was kept: it holds other numbers of rows than {source} does "
-            f"({found} instead of {counts}). Check the disk, and try again"
+            f"No copy was kept: its numbers of rows differ from those of {source} ({found} "
+            f"instead of {counts}). Check the disk, and try again"
         )
 
 
@@ -642,26 +642,18 @@ def _give_name(partial: Path, place: Path) -> None:
     try:
         os.link(partial, place)
     except FileExistsError as error:
-        raise StoreError(f"{place} is there already; it was made just now") from error
+        raise StoreError(f"{place} already exists; it was made just now") from error
     except OSError:
         # Some file systems have no hard links: reserve the name first.
         try:
             os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
-            raise StoreError(f"{place} is there already; it was made just now") from None
+            raise StoreError(f"{place} already exists; it was made just now") from None
         partial.replace(place)
 
 
 def _sentence(place: Path, error: OSError) -> str:
-    reasons = {
-        errno.ENOSPC: "the disk is full; make room or name another folder",
-        errno.EDQUOT: "the disk quota is used up; make room or name another folder",
-        errno.EROFS: "the file system is read-only; name another folder",
-        errno.EACCES: "the folder or the disk cannot be written; name a folder that you may "
-        "write to",
-    }
-    reason = reasons.get(error.errno or 0) or str(error.strerror or error)
-    return f"No copy was made at {place}: {reason}. Nothing was left behind"
+    return f"No copy was made at {place}: {write_reason(error)}. Nothing was left behind"
 
 
 class Database:
@@ -696,8 +688,8 @@ class Database:
         if not self.read_only:
             return ""
         return (
-            f"{self.path} can only be read: {self.read_only}. Nothing was changed. Mend that "
-            "and open it again, or work on a copy (`nfh-tui backup` makes one elsewhere)"
+            f"{self.path} can only be read: {self.read_only}. Nothing was changed. Correct "
+            "that and open it again, or work on a copy (`nfh-tui backup` makes one elsewhere)"
         )
 
     @classmethod
@@ -779,10 +771,10 @@ class Database:
                 raise
             # The pages of the lost log overlay those of the present file.
             raise StoreError(
-                f"No copy was kept: another program has written {self.path} since its files "
-                "were lost here, and what this program had saved does not fit it any more. "
-                "Nothing is known to be wrong with that file: `nfh-tui doctor` looks through "
-                "it. Open it again, and do again what is not in it"
+                f"No copy was kept: another program has written {self.path} since this "
+                "program lost its files, and the changes that this program saved no longer "
+                "fit it. Check it with `nfh-tui doctor`, open it again, and repeat what is "
+                "missing"
             ) from error
 
     def _rescue(self) -> Path:
@@ -823,8 +815,8 @@ class Database:
         except StoreError as error:
             return f"It cannot be written to another file either: {error}"
         return (
-            f"All that this program had saved is in {place}: `nfh-tui doctor --db` checks it; "
-            "use it in place of this one, or bring it back with `nfh-tui merge`"
+            f"Everything that this program saved is in {place}. Check it with `nfh-tui doctor "
+            "--db`; then use it in place of this database, or merge it with `nfh-tui merge`"
         )
 
     def others_version(self) -> int | None:

@@ -222,7 +222,7 @@ def propose_span(
     at, name = system.now(), FlagName.ANCHOR.value
     before = answers.read_flag(connection, anchor_id, me.id, name)
     value = None
-    words = "the proposed span taken back"
+    words = "the proposed span withdrawn"
     if anchor is not None and anchor != old.anchor:
         _check_free(connection, old.passage_id, passage, anchor)
         value = FlagValue(at, span=(anchor.start, anchor.end))
@@ -285,8 +285,7 @@ def replace_anchor(
     """
     if role is not Role.ADJUDICATOR:
         raise StoreError(
-            "An annotator proposes a span, and replaces none: adjudicate the item to give its "
-            "number another one"
+            "An annotator can only propose a span: adjudicate the item to replace it"
         )
     old = anchors.need_live(connection, anchor_id)
     passage = passages.read(connection, [old.passage_id])[old.passage_id]

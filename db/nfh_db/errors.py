@@ -36,9 +36,10 @@ class LikeNameError(StoreError):
         )
         super().__init__(
             f"{name!r} is new here and differs from {known} only by case, accents, width or "
-            f"white space. If that is who it is, write {alike[0]!r}; if it is somebody else, "
-            f"say so first: nfh-tui people add {quoted(name)} --new-person. (import "
-            "--new-person takes a file as it is; nfh-tui people merge makes one person of two)"
+            f"white space. If it is the same person, write {alike[0]!r}; if it is somebody "
+            f"else, add that person first: nfh-tui people add {quoted(name)} --new-person. "
+            "(import --new-person accepts the names of a file; nfh-tui people merge makes "
+            "one person of two)"
         )
         self.name = name
         self.alike = alike
@@ -72,8 +73,8 @@ class UnreadableRowError(StoreError):
 
     def __init__(self, path: Path, error: Exception) -> None:
         super().__init__(
-            f"{path} holds a row that cannot be read: {reason_of(error)}. "
-            "`nfh-tui doctor` says which; a backup may have it as it was"
+            f"{path} holds a row that cannot be read: {reason_of(error)}. `nfh-tui doctor` "
+            "says which; a backup may have it intact"
         )
 
 
@@ -112,8 +113,8 @@ class StaleLabelsError(StoreError):
 
     def __init__(self, labels: "StaleLabels") -> None:
         super().__init__(
-            f"{labels} by another span, and nobody was asked. Nothing was replaced: look at "
-            "the item again, and give its number another span if you still want to"
+            f"{labels} by another span, without a question to you. Nothing was replaced: read "
+            "the item again, and correct its span if you still want to"
         )
         self.labels = labels
 

@@ -271,7 +271,7 @@ def _write(connection: Connection, key: Key, value: serialization.Value | None) 
         case "anchor", serialization.AnchorValue() | None:
             anchors.write(connection, anchor_id, value)
         case _:
-            raise TypeError(f"{value!r} is no state of a thing that is called {entity!r}")
+            raise TypeError(f"{value!r} is not a state of the entity {entity!r}")
 
 
 def change(
@@ -473,7 +473,7 @@ def turn(
     words = target.summary
     if role is not None and beyond_own(connection, target.id, me.id, role.value):
         raise NotAllowedError(
-            f"“{words}” is not changed from here: it was more than answers of your own"
+            f"“{words}” cannot be undone here: it changed more than your own answers"
         )
     if target.bulk:
         return target
@@ -510,7 +510,7 @@ def _check_unchanged(
     # Only changes that another program made directly in the file are not in the log.
     who = "another program" if found is None else _who(*found)
     raise ChangedSinceError(
-        f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: anchor "
         f"{event.anchor_id} was changed by {who} after this"
     )
 
@@ -523,8 +523,8 @@ def _check_there(connection: Connection, kind: str, words: str, event: Event) ->
     value = anchors.read(connection, event.anchor_id)
     what = "removed" if value is None or value.replaced_by is None else "replaced"
     raise ChangedSinceError(
-        f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
-        f"{event.anchor_id}, which it was about, was {what} by "
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: anchor "
+        f"{event.anchor_id}, to which it belongs, was {what} by "
         f"{'another program' if found is None else _who(*found)} after this"
     )
 
@@ -538,7 +538,7 @@ def _check_loses_nothing(
     for later, name, at in decided_after(connection, event):
         if present_value(connection, later.key) is not None:
             raise ChangedSinceError(
-                f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+                f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: anchor "
                 f"{event.anchor_id} was answered by {_who(name, at)} after this"
             )
 
@@ -553,7 +553,7 @@ def _check_still_decided(
     by = passages.find(connection, value.by or "")
     role = Role.ADJUDICATOR.value
     if by is None or answers.read(connection, event.anchor_id, by.id, role) is None:
-        how = "undone" if kind == "undo" else "done again"
+        how = "undone" if kind == "undo" else "redone"
         raise ChangedSinceError(
             f"“{words}” cannot be {how}: it would bring back the decision of {value.by}, "
             "who has withdrawn it since"

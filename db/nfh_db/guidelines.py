@@ -125,7 +125,7 @@ def add(
         by = f" by {last.by}" if last.by else ""
         raise ChangedSinceError(
             f"Version {last.version} of the guidelines was saved{by} since, and this text was "
-            f"made from version {after}: look at what changed, then save again"
+            f"made from version {after}: read what changed, then save again"
         )
     version = 1 if last is None else last.version + 1
     at = system.now()
@@ -153,8 +153,7 @@ def _check(body: str) -> None:
         body.encode("utf-8")
     except UnicodeEncodeError as error:
         raise StoreError(
-            f"These guidelines hold a character that no file can hold, at {error.start}: "
-            "take it out"
+            f"The character at {error.start} cannot be written to a file: delete it"
         ) from error
 
 

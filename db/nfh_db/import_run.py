@@ -146,8 +146,8 @@ def types_in(stretch: Sequence[IncomingPassage]) -> dict[str, str]:
     for name, type_ in _named(stretch):
         if found.setdefault(name, type_) != type_:
             raise StoreError(
-                f"{name!r} is the name of a {found[name]} and of a {type_} in this file: they "
-                "cannot be the same"
+                f"{name!r} is the name of a {found[name]} and of a {type_} in this file: one "
+                "name cannot be both"
             )
     return found
 
@@ -213,7 +213,7 @@ def report_of(
 ) -> ImportReport:
     listed = tuple(outcome.conflicts)
     if more := outcome.not_taken - len(listed):
-        listed += (f"and {more} more: {outcome.not_taken} rows in all were not taken over",)
+        listed += (f"and {more} more: {outcome.not_taken} rows in all were left out",)
     return ImportReport(
         name=source.name,
         format=source.format,
@@ -364,7 +364,7 @@ class Loading:
                     raise
         else:
             raise StoreError(
-                f"{self._source.name} cannot be imported while others write this fast: "
+                f"{self._source.name} cannot be imported while other programs write so much: "
                 "try again later"
             )
         self._outcome.add(plan)
@@ -432,9 +432,9 @@ class Loading:
         """
         if not batches.still_mine(self._connection, self._batch, self._note):
             raise StoreError(
-                f"The import of {self._source.name} was cleared away by a program that could "
-                "not see this process (another container?). Nothing of it is stored; open "
-                "the database from one place at a time while you import"
+                f"The import of {self._source.name} was removed by a program that could not "
+                "see this process (another container?). Nothing of it is stored; open the "
+                "database from one place at a time while you import"
             )
 
     def _show(self, report: ImportReport) -> None:
@@ -455,22 +455,22 @@ class Loading:
             bulk_run.run_settlement(self._connection, self._batch, self._work)
         except sqlite3.Error as error:
             raise StoreError(
-                f"{self._source.name} is stored, but what it says of numbers that were here "
-                f"before could not all be written yet ({error}). Nothing is lost: make sure "
-                "that the disk has room, and open the database again; the rest is done then"
+                f"{self._source.name} is stored, but not all of its labels of known numbers "
+                f"are applied yet ({error}). Nothing is lost: make room on the disk and open "
+                "the database again, which applies the rest"
             ) from error
 
     def _take_back(self, error: BaseException) -> None:
         unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
         if self._batch not in unseen:
             # The file became visible before the error.
-            error.add_note(f"{self._source.name} is stored; the next start does what is left.")
+            error.add_note(f"{self._source.name} is stored; the next start finishes it.")
             return
         try:
             bulk_run.run_sweep(self._connection, self._batch, self._work)
             note = f"Nothing of {self._source.name} is stored."
         except sqlite3.Error:
-            note = "What had been written stays invisible, and is cleared at the next start."
+            note = "The unfinished part stays invisible, and the next start removes it."
         error.add_note(note)
 
 
@@ -530,12 +530,12 @@ def load(
 
 
 OTHERWISE = (
-    "the same file was imported before with other settings: what stands in a passage of either "
-    "is to be decided twice"
+    "the same file was imported before with other settings: an item that is in passages of "
+    "both imports must be decided twice"
 )
 SECOND_NAME = (
-    "the same file was imported before as the answers of {other}. If they are one person, "
-    "nfh-tui people merge {name} {other} makes one of them"
+    "the same file was imported before as the answers of {other}. If both names are one "
+    "person, nfh-tui people merge {name} {other} makes one of them"
 )
 
 
@@ -759,7 +759,7 @@ def retire(
                 raise StoreError(f"There is no import {number}: `nfh-tui imports` lists them")
             if known[number].out:
                 raise StoreError(
-                    f"Import {number} was taken out already; it comes back when "
+                    f"Import {number} was removed already; it comes back when "
                     f"{known[number].name} is imported again"
                 )
         if dry_run:
@@ -767,7 +767,7 @@ def retire(
             return RetireReport(tuple(imports), gone, dry_run=True)
         # Where names are hidden, the history leaves out all from "of" on.
         numbers = ", ".join(map(str, imports)) + (f"; replaced by {into}" if into else "")
-        words = f"took out the import of {known[imports[0]].name} ({numbers})"
+        words = f"removed the import of {known[imports[0]].name} ({numbers})"
         carrier = Carrier(connection, imports, into)
         with BulkAct(
             *(connection, batches.RETIRE, me.id, words, "do this again"),
@@ -822,13 +822,13 @@ INSERT INTO assignment (anchor_id, annotator_id, role, purpose, position, stratu
 VALUES (:anchor, :annotator, :role, :purpose, :position, :stratum, :run, :at, :expected)
 ON CONFLICT DO NOTHING"""
 
-CHANGED = "no number stands at this place of the same turn"
-SEVERAL = "the turn of the number stands there more than once"
-HEADS = "words that the answer names stand in a turn that was changed"
+CHANGED = "the same turn has no number at this place"
+SEVERAL = "the turn of the number occurs more than once"
+HEADS = "the turn of words that the answer names was changed"
 CARRIED = {"answers": "answer", "gold": "gold", "flags": "flag"}
 """What goes over, and what the log calls it."""
-MADE = "the gold was made of answers that did not go over"
-ANEW = "the number is answered otherwise there"
+MADE = "the gold was made of answers that were not carried over"
+ANEW = "the number has another answer there"
 
 AT_ONCE = 500
 """Anchors read at a time."""

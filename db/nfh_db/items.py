@@ -631,8 +631,8 @@ def _conflicts(batch: int, file: str, report: str) -> Sequence[str]:
         return _reports.decode(report).conflicts
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise StoreError(
-            f"What the import {batch} of {file} reported cannot be read: {error}. "
-            "`nfh-tui doctor` tells what else is broken"
+            f"What the import {batch} of {file} reported cannot be read: {error}. `nfh-tui "
+            "doctor` shows what else is broken"
         ) from error
 
 

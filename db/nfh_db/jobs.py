@@ -97,15 +97,15 @@ def _key_made() -> bytes:
     except OSError as error:
         where = f" {error.filename}:" if error.filename else ""
         raise StoreError(
-            f"No job can be queued:{where} {error.strerror}. A secret of 32 bytes, by which "
-            "your jobs are told from others', is kept in your data folder. Make that folder "
+            f"No job can be queued:{where} {error.strerror}. A secret of 32 bytes, which "
+            "marks your jobs as yours, is kept in your data folder. Make that folder "
             "writable, or set XDG_DATA_HOME to one that is"
         ) from error
     if len(key) != KEY_BYTES:
         raise StoreError(
-            f"No job can be queued: {path}, by which your jobs are told from others', "
-            f"holds {len(key)} bytes, wanted {KEY_BYTES}. Delete it, and a new one is made; "
-            "jobs that wait are foreign then"
+            f"No job can be queued: {path}, which marks your jobs as yours, holds {len(key)} "
+            f"bytes, wanted {KEY_BYTES}. Delete it to get a new one; jobs that wait are "
+            "foreign from then on"
         )
     return key
 
@@ -484,10 +484,10 @@ UPDATE job SET state = 'queued', attempts = 0, error = NULL, started_at = NULL,
     finished_at = NULL
 WHERE id = :id AND state IN ('interrupted', 'failed', 'cancelled')"""
 
-GONE = "the process that ran it has ended without saying how"
+GONE = "its process ended without a message"
 TOO_OFTEN = (
-    "its process has ended {attempts} times without saying how, the last time in the phase "
-    "“{phase}”. Its log may say why; it can be tried again"
+    "its process ended {attempts} times without a message, the last time in the phase "
+    "“{phase}”. Its log may say why; you can retry it"
 )
 
 MOST_ATTEMPTS = 5
@@ -1047,7 +1047,7 @@ class Jobs(Repository):
                 raise JobGoneError(CANCELLED)
             found = models.read(connection, model_id)
         if found is None:
-            raise StoreError(f"the model {new.name} is gone again")
+            raise StoreError(f"the model {new.name} no longer exists")
         return found
 
     def background_state(self, after: int) -> BackgroundState:

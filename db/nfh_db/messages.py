@@ -1,5 +1,6 @@
 """Values from files as messages show them: short, and without terminal control characters."""
 
+import errno
 import json
 import math
 import re
@@ -103,10 +104,10 @@ REASONS = (
     (r"^Expected `(.+?)`, got `(.+?)`", r"found \2, wanted \1"),
     (r"^Object missing required field `(.+?)`", r'the key "\1" is missing'),
     (r"^Object contains unknown field `(.+?)`", r'the key "\1" is not known'),
-    (r"^Invalid (?:enum )?value (.+?)(?= - at|$)", r"found \1, which cannot stand there"),
+    (r"^Invalid (?:enum )?value (.+?)(?= - at|$)", r"found \1, which is not allowed there"),
     (r"^(?:JSON|MessagePack data) is malformed: ", ""),
     (r"^Input data was truncated", "it ends too early"),
-    (r"^(?:Extra data|trailing characters)", "more follows behind its end"),
+    (r"^(?:Extra data|trailing characters)", "it has text after its end"),
     (r"^Expecting property name enclosed in double quotes", "wanted a key in quotes"),
     (r"^Expecting (?:'(.)' delimiter|(value))", r"wanted \1\2"),
     (r"^(\w+)\.__init__\(\) got an unexpected keyword argument '(.+)'", r'\1 has no "\2"'),
@@ -116,16 +117,34 @@ REASONS = (
 )
 """Messages of libraries that read JSON, MessagePack and zip, and what refusals say instead."""
 
+WRITE_REASONS = {
+    errno.ENOSPC: "the disk is full; make room or name another folder",
+    errno.EDQUOT: "the disk quota is used up; make room or name another folder",
+    errno.EROFS: "the file system is read-only; name another folder",
+    errno.EACCES: "permission denied; name a folder that you may write to",
+    errno.EPERM: "permission denied; name a folder that you may write to",
+    errno.ENOENT: "there is no such folder; make it first",
+    errno.ENOTDIR: "there is no such folder; make it first",
+    errno.EEXIST: "that name was taken just now; name another folder",
+    errno.ENOTEMPTY: "that name was taken just now; name another folder",
+}
+"""Why a file or folder cannot be written, by the system's code."""
+
+
+def write_reason(error: OSError) -> str:
+    """Why a file or folder cannot be written, as a part of a sentence."""
+    return WRITE_REASONS.get(error.errno or 0) or str(error.strerror or error)
+
 
 def reason_of(error: BaseException) -> str:
     """What an error of a library says, as the end of a sentence on one line."""
     if isinstance(error, RecursionError):
-        return "it is nested too deep"
+        return "it is nested too deeplylylylyly"
     if isinstance(error, KeyError):
         return f"{shown(error.args[0] if error.args else '')} is missing"
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
-        return f"the byte 0x{byte:02X} at {error.start:,} is no {error.encoding.upper()}"
+        return f"the byte 0x{byte:02X} at {error.start:,} is not {error.encoding.upper()}"
     said = (str(error) or "it cannot be read").splitlines()[0]
     for pattern, words in REASONS:
         said = re.sub(pattern, words, said)

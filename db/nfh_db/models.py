@@ -301,7 +301,7 @@ STANDS_IN = "model that stands in for {task}"
 """Setting: the built-in model that answers while the active one of both tasks cannot."""
 
 FIRST = "no other model was in use"
-TAKES_OVER = "it comes with the program, and nobody had chosen the one before"
+TAKES_OVER = "it comes with the program, and nobody chose the model before it"
 STOOD_IN = "stands in: the model that is active cannot be used"
 CAN_AGAIN = "can be used again"
 
@@ -376,7 +376,7 @@ def ensure(
     if known is not None:
         return known[0]
     if task not in TASKS:
-        raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
+        raise StoreError(f"{task!r} is not a task of models: use one of {', '.join(TASKS)}")
     used = any(active(connection, one) is not None for one in tasks_of(task))
     reason = TAKES_OVER if in_place_of and used else FIRST
     with record_activations(connection, because or ActivationReason(reason=reason)):
@@ -559,8 +559,8 @@ REJECTED = "rejected"
 FIRST_VERDICT = "first"
 VERDICTS = (PROMOTED, CANDIDATE, REJECTED, FIRST_VERDICT)
 
-HELD_BACK = "It was not to take over by itself."
-OTHERS = "Meanwhile {names} came into use, beside which it was not judged."
+HELD_BACK = "You asked that it does not take over by itself."
+OTHERS = "Since then {names} came into use, with which it was not compared."
 
 
 def valid_verdict(

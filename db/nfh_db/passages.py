@@ -104,8 +104,8 @@ class NameIndex:
         """Raise StoreError for a person who is retired."""
         if person.id in self._retired:
             raise StoreError(
-                f"{person.name!r} is retired and gets no work: nfh-tui people retire --back "
-                f"{quoted(person.name)} ends that"
+                f"{person.name!r} is retired and gets no work; nfh-tui people retire --back "
+                f"{quoted(person.name)} makes them active again"
             )
 
 
@@ -134,7 +134,7 @@ def add(
     name or type, for the name of another type, and LikeNameError.
     """
     if type_ not in TYPES:
-        raise StoreError(f"{type_!r} is no type of annotator: use one of {', '.join(TYPES)}")
+        raise StoreError(f"{type_!r} is not a type of annotator: use one of {', '.join(TYPES)}")
     index = index or NameIndex(connection)
     found = index.get(name, type_, new_person=new_person)
     if found is None:

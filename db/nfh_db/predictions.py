@@ -140,8 +140,8 @@ def save_identifications(
         other = "let this model decide with another parser"
     if other is not None:
         raise StoreError(
-            f"Another program has {other} meanwhile: what it decides now would not be of one "
-            "piece. Run the command once more"
+            f"Another program has {other} since then, so the decisions would be mixed. Run the "
+            "command again"
         )
     at = system.now()
     connection.executemany(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nfh_tui.services.agreement import AgreementResult
 
 
-@click.command(cls=QueryCommand, short_help="Measure how far annotators agree.")
+@click.command(cls=QueryCommand)
 @click.argument("query", nargs=-1)
 @resamples_option
 @click.option(
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="For resamples and samples: the same seed gives the same report.",
+    help="Seed of the resamples and samples; the same seed gives the same report.",
 )
 @click.option(
-    "--matrix", is_flag=True, help="Show majority against minority, and who confuses what."
+    "--matrix", is_flag=True, help="Also show majority against minority, and who confuses what."
 )
 @click.option(
     "--no-skill",
     is_flag=True,
-    help="Do not look for closest nouns, which needs a parser and takes longest.",
+    help="Leave out closest nouns, which need a parser and take longest.",
 )
 @as_option
 @on_database
@@ -70,10 +70,10 @@ def agreement(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure how far annotators agree on the anchors that QUERY finds, all without one.
+    """Measure how far annotators agree on the anchors that QUERY finds; without QUERY, on all.
 
     Whole answers are compared, by noun; each figure has its interval, or a sentence that
-    says why there is none. What experts decided is never counted as an annotator's answer.
+    says why there is none. Experts' decisions are never counted as annotators' answers.
     """
     from nfh_db.query import parse
     from nfh_models.agreement.bootstrap import Resampling
@@ -210,8 +210,8 @@ def _spelled(kind: Kind) -> Sequence[Kind]:
 
 
 CAVEAT = (
-    "These items are of the sample corpus, which was written for showing: its answers were "
-    "made up, and no agreement measured on it is evidence of anything."
+    "These items are of the sample corpus, whose answers were invented for demonstration: "
+    "agreement on them is evidence of nothing."
 )
 
 
@@ -455,9 +455,9 @@ def as_text(found: "AgreementResult", options: AgreementOptions, *, matrix: bool
     _experts(page, agreement)
     if agreement.pooled.pairs:
         page.say(
-            'Each query under "find" opens in the workbench, typed behind a : there or in '
-            f"quotes here: {_browse(options)}. One with a ~ in front finds these items and "
-            "some others; the ~ is no part of it."
+            'Each query under "find" opens in the workbench: type it after : there, or in '
+            f"quotes here: {_browse(options)}. A query with ~ in front finds these items and "
+            "some others; the ~ is not part of it."
         )
     return page.text()
 
@@ -491,7 +491,7 @@ def _head(page: CommandReport, found: "AgreementResult", options: AgreementOptio
         else "No intervals: --resamples is 0."
     )
     if options.resamples and coverage.passages < FEW_PASSAGES:
-        page.say(f"With fewer than {FEW_PASSAGES} passages take intervals as rough.")
+        page.say(f"With fewer than {FEW_PASSAGES} passages, intervals are rough.")
 
 
 def _coverage(page: CommandReport, coverage: "Coverage") -> None:
@@ -521,7 +521,9 @@ def _patterns(page: CommandReport, agreement: "Agreement") -> None:
     _pattern_rows(page, "classes", classes, class_pattern)
     _pattern_rows(page, "answers", whole, lambda text, _: pattern(text))
     if len({one.voters for one in (*classes.shares, *whole.shares)}) > 1:
-        page.note("share: among items with as many answers, so 3-0 of those with three")
+        page.note(
+            "share: among items with the same number of answers, so 3-0 of those with three"
+        )
 
 
 def _pattern_rows(
@@ -624,8 +626,8 @@ def _nouns(page: CommandReport, found: "AgreementResult") -> None:
     page.note("of: pairs of answers; of F1, heads")
     if found.tagger:
         page.note(
-            "skill: what annotators agree on (observed) beyond what one of them would with a "
-            f"rule that takes the closest noun; {_sampled(found)}"
+            "skill: how often annotators agree (observed), beyond the agreement of one of "
+            f"them with a rule that takes the closest noun; {_sampled(found)}"
         )
 
 
@@ -667,8 +669,8 @@ def _two_rows(
         page.note(f"{len(ranked) - SHOWN_TWOS:,} further are in --json")
     if people.not_measured:
         page.note(
-            f"{people.not_measured:,} further, who share fewer items than these "
-            f"{len(ranked):,}, were not measured: narrow the query"
+            f"{people.not_measured:,} more, who share fewer items than these {len(ranked):,}, "
+            "were not measured; narrow the query to measure them"
         )
 
 
@@ -681,7 +683,7 @@ def _experts(page: CommandReport, agreement: "Agreement") -> None:
     else:
         page.note("No item that an expert decided was answered by another person.")
     for name, count in sorted(agreement.own.items()):
-        page.note(f"left out: {counted(count, 'item')} that {name} also decided")
+        page.note(f"left out: {counted(count, 'item')} that {name} decided too")
     page.title("Experts with each other")
     if agreement.doubles.twos:
         _two_rows(page, agreement.doubles, doubles_of)

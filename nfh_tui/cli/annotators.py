@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BLOCKS = ("tenths", "weeks", "days")
 
 
-@click.command(cls=QueryCommand, short_help="Tell how far each annotator can be trusted.")
+@click.command(cls=QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--blocks",
@@ -59,7 +59,7 @@ BLOCKS = ("tenths", "weeks", "days")
 @click.option(
     "--remember",
     is_flag=True,
-    help="Keep each person's figure: proposals in the workbench weigh votes by it.",
+    help="Store each person's figure, by which proposals in the workbench weigh votes.",
 )
 @click.option("--forget", is_flag=True, help="Undo --remember; nothing is reported.")
 @as_option
@@ -76,9 +76,9 @@ def annotators(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Tell how far each annotator can be trusted on what QUERY finds, all without one.
+    """Report how reliable each annotator is on what QUERY finds; without QUERY, on all.
 
-    Against what experts decided, by the models of Dawid and Skene and MACE, and over time.
+    Measured against experts, by the models of Dawid and Skene and MACE, and over time.
     """
     from nfh_tui.services.annotators import measure_competence, store_competence
 
@@ -118,7 +118,7 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
     if as_json:
         emit({"forgotten": forgotten})
     else:
-        echo("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")
+        echo("Removed: votes count the same again." if forgotten else "Nothing was kept.")
 
 
 Json = dict[str, Any]
@@ -214,8 +214,8 @@ def _head(page: CommandReport, result: "CompetenceResult") -> None:
     if found.decided:
         page.say(
             f"On {found.unanimous:,} of the decided ones the votes do not differ. Experts "
-            "mostly decide what annotators differ on, so shares here are lower than over all "
-            "items."
+            "mostly decide items on which annotators differ, so these shares are lower than "
+            "over all items."
         )
 
 
@@ -228,7 +228,7 @@ def _remembered(page: CommandReport, result: "CompetenceResult") -> None:
     if not kept.people:
         page.say(
             f"Nothing is remembered: nobody has {LEAST} answers that check items, experts or "
-            "Dawid and Skene's model say something of."
+            "Dawid and Skene's model can judge."
         )
         return
     page.title(f"Remembered, by {kept.source}")
@@ -239,7 +239,7 @@ def _remembered(page: CommandReport, result: "CompetenceResult") -> None:
             for name, one in sorted(kept.people.items())
         ],
     )
-    page.note("proposals weigh votes by these figures; --forget makes votes count alike again")
+    page.note("proposals weigh votes by these figures; --forget makes votes equal again")
 
 
 def _everybody(
@@ -249,7 +249,7 @@ def _everybody(
     rows: list[tuple[Cell, ...]] = []
     for person in people:
         model = found.latent.people.get(person.name)
-        lack = undefined(found.latent.why or "Their votes are on items of theirs alone.")
+        lack = undefined(found.latent.why or "Only they voted on their items.")
         rows.append(
             (
                 person.name,
@@ -303,7 +303,7 @@ def _models(page: CommandReport, latent: "Latent") -> None:
     page.note(f"kinds by Dawid\u2013Skene: {shares}")
     if len(latent.groups) > 1:
         groups = "; ".join(", ".join(group) for group in latent.groups)
-        page.note(f"no items link these groups, so figures compare inside each only: {groups}")
+        page.note(f"no items link these groups: compare figures only inside one: {groups}")
 
 
 # --- one person --------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def _drift_text(page: CommandReport, drift: "Drift") -> None:
     if drift.seconds is not None and drift.seconds.breaks:
         page.note(
             f"{counted(drift.seconds.breaks, 'answer')} of more than "
-            f"{drift.seconds.limit:,.0f} seconds taken for a break, and left out of the seconds"
+            f"{drift.seconds.limit:,.0f} seconds taken for a break and left out of the seconds"
         )
     _kinds(page, drift.blocks)
     for trend in drift.trends:
@@ -457,16 +457,17 @@ def _caution(page: CommandReport, found: "CompetenceReport") -> None:
     if found.tests:
         held = sum(trend.holds for one in found.people for trend in one.drift.trends)
         page.say(
-            f"{counted(found.tests, 'trend')} were tested and {held:,} hold: of so many, some "
-            f"would look like one by chance, so a trend is told only where q, which allows for "
-            f"that (Benjamini and Hochberg), is below {ALPHA:.0%}. It says that something "
-            "changed, not why: the items may have changed."
+            f"{counted(found.tests, 'trend')} were tested and {held:,} hold: among so many, "
+            "some look like trends by chance, so a trend is reported only where q, which "
+            f"allows for that (Benjamini and Hochberg), is below {ALPHA:.0%}. A trend says "
+            "that something changed, not why: the items may have changed."
         )
     page.say(
         "Matrices: rows are what the expert decided; what most of the others say, where no "
         "expert decided; and what Dawid\u2013Skene takes for true. Columns are the answers."
     )
     page.say(
-        "right: nothing blocks against the expert; agree: mean share of the others that agree; "
-        "seconds: median and quartiles. A line with ! is a reason to look, no proof."
+        "right: nothing blocks against the expert; agree: mean share of the others that "
+        "agree; seconds: median and quartiles. A line with ! is a reason to look, not a "
+        "proof."
     )

@@ -46,7 +46,7 @@ class DaysType(click.FloatRange):
     ) -> float:
         days = float(super().convert(value, param, ctx))  # type: ignore[arg-type]  # takes text, too
         if math.isnan(days):
-            self.fail(f"{str(value)!r} is no number of days", param, ctx)
+            self.fail(f"{str(value)!r} is not a number of days", param, ctx)
         return days
 
 
@@ -70,23 +70,27 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
         return Amount(number, percent)
 
 
-@click.command(cls=AssignCommand, short_help="Say who answers what, and see how far they are.")
+@click.command(cls=AssignCommand)
 @click.argument("query", nargs=-1)
 @click.option(
-    "--to", "to", multiple=True, metavar="NAME", help="Give to this person; repeat it for more."
+    "--to",
+    "to",
+    multiple=True,
+    metavar="NAME",
+    help=("Assign to this person; repeat it for more people."),
 )
 @click.option(
     "--each",
     type=click.IntRange(1, MOST_EACH),
     metavar="N",
-    help="Answers that an item is to have in all, those that it has included; else 1.",
+    help="Answers that each item should have in all, including those that it has; else 1.",
 )
 @click.option(
     "--role",
     type=click.Choice(["annotator", "adjudicator"]),
     default="annotator",
     show_default=True,
-    help="What they are to do.",
+    help="The role in which they answer.",
 )
 @click.option(
     "--limit", type=click.IntRange(1, MOST_ITEMS), metavar="N", help="Only the first N items."
@@ -96,27 +100,27 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     "checks",
     type=AmountType(),
     metavar="N|P%",
-    help="Hidden checks for each person, in all: items whose gold is known, mixed in at "
-    "random; P% of what the person has.",
+    help="Hidden checks for each person in all: items with known gold, mixed in at random. "
+    "P% is a share of the person's items.",
 )
 @click.option(
     "--double",
     "doubles",
     type=AmountType(),
     metavar="N|P%",
-    help="So many of the items go to two adjudicators, each blind to the other.",
+    help="Assign this many of the items to two adjudicators, each blind to the other.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_SEED),
     metavar="S",
-    help="Shuffle the items, for everybody otherwise; the same seed, the same order.",
+    help="Shuffle the items, differently for each person; the same seed gives the same order.",
 )
 @click.option(
     TAKE_BACK,
     "take_back",
     metavar="[NAME]",
-    help="Take back what was abandoned, by everybody or by this person.",
+    help="Take back abandoned assignments, of everybody or of this person.",
 )
 @click.option(
     "--abandoned-after",
@@ -125,9 +129,9 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     default=DAYS,
     show_default=True,
     metavar="DAYS",
-    help="Days without an answer after which what somebody was given counts as abandoned.",
+    help="Days without an answer after which an assignment counts as abandoned.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done; store nothing.")
 @options.as_option
 @options.on_database
 def assign(
@@ -146,7 +150,7 @@ def assign(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Give the items that QUERY finds to people; without --to, show how far everybody is.
+    """Assign the items that QUERY finds to people; without --to, show everybody's progress.
 
     Only what is lacking is given out, evenly and nothing to anybody twice: the same call
     again gives out what came back. They find it with `nfh-tui annotate`, and as
@@ -210,7 +214,7 @@ def _check(
         for option, value in (given | {"--seed": seed}).items():
             if value is not None:
                 raise click.UsageError(
-                    f"{option} says what is given to people: name them, --to NAME"
+                    f"{option} needs people to assign to: name them with --to NAME"
                 )
     if checks is not None and role != "annotator":
         raise click.UsageError("--check is for annotators: an adjudicator sees the gold")
@@ -223,7 +227,7 @@ def _check(
 NAME_WIDTH = 40
 """Code points of a name that are shown."""
 
-NOBODY = "Nobody has been given anything of this yet: nfh-tui assign --to NAME gives it out."
+NOBODY = "Nothing of this is assigned yet: nfh-tui assign --to NAME assigns it."
 PURPOSES = {
     "work": ("item", "items"),
     "double": ("item to be decided by two", "items to be decided by two"),
@@ -259,20 +263,19 @@ def dealt_lines(dealt: AssignmentCounts, wanted: AssignmentRequest) -> list[str]
             f"  {visible(who, NAME_WIDTH)}: {_kinds(n)}" for who, n in dealt.given.items()
         ]
     else:
-        lines.append("Nothing to give out.")
+        lines.append("There is nothing to assign.")
     if dealt.returned:
         lines.append(
-            f"{counted(dealt.returned, 'assignment')} came back for it, abandoned by those who "
-            "had them."
+            f"{counted(dealt.returned, 'assignment')} were abandoned, and are assigned again."
         )
     if dealt.short:
         lines.append(
-            f"{counted(dealt.short, 'item')} will still lack answers: nobody named here could "
-            "give them. Name more people with --to."
+            f"{counted(dealt.short, 'item')} will still lack answers, because nobody named "
+            "here can give them. Name more people with --to."
         )
     if dealt.checks_short:
         lines.append(
-            f"{counted(dealt.checks_short, 'hidden check')} could not be had: there is too "
+            f"{counted(dealt.checks_short, 'hidden check')} could not be added: there is too "
             "little gold by experts or from files that these people do not know."
         )
     if total and not dealt.dry_run:
@@ -291,7 +294,7 @@ def returned_lines(returned: Mapping[str, int], days: float, *, dry_run: bool) -
         if days == 0:
             return ["There is nothing to take back."]
         return [
-            f"There is nothing to take back: nobody has been idle for {_days(days)}. "
+            f"There is nothing to take back: nobody was idle for {_days(days)}. "
             "--abandoned-after 0 takes back all that is open."
         ]
     many = "to be taken back" if dry_run else "taken back"

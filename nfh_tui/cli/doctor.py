@@ -36,16 +36,12 @@ if TYPE_CHECKING:
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
-@click.command(
-    cls=options.QueryCommand, short_help="Copy the database, also while others work in it."
-)
+@click.command(cls=options.QueryCommand)
 @click.argument("dest", type=click.Path())
-@click.option(
-    "--data-only", is_flag=True, help="Leave out the models, and the files that jobs keep."
-)
+@click.option("--data-only", is_flag=True, help="Leave out the models and the files of jobs.")
 @options.on_database
 def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
-    """Copy the database to DEST: the name of a new file, or a folder to make one in.
+    """Copy the database to DEST: a new file, or a folder in which a file is made.
 
     The copy is of one moment, drafts included, and holds all that was saved before. Trained
     models and the files of jobs go along, into folders beside it. It is looked through before
@@ -61,7 +57,7 @@ def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
     target = Path(dest)
     if dest.endswith(SEPARATORS) and not target.is_dir():
         # A path forgets the sign that says "a folder".
-        raise StoreError(f"There is no folder {dest}: make it first, or leave the sign away")
+        raise StoreError(f"There is no folder {dest}: make it first, or leave out the last /")
     with Steps(source.name) as steps:
         copied = back_up(
             source,
@@ -202,13 +198,11 @@ def _rest(page: "CommandReport", found: "LabelProblems") -> None:
     clean = [r.check.name for r in found.results if not r.hits and not r.skipped]
     skipped = [r.check.name for r in found.results if r.skipped]
     page.title("Nothing found")
-    page.say(f"{', '.join(clean)}." if clean else "Each check found something.")
+    page.say(f"{', '.join(clean)}." if clean else "Every check found something.")
     if skipped:
-        page.title("Not looked for, without a parser")
+        page.title("Not checked, because there is no parser")
         page.say(f"{', '.join(skipped)}. {found.why or ''}")
-    page.say(
-        "Under each anchor stands a query that finds it: type it behind a : in the workbench."
-    )
+    page.say("The query under each anchor finds it: type it after : in the workbench.")
 
 
 # --- JSON --------------------------------------------------------------------------------
@@ -244,23 +238,23 @@ SHOWN_LENGTH = 400
 """Code points of a finding that are printed: names and queries in it may be long."""
 
 
-@click.command(cls=options.QueryCommand, short_help="Check the database, or the labels in it.")
+@click.command(cls=options.QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--repair",
     "mend",
     is_flag=True,
-    help="Mend what follows from something else, after a copy was made beside the database.",
+    help="Repair what can be derived from other data, after making a copy beside the database.",
 )
 @click.option(
     "--corpus",
     is_flag=True,
-    help="Look for trouble in the labels instead: of what QUERY finds, else of all.",
+    help="Find label problems instead, in what QUERY finds, else in all items.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    help="With --corpus: findings of each check that are printed; 0 for all of them.",
+    help="With --corpus: how many findings of each check are printed; 0 for all.",
 )
 @options.on_database
 def doctor(
@@ -277,7 +271,7 @@ def doctor(
     log. Others may work meanwhile.
     """
     if corpus and mend:
-        raise click.UsageError("--corpus finds labels to look at; there is nothing to --repair")
+        raise click.UsageError("--corpus finds label problems, which --repair cannot repair")
     if query and not corpus:
         raise click.UsageError("a QUERY belongs to --corpus; doctor checks the whole database")
     if limit is not None and not corpus:
@@ -372,7 +366,7 @@ def _tell_end(report: "DoctorReport", repaired: "Repaired | None") -> None:
     if repaired is not None:
         done = ", ".join(repaired.kinds)
         kept = visible(str(repaired.backup), 200)
-        options.echo(f"Repaired: {done}. As it was before, it lies in {kept}")
+        options.echo(f"Repaired: {done}. The database as it was before is in {kept}")
         for sentence in repaired.failed:
             options.say(f"nfh-tui: {visible(sentence, SHOWN_LENGTH)}")
     if not report.broken:
@@ -411,19 +405,16 @@ PHASES = {
 }
 
 
-@click.command(
-    cls=options.QueryCommand,
-    short_help="Bring in what was done in another copy of the database.",
-)
+@click.command(cls=options.QueryCommand)
 @click.argument("other", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would come in; store nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be merged; store nothing.")
 @options.as_option
 @options.on_database
 def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: bool) -> None:
-    """Bring in what was done in OTHER, a copy of the database that somebody worked on.
+    """Merge what was done in OTHER, a copy of the database that somebody worked on.
 
     Answers, decisions, flags, corrections of spans and imports come in with their persons
-    and times. What both copies changed, each otherwise, stays as it is here and is listed.
+    and times. What both copies changed differently stays as it is here and is listed.
     OTHER is only read. A copy of the database is made beside it before anything is written.
     """
     from nfh_tui.cli.settle import SettleRequest
@@ -475,7 +466,7 @@ def merge_lines(report: MergeReport, path: Path, request: "SettleRequest") -> It
         yield "Nothing was stored"
     elif report.backup is not None:
         yield f"As it was before: {visible(report.backup, PATH_SHOWN)}"
-        yield f"  to go back, close nfh-tui and put that in the place of {visible(str(path))}"
+        yield f"  to go back, close nfh-tui and put that file in place of {visible(str(path))}"
 
 
 def _came(report: MergeReport) -> str:
@@ -517,18 +508,21 @@ def _names(names: Sequence[str]) -> str:
 def _same(report: MergeReport) -> Iterator[str]:
     if report.agreed:
         yield (
-            f"{counted(report.agreed, 'thing')} changed in both, to the same, or decided here: "
-            "as here"
+            f"{counted(report.agreed, 'thing')} changed in both to the same, or decided here: "
+            "unchanged here"
         )
     if report.taken_back:
-        yield f"{counted(report.taken_back, 'thing')} changed there and changed back: as here"
+        yield (
+            f"{counted(report.taken_back, 'thing')} changed there and changed back: "
+            "unchanged here"
+        )
 
 
 def _conflicts(conflicts: Sequence[Conflict], request: "SettleRequest") -> Iterator[str]:
     if not conflicts:
         return
     items = [list(group) for _, group in groupby(conflicts, lambda one: one.public_id)]
-    yield f"{counted(len(items), 'item')} left as here, for you to decide:"
+    yield f"{counted(len(items), 'item')} unchanged here, for you to decide:"
     for group in items[:SHOWN_ITEMS]:
         for one in group:
             yield f"  {_conflict(one)}"
@@ -537,10 +531,10 @@ def _conflicts(conflicts: Sequence[Conflict], request: "SettleRequest") -> Itera
         yield f"  and {len(items) - SHOWN_ITEMS:,} more; --json lists them all"
     golds = [{one.here.rule, one.there.rule} for one in conflicts if one.what == "gold"]
     if {"expert"} in golds:
-        yield "Those that experts decided otherwise, now that both decisions are here:"
+        yield "Items that experts decided differently, now that both decisions are here:"
         yield f"  {request.command('adjudicate', BETWEEN_EXPERTS)}"
     if any(rules <= BY_VOTES for rules in golds):
-        yield "Where a rule made both golds, nfh-tui settle makes it anew, of all votes"
+        yield "Where a rule made both golds, nfh-tui settle makes gold again from all votes"
 
 
 def _conflict(one: Conflict) -> str:

@@ -25,26 +25,26 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
 """Recipes that start untrained: a model that has seen the gold would doubt it too little."""
 
 
-@click.command(cls=options.QueryCommand, short_help="Look for gold that a model doubts.")
+@click.command(cls=options.QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--task",
     type=click.Choice(TASKS),
     default=TASKS[0],
     show_default=True,
-    help="What the gold is asked for.",
+    help="The task whose gold is checked.",
 )
 @click.option(
     "--recipe",
     metavar="R",
-    help="What learns, as `nfh-tui retrain` has it; by default linear, or svm.",
+    help="The recipe that learns, as of `nfh-tui retrain`; by default linear, or svm.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the recipe, as `nfh-tui retrain` has them.",
+    help="A setting of the recipe, as of `nfh-tui retrain`.",
 )
 @click.option(
     "--folds",
@@ -52,9 +52,9 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
     default=5,
     show_default=True,
     metavar="K",
-    help="Parts that the gold is dealt into; each is judged by a model of the others.",
+    help="Parts into which the gold is split; a model of the others judges each part.",
 )
-@click.option("--parser", metavar="SPEC", help="As `nfh-tui retrain` has it.")
+@click.option("--parser", metavar="SPEC", help="As of `nfh-tui retrain`.")
 @options.wait_option
 @options.as_option
 @options.on_database
@@ -70,12 +70,12 @@ def doubts(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Look for gold that a model doubts, among the anchors that QUERY finds.
+    """Find gold that a model considers unlikely, among the anchors that QUERY finds.
 
-    The gold is dealt into parts. A model learns from all parts but one, and says of that one
-    what it would answer. No model is kept, and no gold is changed: how much each gold is
-    doubted is stored, for the queries doubt>0.9 and sort:doubt. It is a job; `nfh-tui jobs`
-    tells how far it is.
+    The gold is split into parts. A model learns from all parts but one, and says for that one
+    what it would answer. No model is kept, and no gold is changed: how unlikely each gold is
+    is stored, for the queries doubt>0.9 and sort:doubt. It is a job; `nfh-tui jobs`
+    shows its progress.
     """
     from nfh_db.query import parse
     from nfh_tui.jobs.descriptions import whole_parser, whole_setting
@@ -106,9 +106,9 @@ MOSTLY_RIGHT = 0.8
 """Agreement below which a model's doubts are mostly its own mistakes."""
 
 OWN_MISTAKES = (
-    "It agrees with so little of the gold that most of its doubts are its own mistakes. "
-    "Begin with the most doubted: where this was measured (66 % agreed), 25 of the 40 most "
-    "doubted ones were doubtful gold, and of 20 drawn from all 1"
+    "It agrees with so little of the gold that most of its findings are its own mistakes. "
+    "Begin with the least likely gold: where this was measured (66 % agreed), 25 of the 40 "
+    "most doubted ones were doubtful gold, and of 20 drawn from all 1"
 )
 """The measurement stands in docs/label-trouble.md."""
 
@@ -125,7 +125,7 @@ def checked_lines(result: Mapping[str, object], db: Path | None) -> Iterator[str
     yield f"{anchors} with gold, each answered by a model that had not seen it"
     if (right := fraction(result.get("accuracy"))) is not None:
         yield f"  {percent(right)} % of the answers agree with the gold"
-    yield f"  {doubted:,} doubted: to the model the gold has less than one chance in ten"
+    yield f"  {doubted:,} unlikely: the model gives this gold a probability below 0.1"
     found = count(result.get("anchors"))
     if found < ROUGH:
         yield from sentence_lines(
@@ -139,4 +139,4 @@ def checked_lines(result: Mapping[str, object], db: Path | None) -> Iterator[str
     for note in notes if isinstance(notes, list) else []:
         yield from sentence_lines(str(note), "  ")
     if doubted:
-        yield f"Look at them: {options.command(FIND, db)}"
+        yield f"See them: {options.command(FIND, db)}"

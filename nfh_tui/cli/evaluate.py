@@ -29,7 +29,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     return value
 
 
-@click.command(cls=QueryCommand, short_help="Measure a model on what is labelled.")
+@click.command(cls=QueryCommand)
 @click.argument("task", metavar="TASK", callback=_task)
 @click.argument("query", nargs=-1)
 @click.option(
@@ -38,12 +38,12 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     multiple=True,
     metavar="M",
     help="A model's number or name, a recipe, or a model's folder; else the active model, "
-    "else rules or small. Given twice or more, they are compared.",
+    "else rules or small. Several models are compared.",
 )
 @click.option(
     "--split",
     callback=word,
-    help="Only anchors that an imported row put in this split.",
+    help="Only anchors of this split, as imported rows give it.",
 )
 @click.option(
     "--file",
@@ -70,7 +70,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     "--folds",
     type=click.IntRange(2, MOST_FOLDS),
     metavar="K",
-    help="Identification: fit a recipe that learns K times, each time on all but the part "
+    help="Identification: fit a recipe that learns K times, each time without the part that "
     "it then decides.",
 )
 @click.option(
@@ -85,7 +85,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Identification: a setting of what is fitted, as `nfh-tui retrain` has them.",
+    help="Identification: a setting of the recipe that is fitted, as of `nfh-tui retrain`.",
 )
 @click.option(
     "--ablation",
@@ -109,7 +109,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     default=10,
     show_default=True,
     metavar="N",
-    help="Show so many wrong decisions of each model; --json has them all.",
+    help="Show this many wrong decisions of each model; --json has all of them.",
 )
 @resamples_option
 @click.option(
@@ -117,18 +117,18 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     type=click.IntRange(0, 2**31 - 1),
     default=1,
     show_default=True,
-    help="For resamples and folds: the same seed gives the same report.",
+    help="Seed of the resamples and folds; the same seed gives the same report.",
 )
 @click.option(
     "--blind",
     is_flag=True,
-    help="Leave out gold that was given with a model's answer in view.",
+    help="Leave out gold that was decided with a model's answer in view.",
 )
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
     metavar="FILE.html",
-    help="Also write the report as a page, with all wrong decisions.",
+    help="Also write the report to this page, with all wrong decisions.",
 )
 @background_option
 @on_database
@@ -142,7 +142,7 @@ def evaluate(
     """Measure a model on the labelled numbers of the anchors that QUERY finds.
 
     TASK is identification (is the number's noun missing?) or resolution (what is the noun?).
-    All anchors without a QUERY; gold that answers the task's question is the label, what has
+    Without QUERY, all anchors. Gold that answers the task's question is the label; what has
     none is left out and counted.
     """
     from nfh_tui.cli.evaluate_call import EvaluateOptions, queue_evaluation, run

@@ -68,8 +68,8 @@ def notes_of(trial: "Trial") -> Iterator[str]:
         yield f"left out: {counted(times, 'anchor')}, {reason}"
     if trial.in_sheet:
         yield (
-            f"{counted(trial.in_sheet, 'label')} decided in a review sheet, as one line each "
-            "and many at once"
+            f"{counted(trial.in_sheet, 'label')} decided in a review sheet, as one line each, "
+            "many at once"
         )
 
 
@@ -152,7 +152,7 @@ class EvaluateOptions:
         for option, (name, task) in OF_ONE_TASK.items():
             if getattr(self, name) and task != self.task:
                 raise click.UsageError(
-                    f"{option} is of {task}: leave it out, or evaluate {task}"
+                    f"{option} is for {task}: leave it out, or evaluate {task}"
                 )
 
     def _check_source(self) -> None:
@@ -161,10 +161,10 @@ class EvaluateOptions:
         if not self.of_database and (self.query or self.split):
             named = "--several-heads" if self.file is None else "--file"
             raise click.UsageError(
-                f"{named} is measured whole: leave out the query and --split"
+                f"{named} is measured completely: leave out the query and --split"
             )
         if self.file is None and self.format is not None:
-            raise click.UsageError("--format is of a --file")
+            raise click.UsageError("--format needs --file")
 
     def _check_settings(self) -> None:
         from nfh_models.identification.svm import plan_of
@@ -219,7 +219,7 @@ def open_source(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | N
         return
     there = call.db is not None or database.exists()
     if looks_up and not there and config.named_database(None) is not None:
-        warn([f"there is no database at {database}, so that no model of one is looked up"])
+        warn([f"there is no database at {database}, so no model of a database is used"])
     with options.named_store(database if looks_up and there else None) as found:
         yield found
 
@@ -257,7 +257,7 @@ def queue_evaluation(call: EvaluateOptions) -> None:
     from nfh_tui.jobs.tasks import evaluation_asked
 
     if call.ablation:
-        raise click.UsageError("--ablation is done at once: leave out --background")
+        raise click.UsageError("--ablation cannot run as a job: leave out --background")
     parse(call.query)
     with options.open_database(call.db, writes=True) as store:
         whole = _whole(store, call)

@@ -177,7 +177,7 @@ def head(page: CommandReport, trial: IdentificationTrial, call: EvaluateOptions)
         page.note(note)
     if trial.no_number:
         page.note(
-            f"{counted(trial.no_number, 'label')} at words that are no number; counted like "
+            f"{counted(trial.no_number, 'label')} at words that are not numbers; counted like "
             "the others"
         )
     for sentence in {
@@ -188,7 +188,7 @@ def head(page: CommandReport, trial: IdentificationTrial, call: EvaluateOptions)
         page.note("there is nothing to measure: no anchor here has a label")
     if size and yes in (0, size):
         only = "an NFH" if yes else "no NFH"
-        page.note(f"every label says {only}: nothing here can show the other kind of error")
+        page.note(f"every label says {only}, so the other kind of error cannot occur")
 
 
 # --- figures --------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def _versus(page: CommandReport, versus: Sequence[SystemPair[IdentifierCompariso
         [(f"{one.first} less {one.second}", *difference_row(one.found)) for one in versus],
     )
     page.note(
-        "only 1st, only 2nd: numbers that this one alone decides rightly; p: paired bootstrap"
+        "only 1st, only 2nd: numbers that only this model decides rightly; p: paired bootstrap"
     )
 
 
@@ -409,7 +409,7 @@ class Ablation:
             page.title(_title(trial, self.recipe))
             table = _rules_table if self.recipe == RULES else _features_table
             table(page, self.rows)
-            page.note("lost: points of F1 that go with what is left out")
+            page.note("lost: points of F1 without what is left out")
             print_notes(page, call)
         seconds(page, trial)
         return page.text()
@@ -422,7 +422,7 @@ def ablation(call: EvaluateOptions) -> Ablation:
     """The ablation of the recipe that the call names. Raises UsageError."""
     recipe = call.models[0] if call.models else SVM
     if recipe not in (SVM, RULES) or len(call.models) > 1:
-        raise click.UsageError(f"--ablation is of one recipe: --model {SVM} or {RULES}")
+        raise click.UsageError(f"--ablation needs one recipe: --model {SVM} or {RULES}")
     if recipe == RULES and call.sets:
         raise click.UsageError("--set is of svm: the recipe rules is not fitted")
     trial = held(call, (lambda *_: rules_without()) if recipe == RULES else _without_features)

@@ -425,20 +425,21 @@ def _reservations(found: ResolutionResult, size: int, references: int) -> Iterat
         yield "there is nothing to measure: no anchor here has a label that names a head"
         return
     if not references:
-        yield "no label is a Reference: nothing here says how well heads are found"
+        yield "no label is a Reference, so heads are not measured"
     elif references == size:
-        yield "every label is a Reference: nothing here says how well classes are told"
+        yield "every label is a Reference, so classes are not measured"
     for system, one in found.pairs:
         if one.figures.answered_n < size:
             silent = size - one.figures.answered_n
             yield (
-                f"{system.name} has nothing to say of {silent:,} of them; they count as "
+                f"{system.name} does not answer {silent:,} of them, which count as "
                 f"wrong. Of the others {percent(one.figures.accuracy_answered)} % are right"
             )
         if one.lost:
             yield (
                 f"{system.name} cannot see or choose any gold head of "
-                f"{counted(one.lost, 'Reference')}: too far off, or no candidate by its rules"
+                f"{counted(one.lost, 'Reference')}: they are too far off, or not candidates "
+                "by its rules"
             )
 
 
@@ -652,7 +653,7 @@ def _nats(value: float | None) -> str:
 
 
 def _versus_table(found: ResolutionResult) -> ReportTable:
-    note = "only 1st, only 2nd: numbers that this one alone gets right; p: paired bootstrap"
+    note = "only 1st, only 2nd: numbers that only this model gets right; p: paired bootstrap"
     rows = [
         (
             f"{short(one.first)} less {short(one.second)}",
@@ -805,7 +806,7 @@ def _confusions(page: CommandReport, pairs: Both) -> None:
         name = f" of {system.name}" if len(pairs) > 1 else ""
         page.title(f"Gold against answer{name}")
         page.table(*confusion(one))
-    page.note("WRONG: REF-WRONG, a word for a Reference that is no gold mention")
+    page.note("WRONG: REF-WRONG, a word for a Reference that is not a gold mention")
 
 
 def described(one: WrongExample, *, sure: bool) -> tuple[str, str]:

@@ -112,7 +112,7 @@ def stale_gold_words(count: int) -> str:
     one = count == 1
     return (
         f"{counted(count, 'number')} of the database {'has' if one else 'have'} stale gold, "
-        f"which is in no file: {'its' if one else 'their'} span was replaced after "
+        f"which no file has: {'its' if one else 'their'} span was replaced after "
         f"{'it was' if one else 'they were'} decided, and nobody has decided "
         f"{'it' if one else 'them'} anew (state:stale finds what nobody has answered anew)"
     )
@@ -134,7 +134,7 @@ REASONS = {
 # --- import -------------------------------------------------------------------------------
 
 
-@click.command("import", short_help="Bring files into the database.")
+@click.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--format",
@@ -145,8 +145,8 @@ REASONS = {
 @click.option(
     "--split",
     callback=word,
-    help="The split of every row; without it the rows' own, else train, dev or test where "
-    "it is a word of the file's name.",
+    help="The split of every row; without it the rows' own, else train, dev or test if the "
+    "file's name has that word.",
 )
 @click.option(
     "--annotator",
@@ -163,19 +163,19 @@ REASONS = {
 @click.option(
     "--newer-answers",
     is_flag=True,
-    help="Let a person's answer in the files take the place of an older one of theirs.",
+    help="Let a person's answer in the files replace an older one of theirs.",
 )
 @click.option(
     "--replace",
     "replaces",
     is_flag=True,
-    help="Retire what earlier imports of the same name have and the files have not, and carry "
-    "over what people said.",
+    help="Retire what earlier imports of the same name have and the files lack, and carry "
+    "over people's answers.",
 )
 @click.option(
     "--new-person",
     is_flag=True,
-    help="Take in a new name that differs from a known one only by case, accents or width.",
+    help="Accept a new name that differs from a known one only by case, accents or width.",
 )
 @reading_options
 @background_option
@@ -190,7 +190,7 @@ def import_(
     as_json: bool,
     **said: object,
 ) -> None:
-    """Bring FILES into the database, which is made if it is not there.
+    """Import FILES into the database, which is made if it does not exist.
 
     Each file comes in whole or not at all. Importing a file again changes nothing.
     """
@@ -332,7 +332,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
 # --- export -------------------------------------------------------------------------------
 
 
-@click.command(cls=QueryCommand, short_help="Take anchors out of the database, as a file.")
+@click.command(cls=QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--format",
@@ -348,7 +348,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     type=click.Choice(MENTIONS),
     default="all",
     show_default=True,
-    help="Which mentions of a head an nfh row lists. Imported rows leave as they came.",
+    help="Which mentions of a head an nfh row lists. Imported rows are written unchanged.",
 )
 @click.option(
     "--compact",
@@ -368,10 +368,10 @@ def export(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the anchors that QUERY finds, all of them without one.
+    """Write the anchors that QUERY finds; without QUERY, all.
 
-    A file is written beside its place and renamed into it when it is complete; one that was
-    there is replaced then, and that is said. One without a row replaces none.
+    The file is written under another name and renamed when it is complete; a file that was
+    there is replaced, with a notice. A file without rows replaces none.
     """
     from nfh_db.formats.registry import by_name
     from nfh_tui.services.imports import export_file
@@ -397,7 +397,7 @@ def export(
         raise ExportError(f"standard output: {sentence(error)}") from error
     _say_export(report, as_json=as_json)
     if there:
-        say(f"{visible(str(target), 200)}: took the place of the file that was there")
+        say(f"{visible(str(target), 200)}: replaced the file that was there")
 
 
 MUCH_REPEATED = 10
@@ -408,13 +408,11 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
 
     for reason, number in report.left_out.items():
         words = REASONS.get(reason, reason)
-        say(
-            f"{counted(number, 'anchor')} left out: {words}; {report.format} has no form for it"
-        )
+        say(f"{counted(number, 'anchor')} left out: {words}; {report.format} cannot hold them")
     if report.undecided:
         say(
-            f"{counted(report.undecided, 'anchor')} without a decision (kind null) among what "
-            "the query finds; state:decided leaves them out"
+            f"{counted(report.undecided, 'anchor')} of the query without a decision (kind "
+            "null); state:decided leaves them out"
         )
     if report.stale_gold:
         say(stale_gold_words(report.stale_gold))
@@ -455,7 +453,7 @@ def overview(formats: tuple[Format, ...]) -> Iterator[str]:
                 yield f"  {format_.name:<{name}}  {way:<7}  {ends}"
                 yield from wrapped(format_.description, " " * (name + 4))
         yield ""
-    yield "`nfh-tui formats NAME` says what one can hold, its settings, and shows a line of it."
+    yield "`nfh-tui formats NAME` describes one: what it can hold, its settings, a line of it."
 
 
 def details(format_: Format) -> Iterator[str]:
@@ -517,7 +515,7 @@ def after_export(name: str, lost: Mapping[str, int]) -> str | None:
         for what, number in lost.items()
         if number and what not in (What.TOKENS, What.SPEAKERS)
     ]
-    return f"{name}: anchors that lost something: {'; '.join(told)}" if told else None
+    return f"{name}: anchors that lost data: {'; '.join(told)}" if told else None
 
 
 def _installed(extra: str) -> str:

@@ -32,16 +32,14 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 
 
-@click.group(
-    invoke_without_command=True, short_help="Show the guidelines, or make a new version."
-)
+@click.group(invoke_without_command=True)
 @click.option("--version", "version", type=int, metavar="N", help="An earlier version.")
-@click.option("--rules", is_flag=True, help="List the rules, with how often each was used.")
+@click.option("--rules", is_flag=True, help="List the rules, and how often each was used.")
 @options.on_database
 def guidelines(version: int | None, rules: bool, db: Path | None, as_json: bool) -> None:
-    """Show the guidelines that hold; with a command: their versions, changes and use.
+    """Show the guidelines in force; with a command: their versions, changes and use.
 
-    Decisions are tagged with a rule of them, and stamped with the version that held.
+    Decisions are tagged with a rule, and stamped with the version in force.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
@@ -66,9 +64,9 @@ def guidelines(version: int | None, rules: bool, db: Path | None, as_json: bool)
 @options.as_option
 @options.on_database
 def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
-    """Make the text of FILE, or of standard input with -, the guidelines that hold.
+    """Make the text of FILE, or of standard input with -, the guidelines in force.
 
-    It becomes a version of its own; earlier ones stay. The same text again is none.
+    It becomes a new version; earlier ones stay. The same text again makes no version.
     """
     from nfh_db.messages import counted
     from nfh_tui.services.guidelines import first_text, guide_of
@@ -87,14 +85,14 @@ def set_(file: Path, me: str | None, db: Path | None, as_json: bool) -> None:
         told = {"version": saved.version, "new": new, "outdated": older, "rules": changed}
         options.emit(told)
     elif not new:
-        options.echo(f"Version {saved.version} holds this text already; nothing changed")
+        options.echo(f"Version {saved.version} has this text already; nothing changed")
     else:
         changed_by_it = visible(changed_words(changes), LINE)
-        options.echo(f"Version {saved.version} holds now: {changed_by_it}")
+        options.echo(f"Version {saved.version} is now in force: {changed_by_it}")
         if older:
             were = "was" if older == 1 else "were"
             decisions = f"{counted(older, 'decision')} {were} made"
-            options.echo(f"{decisions} by rules that read otherwise then")
+            options.echo(f"{decisions} by rules that have changed since")
 
 
 HOW = ("changed", "new", "gone")
@@ -109,7 +107,7 @@ def _text_of(file: Path) -> str:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise options.Failure(f"{name}: no UTF-8 text: wrong at byte {error.start}") from error
+        raise options.Failure(f"{name}: not UTF-8 text: wrong at byte {error.start}") from error
     try:
         checked(text)
     except GuidelinesError as error:
@@ -120,7 +118,7 @@ def _text_of(file: Path) -> str:
 @guidelines.command(short_help="List the versions.")
 @options.on_database
 def versions(db: Path | None, as_json: bool) -> None:
-    """List the versions of the guidelines, the newest first: by whom, when, what changed."""
+    """List the versions of the guidelines, newest first: by whom, when, what changed."""
 
     with options.open_database(db) as store:
         _one(store, None)
@@ -131,12 +129,12 @@ def versions(db: Path | None, as_json: bool) -> None:
         options.echo("\n".join(version_rows(found)))
 
 
-@guidelines.command(short_help="Tell what changed between two versions.")
+@guidelines.command(short_help="Show what changed between two versions.")
 @click.argument("a", metavar="A", type=int)
 @click.argument("b", metavar="[B]", type=int, required=False)
 @options.on_database
 def diff(a: int, b: int | None, db: Path | None, as_json: bool) -> None:
-    """Tell what changed from version A to version B, else to the one that holds."""
+    """Show what changed from version A to version B, else to the one in force."""
     from nfh_tui.services.guidelines import change_lines
 
     with options.open_database(db) as store:
@@ -173,10 +171,10 @@ def discuss(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Write what QUERY finds to be talked over; without one, what is flagged "guideline".
+    """Write a page to discuss what QUERY finds; without QUERY, what is flagged "guideline".
 
     Each item with the passage around its number, everybody's answers and comments, the
-    rules that they name, and what counts so far.
+    rules that they name, and the gold so far.
     """
     from nfh_db.formats.files import write_lines
     from nfh_db.messages import counted
@@ -218,8 +216,8 @@ def _one(store: "Store", version: int | None) -> "Guideline":
         return found
     if (last := store.guidelines.read()) is None:
         raise options.Failure(
-            f"{store.path} has no guidelines yet: the workbench gives it the first text when "
-            "it is opened, and `nfh-tui guidelines set FILE` one of your own"
+            f"{store.path} has no guidelines yet: opening the workbench adds the first text, "
+            "and `nfh-tui guidelines set FILE` your own"
         )
     raise options.Failure(f"there is no version {version}: there are 1 to {last.version}")
 
@@ -272,7 +270,7 @@ def rule_rows(
     for tag in sorted(counts.keys() - {rule.id for rule in rules}):
         yield _row(visible(tag), counts[tag], "(no such rule in this version)")
     if shown.version != guide.version:
-        yield f"Version {shown.version}; version {guide.version} holds now."
+        yield f"Version {shown.version}; version {guide.version} is in force."
 
 
 def _row(name: str, count: RuleCount, title: str) -> str:

@@ -25,7 +25,7 @@ SHOWN_LENGTH = 1_000
 """Code points of a line that are printed: comments have no limit."""
 
 
-@click.command(cls=options.QueryCommand, short_help="Tell who changed what, and when.")
+@click.command(cls=options.QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--item",
@@ -43,8 +43,8 @@ SHOWN_LENGTH = 1_000
 @click.option(
     "--since",
     metavar="TIME",
-    help="Only what happened since: a date, or date and time, as 2026-05-01T14:30. Of this "
-    "place, unless it ends in Z or an offset.",
+    help="Only what happened since: a date, or date and time, as 2026-05-01T14:30. In local "
+    "time, unless it ends in Z or an offset.",
 )
 @options.on_database
 def history(
@@ -55,7 +55,7 @@ def history(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Tell every change of the answers, gold, flags and spans of what QUERY finds.
+    """Show every change of the answers, gold, flags and spans of what QUERY finds.
 
     Oldest first, item by item in the order of their passages, with who made it, by which
     act, and what it was before and after.
@@ -87,7 +87,7 @@ def _time(text: str | None) -> str:
         at = datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise click.BadParameter(
-            f"{text!r} is no time: write it as 2026-05-01 or 2026-05-01T14:30",
+            f"{text!r} is not a time: write it as 2026-05-01 or 2026-05-01T14:30",
             param_hint="--since",
         ) from error
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -119,7 +119,7 @@ def _tell(pasts: "Iterable[Timeline]") -> None:
     end = f"{counted(changes, 'change')} of {counted(items, 'item')}"
     if items:
         options.echo()
-    options.echo(end if changes else "Nothing of this has happened.")
+    options.echo(end if changes else "No such change was made.")
 
 
 def _rows(past: "Timeline") -> Iterator[str]:

@@ -45,9 +45,7 @@ lines_option = click.option(
 )
 
 
-@click.command(
-    cls=options.QueryCommand, short_help="Find numbers, and decide which lack a noun."
-)
+@click.command(cls=options.QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--model",
@@ -67,16 +65,16 @@ lines_option = click.option(
     help="Also add the numbers of these passages that nobody has marked yet.",
 )
 @click.option(
-    "--again", is_flag=True, help="Also decide anew what this model has decided already."
+    "--again", is_flag=True, help="Also decide again what this model has decided already."
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Say what would be added and decided; store nothing."
+    "--dry-run", is_flag=True, help="Show what would be added and decided; store nothing."
 )
 @click.option(
     "--file",
     "file",
     metavar="F",
-    help="A text file, - for standard input, in place of the database.",
+    help="A text file, or - for standard input, in place of the database.",
 )
 @lines_option
 @options.allow_empty_option
@@ -96,10 +94,10 @@ def identify(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Decide of each number in the passages that QUERY finds whether its noun is missing.
+    """Decide for each number in the passages that QUERY finds whether its noun is missing.
 
     Numbers that nobody has marked yet are added first, as an import adds them: all or none.
-    What is decided is stored with the rule that decided, and shown in the workbench. It is
+    Each decision is stored with its rule, and shown in the workbench. It is
     no answer, no vote and no gold. With --file no database is needed.
     """
     if file is not None:
@@ -132,8 +130,8 @@ def identify(
         chosen = identifier_for(store, model, register=not dry_run)
         if chosen.model_id is None and not dry_run:
             raise options.Failure(
-                f"the model in {model} is none of this database's, so that what it decides "
-                "could not be stored: --dry-run says what it would decide, --file takes a text"
+                f"the model in {model} is not in this database, so its decisions cannot be "
+                "stored: --dry-run shows them, --file takes a text"
             )
         tools = tools_of(chosen, spec)
         if not dry_run:
@@ -374,7 +372,7 @@ def _say_how_many(name: str, counts: "Identification", out: Path | None) -> None
         f"{counts.no:,} with"
     )
     if out is not None:
-        options.echo(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
+        options.echo(f"{summary}; {visible(str(out), FILE_NAME_SHOWN)}: one line for each")
     elif is_terminal():
         options.say(summary)
 
@@ -452,8 +450,8 @@ def report_lines(summary: IdentifySummary) -> Iterator[str]:
     elif not summary.active and report.numbers:
         activate = options.command(f"models activate {quoted(tools.chosen.name)}", summary.db)
         yield from wrapped(
-            f"{name} is not the active model, so that the workbench and queries do not show "
-            f"this: {activate}",
+            f"{name} is not the active model, so the workbench and queries do not show this: "
+            f"{activate}",
             "  ",
             "    ",
             cuts=True,
@@ -483,14 +481,14 @@ def _against_gold(summary: IdentifySummary) -> Iterator[str]:
     if not report.compared:
         return
     yield from wrapped(
-        f"gold says otherwise of {report.differ:,} of {report.compared:,} that have gold",
+        f"gold contradicts {report.differ:,} of {report.compared:,} that have gold",
         "  ",
         "    ",
         cuts=True,
     )
     if report.differ and summary.active and not summary.wanted.dry_run:
         browse = options.command(f"browse {quoted(summary.differing)}", summary.db)
-        yield f"  Look at them: {browse}"
+        yield f"  See them: {browse}"
 
 
 def report_json(summary: IdentifySummary) -> dict[str, object]:

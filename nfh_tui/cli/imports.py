@@ -38,12 +38,10 @@ NEW_THINGS = {
 }
 
 
-@click.group(
-    invoke_without_command=True, short_help="List what was imported, or take one of it out."
-)
+@click.group(invoke_without_command=True)
 @on_database
 def imports(db: Path | None, as_json: bool) -> None:
-    """List what was imported, when and by whom; with `remove`, take one of it out."""
+    """List the imports, when and by whom they were made; with `remove`, remove one."""
     if click.get_current_context().invoked_subcommand is not None:
         return
     with open_database(db) as store:
@@ -75,19 +73,19 @@ def _listed(one: "Import") -> Iterator[str]:
     yield from wrapped("; ".join(parts), "   ")
 
 
-@imports.command(short_help="Take an import out.")
+@imports.command(short_help="Remove an import.")
 @click.argument("number", metavar="N", type=click.IntRange(1))
 @as_option
-@click.option("--dry-run", is_flag=True, help="Say what would go; change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask on a terminal.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed; change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @on_database
 def remove(
     number: int, me: str | None, dry_run: bool, yes: bool, db: Path | None, as_json: bool
 ) -> None:
-    """Take the import N out: passages and numbers that no other import has are hidden.
+    """Remove import N: passages and numbers that no other import has are hidden.
 
-    What people said of them stays with them, and all of it comes back when the file is
-    imported again. It is one act: z in the workbench takes it back.
+    Answers to them are kept, and everything comes back when the file is
+    imported again. It is one act: z in the workbench undoes it.
     """
     from nfh_db.records import Annotator
 
@@ -97,7 +95,7 @@ def remove(
         plan = store.imports.retire([number], person, dry_run=True)
         if not as_json:
             tell_lines(leaving_lines(asdict(plan.gone), f"import {number}"))
-        if not dry_run and (as_json or yes or asked(f"Take import {number} out?")):
+        if not dry_run and (as_json or yes or asked(f"Remove import {number}?")):
             plan = store.imports.retire([number], store.people.ensure(who))
     if as_json:
         emit(plan)
@@ -121,7 +119,7 @@ def leaving_lines(gone: Mapping[str, Any], what: str) -> Iterator[str]:
     )
     if gone["kept"]:
         kept = counted(gone["kept"], "passage")
-        yield f"  {kept} of it another import has, too: kept, with all that is said of it"
+        yield f"  {kept} are in another import too, and stay with their answers"
     yield from _examples("gone", gone["examples"], gone["passages"])
 
 
@@ -167,7 +165,7 @@ def retired_lines(report: Mapping[str, Any], who: str) -> Iterator[str]:
     yield (
         f"import {' and '.join(map(str, report['imports']))} taken out: "
         f"{counted(gone['passages'], 'passage')} and {counted(gone['anchors'], 'number')} "
-        f"retired; z in the workbench as {visible(who)} takes it back"
+        f"retired; z in the workbench as {visible(who)} undoes it"
     )
     carried = [
         counted(number, what.removesuffix("s"), what)
@@ -181,8 +179,8 @@ def retired_lines(report: Mapping[str, Any], who: str) -> Iterator[str]:
     yield from _examples("left", report["left_examples"], sum(report["left"].values()))
     if report["changed"]:
         yield (
-            f"  {counted(report['changed'], 'number')} left as they are, since somebody "
-            "changed them meanwhile"
+            f"  {counted(report['changed'], 'number')} unchanged, because somebody changed "
+            "them in the meantime"
         )
 
 
@@ -192,9 +190,11 @@ def offer(report: Mapping[str, Any], path: Path, db: Path | None) -> bool:
     if not found or not found["gone"]["anchors"]:
         return False
     if _watched() and not report["dry_run"]:
-        return click.confirm("Retire what is gone, and carry over what people said?", err=True)
-    say(f"What is gone stays. {command(f'import --replace {quoted(str(path))}', db)}")
-    say("  retires it, and carries over what people said where the turn is the same")
+        return click.confirm(
+            "Retire what the file lacks, and carry over people's answers?", err=True
+        )
+    say(f"What the file lacks stays. {command(f'import --replace {quoted(str(path))}', db)}")
+    say("  retires it, and carries over answers where the turn is the same")
     return False
 
 

@@ -88,11 +88,11 @@ def follow(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
     try:
         return _watch(store, job_id, db, name)
     except EndedError as ended:
-        ended.add_note(f"Job {job_id} goes on: {wait} follows it.")
+        ended.add_note(f"Job {job_id} continues: {wait} follows it.")
         raise
     except KeyboardInterrupt as interrupt:
         raise Failure(
-            f"stopped following; job {job_id} goes on.\n{wait} follows it,\n{cancel} ends it."
+            f"stopped following; job {job_id} continues.\n{wait} follows it,\n{cancel} ends it."
         ) from interrupt
 
 
@@ -138,7 +138,7 @@ def check_done(job: "Job", db: Path | None) -> None:
         by = f" ({visible(job.error)})" if job.error else ""
         raise Failure(f"job {job.id} was cancelled{by}")
     log = command(f"jobs log {job.id}", db)
-    said = visible(job.error or "it failed without a word", MESSAGE_LIMIT)
+    said = visible(job.error or "it failed without a message", MESSAGE_LIMIT)
     raise Failure(f"{said}\nJob {job.id} has failed; its log: {log}")
 
 
@@ -186,7 +186,7 @@ def _work_here(store: "Store", job_id: int, db: Path | None, name: str) -> "Job"
             return job
     except KeyboardInterrupt as interrupt:
         wait = command(f"jobs wait {job_id}", db)
-        interrupt.add_note(f"Job {job_id} is interrupted; {wait} goes on with it.")
+        interrupt.add_note(f"Job {job_id} is interrupted; {wait} continues it.")
         raise
 
 
@@ -210,12 +210,12 @@ def _check_runnable(job: "Job", db: Path | None) -> None:
         return
     if job.version == IN_PLACE:
         raise Failure(
-            f"job {job.id} was interrupted, and was run by the command that asked for it:\n"
-            "give that command again"
+            f"job {job.id} was interrupted. The command that made it ran it:\nrun that "
+            "command again"
         )
     raise Failure(
-        f"job {job.id} is of a kind that this program does not know "
-        f"({visible(job.kind, 20)} {job.version}):\na newer nfh-tui made it, and can run it"
+        f"job {job.id} has a kind that this program does not know ({visible(job.kind, 20)} "
+        f"{job.version}):\na newer nfh-tui made it, and can run it"
     )
 
 
@@ -224,7 +224,7 @@ LISTED = 20
 job_argument = click.argument("number", metavar="ID", type=click.IntRange(1))
 
 
-@click.group(invoke_without_command=True, short_help="List jobs; follow or cancel one.")
+@click.group(invoke_without_command=True)
 @click.option(
     "--all", "every", is_flag=True, help=f"List all jobs, not only the newest {LISTED}."
 )
@@ -232,7 +232,7 @@ job_argument = click.argument("number", metavar="ID", type=click.IntRange(1))
 def jobs(every: bool, db: Path | None, as_json: bool) -> None:
     """List the jobs of the database; with a command: show, follow, cancel or retry one.
 
-    A job is work that goes on while you do something else: a training, an evaluation, a
+    A job is work in the background: a training, an evaluation, a
     prediction, an import. `nfh-tui retrain` makes one; others do with --background.
     """
     if click.get_current_context().invoked_subcommand is not None:
@@ -256,7 +256,7 @@ def jobs(every: bool, db: Path | None, as_json: bool) -> None:
 @job_argument
 @on_database
 def show(number: int, db: Path | None, as_json: bool) -> None:
-    """Show a job: what was asked for, how far it is, what came of it."""
+    """Show a job: its arguments, its progress, its result."""
 
     with open_database(db) as store:
         job = read(store, number, db)
@@ -279,7 +279,7 @@ def show(number: int, db: Path | None, as_json: bool) -> None:
 @click.pass_obj
 @reporting
 def log(outer: tuple[Path | None, bool], number: int, follow: bool, db: Path | None) -> None:
-    """Print what a job's process wrote: when it was at what, and what its libraries said."""
+    """Print what a job's process wrote: its phases with times, and messages of libraries."""
 
     db = db or outer[0]
     with open_database(db) as store:
@@ -287,21 +287,21 @@ def log(outer: tuple[Path | None, bool], number: int, follow: bool, db: Path | N
         tell_lines(followed(store, job, db) if follow else log_lines(store, job))
 
 
-@jobs.command(short_help="End a job, or take it out of the queue.")
+@jobs.command(short_help="Cancel a job, or remove it from the queue.")
 @job_argument
 @as_option
 @on_database
 def cancel(number: int, me: str | None, db: Path | None, as_json: bool) -> None:
-    """End a job that runs, or take one that waits out of the queue.
+    """Cancel a job that runs, or remove one that waits from the queue.
 
-    It leaves no model. What was stored before stays: predictions, files that came in.
+    It leaves no model. What it has stored stays: predictions, imported files.
     """
 
     with open_database(db, writes=True) as store:
         before = read(store, number, db)
         if not store.jobs.end(number, JobState.CANCELLED, f"by {me or user()}"):
             raise Failure(
-                f"job {number} has ended before: it is {read(store, number, db).state}"
+                f"job {number} has already ended: it is {read(store, number, db).state}"
             )
     if as_json:
         emit({"id": number, "state": "cancelled", "before": before.state.value})
@@ -314,22 +314,22 @@ def cancel(number: int, me: str | None, db: Path | None, as_json: bool) -> None:
 @job_argument
 @on_database
 def wait(number: int, db: Path | None, as_json: bool) -> None:
-    """Follow a job until it has ended: exit status 0 if it is done, 1 if not.
+    """Follow a job until it ends: exit status 0 if it is done, 1 if not.
 
-    One that was interrupted is taken up again. Ctrl-C stops following; the job goes on.
+    An interrupted job is continued. Ctrl-C stops following; the job continues.
     """
 
     with open_database(db, writes=True) as store:
         wait_and_report(store, number, db, f"job {number}", as_json=as_json)
 
 
-@jobs.command(short_help="Put a job that did not come to its end into the queue again.")
+@jobs.command(short_help="Put an unfinished job into the queue again.")
 @job_argument
 @on_database
 def retry(number: int, db: Path | None, as_json: bool) -> None:
     """Put a job that failed, was cancelled or interrupted into the queue again.
 
-    It goes on from what it saved, where it saved something.
+    It continues from what it saved, if anything.
     """
     from nfh_tui.jobs.descriptions import known
 
@@ -337,13 +337,13 @@ def retry(number: int, db: Path | None, as_json: bool) -> None:
         job = read(store, number, db)
         if not known(job.kind, job.version):
             raise Failure(
-                f"job {number} was never in the queue, or is of a newer nfh-tui: it cannot be "
-                "tried again; give the command that made it again"
+                f"job {number} was never in the queue, or is of a newer nfh-tui, and cannot "
+                "be retried: run the command that made it again"
             )
         if job.foreign:
             raise Failure(foreign_words(job, db))
         if not store.jobs.retry(number):
-            raise Failure(f"job {number} is {job.state}: there is nothing to try again")
+            raise Failure(f"job {number} is {job.state}: there is nothing to retry")
         if as_json:
             emit({"id": number, "state": "queued", "before": job.state.value})
         else:
@@ -359,7 +359,7 @@ def retry(number: int, db: Path | None, as_json: bool) -> None:
     default=1,
     show_default=True,
     metavar="N",
-    help="So many heavy jobs (trainings, predictions, checks) may run at a time.",
+    help="This many heavy jobs (trainings, predictions, checks) may run at a time.",
 )
 @click.option(
     "--accept",
@@ -411,7 +411,7 @@ def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> N
         tell_lines(full_lines(job, _names(store), db))
     if not store.jobs.accept(job):
         raise Failure(
-            f"job {number} has changed meanwhile: {command(f'jobs show {number}', db)}"
+            f"job {number} has changed since then: {command(f'jobs show {number}', db)}"
         )
 
 
@@ -472,8 +472,8 @@ NAME_WIDTH, STATE_WIDTH, OUTCOME_WIDTH, ASKED_WIDTH = 21, 11, 28, 11
 
 FOREIGN = "foreign"
 NOT_FROM_HERE = (
-    "your installation did not queue it, or what it asks for was changed since, so no runner "
-    "starts it."
+    "your installation did not queue it, or its arguments were changed since then, so no "
+    "runner starts it."
 )
 
 CALLED = {"words": "settings", "report": "page", "replace_gold": "replaces", "sets": "settings"}
@@ -537,7 +537,7 @@ def left_over(found: Sequence["Job"], db: Path | None) -> Iterator[str]:
     left = [job.id for job in found if job.state is JobState.INTERRUPTED and not job.held]
     if left:
         number = left[-1]
-        yield f"interrupted: {command(f'jobs wait {number}', db)} takes job {number} up again"
+        yield f"interrupted: {command(f'jobs wait {number}', db)} continues job {number}"
 
 
 def outcome(job: "Job", names: Names) -> str:

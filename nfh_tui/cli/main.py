@@ -18,42 +18,44 @@ class Lazy(NamedTuple):
 
 COMMANDS = {
     "demo": Lazy("workbench", "demo", "Open the sample corpus in the workbench."),
-    "browse": Lazy("workbench", "browse", "Open the workbench, to read."),
-    "annotate": Lazy("workbench", "annotate", "Open the workbench, to give your own answers."),
-    "adjudicate": Lazy("workbench", "adjudicate", "Open the workbench, to decide the gold."),
+    "browse": Lazy("workbench", "browse", "Open the workbench to read."),
+    "annotate": Lazy("workbench", "annotate", "Open the workbench to annotate."),
+    "adjudicate": Lazy("workbench", "adjudicate", "Open the workbench to decide gold."),
     "serve": Lazy("workbench", "serve", "Open the workbench in browsers, by invitation."),
     "init": Lazy("workbench", "init", "Make a new, empty database."),
-    "import": Lazy("files", "import_", "Bring files into the database."),
-    "imports": Lazy("imports", "imports", "List what was imported, or take one of it out."),
-    "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
-    "release": Lazy("release", "release", "Freeze gold into a folder, with a datasheet."),
-    "diff": Lazy("release", "diff", "Tell what changed between two releases or databases."),
-    "identify": Lazy("identify", "identify", "Find numbers, and decide which lack a noun."),
+    "import": Lazy("files", "import_", "Import files into the database."),
+    "imports": Lazy("imports", "imports", "List the imports, or remove one."),
+    "export": Lazy("files", "export", "Export anchors to a file."),
+    "release": Lazy(
+        "release", "release", ("Write gold as a release: a folder with a datasheet.")
+    ),
+    "diff": Lazy("release", "diff", "Show what changed between two releases or databases."),
+    "identify": Lazy(
+        "identify", "identify", ("Find numbers, and decide which ones lack a noun.")
+    ),
     "predict": Lazy("predict", "predict", "Predict the heads of numbers."),
     "retrain": Lazy("retrain", "retrain", "Train a model on the gold."),
-    "evaluate": Lazy("evaluate", "evaluate", "Measure a model on what is labelled."),
+    "evaluate": Lazy("evaluate", "evaluate", "Measure a model on labelled numbers."),
     "jobs": Lazy("jobs", "jobs", "List jobs, follow one, or cancel one."),
-    "models": Lazy("models", "models", "List the models, show one, or put one to use."),
-    "doubts": Lazy("doubts", "doubts", "Look for gold that a model doubts."),
-    "assign": Lazy("assign", "assign", "Say who answers what, and see how far they are."),
+    "models": Lazy("models", "models", "List the models, show one, or activate one."),
+    "doubts": Lazy("doubts", "doubts", "Find gold that a model considers unlikely."),
+    "assign": Lazy("assign", "assign", "Assign items to people, and see their progress."),
     "settle": Lazy("settle", "settle", "Make gold of the annotators' votes, by a rule."),
-    "audit": Lazy("settle", "audit", "Draw a sample of what rules settled, or report it."),
+    "audit": Lazy("settle", "audit", "Draw an audit of what rules settled, or report audits."),
     "agreement": Lazy("agreement", "agreement", "Measure how far annotators agree."),
-    "annotators": Lazy(
-        "annotators", "annotators", "Tell how far each annotator can be trusted."
-    ),
+    "annotators": Lazy("annotators", "annotators", "Report how reliable each annotator is."),
     "people": Lazy("people", "people", "List people; rename, merge or retire one."),
     "stats": Lazy("stats", "stats", "Count numbers, anchors, classes, heads, distances."),
-    "scan": Lazy("scan", "scan", "Measure how many numbers of large texts lack a noun."),
+    "scan": Lazy("scan", "scan", "Count how many numbers in large texts lack a noun."),
     "guidelines": Lazy(
         "guidelines", "guidelines", "Show the guidelines, or make a new version."
     ),
-    "history": Lazy("history", "history", "Tell who changed what, and when."),
-    "doctor": Lazy("doctor", "doctor", "Check the database, or the labels in it."),
-    "backup": Lazy("doctor", "backup", "Copy the database, also while others work in it."),
-    "merge": Lazy("doctor", "merge", "Bring in what was done in another copy."),
-    "formats": Lazy("workbench", "formats", "List the file formats, or say all of one."),
-    "keys": Lazy("workbench", "keys", "List the keys of the workbench, your own among them."),
+    "history": Lazy("history", "history", "Show who changed what, and when."),
+    "doctor": Lazy("doctor", "doctor", "Check the database, or find label problems."),
+    "backup": Lazy("doctor", "backup", "Copy the database, even while others work in it."),
+    "merge": Lazy("doctor", "merge", "Merge what was done in another copy."),
+    "formats": Lazy("workbench", "formats", "List the file formats, or describe one."),
+    "keys": Lazy("workbench", "keys", "List the keys of the workbench, including your own."),
 }
 """Commands in the order of the help. Modules are those beside this one."""
 

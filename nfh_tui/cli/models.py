@@ -115,7 +115,7 @@ def lines(found: "ModelComparison", items: int, db: "Path | None" = None) -> Ite
     """
     first, second = (_short(model.name) for model in (found.first, found.second))
     if not found.items:
-        yield "Both have answered none of the items with gold that were asked for."
+        yield "Both models have answered none of these items with gold."
         yield from _missing(found, db)
         return
     of = counted(found.figures.passages, "passage")
@@ -278,22 +278,22 @@ MINUTES = 16
 """Characters of a time as far as its minutes."""
 
 
-@click.command(short_help="Go back to the model that was used before.")
+@click.command(short_help="Go back to the previous model.")
 @click.argument("task", required=False, type=click.Choice(TASKS))
 @options.as_option
 @options.on_database
 def back(task: str | None, me: str | None, db: Path | None, as_json: bool) -> None:
-    """Use the model again that TASK used before; by default undo the last change of model.
+    """Activate the previous model of TASK again; by default undo the last change of model.
 
     Nothing is lost: the model that is left is kept, and can be activated again. One that
-    cannot be used any more is passed over. Going back again goes back further.
+    cannot be used any more is skipped. Going back again goes back further.
     """
     from nfh_tui.services.models import roll_back
 
     with options.open_database(db, writes=True) as store:
         done = roll_back(store, task, who=me or options.user())
     for name, why in done.passed_over.items():
-        options.say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
+        options.say(f"warning: {visible(name)} is skipped: {visible(why, SHOWN)}")
     if as_json:
         options.emit(done)
         return
@@ -310,7 +310,7 @@ def _lines(done: "Rollback") -> Iterator[str]:
 @click.command(short_help="Which models were used, since when, and why.")
 @options.on_database
 def history(db: Path | None, as_json: bool) -> None:
-    """List each time that a task came to use another model, the newest first."""
+    """List each change of a task's model, newest first."""
 
     with options.open_database(db) as store:
         told = tuple(reversed(store.models.activations()))
@@ -347,16 +347,22 @@ def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
 ITEMS = 10
 
 
-@click.command(cls=options.QueryCommand, short_help="Two models item by item, on the gold.")
+@click.command(
+    cls=options.QueryCommand, short_help=("Compare two models item by item, on the gold.")
+)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.argument("query", nargs=-1)
 @click.option(
     "--task",
     type=click.Choice(("identification", "resolution")),
-    help="In which task; resolution where both do both.",
+    help="The task; resolution where both models do both.",
 )
-@click.option("--predict", is_flag=True, help="Have both answer first what they have not yet.")
+@click.option(
+    "--predict",
+    is_flag=True,
+    help=("First have both models answer what they have not answered."),
+)
 @click.option(
     "--parser",
     metavar="SPEC",
@@ -367,7 +373,7 @@ ITEMS = 10
     type=click.IntRange(min=0),
     default=ITEMS,
     show_default=True,
-    help="Of those that one alone has right, show so many of each.",
+    help="Show this many of the items that only one model has right.",
 )
 @options.as_option
 @options.on_database
@@ -385,9 +391,9 @@ def compare(
 ) -> None:
     """Compare the models A and B on the gold that QUERY finds, item by item.
 
-    Compared is what both have answered and is stored, as by `nfh-tui predict --model A`; an
+    Stored answers of both are compared, as made by `nfh-tui predict --model A`; an
     item is right as in `hit:` and `miss:` of the query language. The difference is tested as
-    `nfh-tui evaluate` does. What you have still to decide blind is left out.
+    `nfh-tui evaluate` does. What you still have to decide blind is left out.
     """
     from nfh_tui.services.compare_models import compare_models, task_of
 
@@ -400,8 +406,8 @@ def compare(
         if predict:
             if chosen != "resolution":
                 raise click.UsageError(
-                    "--predict is of resolution; what models of identification say of passages "
-                    "is stored by nfh-tui identify --model M"
+                    "--predict is for resolution; for identification, nfh-tui identify "
+                    "--model M stores decisions"
                 )
             from nfh_tui.services.predict import PredictAllRequest, predict_all
 
@@ -431,12 +437,10 @@ DOES = {"identification": "identifies", "resolution": "resolves"}
 """Each task that uses a model, and what a model does for it."""
 
 
-@click.group(
-    invoke_without_command=True, short_help="List the models, show one, or put one to use."
-)
+@click.group(invoke_without_command=True)
 @options.on_database
 def models(db: Path | None, as_json: bool) -> None:
-    """List the models of the database; with a command: show one, or put one to use.
+    """List the models of the database; with a command: show one, or activate one.
 
     Models are made by `nfh-tui retrain`; the small model in the package is one, and so are
     the recipes that need no training.
@@ -457,7 +461,7 @@ def models(db: Path | None, as_json: bool) -> None:
 @click.argument("model", metavar="ID")
 @options.on_database
 def show(model: str, db: Path | None, as_json: bool) -> None:
-    """Show a model: what it is, how it was made, how good it was, and whether it is whole."""
+    """Show a model: what it is, how it was made, how good it was, and if it is complete."""
 
     with options.open_database(db) as store:
         found = one_model(store, model)
@@ -473,14 +477,14 @@ def show(model: str, db: Path | None, as_json: bool) -> None:
     options.tell_lines(full_lines(found, database, used))
 
 
-@models.command(short_help="Put a model to use.")
+@models.command(short_help="Activate a model.")
 @click.argument("model", metavar="ID")
 @options.as_option
 @options.on_database
 def activate(model: str, me: str | None, db: Path | None, as_json: bool) -> None:
-    """Make a model the one that its task uses; the one before is kept: `nfh-tui models back`.
+    """Make a model the active one of its task; `nfh-tui models back` goes back.
 
-    Refused where its folder is gone, its files are not what they were when it was made, or
+    It is refused where its folder is missing, its files have changed since it was made, or
     this program cannot use it.
     """
     from nfh_db.models import ActivationReason
@@ -588,9 +592,9 @@ def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
             f"{visible(model.created_at[:10])}"
         )
     if marked:
-        yield "* in folds: without words that are spelled like a head, which acc else counts"
+        yield "* in folds: without words spelled like a head, which acc counts elsewhere"
     if gone:
-        yield "! gone: its folder is not there; `nfh-tui models show` says which"
+        yield "! missing folder; `nfh-tui models show` says which"
 
 
 def accuracy_of(model: "Model") -> tuple[float | None, str]:

@@ -86,7 +86,7 @@ no_db_option = click.option(
     type=click.Path(path_type=Path),
     metavar="PATH",
     expose_value=False,
-    help="Accepted as on every command; no database is read.",
+    help="Accepted on every command; no database is read.",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, for programs."
@@ -94,8 +94,7 @@ json_option = click.option(
 
 
 OUT_OF_MEMORY = (
-    "there is not enough memory for this. End other programs that take much of it, or do it in "
-    "smaller parts"
+    "there is not enough memory for this. Close other programs, or do it in smaller parts"
 )
 
 
@@ -372,14 +371,14 @@ def _columns(_: click.Context, __: click.Parameter, value: str | None) -> dict[s
     said = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
     if len(said) < len(pairs):
         raise click.BadParameter(
-            f"{value!r} names two columns for one of {known}; a dialog's stand with a + between"
+            f"{value!r} names two columns for one of {known}; join those of a dialog with +"
         )
     return said
 
 
 def _pause(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     if value is not None and not isfinite(value):
-        raise click.BadParameter(f"{value} is no number of seconds")
+        raise click.BadParameter(f"{value} is not a number of seconds")
     return value
 
 
@@ -392,7 +391,7 @@ def _encoding(_: click.Context, __: click.Parameter, value: str | None) -> str |
             raise LookupError
     except LookupError as error:
         raise click.BadParameter(
-            f"{value!r} is no encoding that is known; wanted one such as cp1252"
+            f"{value!r} is not a known encoding; wanted one such as cp1252"
         ) from error
     return None if codec.name == "utf-8" else codec.name
 
@@ -423,7 +422,7 @@ OPTIONS = (
     click.option(
         "--offsets",
         type=click.Choice(("codepoint", "utf16")),
-        help="The unit of a file's offsets, where the file does not tell.",
+        help="The unit of a file's offsets, where the file does not say.",
     ),
     click.option(
         "--columns",
@@ -437,7 +436,7 @@ OPTIONS = (
         type=click.FloatRange(min=0, min_open=True),
         callback=_pause,
         metavar="SECONDS",
-        help="Subtitles: so long a silence ends a scene.",
+        help="Subtitles: a silence of this length ends a scene.",
     ),
     click.option(
         "--encoding",
@@ -449,13 +448,13 @@ OPTIONS = (
         "--window",
         type=WindowOption(),
         metavar="BEFORE,AFTER",
-        help="Dialogs: of each number's scene only so many turns before and after its own; "
-        "2,1 is the paper's. Without it whole scenes.",
+        help="Dialogs: this many turns before and after each number's own; 2,1 is the "
+        "paper's. Without it, whole scenes.",
     ),
     click.option(
         "--count-rejected",
         is_flag=True,
-        help="Take in answers that the file says were rejected.",
+        help="Also import answers that the file marks as rejected.",
     ),
 )
 
@@ -481,7 +480,7 @@ def of_file(options: dict[str, Any], file: object) -> "ImportOptions | None":
         return None
     if file is None:
         option = next(iter(given)).replace("labels", "map").replace("_", "-")
-        raise click.UsageError(f"--{option} is of a --file")
+        raise click.UsageError(f"--{option} needs --file")
     from nfh_tui.services.imports import ImportOptions
 
     return ImportOptions(**given)
@@ -504,7 +503,7 @@ def check_out(out: Path, read: Iterable[Path], database: Path, option: str = "--
     if is_database(out, database):
         raise click.UsageError(f"{option} would overwrite the database: {name}")
     if _real(out) in map(_real, read):
-        raise click.UsageError(f"{option} would overwrite {name}, which is read")
+        raise click.UsageError(f"{option} would overwrite {name}, which is an input")
 
 
 def _real(path: Path) -> str:
@@ -516,12 +515,12 @@ out_option = click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where to; without it, or with -, to standard output.",
+    help="The file to write; without it, or with -, standard output.",
 )
 allow_empty_option = click.option(
     "--allow-empty",
     is_flag=True,
-    help="Let a file that is there be replaced by one with nothing in it.",
+    help="Allow an existing file to be replaced by an empty one.",
 )
 parser_option = click.option(
     "--parser",
@@ -541,7 +540,7 @@ wait_option = click.option(
 background_option = click.option(
     "--background",
     is_flag=True,
-    help="Queue it as a job and return; `nfh-tui jobs` tells how far it is.",
+    help="Queue it as a job and return; `nfh-tui jobs` shows its progress.",
 )
 
 
@@ -584,7 +583,7 @@ def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:
     """
     from nfh_tui.jobs.runner import HERE, VARIABLE, asked_for, start_runner
 
-    by_hand = f"{command('jobs run', db)} works the queue"
+    by_hand = f"{command('jobs run', db)} runs the jobs"
     try:
         if start_runner(store.path) or (waits and asked_for(HERE)):
             return

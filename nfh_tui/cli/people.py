@@ -24,17 +24,15 @@ NAME_WIDTH = 40
 """Code points of a name that are shown."""
 
 SHOWN_ITEMS = 20
-UNDO = "nfh-tui people undo takes it back, as z in the workbench does."
+UNDO = "nfh-tui people undo undoes it, as z in the workbench does."
 new_person_option = click.option(
     "--new-person",
     is_flag=True,
-    help="Accept a name that is like a known one, as somebody else's.",
+    help="Accept a name that is like a known one, for another person.",
 )
 
 
-@click.group(
-    invoke_without_command=True, short_help="List people; rename, merge or retire one."
-)
+@click.group(invoke_without_command=True)
 @options.on_database
 def people(db: Path | None, as_json: bool) -> None:
     """List the people of the database; with a command: add, rename, merge or retire one.
@@ -77,21 +75,21 @@ def _listed(lines: Sequence[PersonLine]) -> Iterator[str]:
     for one in lines:
         if one.stands_for is not None and one.answers:
             yield (
-                f"{one.name} stands for {one.stands_for}, and has "
+                f"{one.name} is now {one.stands_for}, and has "
                 f"{counted(one.answers, 'answer')} again: merge them once more."
             )
         elif one.stands_for is None and one.name != normal_name(one.name):
-            yield f"{one.name!r} is not stored as names are now: rename it to what is printed."
+            yield f"{one.name!r} is stored in an old form: rename it to the printed name."
     for names in _alike(lines):
         yield f"{' and '.join(names)} differ only by case, accents, width or white space."
 
 
-@people.command(short_help="Make a person known.")
+@people.command(short_help="Add a person.")
 @click.argument("wanted", metavar="NAME", callback=options.name)
 @new_person_option
 @options.on_database
 def add(wanted: str, new_person: bool, db: Path | None, as_json: bool) -> None:
-    """Make NAME known, so that commands take it for a person of their own."""
+    """Add NAME as a person."""
     with options.open_database(db, writes=True) as store:
         person = store.people.ensure(wanted, new_person=new_person)
     if as_json:
@@ -100,7 +98,7 @@ def add(wanted: str, new_person: bool, db: Path | None, as_json: bool) -> None:
         options.echo(f"{person.name} is known here.")
 
 
-@people.command(short_help="Give a person another name.")
+@people.command(short_help="Rename a person.")
 @click.argument("person", metavar="NAME")
 @click.argument("new", metavar="NEW", callback=options.name)
 @new_person_option
@@ -109,9 +107,9 @@ def add(wanted: str, new_person: bool, db: Path | None, as_json: bool) -> None:
 def rename(
     person: str, new: str, new_person: bool, me: str | None, db: Path | None, as_json: bool
 ) -> None:
-    """Give a person another name, which their answers have from then on.
+    """Rename a person; their answers have the new name from then on.
 
-    The former name goes on to stand for them. It is one act, which one undo takes back.
+    The former name still refers to them. It is one act, which one undo reverses.
     """
     with options.open_database(db, writes=True) as store:
         of = _somebody(store, person)
@@ -131,10 +129,10 @@ def rename(
 @click.option(
     "--keep",
     metavar="NAME",
-    help="Whose answer counts where both gave one and no time tells which is later.",
+    help="Whose answer counts where both gave one and no time says which is later.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
-@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done; store nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @options.as_option
 @options.on_database
 def merge(
@@ -147,10 +145,10 @@ def merge(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Make one person of NAME and INTO: all of NAME's becomes INTO's.
+    """Merge NAME into INTO: everything of NAME's becomes INTO's.
 
     Where both answered an item, the later answer counts; the other stays in the history.
-    What will be done is shown first. It is one act, which one undo takes back.
+    A preview is shown first. It is one act, which one undo reverses.
     """
     with options.open_database(db, writes=not dry_run) as store:
         of, to = _somebody(store, former, exact=True), _somebody(store, into)
@@ -172,8 +170,9 @@ def merge(
     if as_json:
         options.emit(_merge_json(made, dry_run=dry_run))
     elif not dry_run:
-        left = f" {counted(made.left, 'item')} changed meanwhile: call it again." * bool(
-            made.left
+        left = (
+            f" {counted(made.left, 'item')} changed in the meantime: run the command again."
+            * bool(made.left)
         )
         options.echo(f"{of.name} is {to.name} now.{left} {UNDO}")
 
@@ -208,14 +207,14 @@ def _preview(made: "PeopleMerge", keep: str | None) -> Iterator[str]:
         "checks, drafts and saved views."
     )
     if made.twice:
-        yield f"Both answered {counted(len(made.twice), 'item')}, each otherwise:"
+        yield f"Both answered {counted(len(made.twice), 'item')} differently:"
         yield from (f"  {_two(one, made, keep)}" for one in made.twice[:SHOWN_ITEMS])
         if len(made.twice) > SHOWN_ITEMS:
             yield f"  and {len(made.twice) - SHOWN_ITEMS:,} more"
     if made.of_rules:
         yield (
-            f"{counted(made.of_rules, 'gold', 'golds')} that a rule made counted both as two "
-            "votes: nfh-tui settle looks at them again."
+            f"{counted(made.of_rules, 'gold', 'golds')} that a rule made counted two votes of "
+            "them: run nfh-tui settle again."
         )
 
 
@@ -224,7 +223,7 @@ def _two(one: "TwoAnswers", made: "PeopleMerge", keep: str | None) -> str:
 
     counts = one.later or keep
     why = "later" if one.later else "as you say"
-    end = f"{counts}'s counts, {why}" if counts else "no time tells which is later: --keep NAME"
+    end = f"{counts}'s counts, {why}" if counts else "no time says which is later: --keep NAME"
     return (
         f"anchor {one.anchor_id}, {visible(one.word)}: {made.of.name} {in_words(one.of)}, "
         f"{made.to.name} {in_words(one.to)}; {end}"
@@ -241,14 +240,14 @@ def _merge_json(made: "PeopleMerge", *, dry_run: bool) -> dict[str, object]:
     }
 
 
-@people.command(short_help="Give somebody no more work.")
+@people.command(short_help="Retire people.")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("--back", is_flag=True, help="Give them work again.")
+@click.option("--back", is_flag=True, help="Make them active again.")
 @options.on_database
 def retire(names: tuple[str, ...], back: bool, db: Path | None, as_json: bool) -> None:
-    """Retire people: they are offered nowhere and get no work; their answers stay.
+    """Retire people: they are not offered, and get no work; their answers stay.
 
-    What they were given and have not answered is taken back.
+    Assignments that they have not answered are taken back.
     """
     with options.open_database(db, writes=True) as store:
         found = [_somebody(store, one) for one in names]
@@ -257,7 +256,7 @@ def retire(names: tuple[str, ...], back: bool, db: Path | None, as_json: bool) -
         options.emit({"retired": not back, "taken_back": returned})
         return
     for who, count in returned.items():
-        taken = f", and {counted(count, 'item')} of theirs came back" if count else ""
+        taken = f", and {counted(count, 'item')} assigned to them came back" if count else ""
         options.echo(f"{who} {'gets work again' if back else 'is retired'}{taken}.")
 
 
@@ -265,15 +264,15 @@ def retire(names: tuple[str, ...], back: bool, db: Path | None, as_json: bool) -
 @options.as_option
 @options.on_database
 def undo(me: str | None, db: Path | None, as_json: bool) -> None:
-    """Take back your last act, if it was a merge of people or a new name."""
+    """Undo your last act, if it was a merge of people or a new name."""
     with options.open_database(db, writes=True) as store:
         by = _somebody(store, me or options.user())
         last = store.edits.settlement_to_undo(by)
         if last is None or store.settings.read(f"people {last[0]}") is None:
             what = f"was “{last[1]}”" if last else "was neither"
             raise StoreError(
-                "This takes back a merge of people or a new name, and the last act of "
-                f"{by.name} {what}. z in the workbench takes back anything, step by step"
+                f"This undoes a merge of people or a new name, and the last act of {by.name} "
+                f"{what}. z in the workbench undoes anything, step by step"
             )
         done = store.edits.undo(by)
     skipped = done.skipped if done else 0
@@ -281,7 +280,7 @@ def undo(me: str | None, db: Path | None, as_json: bool) -> None:
         items = done.anchors if done else 0
         options.emit({"undone": last[1], "items": items, "changed": skipped})
     else:
-        since = f", but for {counted(skipped, 'item')} that somebody changed since" * bool(
+        since = f", except {counted(skipped, 'item')} that somebody changed since then" * bool(
             skipped
         )
-        options.echo(f"“{last[1]}” is taken back{since}.")
+        options.echo(f"“{last[1]}” is undone{since}.")

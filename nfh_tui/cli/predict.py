@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from nfh_tui.services.predict import PredictedNumber, PredictionCounts, PredictionTools
 
 
-@click.command(cls=QueryCommand, short_help="Predict the heads of numbers.")
+@click.command(cls=QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--model",
@@ -66,14 +66,14 @@ if TYPE_CHECKING:
 @click.option(
     "--parser",
     metavar="SPEC",
-    help=f"What parses, where it is needed: {PARSERS}; else the first English spaCy pipeline.",
+    help=f"The parser, where one is needed: {PARSERS}; else the first English spaCy pipeline.",
 )
-@click.option("--force", is_flag=True, help="Also predict anew what this model has predicted.")
+@click.option("--force", is_flag=True, help="Also predict again what this model has predicted.")
 @click.option(
     "--file",
     "file",
     metavar="F",
-    help="A file, - for standard input, in place of the database.",
+    help="A file, or - for standard input, in place of the database.",
 )
 @lines_option
 @allow_empty_option
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     "--format",
     "format_name",
     type=FormatName(besides=("text",)),
-    help="With --file: its format, text for running text. Without it the content decides.",
+    help="With --file: its format; text is running text. Without it, the content decides.",
 )
 @click.option(
     "--identifier",
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
 @click.option(
     "--anchors",
     type=click.Choice(("given", "found")),
-    help="With --file: of labelled rows take the numbers that they give (as they are, unless "
+    help="With --file: in labelled rows use the numbers that they give (unchecked, unless "
     "--identifier is named), or find all.  [default: given]",
 )
 @click.option(
@@ -99,11 +99,11 @@ if TYPE_CHECKING:
     "patterns",
     default=None,
     help="With --file: whether sure patterns (no one, three of the spoons) go first. Without "
-    "either a learnt model is preceded by those that need no parser, or --parser tries all.",
+    "either, those that need no parser go before a trained model; --parser uses all.",
 )
 @click.option("--scores", is_flag=True, help="With --file: write every candidate's score, too.")
 @click.option(
-    "--all", "every", is_flag=True, help="With --file: write also numbers that have their noun."
+    "--all", "every", is_flag=True, help="With --file: also write numbers that have their noun."
 )
 @reading_options
 @background_option
@@ -121,7 +121,7 @@ def predict(
 ) -> None:
     """Predict which head each number that QUERY finds has.
 
-    What is predicted is stored and shown in the workbench; it is no answer and no gold. With
+    Predictions are stored and shown in the workbench; they are neither answers nor gold. With
     --file no database is needed: the numbers of a text are found, those whose noun is missing
     are resolved, and each is a sentence on a terminal, else (or with --json) a line of JSON, as
     the gold format has it.
@@ -261,7 +261,7 @@ def prediction_sentence(one: "PredictedNumber", tools: "PredictionTools") -> str
         return decided(one.decision, by.name)
     said = prediction_words(one)
     if one.pattern is not None:
-        return f"{said}: a pattern of words says so ({one.pattern})."
+        return f"{said}, by a pattern of words ({one.pattern})."
     if choice is None:
         return f"{said}."
     sure = f"{name} is {{}} sure" if resolver.model.probabilities else f"{name} scores it {{}}"
@@ -464,7 +464,7 @@ def predicted_lines(report: Mapping[str, object], db: Path | None) -> Iterator[s
     yield f"{counted(anchors, 'number')}, predicted by {name}{parser}"
     yield f"  {now:,} predicted now, {anchors - now - silent:,} before"
     if silent:
-        yield f"  {silent:,} of which it says nothing"
+        yield f"  {silent:,} without a prediction"
     found = report.get("kinds")
     if isinstance(found, Mapping) and found:
         kinds = (f"{kind} {count(number):,}" for kind, number in found.items())
@@ -474,4 +474,4 @@ def predicted_lines(report: Mapping[str, object], db: Path | None) -> Iterator[s
         yield from sentence_lines(note, "  ")
     if report.get("active") is not True:
         activate = command(f"models activate {count(report.get('model_id'))}", db)
-        yield f"  {name} is not the active model, whose predictions are shown: {activate}"
+        yield f"  {name} is not the active model, so its predictions are not shown: {activate}"

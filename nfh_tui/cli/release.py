@@ -43,9 +43,7 @@ from nfh_tui.services.diff import (
 SHOWN = 10
 
 
-@click.command(
-    cls=QueryCommand, short_help="Tell what changed between two releases or databases."
-)
+@click.command(cls=QueryCommand)
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @click.option(
@@ -61,15 +59,15 @@ SHOWN = 10
     type=click.Path(path_type=Path),
     metavar="PATH",
     expose_value=False,
-    help="Accepted as on every command; A and B say what is compared.",
+    help="Accepted on every command; A and B say what is compared.",
 )
 @json_option
 @reporting
 def diff(a: Path, b: Path, most: int, as_json: bool) -> None:
-    """Tell what changed from A to B, by kind of change.
+    """Show what changed from A to B, by kind of change.
 
-    Each is the folder of a release, a gold or nfh file, or a database. Numbers are known by
-    their passage and place. With an nfh file only what that format has is compared.
+    Each is the folder of a release, a gold or nfh file, or a database. Numbers are matched by
+    their passage and place. With an nfh file, only what that format holds is compared.
     """
     from nfh_db.comparisons import pairing
     from nfh_tui.services.diff import changed, entries, in_form, side_of
@@ -200,7 +198,7 @@ MEANINGS = {
     NumberChange.VOTES: "answers given, taken back, or changed",
     NumberChange.FLAGS: "flags set or cleared",
     NumberChange.COMMENT: "another comment on the gold",
-    NumberChange.DETAILS: "who, when, or what was in view, only",
+    NumberChange.DETAILS: "only who, when, or what was in view",
 }
 
 
@@ -291,7 +289,7 @@ LARGEST_ABOUT = 1_000_000
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-@click.command(cls=QueryCommand, short_help="Freeze gold into a folder, with a datasheet.")
+@click.command(cls=QueryCommand)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("query", nargs=-1)
 @click.option(
@@ -314,14 +312,14 @@ def release(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Freeze what QUERY finds and is decided, all of it without one, into the new folder DIR.
+    """Write what QUERY finds and is decided (without QUERY, all) to the new folder DIR.
 
     It holds gold and nfh files of each split, the guidelines, DATASHEET.md and SHA256SUMS. The
     same database gives the same bytes.
     """
     if check:
         if query or pseudonyms or about is not None:
-            raise click.UsageError("--check takes the folder of a release and nothing else")
+            raise click.UsageError("--check takes only the folder of a release")
         _check(folder, as_json=as_json)
         return
     from nfh_tui.services.release import release as frozen
@@ -361,13 +359,13 @@ def _text_of(path: Path) -> str:
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise Failure(f"{name}: no UTF-8 text: wrong at byte {error.start + 1}") from error
+        raise Failure(f"{name}: not UTF-8 text: wrong at byte {error.start + 1}") from error
     # The datasheet may be shown in a terminal, which obeys control characters.
     if wrong := CONTROL.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         raise Failure(
             f"{name}, line {line}: found the control character U+{ord(wrong[0]):04X}; wanted "
-            "text without any but tabs and ends of lines"
+            "text without control characters but tabs and ends of lines"
         )
     return text
 

@@ -52,7 +52,7 @@ class RetrainCommand(options.QueryCommand):
         return super().parse_args(ctx, tied)
 
 
-@click.command(cls=RetrainCommand, short_help="Train a model on the gold.")
+@click.command(cls=RetrainCommand)
 @click.argument("task", metavar="TASK")
 @click.argument("query", nargs=-1)
 @click.option(
@@ -70,7 +70,7 @@ class RetrainCommand(options.QueryCommand):
     "(docs/models.md).",
 )
 @click.option(
-    "--split", callback=options.word, help="Learn from the anchors of this split only."
+    "--split", callback=options.word, help="Learn only from the anchors of this split."
 )
 @click.option(QUERY_OPTION, "named_query", metavar="QUERY", help="The same as QUERY.")
 @options.parser_option
@@ -78,7 +78,7 @@ class RetrainCommand(options.QueryCommand):
 @click.option(
     "--promote/--no-promote",
     default=True,
-    help="Whether the model may take over if it is found better than the one in use.  "
+    help="Whether a model that is better than the active one becomes active by itself.  "
     "[default: --promote]",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Train on a Dask cluster.")
@@ -86,7 +86,7 @@ class RetrainCommand(options.QueryCommand):
     "--every",
     type=click.IntRange(0, 1_000_000),
     metavar="N",
-    help="Not now: queue this training after every N decisions; 0: no longer.",
+    help="Do not train now, but after every N decisions; 0 ends that.",
 )
 @options.as_option
 @options.on_database
@@ -109,9 +109,9 @@ def retrain(
     """Train a model of TASK on the gold of the anchors that QUERY finds, of all by default.
 
     TASK is identification, resolution, or both. The training is a job: the command returns
-    when it is queued, and `nfh-tui jobs` tells how far it is. Some passages are kept out of
-    it. On these the model is compared with the one in use, and takes over if it is better.
-    Passages that also stand in a split kept to be tried on are left out: "test", and with
+    when it is queued, and `nfh-tui jobs` shows its progress. Some passages are kept out of
+    it. On these the model is compared with the active one, and replaces it if it is better.
+    Passages that are also in a split kept for testing are left out: "test", and with
     --split "dev" and "test" but for the one named.
 
     For resolution, encoder goes on from the model in use, or the one in the package (300
@@ -185,7 +185,7 @@ def usual(store: "Store", task: str) -> str:
 def check_recipe(task: str, recipe: str | None) -> None:
     """Raise UsageError unless the task can be trained, and by the recipe, if one is named."""
     if task not in TRAINABLE:
-        raise click.UsageError(f"{task!r} is no task: wanted {' or '.join(TRAINABLE)}")
+        raise click.UsageError(f"{task!r} is not a task: wanted {' or '.join(TRAINABLE)}")
     recipes = TRAINABLE[task]
     if recipe is not None and recipe not in recipes:
         learns = "learns nothing" if recipe in LEARN_NOTHING else "cannot be trained"
@@ -254,10 +254,10 @@ share of 95 % is 4 points to each side."""
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
 VERDICTS = {
-    "promoted": "It is better, and has taken over",
+    "promoted": "It is better, and is now active",
     "candidate": "It is kept as a candidate",
     "rejected": "It is rejected",
-    "first": "It is the first model of its task, and in use",
+    "first": "It is the first model of its task, and is active",
 }
 """Words before the reason of a verdict."""
 
@@ -319,7 +319,7 @@ def _identification(job: "Job", model: "Model") -> Iterator[str]:
     if examples < FEW:
         yield f"  With {counted(examples, 'label')} only, these figures are rough."
     if metrics.get("converged") is False:
-        yield "  The fitting was broken off before it came to its end: a smaller c gets there."
+        yield "  The fitting stopped before it converged: try a smaller c."
 
 
 def verdict_lines(kept: object) -> Iterator[str]:
@@ -343,7 +343,7 @@ def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Ite
     if model.state == "candidate" and not read_summary(job.result.get("verdict")).word:
         yield f"It is a candidate. To use it: {activate}"
     else:
-        yield f"To use it all the same: {activate}"
+        yield f"To use it anyway: {activate}"
 
 
 def left_out_of(metrics: Mapping[str, object]) -> Iterator[str]:

@@ -31,19 +31,21 @@ if TYPE_CHECKING:
 TOP = 15
 
 
-@click.command(short_help="Measure how many numbers of large texts lack a noun.")
+@click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--model", metavar="M", help="A recipe, a model's folder; with --db its name.")
-@click.option("--parser", "spec", metavar="SPEC", help="As on identify; else the first spaCy.")
+@click.option(
+    "--parser", "spec", metavar="SPEC", help=("As for identify; else the first spaCy pipeline.")
+)
 @click.option("--per-line", is_flag=True, help="Each line is a text of its own.")
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Worker processes on this machine; else one a processor.",
+    help="Worker processes on this machine; else one for each processor.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Work on a Dask cluster instead.")
-@click.option("--fresh", is_flag=True, help="Start again, whatever earlier runs have done.")
+@click.option("--fresh", is_flag=True, help="Start again, without the work of earlier runs.")
 @click.option(
     "--top",
     type=click.IntRange(0, 20_000),
@@ -79,7 +81,7 @@ def scan(
     """Count the numbers in text files, and how many of them lack a noun.
 
     A FILE is plain text or gzip, in UTF-8, of any size; - is standard input. A scan that was
-    stopped goes on where it was when the same command is given again. --model takes a model's
+    stopped continues when the same command is run again. --model takes a model's
     name or number where --db names the database that knows it.
     """
     if scheduler is not None and processes is not None:
@@ -89,7 +91,7 @@ def scan(
 
     place = None if out is None else device_and_inode(str(out))
     if place is not None and place in map(device_and_inode, files):
-        raise click.UsageError(f"--out {out}: that is a file to be scanned; name another")
+        raise click.UsageError(f"--out {out}: that is an input file; name another")
     source = _source(model, db)
     task = BlockTask(source.recipe, source.folder, spec, per_line)
     names, twice = distinct(files)
@@ -172,7 +174,7 @@ def _checkpoint_folder() -> Path | None:
     try:
         return scan.checkpoint_folder()
     except OSError:
-        say("nfh-tui: there is no data folder, so a scan that is stopped cannot go on later")
+        say("nfh-tui: there is no data folder, so a stopped scan cannot continue later")
         return None
 
 
@@ -331,11 +333,11 @@ def _figures(found: Figures) -> Iterator[str]:
     yield f"  {found['seconds']:,.1f} s{rate}"
     if found["undecodable"]:
         yield (
-            f"  {counted(found['undecodable'], 'place')} no UTF-8, replaced. Is it another "
-            "encoding?"
+            f"  {counted(found['undecodable'], 'place')} that are not UTF-8, replaced. Is it "
+            "another encoding?"
         )
     if found["nul_bytes"]:
-        yield f"  {counted(found['nul_bytes'], 'NUL byte')}, taken for white space"
+        yield f"  {counted(found['nul_bytes'], 'NUL byte')}, read as white space"
 
 
 def _anchors(found: Figures) -> Iterator[str]:
@@ -355,7 +357,7 @@ def _anchors(found: Figures) -> Iterator[str]:
     yield from aligned([heads, *rows], indent="  ")
     if found["anchors_not_apart"]:
         yield (
-            f"  {counted(found['distinct_anchors'], 'distinct anchor')} counted apart; "
+            f"  {counted(found['distinct_anchors'], 'distinct anchor')} counted separately; "
             f"{counted(found['anchors_not_apart'], 'number')} more met later"
         )
     yield ""
@@ -399,7 +401,7 @@ def say_known(files: Sequence[ScannedFile]) -> None:
     )
     _each(
         [
-            f"{shown(file.name)}: goes on where an earlier run stopped, {file.resumed:,} "
+            f"{shown(file.name)}: continues where an earlier run stopped, {file.resumed:,} "
             "bytes in"
             for file in files
             if file.resumed
@@ -415,11 +417,11 @@ def say_rest(job: Scan) -> None:
             say(f"nfh-tui: {shown(file.name)}: {shown(file.failed)}. It is not counted")
     _each(
         [f"nfh-tui: {shown(file.name)}" for file in job.files if file.changed],
-        ": it was written to while it was read; the figures are of no one state of it",
+        ": it was written to while it was read; its figures may be mixed",
     )
     _each(
         [
-            f"nfh-tui: {shown(file.name)}: how far it is could not be kept "
+            f"nfh-tui: {shown(file.name)}: its progress could not be saved "
             f"({shown(file.checkpoint_error)})"
             for file in job.files
             if file.checkpoint_error
@@ -437,13 +439,15 @@ def stopped_words(job: Scan) -> str:
         if file.state.done or not file.state.start or file.failed:
             continue
         if file.size is None:
-            lost.append(f"{file.name} is lost, since a pipe cannot be read again.")
+            lost.append(f"{file.name} is lost, because a pipe cannot be read again.")
         elif file.checkpoint_error:
-            lost.append(f"{file.name} is lost: it could not be kept ({file.checkpoint_error}).")
+            lost.append(
+                f"{file.name} is lost: it could not be saved ({file.checkpoint_error})."
+            )
         else:
             parts.append(f"{file.name} is at byte {file.state.start:,}")
     if parts:
-        found = f"{'; '.join(parts)}. That is kept: the same command goes on from there."
+        found = f"{'; '.join(parts)}. This is saved: the same command continues from there."
         return " ".join([found, *lost])
     return " ".join(lost) or "Nothing was done yet."
 

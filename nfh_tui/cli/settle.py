@@ -47,22 +47,22 @@ to_option = click.option(
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_SEED),
-    help="Of the sample: the same seed draws the same of the same gold. Else by chance.",
+    help="Seed of the sample: the same seed draws the same items; else random.",
 )
 
 
 # --- settle ---------------------------------------------------------------------------------
 
 
-@click.command(cls=SettleCommand, short_help="Make gold of the annotators' votes, by a rule.")
+@click.command(cls=SettleCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--rule",
     type=click.Choice(RULES),
     required=True,
-    help="unanimous: no two votes differ in what blocks; majority: more than half fall into "
-    "one class, and no two that give heads differ in them; weighted: the same with each vote "
-    "weighed by competence, as annotators --remember stores it.",
+    help="unanimous: no two votes differ in anything that blocks; majority: more than half "
+    "fall into one class, and no two that give heads differ in them; weighted: the same "
+    "with each vote weighed by competence, as annotators --remember stores it.",
 )
 @click.option(
     "--least",
@@ -76,12 +76,12 @@ seed_option = click.option(
     "audit_size",
     type=click.IntRange(1, LARGEST_AUDIT),
     metavar="[N]",
-    help=f"Draw a sample of what was settled, to be decided blind; {DEFAULT_AUDIT} without N.",
+    help=f"Draw a sample of the settled items, to be decided blind; {DEFAULT_AUDIT} without N.",
 )
 @options.as_option
 @to_option
 @seed_option
-@click.option("--dry-run", is_flag=True, help="Say what would be settled; store nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be settled; store nothing.")
 @options.on_database
 def settle(
     query: tuple[str, ...],
@@ -95,10 +95,10 @@ def settle(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Make gold of the votes on the anchors that QUERY finds, of all without one.
+    """Make gold of the votes on the anchors that QUERY finds; without QUERY, on all.
 
-    Never of what an expert decided or a file said. It is one act: z in the workbench takes
-    it back, but for what somebody changed since.
+    Gold of an expert or of a file is never changed. It is one act: z in the workbench
+    undoes it, except what somebody has changed since then.
     """
     from nfh_db.records import Annotator, Rule
     from nfh_tui.services.agreement import settled_strata
@@ -159,19 +159,19 @@ def _audit_of(
 
     if report.dry_run:
         options.say(
-            "No audit is drawn on a trial run, which settles nothing: leave --dry-run out"
+            "No audit is drawn with --dry-run, which settles nothing: leave out --dry-run"
         )
         return None
     if report.act_id is None:
         options.say(
-            "No audit was drawn, since nothing was settled anew. nfh-tui audit --draw draws of "
-            "all that rules settled"
+            "No audit was drawn, because nothing new was settled. nfh-tui audit --draw draws "
+            "from everything that rules settled"
         )
         return None
     auditor = store.people.ensure(to) if to else person
     drawn = draw_audit(store, query, wanted, _seed(seed), person, auditor, report)
     if drawn is None:
-        options.say("No audit was drawn, since nothing of what was settled can be audited")
+        options.say("No audit was drawn, because nothing that was settled can be audited")
     return drawn
 
 
@@ -186,16 +186,14 @@ def _seed(seed: int | None) -> int:
 # --- audit ----------------------------------------------------------------------------------
 
 
-@click.command(
-    cls=SettleCommand, short_help="Draw a sample of what rules settled, or report it."
-)
+@click.command(cls=SettleCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--draw",
     "size",
     type=click.IntRange(1, LARGEST_AUDIT),
     metavar="[N]",
-    help="Draw so many of what rules settled and no expert decided since; "
+    help="Draw this many items that rules settled and no expert has decided since then; "
     f"{DEFAULT_AUDIT} without N.",
 )
 @options.as_option
@@ -213,8 +211,8 @@ def audit(
 ) -> None:
     """Report each audit: how many of the golds that rules made are wrong.
 
-    With --draw first draw another, of the anchors that QUERY finds. Its items are decided
-    in the workbench like others, but neither gold nor votes are shown there before.
+    With --draw, first draw another from the anchors that QUERY finds. Its items are decided
+    in the workbench like others, but gold and votes are hidden until then.
     """
     from nfh_db.records import Annotator
     from nfh_tui.services.agreement import report, settled_strata
@@ -275,7 +273,7 @@ TIED = "\xa0"
 
 def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
     yield (
-        f"{counted(report.anchors, 'anchor')} looked at by rule {report.rule}, "
+        f"{counted(report.anchors, 'anchor')} checked by rule {report.rule}, "
         f"{counted(report.least, 'vote')} or more"
     )
     yield (
@@ -292,8 +290,8 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
             yield from _wrapped(f"{title}: {_listed(found)}")
     if report.changed:
         yield from _wrapped(
-            f"{counted(report.changed, 'anchor')} left as they are: somebody changed gold, "
-            "votes or span meanwhile. Settle once more to look at them"
+            f"{counted(report.changed, 'anchor')} unchanged, because somebody changed gold, "
+            "votes or span in the meantime. Settle again to include them"
         )
     if report.dry_run:
         yield "Nothing was stored"
@@ -301,7 +299,7 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
         yield "Nothing had to be changed"
     else:
         who = visible(me, NAME_SHOWN)
-        yield f"One act of {who}: z in the workbench as {who} takes it back"
+        yield f"One act of {who}: z in the workbench as {who} undoes it"
 
 
 def _wrapped(sentence: str) -> list[str]:
@@ -393,7 +391,7 @@ def drawn_lines(audit: "NewAudit", request: SettleRequest) -> Iterator[str]:
     if audit.voted:
         yield from _wrapped(
             f"{visible(audit.auditor, NAME_SHOWN)} voted on {audit.voted:,} of these: "
-            "somebody who did not judges them better"
+            "an auditor who did not vote is better"
         )
     yield f"Decide them: {request.todo(audit.auditor)}"
 
@@ -418,7 +416,7 @@ def audit_lines(audit: "AuditReport", request: SettleRequest) -> Iterator[str]:
     if audit.returned:
         parts.append(f"{audit.returned:,} given back")
     if audit.gone:
-        parts.append(f"{audit.gone:,} with another span since")
+        parts.append(f"{audit.gone:,} with a span corrected since then")
     lost = f" ({', '.join(parts)})" if parts else ""
     yield from _wrapped(
         f"{audit.decided:,} decided{lost}, {audit.wrong:,} wrong{so_far}{kinds}"

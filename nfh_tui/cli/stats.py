@@ -51,19 +51,17 @@ if TYPE_CHECKING:
 MOST_SHOWN = 10_000
 
 
-@click.command(
-    cls=QueryCommand, short_help="Count numbers, anchors, classes, heads, distances."
-)
+@click.command(cls=QueryCommand)
 @click.argument("query", nargs=-1)
 @click.option(
     "--of",
     type=click.Choice(["gold", "identified"]),
     default="gold",
     show_default=True,
-    help="Who says which numbers are NFHs: gold, or the active model of identification.",
+    help="What decides which numbers are NFHs: gold, or the active model of identification.",
 )
 @click.option(
-    "--by", type=click.Choice(["split", "doc"]), help="Sizes and classes by group, too."
+    "--by", type=click.Choice(["split", "doc"]), help="Also show sizes and classes by group."
 )
 @click.option(
     "--top",
@@ -73,7 +71,7 @@ MOST_SHOWN = 10_000
     metavar="N",
     help="How many anchors (and documents) to list.",
 )
-@click.option("--plot", is_flag=True, help="Draw classes, anchors and distances, too.")
+@click.option("--plot", is_flag=True, help="Also draw classes, anchors and distances.")
 @as_option
 @on_database
 def stats(
@@ -86,13 +84,13 @@ def stats(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Count the numbers that QUERY finds, all without one, as the paper counts its data.
+    """Count the numbers that QUERY finds (without QUERY, all) as the paper counts its data.
 
-    The share of numbers that are NFHs, the most common anchors, classes, and where the
-    heads are; the paper's own figures stand beside those that they compare with.
+    The report has the share of NFHs, the most common anchors, classes, and where the
+    heads are, with the paper's figures beside.
     """
     if plot and as_json:
-        raise click.UsageError("--plot draws for people, --json is for programs: give one")
+        raise click.UsageError("--plot and --json exclude each other")
     from nfh_db.query import parse
 
     text = " ".join(query)
@@ -174,8 +172,9 @@ def read(
     if options.of == IDENTIFIED:
         if (model := store.identifications.active()) is None:
             raise NoModelError(
-                f"{store.path} has no active model of identification, so nothing is identified "
-                "there: `nfh-tui identify` decides by rules, and makes them the active model"
+                f"{store.path} has no active model of identification, so no number is "
+                "identified there: `nfh-tui identify` decides by rules, and makes them the "
+                "active model"
             )
         found.model = model.name
         numbers = _of_model(store, ballots, model.model_id, found)
@@ -235,8 +234,8 @@ def _of_model(
 
 
 NFH_ONLY = (
-    "No number here is said to be none, as in files of the resolution release, which hold "
-    "NFHs only: so there is no share of NFHs among numbers."
+    "No number here is labelled as not an NFH, as in the release's resolution files, which "
+    "hold only NFHs; so there is no share of NFHs."
 )
 ONE_A_SENTENCE = (
     "came from identification files, which label one number a sentence: other numbers of those "
@@ -261,10 +260,12 @@ def notes(found: StatsResult, options: StatsOptions) -> list[str]:
     if found.one_a_sentence:
         lines.append(f"{found.one_a_sentence:,} of them {ONE_A_SENTENCE}")
     if found.model is not None:
-        lines.append("A model says NFH or not and no more: there are no classes and no heads.")
+        lines.append(
+            "A model of identification says only NFH or not: there are no classes and no heads."
+        )
         if found.with_gold:
             have = "has" if found.with_gold == 1 else "have"
-            lines.append(f"{found.with_gold:,} {have} gold, too, which is not looked at here.")
+            lines.append(f"{found.with_gold:,} {have} gold, too, which is not used here.")
     return lines
 
 
@@ -657,8 +658,8 @@ def _form(page: CommandReport, anchors: Anchors) -> None:
         f"{visible(anchors.longest, 200)}; the paper's has {statistics.LONGEST}"
     )
     page.note(
-        "the shares of different anchors and of those that occur once fall as data grow: they "
-        "compare between data of like size only"
+        "the shares of different anchors and of those that occur once fall as data grow: "
+        "compare them only between data of similar size"
     )
 
 
@@ -695,7 +696,7 @@ def _heads(page: CommandReport, heads: HeadStatistics) -> None:
         _row("in the same turn", heads.turns.counts[0], n, statistics.SAME_SENTENCE),
         _row("1 turn off", heads.turns.counts[1], n, statistics.NEXT_SENTENCE),
         _row("2 turns off", heads.turns.counts[2], n, None),
-        _row("3 turns off, or more", n - heads.turns.within(2), n, None),
+        _row("3 or more turns off", n - heads.turns.within(2), n, None),
     ]
     rows += [
         _row(f"nearest within {limit} tokens", heads.distance.within(limit), n, None)

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from nfh_tui.serving.server import Service
 
 
-@click.command(short_help="List the file formats, or say all of one.")
+@click.command()
 @click.argument("name", required=False)
 @options.no_db_option
 @options.json_option
 @options.reporting
 def formats(name: str | None, as_json: bool) -> None:
-    """List the file formats: which way they go, what they are; of NAME all there is to say.
+    """List the file formats, for import or export; with NAME, describe one.
 
-    That is what it can hold of an answer and where, its settings, and a line of it.
+    That is what of an answer it can hold and where, its settings, and a line of it.
     """
     from nfh_db.formats.registry import known
     from nfh_tui.cli.files import described, details, overview
@@ -53,17 +53,17 @@ def _no_format(name: str, names: Sequence[str]) -> str:
     if name in REMOVED:
         return f"The format {name} was removed: {REMOVED[name]}"
     near = [one for one in names if name and name in one] or get_close_matches(name, names, 1)
-    meant = f"; {near[0]} may be meant" if near else ""
+    meant = f"; did you mean {near[0]}?" if near else ""
     return f"There is no format {visible(name)}{meant}; there are {', '.join(names)}"
 
 
-@click.command(short_help="List the keys of the workbench, your own among them.")
-@click.option("--check", is_flag=True, help="Only say what of your file cannot be used.")
+@click.command()
+@click.option("--check", is_flag=True, help="Only say what in your file cannot be used.")
 @options.no_db_option
 @options.json_option
 @options.reporting
 def keys(check: bool, as_json: bool) -> None:
-    """List the keys of the workbench, by what they are for, and where your own are read.
+    """List the keys of the workbench by purpose, and the file of your own keys.
 
     Your file is nfh-tui.toml in your data folder. With --check the exit status is 1 if
     something in it cannot be used.
@@ -134,13 +134,13 @@ def _theme_troubles(config: "Config") -> list[str]:
     return [trouble] if trouble else []
 
 
-@click.command(short_help="Make a new, empty database.")
+@click.command()
 @options.on_database
 def init(db: Path | None, as_json: bool) -> None:
     """Make a new, empty database: at --db, else at $NFH_TUI_DB, else nfh.db here.
 
     The small model that comes with the program is active in it, and the guidelines begin
-    with the text that comes with it. A database that is there already is left as it is.
+    with the text that comes with it. An existing database is not changed.
     """
     from nfh_db.store import Store
     from nfh_tui.services.models import set_up
@@ -162,7 +162,7 @@ MODES = ("browse", "annotate", "adjudicate")
 query_argument = click.argument("query", nargs=-1)
 
 
-@click.command(short_help="Open the sample corpus in the workbench.")
+@click.command()
 @click.option("--fresh", is_flag=True, help="Start again; the old copy is kept beside it.")
 @options.as_option
 @options.no_db_option
@@ -170,7 +170,7 @@ query_argument = click.argument("query", nargs=-1)
 def demo(fresh: bool, me: str | None) -> None:
     """Open the sample corpus in the workbench: dialogs with three annotators' answers.
 
-    It is copied to your data folder once; what you decide in it stays.
+    It is copied to your data folder once; your decisions in it are kept.
     """
     from nfh_tui.demo import demo_database, ensure_demo, first_query, set_aside
 
@@ -183,20 +183,18 @@ def demo(fresh: bool, me: str | None) -> None:
     _open(path, me, "adjudicate", first_query(path, me), command="nfh-tui demo")
 
 
-@click.command(cls=options.QueryCommand, short_help="Open the workbench, to read.")
+@click.command(cls=options.QueryCommand)
 @query_argument
 @options.as_option
 @click.option("--mode", type=click.Choice(MODES), default="browse", show_default=True)
 @options.db_option
 @options.reporting_screen
 def browse(query: Sequence[str], me: str | None, mode: str, db: Path | None) -> None:
-    """Open the workbench on the anchors that QUERY finds, all of them without one."""
+    """Open the workbench on the anchors that QUERY finds; without QUERY, on all."""
     _start(db, me, mode, query)
 
 
-@click.command(
-    cls=options.QueryCommand, short_help="Open the workbench, to give your own answers."
-)
+@click.command(cls=options.QueryCommand)
 @query_argument
 @options.as_option
 @options.db_option
@@ -206,13 +204,13 @@ def annotate(query: Sequence[str], me: str | None, db: Path | None) -> None:
     _start(db, me, "annotate", query)
 
 
-@click.command(cls=options.QueryCommand, short_help="Open the workbench, to decide the gold.")
+@click.command(cls=options.QueryCommand)
 @query_argument
 @options.as_option
 @options.db_option
 @options.reporting_screen
 def adjudicate(query: Sequence[str], me: str | None, db: Path | None) -> None:
-    """Open the workbench to decide what counts, with everybody's answers in view."""
+    """Open the workbench to decide gold, with everybody's answers in view."""
     _start(db, me, "adjudicate", query)
 
 
@@ -258,7 +256,7 @@ def _open(
 
 def _ask_who(error: "LikeNameError") -> str:
     """Ask which of the people with like names somebody is, or whether they are new here."""
-    options.echo(f"{error.name} is new here, and like a name that is known. Who are you?")
+    options.echo(f"{error.name} is new here, and like a known name. Who are you?")
     answers = {str(number): one for number, one in enumerate(error.alike, 1)}
     for key, one in answers.items():
         options.echo(f"  {key}  {one}, who is known")
@@ -285,11 +283,14 @@ PEOPLE_AT_ONCE = 24
 NEEDED = ("aiohttp", "aiohttp_jinja2", "jinja2", "textual_serve")
 INSTALL = "serve needs packages that are not installed: pip install 'nfh-tui[serve]'"
 OPEN_TO_ALL = (
-    "Other machines can connect to {host}, and nothing on the way is encrypted: whoever is on "
-    "the network can read along, links included. Better leave --host out, let a proxy with TLS "
-    "pass on to 127.0.0.1:{port}, and name its address: --public-url https://…"
+    "Other machines can connect to {host}, and the connection is not encrypted: anybody on "
+    "the network can read it, links included. It is safer to leave out --host, to let a "
+    "proxy with TLS forward to 127.0.0.1:{port}, and to name its address: --public-url "
+    "https://…"
 )
-TO_EACH = "Whoever has a link is that person: send each to its own. Ctrl-C ends the server."
+TO_EACH = (
+    "A link identifies its person: send each link only to that person. Ctrl-C ends the server."
+)
 
 
 def _names(
@@ -313,9 +314,7 @@ def _public_url(
         raise click.BadParameter(str(error)) from error
 
 
-@click.command(
-    cls=options.QueryCommand, short_help="Open the workbench in browsers, by invitation."
-)
+@click.command(cls=options.QueryCommand)
 @query_argument
 @click.option(
     "--invite",
@@ -323,7 +322,7 @@ def _public_url(
     multiple=True,
     callback=_names,
     metavar="NAME",
-    help="Somebody who gets a link; again for each.",
+    help="Invite this person; repeat it for more people.",
 )
 @click.option(
     "--adjudicator",
@@ -331,7 +330,7 @@ def _public_url(
     multiple=True,
     callback=_names,
     metavar="NAME",
-    help="Somebody who gets a link and decides the gold, whatever --mode says.",
+    help="Invite this person as an adjudicator, whatever --mode says.",
 )
 @click.option(
     "--admin",
@@ -339,22 +338,24 @@ def _public_url(
     multiple=True,
     callback=_names,
     metavar="NAME",
-    help="Somebody invited who also manages models, jobs and settings.",
+    help="This invited person also manages models, jobs and settings.",
 )
 @click.option(
     "--mode",
     type=click.Choice(MODES),
     default="annotate",
     show_default=True,
-    help="What those of --invite do; who annotates or reads cannot change it.",
+    help="The mode of those invited with --invite; annotators and readers cannot change it.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help=("The address to listen on.")
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help="Where to listen; 0 takes one that is free.",
+    help="The port to listen on; 0 takes a free one.",
 )
 @click.option(
     "--public-url",
@@ -367,7 +368,7 @@ def _public_url(
     type=click.IntRange(1, 1000),
     default=PEOPLE_AT_ONCE,
     show_default=True,
-    help="Workbenches open at once.",
+    help="How many workbenches can be open at once.",
 )
 @options.db_option
 @options.json_option
@@ -385,7 +386,7 @@ def serve(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Serve the workbench on the anchors that QUERY finds, to those who were invited.
+    """Serve the workbench on the anchors that QUERY finds to invited people.
 
     Prints a link for each of them. Links hold until the server ends (Ctrl-C).
     """
@@ -420,10 +421,10 @@ def serve(
 
 def _check_names(names: Sequence[str], admins: Sequence[str]) -> None:
     if not names:
-        raise click.UsageError("Nobody is invited: name somebody with --invite.")
+        raise click.UsageError("Nobody is invited: name a person with --invite.")
     twice = next((one for one in names if names.count(one) > 1), None)
     if twice is not None:
-        raise click.UsageError(f"{twice!r} is invited twice: one name, one person.")
+        raise click.UsageError(f"{twice!r} is invited twice: name each person once.")
     if (missing := next((one for one in admins if one not in names), None)) is not None:
         raise click.UsageError(
             f"--admin {missing!r} is not invited: name them with --invite, too, or with "

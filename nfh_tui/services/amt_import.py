@@ -60,8 +60,8 @@ class RowNote(StrEnum):
         "{rows} with indices and a sentence that fit no place of the number: taken for the "
         "one place where it stands"
     )
-    TIME_UNREAD = "{rows} with a SubmitTime that is no time: dated with the import"
-    SECONDS_UNREAD = "{rows} with a WorkTimeInSeconds that is no number of seconds: left out"
+    TIME_UNREAD = "{rows} with a SubmitTime that is not a time: dated with the import"
+    SECONDS_UNREAD = "{rows} with a WorkTimeInSeconds that is not a number of seconds: left out"
 
 
 @dataclass(slots=True)

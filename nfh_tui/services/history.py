@@ -76,7 +76,7 @@ def act_words(line: HistoryLine, *, named: bool = True) -> str:
         said = line.kind if line.kind in FROM_FILES else _FILE.sub(r"\1", said)
     if line.kind in ("undo", "redo"):
         of = said.removeprefix(f"{line.kind}: ")
-        said = f"{'taken back' if line.kind == 'undo' else 'done again'}: {of}"
+        said = f"{'undone' if line.kind == 'undo' else 'redone'}: {of}"
     if line.merged:
         return f"{said} (came with {line.merged})" if named else f"{said} (merged)"
     return said

@@ -636,8 +636,8 @@ def check_empty(out: Path | None, why: str, *, empty: bool) -> None:
     """Raise ExportError if what was written is empty and would replace the file at `out`."""
     if empty and out is not None and out.is_file():
         raise ExportError(
-            f"{visible(str(out), 200)}: the file that stood there is unchanged, since {why}; "
-            "--allow-empty replaces it all the same"
+            f"{visible(str(out), 200)}: the existing file is unchanged, because {why}; "
+            "--allow-empty replaces it anyway"
         )
 
 

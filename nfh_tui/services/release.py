@@ -3,7 +3,6 @@ its counts, and whether it is whole.
 """
 
 import contextlib
-import errno
 import hashlib
 import os
 import re
@@ -22,7 +21,7 @@ from nfh_db.formats import gold, nfh
 from nfh_db.formats.files import Source
 from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.rows import ReleaseWriter
-from nfh_db.messages import visible
+from nfh_db.messages import visible, write_reason
 from nfh_db.models import Activation
 from nfh_db.query import ME, Match, PeopleTerm, PeopleValue, Query, Term, parse
 from nfh_db.query.keys import NONE
@@ -138,20 +137,9 @@ def _check_free(target: Path) -> None:
 
 
 def _sentence(target: Path, error: OSError) -> str:
-    reasons = {
-        errno.ENOSPC: "the disk is full; make room or name another folder",
-        errno.EDQUOT: "the disk quota is used up; make room or name another folder",
-        errno.EROFS: "the file system is read-only; name another folder",
-        errno.EACCES: "permission denied; name a place that you may write to",
-        errno.EPERM: "permission denied; name a place that you may write to",
-        errno.ENOENT: "there is no folder to make it in; make that first",
-        errno.ENOTDIR: "there is no folder to make it in; make that first",
-        errno.EEXIST: "something of that name was made just now; name another folder",
-        errno.ENOTEMPTY: "something of that name was made just now; name another folder",
-    }
-    reason = reasons.get(error.errno or 0) or str(error.strerror or error)
     name = visible(str(target), NAME_SHOWN)
-    return f"{name}: no release could be written: {reason}. Nothing was left behind."
+    why = write_reason(error)
+    return f"{name}: no release could be written: {why}. Nothing was left behind."
 
 
 class FileNames:

@@ -82,7 +82,7 @@ def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
         return "" if imported else "it is an expert's, but points to no answer"
     found = [row for row in chunk.answers.get(anchor.id, ()) if row.id == gold.answer_id]
     if not found:
-        return f"it points to answer {gold.answer_id}, which is none to this anchor"
+        return f"it points to answer {gold.answer_id}, which is not about this anchor"
     answer = found[0]
     if answer.role != Role.ADJUDICATOR or answer.annotator_id != gold.annotator_id:
         return f"it points to answer {answer.id}, which is not the deciding expert's"
@@ -92,7 +92,7 @@ def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
         return f"it points to answer {answer.id}, which was withdrawn"
     comments = answer.value.comment, gold.value.comment
     if content_of(answer.value) != content_of(gold.value) or comments[0] != comments[1]:
-        return f"it says something else than answer {answer.id}, which it points to"
+        return f"it differs from answer {answer.id}, which it points to"
     return ""
 
 
@@ -111,7 +111,7 @@ def _settled_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
         if (name, at) in present:
             continue
         if chunk.connection.execute(ANSWER_WITH_TIME, key).fetchone() is None:
-            return f"it was made of a vote of {name} at {at} that there never was"
+            return f"it was made of a vote of {name} at {at} that never existed"
     return _rule_trouble(anchor, chunk) if present == set(gold.value.votes) else ""
 
 
@@ -136,12 +136,12 @@ def _rule_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
             made = settle(group, lemmas, SettlingRule.MAJORITY, least=1).answer
             if made is not None and replace(made, comment=gold.comment) == wanted:
                 return ""
-        return f"its rule, {gold.rule}, makes something else of its votes"
+        return f"its rule, {gold.rule}, gives another gold for its votes"
     settled = settle(votes, lemmas, rule, least=1)
     if settled.answer is None:
         return f"its rule is {gold.rule}, but its votes settle nothing: {settled.reason}"
     if replace(settled.answer, comment=gold.comment) != wanted:
-        return f"its rule, {gold.rule}, makes something else of its votes"
+        return f"its rule, {gold.rule}, gives another gold for its votes"
     return ""
 
 
@@ -292,14 +292,14 @@ def events(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
             if value is not None and not what:
                 what = _value_trouble(entity, value)
         if before is None and after is None and not what:
-            what = "it says neither what was nor what came"
+            what = "it has neither a value before nor a value after"
         if what:
             yield Fault(what, Place("event", id_, anchor))
 
 
 def _key_trouble(entity: str, annotator: int | None, name: str) -> str:
     if entity not in DECODERS:
-        return f"it is about no answer, gold, flag or anchor, but about {entity}"
+        return f"it should be about an answer, gold, a flag or an anchor, and is about {entity}"
     if (annotator is not None) != (entity in ("answer", "flag")):
         return f"whose {entity} it is about is {'missing' if annotator is None else 'too much'}"
     if entity == "answer" and name not in ROLES:
@@ -338,7 +338,7 @@ def _mismatch_words(found: Mismatch, names: dict[int, str]) -> str:
     if found.event is not None:
         return f"it finds {thing} {_difference_words(found.logged, found.present)}"
     if found.logged is None:
-        return f"{thing} is there, but no event of the log made it"
+        return f"{thing} exists, but no event of the log made it"
     if found.present is None:
         return f"{thing} is missing: the log left it as {_value_words(found.logged)}"
     return f"{thing} is {_difference_words(found.logged, found.present)}"
@@ -385,7 +385,7 @@ def acts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     run = snapshot.connection.execute
     for id_, undone, last in run(UNDONE):
         how = {"undo": "undone it", "redo": "done it again"}.get(last)
-        what = f"the last act about it has {how}" if how else "no act is there that undid it"
+        what = f"the last act about it has {how}" if how else "no act undid it"
         yield Fault(
             f"it is marked as {'' if undone else 'not '}undone, but {what}", Place("act", id_)
         )
@@ -395,7 +395,7 @@ def acts(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for id_, kind in run(WITHOUT_BATCH):
         yield Fault(f"it is of kind {kind}, but names no batch", Place("act", id_))
     for id_, summary in run(EMPTY):
-        yield Fault(f"“{summary}” changed nothing: its events are missing", Place("act", id_))
+        yield Fault(f"“{summary}” has no events", Place("act", id_))
     for id_, anchor, kind, target in run(WRONG_REVERSALS):
         what = f"it is part of the {kind} of act {target}, but not what that act did"
         yield Fault(what, Place("event", id_, anchor))
@@ -431,11 +431,11 @@ def _span_trouble(anchor: CheckedAnchor, passage: Passage | None) -> str:
     first, last = passage.tokens[anchor.start], passage.tokens[anchor.stop - 1]
     if (anchor.text_start, anchor.text_stop) != (first.start, last.end):
         return (
-            f"it says characters {anchor.text_start} to {anchor.text_stop}, its words stand at "
+            f"it says characters {anchor.text_start} to {anchor.text_stop}, its words are at "
             f"{first.start} to {last.end}"
         )
     if anchor.word != passage.text[first.start : last.end]:
-        return "its word is not what stands there in the text"
+        return "its word differs from the text at that place"
     return ""
 
 
@@ -466,12 +466,12 @@ def _link_trouble(anchor: CheckedAnchor, by_id: dict[int, CheckedAnchor]) -> str
             continue
         there = by_id.get(other)
         if there is None or there.passage_id != anchor.passage_id or other == anchor.id:
-            return f"it {verb} anchor {other}, which is no other anchor of its passage"
+            return f"it {verb} anchor {other}, which is not another anchor of its passage"
     seen = {anchor.id}
     after = anchor.replaced_by
     while after is not None and after in by_id:
         if after in seen:
-            return f"it is replaced, in the end, by itself (over anchor {after})"
+            return f"it is replaced by itself (over anchor {after})"
         seen.add(after)
         after = by_id[after].replaced_by
     return ""

@@ -72,9 +72,9 @@ def sqlite(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         yield Fault(f"SQLite {sqlite3.sqlite_version} is in use; {wanted} or newer is wanted")
     options = {row[0] for row in snapshot.connection.execute(COMPILE_OPTIONS)}
     if "THREADSAFE=0" in options:
-        yield Fault("SQLite was built without THREADSAFE: threads would damage the file")
+        yield Fault("SQLite was built without THREADSAFE: threads can damage the file")
     for missing in sorted(option for option in options if option in UNUSABLE_OPTIONS):
-        yield Fault(f"SQLite was built with {missing}: what nfh-tui relies on is left out")
+        yield Fault(f"SQLite was built with {missing}, which lacks what nfh-tui needs")
 
 
 UNUSABLE_OPTIONS = {"OMIT_WAL", "OMIT_FOREIGN_KEY", "OMIT_CHECK", "OMIT_AUTOINIT", "OMIT_JSON"}
@@ -84,9 +84,9 @@ def header(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     """Log, journal mode, encoding and number of migrations. Opening checked the rest."""
     if snapshot.log_gone:
         yield Fault(
-            "the -shm file beside it counts changes of a -wal file that is missing or empty: "
-            "what was saved last is not here. Fetch the -wal file from where this one came "
-            "from; `nfh-tui backup` copies a database that is open with all that was saved"
+            "the -shm file beside it counts changes of a -wal file that is missing or empty, "
+            "so the last changes are missing. Fetch the -wal file from the place where this "
+            "file came from; `nfh-tui backup` copies an open database completely"
         )
     if not _has_log(snapshot):
         yield Fault("the file is not in write-ahead-log mode", repair=Repair.WAL)
@@ -102,16 +102,16 @@ def header(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
 
 
 LEFT_BEHIND = (
-    "The file holds together without {log}, which may have been left behind by another "
-    "database of that name. Copy both away, take the log away, and look again"
+    "The file is intact without {log}, which another database of that name may have left "
+    "behind. Copy both, move the log away, and check again"
 )
 COPIED = (
-    "No log with changes lies beside it: a copy made while the database was open, without its "
-    "-wal file, looks like this. `nfh-tui backup` copies one that is open"
+    "It has no log with changes beside it: it may be a copy that was made while the database "
+    "was open, without its -wal file. `nfh-tui backup` copies an open database"
 )
 NO_DATABASE = (
-    "{log} is there, and no database {name}: what was saved last may be in it. If {path} is "
-    "that database under another name, put the two together again"
+    "{log} is there without its database {name}, and may hold the last changes. If {path} is "
+    "that database under another name, put the two files side by side again"
 )
 
 
@@ -215,7 +215,7 @@ def schema(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
         yield Fault(f"the {part.key} is missing", Place(part.name), repair, part.name)
     for part in snapshot.foreign:
         if part.key not in wanted:
-            what = f"the {part.key} is none of nfh-tui's"
+            what = f"the {part.key} was not made by nfh-tui"
             yield Fault(what, Place(part.name), Repair.PARTS, part.key)
             continue
         repair = Repair.PARTS if part.type == "index" else None
@@ -251,7 +251,7 @@ def _identification_trouble(
     if score is not None and not isfinite(score):
         return "its score is infinite"
     if score is not None and (score > 0) is not nfh:
-        return f"its score {score:g} says otherwise than the decision"
+        return f"its score {score:g} contradicts the decision"
     try:
         read = decode_weights(weights)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -266,7 +266,7 @@ JOB_FAULTS = {
         "it is running, and names no process"
     ),
     "SELECT id, after_id FROM job WHERE after_id >= id ORDER BY id": (
-        "it waits for job {}, which was not asked for before it"
+        "it waits for job {}, which was not queued before it"
     ),
     "SELECT id FROM job WHERE state = 'done' AND finished_at IS NULL ORDER BY id": (
         "it is done, and does not say when"
@@ -274,14 +274,14 @@ JOB_FAULTS = {
     """SELECT id, state, model_id FROM job WHERE model_id IS NOT NULL AND state <> 'done'
     ORDER BY id""": "it is {}, and names model {} as made",
     "SELECT id FROM job WHERE attempts < 0 OR done < 0 OR total < 0 ORDER BY id": (
-        "one of its numbers is below nothing"
+        "one of its numbers is negative"
     ),
 } | {
     f"SELECT id FROM job WHERE NOT {READABLE.format(column=column)} ORDER BY id": words  # noqa: S608
     for column, words in (
-        ("arguments", "what it was asked for cannot be read"),
+        ("arguments", "its arguments cannot be read"),
         ("metrics", "its figures cannot be read"),
-        ("result", "what came of it cannot be read"),
+        ("result", "its result cannot be read"),
     )
 }
 """Queries for faulty jobs, and words for the columns after the id."""
@@ -329,8 +329,8 @@ def jobs(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for id_, pid in db_jobs.find_dead(snapshot.connection):
         if pid is not None:
             snapshot.notes.append(
-                f"job {id_} was left by its process {pid}; the next runner goes on with it, as "
-                f"by `nfh-tui jobs wait {id_}`"
+                f"job {id_} was left by its process {pid}; the next runner continues it, as "
+                f"with `nfh-tui jobs wait {id_}`"
             )
 
 
@@ -408,11 +408,11 @@ def imports(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for row in snapshot.connection.execute(UNFINISHED).fetchall():
         batch = _unfinished(*row)
         if batch is None:
-            yield Fault("what it has still to do cannot be read", Place("batch", row[0]))
+            yield Fault("its remaining work cannot be read", Place("batch", row[0]))
         elif batches.is_alive(batch):
             snapshot.notes.append(
-                f"{batch.name} is under way in process {batch.pid}; what it is changing was "
-                "left out of some checks"
+                f"{batch.name} is running in process {batch.pid}; some checks left out what "
+                "it is changing"
             )
         elif _is_still_dead(snapshot, batch):
             yield Fault(_unfinished_words(batch), Place("batch", batch.id), Repair.IMPORTS)
@@ -422,7 +422,7 @@ def _unfinished_words(batch: Unfinished) -> str:
     many = batch.format in batches.BULK_FORMATS
     preparing = "being prepared" if many else "being read"
     doing = preparing if batch.is_loading else "being applied"
-    what = f"the act on many items “{batch.name}”" if many else batch.name
+    what = f"the bulk action “{batch.name}”" if many else batch.name
     when = "its write failed" if batch.pid is None else f"its process {batch.pid} ended"
     return f"{what} was {doing} when {when}"
 
@@ -526,8 +526,8 @@ def _about_names(snapshot: DatabaseSnapshot) -> Iterator[str]:
             names = (name, normal_name(name))
             if names[0] != names[1]:
                 yield (
-                    f"{name!r} is not stored as names are now, in NFC and without white space "
-                    f"at its ends: nfh-tui people rename {command_line(names)}"
+                    f"{name!r} is not stored in NFC without white space at its ends: nfh-tui "
+                    f"people rename {command_line(names)}"
                 )
 
 
@@ -546,7 +546,7 @@ def leftovers(snapshot: DatabaseSnapshot) -> Iterator[Fault]:
     for id_, name in snapshot.connection.execute(EMPTY_DOCUMENTS):
         yield Fault(f"{name} holds no passage", Place("document", id_))
     for (id_,) in snapshot.connection.execute(UNLOGGED_ANCHORS):
-        what = "no import and no person made it: the log does not know it"
+        what = "neither an import nor a person made it, by the log"
         yield Fault(what, Place("anchor", id_, id_))
 
 

@@ -39,13 +39,13 @@ class Repair(StrEnum):
 
 
 REPAIR_WORDS: dict[Repair, str] = {
-    Repair.PARTS: "--repair takes it out, and looks further then; the copy keeps it",
+    Repair.PARTS: "--repair removes it and checks further; the copy keeps it",
     Repair.WAL: "--repair switches the write-ahead log on",
     Repair.INDEXES: "--repair builds the index from its table",
     Repair.SUMMARIES: "--repair computes it from the answers and the gold",
-    Repair.ASSIGNMENTS: "--repair sets it by the answers that are there",
-    Repair.IMPORTS: "--repair clears away what nobody saw yet, or finishes what is seen",
-    Repair.JOBS: "--repair empties what cannot be read; without its arguments a job fails",
+    Repair.ASSIGNMENTS: "--repair sets it by the answers",
+    Repair.IMPORTS: "--repair removes it if nobody has seen it yet, else finishes it",
+    Repair.JOBS: "--repair empties what cannot be read; a job without its arguments fails",
 }
 
 
@@ -197,8 +197,8 @@ def open_snapshot(path: Path) -> Iterator[DatabaseSnapshot]:
                 raise FullError(MADE_BY_OLDER.format(path=path))
             raise StoreError(
                 f"{path} has the schema of an older nfh-tui (version {version}; this program "
-                f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "
-                "upgraded after a copy was made beside it. Then run doctor again"
+                f"knows {SCHEMA_VERSION}). Open it once, for example with `nfh-tui browse`, "
+                "which makes a copy beside it and upgrades it. Then run doctor again"
             )
         yield DatabaseSnapshot(
             path, connection, mode, foreign=foreign, version=version, log_gone=log_gone

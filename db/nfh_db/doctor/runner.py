@@ -44,14 +44,14 @@ AGAIN = "decide the item again in the workbench"
 CHECKS: tuple[Check, ...] = (
     Check(
         "sqlite",
-        "SQLite is a version that does not damage a file which several programs write.",
+        "SQLite has a version that is safe when several programs write one file.",
         file_checks.sqlite,
         remedy="install pysqlite3 0.6.1 or newer",
         reads_no_tables=True,
     ),
     Check(
         "file",
-        "The file is a database of this nfh-tui's, in write-ahead-log mode, with its log.",
+        "The file is a database of this nfh-tui, in write-ahead-log mode, with its log.",
         file_checks.header,
         remedy=COPY,
     ),
@@ -64,71 +64,72 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "schema",
-        "Tables and indexes are those that the migrations build, and there is nothing else.",
+        "The file has the tables and indexes that the migrations build, and nothing else.",
         file_checks.schema,
         reads_no_tables=True,
     ),
-    Check("values", "Columns hold only what their table allows.", file_checks.values),
+    Check("values", "Each column holds only what its table allows.", file_checks.values),
     Check("references", "No row refers to a row that is missing.", file_checks.references),
     Check(
         "passages",
-        "Words lie inside the text, in order and apart, each with a lemma and in one turn.",
+        "Words lie inside the text, in order, without overlap, each with a lemma and in one "
+        "turn.",
         check_chunk=content_checks.passages,
     ),
     Check(
         "digests",
-        "A passage is what it was when it was imported.",
+        "A passage is unchanged since its import.",
         check_chunk=content_checks.digests,
     ),
     Check(
         "anchors",
-        "An anchor is one or more words of its passage, and says where and which.",
+        "An anchor is one or more words of its passage, with the right place and text.",
         check_chunk=content_checks.spans,
     ),
     Check(
         "replaced",
-        "A corrected anchor leads to the one that stands in its place now.",
+        "A corrected anchor leads to the one that replaced it.",
         check_chunk=content_checks.links,
     ),
     Check(
         "answers",
-        "Each answer holds together, and its heads lie in the passage and not in the number.",
+        "Each answer is consistent, and its heads lie in the passage and outside the number.",
         check_chunk=content_checks.answers,
-        remedy=f"answer the item again; if it is only this one, that mends it; else {BACKUP}",
+        remedy=f"answer the item again if it is the only one; else {BACKUP}",
     ),
     Check(
         "gold",
-        "Each gold holds together, and its heads lie in the passage and not in the number.",
+        "Each gold is consistent, and its heads lie in the passage and outside the number.",
         check_chunk=content_checks.golds,
         remedy=AGAIN,
     ),
     Check(
         "rules",
-        "Gold has what it counts by: its import, the expert's answer, or the votes.",
+        "Each gold has its source: its import, the expert's answer, or the votes.",
         check_chunk=content_checks.rules,
         remedy=AGAIN,
     ),
     Check(
         "flags",
-        "A span that somebody proposes lies in the passage, and is not the number's own.",
+        "A proposed span lies in the passage, and differs from the number's own.",
         check_chunk=content_checks.proposals,
     ),
     Check(
         "summaries",
-        "What an item's line says is what its answers and its gold say.",
+        "The summary of an item agrees with its answers and its gold.",
         check_chunk=content_checks.summaries,
     ),
     Check(
         "differences",
-        "The differences of two answers that are kept are those that there are.",
+        "The stored differences of two answers are right.",
         check_chunk=content_checks.differences,
     ),
     Check(
         "assignments",
-        "An assignment is done exactly if its person has answered.",
+        "An assignment is done if its person has answered, and only then.",
         content_checks.assignments,
     ),
-    Check("events", "Everything that the log says can be read.", content_checks.events),
+    Check("events", "Every event of the log can be read.", content_checks.events),
     Check(
         "log",
         "The log, replayed from its beginning, gives the present state.",
@@ -136,20 +137,20 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "acts",
-        "Undo and redo are of acts that there are, and did just the opposite, or the same.",
+        "Each undo and redo names an existing act, and did its opposite, or the same.",
         content_checks.acts,
     ),
     Check(
         "imports",
-        "An import, or an act on many items, is there wholly or not at all.",
+        "An import or a bulk action is complete, or is not there.",
         file_checks.imports,
     ),
-    Check("sources", "The rows that a file came with are kept.", file_checks.sources),
+    Check("sources", "The rows of each imported file are kept.", file_checks.sources),
     Check(
         "drafts",
-        "What somebody began can be gone on with, and kept queries can be asked.",
+        "Drafts can be continued, and saved views can be opened.",
         file_checks.drafts,
-        remedy="open the item: the workbench says what it cannot use, and you begin afresh",
+        remedy="open the item: the workbench says what it cannot use, and you start again",
     ),
     Check(
         "predictions",
@@ -165,13 +166,15 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "jobs",
-        "What jobs say of themselves can be read and holds together, and none waits for ever.",
+        "The data of each job can be read and are consistent, and no job waits for ever.",
         file_checks.jobs,
     ),
     Check(
-        "settings", "What models, imports and assignments note can be read.", file_checks.notes
+        "settings",
+        "The data of models, imports and assignments can be read.",
+        file_checks.notes,
     ),
-    Check("leftovers", "Nothing is left over of what was taken away.", file_checks.leftovers),
+    Check("leftovers", "Nothing is left of what was removed.", file_checks.leftovers),
 )
 
 
@@ -179,7 +182,7 @@ CHUNK_SIZE = 500
 """Passages read at once."""
 
 UNCHECKED = "this was not checked: tables of the file are not what they should be"
-OUT_OF_TIME = f"this was not checked to the end: it took over {rows.TIME_LIMIT:.0f} seconds"
+OUT_OF_TIME = f"this was not checked completely: it took over {rows.TIME_LIMIT:.0f} seconds"
 """In a file with foreign parts."""
 
 MAX_LISTED = 100
@@ -322,7 +325,7 @@ class _Examination:
             what = (
                 OUT_OF_TIME
                 if timed_out
-                else f"this could not be checked to the end: {_words(error)}"
+                else f"this could not be checked completely: {_words(error)}"
             )
             self._add(outcome, Fault(what, where))
 
@@ -375,11 +378,11 @@ class _Examination:
             ).fetchone()[0]
         except sqlite3.Error:
             broken = None
-        what = f"it, or what is said of it, cannot be read: {_words(error)}"
+        what = f"it, or its description, cannot be read: {_words(error)}"
         if isinstance(error, sqlite3.Error) and _is_missing_column(error):
             broken = None
         if broken is None:
-            what = f"it and what follows cannot be read: {_words(error)}"
+            what = f"it and the rows after it cannot be read: {_words(error)}"
         self._add(outcome, Fault(what, Place("passage", broken or after + 1)))
         return broken
 
@@ -544,8 +547,8 @@ def _refuse_damage(path: Path, report: DoctorReport) -> None:
     ]  # fmt: skip
     if damaged:
         raise StoreError(
-            f"{path} is damaged itself, and was left as it is: writing into it could lose "
-            "more. Copy it away, and go back to a copy made by `nfh-tui backup`"
+            f"{path} is damaged, and was not changed, because writing into it could lose more. "
+            "Copy it, and go back to a copy made by `nfh-tui backup`"
         )
 
 

@@ -65,7 +65,7 @@ HEADER = ",".join((*NEEDED, "Answer.offset"))
 
 CSV_COMPLAINTS = {
     "expected after": "a closing quote is followed by more text than a comma",
-    "new-line character": "a carriage return stands outside quotes",
+    "new-line character": "a carriage return is outside quotes",
 }
 """Messages of Python's csv module, and what they mean."""
 
@@ -97,7 +97,7 @@ def read(source: Source, how: ReadOptions) -> Iterator[AssignmentRow]:
         )
         yield AssignmentRow(line=line, rejected=rejected, **fields)
     if not any_row:
-        raise source.error(None, "holds a header and nothing else; wanted at least one row")
+        raise source.error(None, "has only a header; wanted at least one row")
 
 
 def _is_rejected(row: Mapping[str, str]) -> bool:
@@ -380,18 +380,18 @@ class RowProblem(StrEnum):
     """Why a row is left out; the value completes "3 rows left out, "."""
 
     NO_WORKER = "no worker named"
-    WORKER_NAME = "the worker's name is none that the database takes"
+    WORKER_NAME = "the worker's name is not allowed in the database"
     REJECTED = "the work was rejected (--count-rejected takes it in)"
-    CODE = "the code of the answer is none of 1 to 8"
+    CODE = "the code of the answer is not from 1 to 8"
     NO_WORDS = "the context holds no words"
     NO_TARGET = "no number named as the target"
-    TARGET_MISSING = "the number does not stand in the context"
+    TARGET_MISSING = "the number is not in the context"
     TARGET_IN_WORD = "the number is only a part of a word, or of a speaker's name"
-    TARGET_AMBIGUOUS = "the number stands in the context more than once"
+    TARGET_AMBIGUOUS = "the number occurs in the context more than once"
     NOTHING_MARKED = "Reference chosen, but nothing marked"
-    MARK_MISSING = "the marked text does not stand in the context"
-    MARK_AMBIGUOUS = "the marked text may stand in more than one place"
-    MARK_NO_WORD = "the marked text is no word of a turn (a speaker's name, a sign)"
+    MARK_MISSING = "the marked text is not in the context"
+    MARK_AMBIGUOUS = "the marked text occurs in more than one place"
+    MARK_NO_WORD = "the marked text is not a word of a turn (a speaker's name, a sign)"
     MARK_IS_ANCHOR = "the head of the marked text is the number itself"
 
 

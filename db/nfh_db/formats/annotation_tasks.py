@@ -87,7 +87,7 @@ def outcome(
     stores of the same number. Raises MarkError.
     """
     if claim.who is not None and not is_a_name(claim.who):
-        raise MarkError(f"found {shown(claim.who)} as who answered, wanted {A_NAME}")
+        raise MarkError(f"found {shown(claim.who)} as the annotator, wanted {A_NAME}")
     kept = kept and on_alignment(kept, alignment)
     flags = _flags(claim, kept)
     if not claim.answered:
@@ -195,7 +195,7 @@ def _native(
         answer = answer_of(marked, alignment, how.lemmatize, noun=noun or None, comment=comment)
         if claim.noun and answer is not None and answer.noun is None:
             raise MarkError(
-                f"the noun {shown(claim.noun)} is written of a number whose head is marked; "
+                f"the noun {shown(claim.noun)} belongs to a number whose head is marked; "
                 "wanted one or the other"
             )
         if answer is not None:
@@ -257,10 +257,10 @@ TASK_WARNINGS = {
     "unlabelled": (
         "text", "with a class, but no number marked to have it: the class was left out",
     ),
-    "nameless": ("task", "passed over or refused by nobody who is named: no flag set"),
-    "unflagged": ("text", "passed over or refused without a number marked: no flag set"),
+    "nameless": ("task", "skipped or refused without a name: no flag set"),
+    "unflagged": ("text", "skipped or refused without a marked number: no flag set"),
     "passed": (
-        "number", "marked in a task that was passed over or refused: no answer, and not kept",
+        "number", "marked in a task that was skipped or refused: no answer, and not kept",
     ),
     "cut": ("token", "cut in two, since a mark begins or ends inside it"),
     "unsaid": ("number", "with a noun or a comment, but no answer: that was left out"),
@@ -462,7 +462,7 @@ def classed(
     if spot.label not in (ANCHOR, label):
         raise MarkError(f"the number is marked as {spot.label}, but its class is {label}")
     if label not in ANSWERS:
-        raise MarkError(f"the class {label} is none; wanted one of {', '.join(ANSWERS)}")
+        raise MarkError(f"the class {label} does not exist; wanted one of {', '.join(ANSWERS)}")
     spots = list(graph.spots)
     spots[places[0]] = Spot(spot.start, spot.end, label)
     return Graph(tuple(spots), graph.links)

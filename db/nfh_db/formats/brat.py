@@ -115,8 +115,8 @@ class BratWriter:
         for name in (*self._names.labels, *self._names.relations):
             if not name or name.split() != [name]:
                 raise ExportError(
-                    f"brat has no type {shown(name)}: its types hold no white space; "
-                    "name another one in the file of --map"
+                    f"brat has no type {shown(name)}: a type has no white space; name another "
+                    "one in the file of --map"
                 )
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
@@ -612,7 +612,7 @@ class _Reader:
 WARNINGS = {
     "changed": ("answer", "changed in brat since export"),
     "gone": ("answer", "left out: their numbers are no longer marked"),
-    "unsaid": ("note", "left out: nothing else is said of the number"),
+    "unsaid": ("note", "left out: the number has nothing else"),
     "torn": ("span", "of several fragments read as one, from the first fragment to the last"),
     "cut": ("token", "cut where a mark begins or ends"),
     "unused": ("line", "of other things carried along as they are"),

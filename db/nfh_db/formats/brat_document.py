@@ -129,7 +129,7 @@ def parse(content: str) -> Standoff:
         if id_ != "*" and id_ in seen:
             if seen[id_] != rest:
                 raise LineError(
-                    number, f"the id {id_} stands twice: {shown(seen[id_])} and {shown(rest)}"
+                    number, f"the id {id_} occurs twice: {shown(seen[id_])} and {shown(rest)}"
                 )
             continue
         seen[id_] = rest
@@ -216,11 +216,11 @@ def _check_targets(found: Standoff) -> None:
     named += [(line, id_) for line, _, members in found.equivs for id_ in members]
     for line, id_ in named:
         if id_ not in known:
-            raise LineError(line, f"names {shown(id_)}, which the file does not have")
+            raise LineError(line, f"names {shown(id_)}, which is not in the file")
     for event, (_, trigger) in found.triggers.items():
         if trigger not in found.spans:
             raise LineError(
-                1, f"the trigger {shown(trigger)} of {event} is no span of the file"
+                1, f"the trigger {shown(trigger)} of {event} is not a span of the file"
             )
 
 
@@ -316,7 +316,7 @@ def side_of(content: bytes) -> SideFile:
         return msgspec.json.decode(content, type=SideFile)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MarkError(
-            f"is no side file of this version ({VERSION}): {reason_of(error)}"
+            f"is not a side file of this version ({VERSION}): {reason_of(error)}"
         ) from error
 
 
@@ -540,7 +540,7 @@ def party_of(folder: str, side: SideFile | None) -> Author | None:
     """
     if side is not None and folder in ("", side.folder):
         if side.by is not None and not is_a_name(side.by.name):
-            raise MarkError(f"its side file is of {shown(side.by.name)}, wanted {A_NAME}")
+            raise MarkError(f"its side file names {shown(side.by.name)}, wanted {A_NAME}")
         return side.by
     if folder in ("", GOLD) or split_of_folder(folder):
         return None
@@ -661,9 +661,9 @@ def _hint(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> str
     if offsets != "utf16" and Units(text).wide:
         way = next(_ways(text, "utf16"))
         if not any(_misfit(text, span, way) for span in spans):
-            return "; all spans fit if offsets count UTF-16 units: say --offsets utf16"
+            return "; all spans fit if offsets count UTF-16 units: add --offsets utf16"
     if offsets == "utf16" and not any(_misfit(text, span, int) for span in spans):
-        return "; all spans fit if offsets count code points: leave --offsets away"
+        return "; all spans fit if offsets count code points: leave out --offsets"
     return ""
 
 

@@ -95,7 +95,7 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
             last = last if until is None else until
     yield from scene.end()
     if not scene.any:
-        raise source.error(None, "holds no words that are said; wanted *MAR: and words")
+        raise source.error(None, "holds no spoken words; wanted *MAR: and words")
     source.warnings += wordless.warning("main tier", "without a word that can be read left out")
 
 
@@ -113,7 +113,7 @@ def _tiers(source: Source) -> Iterator[_Tier]:
         if not text.strip():
             continue
         if first not in "@*%" or (first == "%" and not kind):
-            wanted = "a line that begins with @, * or %, or with a tab to go on with one"
+            wanted = "a line that begins with @, * or %, or with a tab to continue one"
             raise source.error(at, f"found {shown(text)}, wanted {wanted}")
         if parts:
             yield _tier(source, number, parts)

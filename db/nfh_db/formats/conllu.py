@@ -286,7 +286,7 @@ def numbers_of(misc: Iterable[tuple[str, str]]) -> list[Keys]:
             continue
         keys = found.setdefault(match["rank"], {})
         if match["name"] in keys:
-            raise MarkError(f"the key {key} stands twice")
+            raise MarkError(f"the key {key} occurs twice")
         keys[match["name"]] = value
     for rank, keys in found.items():
         if "" not in keys:
@@ -337,7 +337,7 @@ def answer_of(keys: Keys, at: Callable[[Place], int]) -> Answer | None:
         kind = Kind.NFH
     if kind is None:
         if relation or noun or comment:
-            raise MarkError(f"NFH={ANCHOR} says that nobody answered, but there is an answer")
+            raise MarkError(f"NFH={ANCHOR} says that nobody answered, but has an answer")
         return None
     if relation is None and len(heads) > 1:
         relation = Relation.UNSTATED
@@ -474,7 +474,7 @@ def _sentence(
     try:
         parsed = conllu.parse("\n".join(lines), field_parsers=as_it_is)[0]
     except (conllu.exceptions.ParseException, ValueError, IndexError) as error:
-        raise source.error(start, f"this sentence is no CoNLL-U: {error}") from error
+        raise source.error(start, f"this sentence is not CoNLL-U: {error}") from error
     found = ParsedSentence(
         start,
         dict(parsed.metadata),
@@ -557,7 +557,7 @@ def offsets_in(text: str, sentence: ParsedSentence) -> list[tuple[int, int]]:
         found.append((at, place))
     if text[place:].strip():
         raise MarkError(
-            f"the sentence's text goes on where its tokens end: {shown(text[place:])}"
+            f"the sentence's text continues after its last token: {shown(text[place:])}"
         )
     return found
 
@@ -706,13 +706,13 @@ class _Document:
             return self.places[place]
         except KeyError:
             sentence, token = place
-            raise MarkError(f"the place {sentence}:{token} is none of the document's") from None
+            raise MarkError(f"the place {sentence}:{token} is not in the document") from None
 
 
 WARNINGS = {
     "changed": ("answer", "changed since the export"),
     "gone": ("number", "left out: no longer marked in MISC"),
-    "empty": ("empty node", "left out: no words of a text"),
+    "empty": ("empty node", "left out: they are not words of the text"),
     "found": ("number", "found in documents in which none is marked"),
     "without": ("document", "without a number left out"),
 }
@@ -841,7 +841,7 @@ def _json(name: str, value: str | None) -> Any:  # noqa: ANN401 - whatever stand
     try:
         return json.loads(value or "")
     except (ValueError, RecursionError) as error:
-        raise MarkError(f"the comment {name} is no JSON: {reason_of(error)}") from error
+        raise MarkError(f"the comment {name} is not JSON: {reason_of(error)}") from error
 
 
 def _kept(first: ParsedSentence) -> PassageComment | None:
@@ -1111,7 +1111,7 @@ def sniff(first: First) -> str | None:
             return f"it begins with a comment {PASSAGE}"
         if line.strip() and not line.startswith("#"):
             if TOKEN.fullmatch(line.removesuffix("\r")):
-                return "its first line that is no comment has the ten columns of CoNLL-U"
+                return "its first line that is not a comment has the ten columns of CoNLL-U"
             break
     return "its name ends in .conllu" if first.suffix == ".conllu" else None
 

@@ -30,7 +30,7 @@ WARNINGS = {
     "answers": (
         "utterance", "read as answering none: what the file says they answer is not in it",
     ),
-    "times": ("timestamp", "left out that are no numbers of seconds"),
+    "times": ("timestamp", "left out that are not numbers of seconds"),
 }  # fmt: skip
 """What is counted, and the warning of each count."""
 
@@ -83,8 +83,8 @@ def in_order(
         first = next(one for one in known.values() if one.id not in seen)
         raise source.error(
             first.line,
-            f"the utterance {shown(first.id)} answers {shown(first.reply_to)}, and by its "
-            "replies itself; wanted a conversation in which nothing goes round in a circle",
+            f"the utterance {shown(first.id)} answers {shown(first.reply_to)}, and so, in a "
+            "circle, itself; wanted a conversation without circles",
         )
     return ordered
 
@@ -228,7 +228,7 @@ def _conversations_of(file: Source, lost: Counter[str]) -> Iterator[list[Utteran
             del awaited[one.group]
     if awaited:
         raise file.error(
-            None, "has to be read twice, and could be read only once; save it to a file"
+            None, "must be read twice, and can be read only once; save it to a file"
         )
 
 
@@ -247,10 +247,10 @@ def _line(file: Source, number: int, text: str) -> _Line:
         return _lines.decode(text)
     except msgspec.ValidationError as error:
         raise file.error(
-            number, f"is no utterance: {reason_of(error)}; wanted {_WANTED}"
+            number, f"is not an utterance: {reason_of(error)}; wanted {_WANTED}"
         ) from error
     except RecursionError as error:
-        raise file.error(number, f"is nested too deep; wanted {_WANTED}") from error
+        raise file.error(number, f"is nested too deeply; wanted {_WANTED}") from error
     except msgspec.DecodeError:
         # Python writes NaN, which is no JSON, for missing values; for other errors `decode`
         # gives the position.
@@ -258,7 +258,7 @@ def _line(file: Source, number: int, text: str) -> _Line:
             return msgspec.convert(_without_nan(decode(text)), _Line)
         except msgspec.ValidationError as error:
             raise file.error(
-                number, f"is no utterance: {reason_of(error)}; wanted {_WANTED}"
+                number, f"is not an utterance: {reason_of(error)}; wanted {_WANTED}"
             ) from error
         except ValueError as error:
             raise file.error(number, f"the line {error}; wanted {_WANTED}") from error
@@ -364,7 +364,7 @@ def _utterances(folder: Folder) -> str:
             "one corpus: name its own folder",
         )
     old = next((name for name in folder.names if name.endswith("utterances.json")), None)
-    hint = "" if old is None else f"; {visible(old)} is of an old ConvoKit: dump it anew"
+    hint = "" if old is None else f"; {visible(old)} was made by an old ConvoKit: dump it again"
     raise folder.error(None, f"found no {UTTERANCES}, which holds a corpus's dialogs{hint}")
 
 
@@ -380,7 +380,7 @@ def _names(folder: Folder) -> dict[str, str]:
         people = msgspec.json.decode(content, type=dict[str, object])
     except msgspec.DecodeError as error:
         raise folder.member_error(
-            found[0], None, f"is no object of speakers: {reason_of(error)}"
+            found[0], None, f"is not an object of speakers: {reason_of(error)}"
         ) from error
     names = {}
     for one, known in people.items():

@@ -155,7 +155,7 @@ class Doubtful:
             yield from self._cues.warning(
                 "passage",
                 "begin with a line in capitals that may say who speaks",
-                "; --format fountain reads names that stand above what is said",
+                "; --format fountain reads names that are above what is said",
             )
         yield from self._names.warning(
             "line",

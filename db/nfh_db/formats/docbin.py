@@ -187,7 +187,7 @@ def doc_of(
     )
     if doc.text != passage.text:
         raise ExportError(
-            f"the passage of {records[0].public_id} cannot be made of spaCy's tokens"
+            f"the passage of {records[0].public_id} cannot be made from spaCy's tokens"
         )
     _add_groups(doc, records, pieces.place, groups, labels)
     store(doc, [one for record in records if (one := _attributes(record, pieces.place))])
@@ -300,7 +300,7 @@ def check_file(content: bytes) -> None:
     files.check_count(len(lengths), DOCS, "Docs")
     if len(lengths) and lengths.min() < 0:
         raise files.LimitError(
-            "cannot be read as a DocBin of spaCy: a Doc has less than no tokens"
+            "cannot be read as a DocBin of spaCy: a Doc has a negative number of tokens"
         )
     if len(lengths) and lengths.max() > files.TOKENS:
         raise files.LimitError(
@@ -324,10 +324,10 @@ def _unpacked(content: bytes) -> bytes:
                 "split it"
             )
         if not unpacking.eof:
-            raise files.LimitError("is no whole DocBin of spaCy: it ends too early")
+            raise files.LimitError("is not a complete DocBin of spaCy: it ends too early")
         return zlib.decompress(content, bufsize=max(size, 1))
     except zlib.error as error:
-        raise files.LimitError(f"is no DocBin of spaCy: {reason_of(error)}") from error
+        raise files.LimitError(f"is not a DocBin of spaCy: {reason_of(error)}") from error
 
 
 def check_parts(parts: Iterable[bytes | None]) -> None:
@@ -435,7 +435,7 @@ def _names(span: "DocSpan") -> tuple[str, str]:
     try:
         return span.label_, span.id_
     except (KeyError, IndexError, ValueError) as error:
-        raise MarkError(f"the names of a turn do not hold: {reason_of(error)}") from error
+        raise MarkError(f"the names of a turn are invalid: {reason_of(error)}") from error
 
 
 def check_speakers(doc: "Doc", group: str, turns: Sequence[Turn]) -> None:
@@ -471,7 +471,7 @@ ENTS = "ents"
 
 WARNINGS = {
     "empty": ("Doc", "without a word left out"),
-    "unspaced": ("Doc", "where spaces are not known: one stands between words"),
+    "unspaced": ("Doc", "where spaces are not known: one is put between words"),
     "gone": ("number", "whose span was taken out: of those the gold is left out"),
     "changed": ("gold", "changed since it was exported: what the spans show counts"),
     "cut": ("token", "cut in two, where a mark begins or ends inside"),
@@ -499,7 +499,7 @@ class DocReader:
         if self._other:
             groups = ", ".join(visible(name) for name in sorted(self._other)[:8])
             total = counted(self._other.total(), "span")
-            yield f"{total} of groups that say nothing of numbers left out: {groups}"
+            yield f"{total} of groups that are not about numbers left out: {groups}"
         yield from tallied((self._counts[key], *words) for key, words in WARNINGS.items())
 
     def missing(self, labels: LabelMap) -> str | None:
@@ -546,7 +546,7 @@ class DocReader:
         ]
         items = [restored(item, doc.text, offsets) for item in kept.items]
         if not items:
-            raise MarkError("what went along with the Doc names no number")
+            raise MarkError("the data beside the Doc name no number")
         turns = items[0].passage.turns
         check_speakers(doc, self._groups.turn, turns)
         made = based(doc.text, (), self._how, offsets, turns)
@@ -637,7 +637,7 @@ def _group(doc: "Doc", name: str) -> list[_GroupSpan]:
         ]
     except (KeyError, IndexError, ValueError) as error:
         where = f'doc.spans["{visible(name)}"]'
-        raise MarkError(f"{where} does not hold: {reason_of(error)}") from error
+        raise MarkError(f"{where} is invalid: {reason_of(error)}") from error
 
 
 def _group_numbers(doc: "Doc", groups: SpanGroupNames) -> list[LinkedNumber]:
@@ -705,7 +705,7 @@ def _component_number(doc: "Doc", span: Span, heads: object, relation: str) -> L
     classes = [one for one in known if isinstance(one, str)]
     places = [one for one in known if type(one) is int]
     if classes and classes[0] not in IMPLICIT_KINDS:
-        raise MarkError(f"the component's head {shown(classes[0])} is no class")
+        raise MarkError(f"the component's head {shown(classes[0])} is not a class")
     if classes and not places:
         return LinkedNumber(span, classes[0], (), grouped=True)
     mentions = []
@@ -715,7 +715,7 @@ def _component_number(doc: "Doc", span: Span, heads: object, relation: str) -> L
         )
         if word is None:
             raise MarkError(
-                f"a head of the component stands {distance} from {span[0]}: no word"
+                f"a head of the component stands {distance} from {span[0]}, which is not a word"
             )
         mentions.append(LinkedMention((word.start_char, word.end_char), HEAD))
     label = Kind.REFERENCE if mentions else Kind.NFH
@@ -858,8 +858,8 @@ class DocBinWriter:
             check_file(content)
         except files.LimitError as error:
             raise ExportError(
-                f"the passages make a .spacy file that could not be read again: it {error}; "
-                "name a folder, or a query that finds fewer"
+                f"the passages make a .spacy file that cannot be read again: it {error}; name "
+                "a folder, or a query that finds fewer"
             ) from error
         return content
 

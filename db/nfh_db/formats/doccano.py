@@ -177,8 +177,7 @@ def _links(parts: Parts, entities: Sequence[EntityRow]) -> tuple[Link, ...]:
         for id_ in (row.from_id, row.to_id):
             if id_ not in places:
                 raise MarkError(
-                    f'key "relations": found the entity {shown(id_)}, which the line does not '
-                    "have"
+                    f'key "relations": found the entity {shown(id_)}, which is not in the line'
                 )
         links.append(Link(places[row.from_id], places[row.to_id], row.type))
     return tuple(links)
@@ -214,9 +213,9 @@ def _units(text: str, offsets: Offsets | None) -> Units | None:
     if offsets is None:
         wide = shown(text[units.wide[0]])
         raise MarkError(
-            f"the text holds {wide}, which is one character to some and two to others, and "
-            "nothing tells how the file counts; say it with --offsets utf16, as doccano does "
-            "by itself, or --offsets codepoint"
+            f"the text holds {wide}, which some programs count as one character and others as "
+            "two; say how the file counts with --offsets utf16, as doccano does, or "
+            "--offsets codepoint"
         )
     return units
 
@@ -294,7 +293,7 @@ def read(source: Source | Folder, how: ReadOptions) -> Iterator[Row]:
                 raise json_stream.refused(source, item, error) from error
     source.warnings += annotation_tasks.task_warnings(counts)
     if others:
-        source.warnings.append(f"{counted(others, 'file')} left out that is no {LINES}")
+        source.warnings.append(f"{counted(others, 'file')} left out that is not {LINES}")
 
 
 def _members(

@@ -28,7 +28,7 @@ NAME_LENGTH = 100
 
 
 class NotANumber:
-    """The value of a bare NaN, which is no JSON but occurs in `nfh` files."""
+    """The value of a bare NaN, which is not JSON but occurs in `nfh` files."""
 
     def __repr__(self) -> str:
         return "NaN"
@@ -48,7 +48,7 @@ class _InfinityError(ValueError):
 def _constant(name: str) -> NotANumber:
     if name == "NaN":
         return NAN
-    raise _InfinityError(f"holds {name}, which is no JSON")
+    raise _InfinityError(f"holds {name}, which is not JSON")
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -79,7 +79,7 @@ def decode(text: str) -> object:
             f"is not JSON: {message} at column {error.colno}, found {near}"
         ) from error
     except RecursionError as error:
-        raise ValueError("is not read: its JSON is nested too deep") from error
+        raise ValueError("is not read: its JSON is nested too deeplylylylyly") from error
 
 
 def unpaired_surrogate(text: str) -> bool:
@@ -128,7 +128,7 @@ class Fields:
         except ValueError as error:
             reason = str(error)
             if "integer string conversion" in reason:
-                reason = "holds a whole number of more digits than are read"
+                reason = "holds a whole number with too many digits"
             raise source.error(line, f"the line {reason}; wanted a JSON object") from error
         if not isinstance(value, dict):
             raise source.error(line, f"found {shown(value)}; wanted a JSON object")

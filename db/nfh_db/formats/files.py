@@ -6,7 +6,6 @@ names.
 import codecs
 import contextlib
 import csv
-import errno
 import hashlib
 import importlib
 import os
@@ -24,7 +23,7 @@ from types import ModuleType
 from typing import IO, Any, BinaryIO
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.messages import reason_of, visible
+from nfh_db.messages import reason_of, visible, write_reason
 from nfh_db.system import path_beside, sweep, sync_folder
 
 # --- reading ----------------------------------------------------------------------------------
@@ -70,8 +69,7 @@ POINTER = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/")
 """The start of what Git LFS leaves in the place of a large file."""
 
 IS_POINTER = (
-    "is a pointer of Git LFS, which stands for a file that was not fetched; git lfs pull, in "
-    "its repository, fetches it"
+    "is a Git LFS pointer to a file that was not fetched; run git lfs pull in its repository"
 )
 
 
@@ -107,7 +105,7 @@ class FileOrigin:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise self.error(None, "there is no such file") from error
         except PermissionError as error:
-            raise self.error(None, "may not be read: permission denied") from error
+            raise self.error(None, "cannot be read: permission denied") from error
         except OSError as error:
             raise self.error(None, f"cannot be read: {error.strerror or error}") from error
 
@@ -195,7 +193,7 @@ class Source(FileOrigin):
                         )
                     if "\0" in text:
                         raise self.error(
-                            number, f"is no text in {encoding}: it holds NUL characters"
+                            number, f"is not text in {encoding}: it holds NUL characters"
                         )
                     yield number, _ended(text.removeprefix("\ufeff") if number == 1 else text)
         except UnicodeError as error:
@@ -221,7 +219,7 @@ class Source(FileOrigin):
             pass
         reason = getattr(error, "reason", None) or str(error)
         return self.error(
-            line, f"is no text in {encoding} ({reason}); name its encoding with --encoding"
+            line, f"is not text in {encoding} ({reason}); name its encoding with --encoding"
         )
 
     def _bytes(self) -> IO[bytes]:
@@ -289,7 +287,7 @@ class Source(FileOrigin):
             raise self.error(None, "is a folder; name the files in it")
         if not stat.S_ISREG(mode):
             # A pipe could be read only once, and opening one may wait for ever.
-            raise self.error(None, "is no regular file; save its content to a file first")
+            raise self.error(None, "is not a regular file; save its content to a file first")
 
     def _check_start(self, start: bytes) -> None:
         self.check_pointer(start)
@@ -297,14 +295,12 @@ class Source(FileOrigin):
             raise self.error(None, "is empty")
         packer = next((name for mark, name in PACKED.items() if mark.match(start)), None)
         if packer is not None:
-            raise self.error(
-                None, f"is packed with {packer}, and is read unpacked: unpack it first"
-            )
+            raise self.error(None, f"is packed with {packer}: unpack it first")
         if start.count(b"\r") > 1 and b"\n" not in start:
             raise self.error(
                 None,
-                "has lines that end in carriage returns alone, as on old Macs, which is no end "
-                "of a line here; save it with line feeds",
+                "has lines that end in carriage returns alone, as on old Macs; save it with "
+                "line feeds",
             )
         if self.encoding is not None:
             return
@@ -356,8 +352,8 @@ def csv_records(
     except csv.Error as error:
         known = {**COMPLAINTS, **complaints}
         what = next((ours for theirs, ours in known.items() if theirs in str(error)), None)
-        what = what or f"is no CSV ({error})"
-        raise source.error(line, f"{what}; wanted fields quoted as RFC 4180 has it") from error
+        what = what or f"is not CSV ({error})"
+        raise source.error(line, f"{what}; wanted fields quoted as in RFC 4180") from error
 
 
 def _ended(text: str) -> str:
@@ -402,7 +398,9 @@ class Binary(FileOrigin):
         super().__init__(path)
         with self.reading():
             if not stat.S_ISREG(path.stat().st_mode):
-                raise self.error(None, "is no regular file; save its content to a file first")
+                raise self.error(
+                    None, ("is not a regular file; save its content to a file first")
+                )
             with path.open("rb") as file:
                 self.check_pointer(file.read(HEAD))
                 file.seek(0)
@@ -433,7 +431,7 @@ class Folder(FileOrigin):
                     names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
         except zipfile.BadZipFile as error:
             raise self.error(
-                None, f"is no zip file that can be read: {reason_of(error)}"
+                None, f"is not a zip file that can be read: {reason_of(error)}"
             ) from error
         self.names: tuple[str, ...] = tuple(sorted(name for name in names if _shown(name)))
         self._check_names()
@@ -449,7 +447,7 @@ class Folder(FileOrigin):
             name = one.relative_to(path).as_posix()
             if one.is_symlink() and _shown(name) and not one.is_file():
                 found = "a link to a folder" if one.is_dir() else "a link that leads nowhere"
-                wanted = "wanted a file or folder itself: copy here what it stands for"
+                wanted = "wanted a file or folder itself: copy its target here"
                 raise self.error(None, f"{visible(name)}: found {found}, {wanted}")
             if one.is_file():
                 yield one
@@ -630,7 +628,7 @@ def write_members(path: Path, members: Iterable[tuple[str, Content]]) -> int:
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise ExportError(
-                f"{_name(path)}: is there already and not an empty folder; name another one"
+                f"{_name(path)}: already exists and is not an empty folder; name another one"
             )
         return _fill(path, members)
     except OSError as error:
@@ -744,18 +742,8 @@ def _name(path: Path) -> str:
 
 
 def _sentence(path: Path, error: OSError, *, existed: bool) -> str:
-    left = "the file that stood there is unchanged" if existed else "nothing was left behind"
-    reasons = {
-        errno.ENOSPC: "the disk is full; make room or name another folder",
-        errno.EDQUOT: "the disk quota is used up; make room or name another folder",
-        errno.EROFS: "the file system is read-only; name another folder",
-        errno.EACCES: "permission denied; name a folder that you may write to",
-        errno.EPERM: "permission denied; name a folder that you may write to",
-        errno.ENOENT: "there is no such folder; make it first",
-        errno.ENOTDIR: "there is no such folder; make it first",
-    }
-    reason = reasons.get(error.errno or 0) or str(error.strerror or error)
-    return f"{_name(path)}: cannot be written: {reason}. {left.capitalize()}."
+    left = "the file that was there is unchanged" if existed else "nothing was left behind"
+    return f"{_name(path)}: cannot be written: {write_reason(error)}. {left.capitalize()}."
 
 
 # --- limits -----------------------------------------------------------------------------------
@@ -793,7 +781,7 @@ block of 4 KB, which bzip2 expands to as much as 5 GB.
 _END = b"PK\x05\x06"
 _END_64 = b"PK\x06\x06"
 _LONGEST_END = 22 + 65_535
-_COMMENT = "pack it anew without what only fills it up, or take the files themselves"
+_COMMENT = "pack it again without padding, or import the files themselves"
 
 
 class LimitError(ValueError):
@@ -871,7 +859,7 @@ def opened_zip(file: IO[bytes]) -> zipfile.ZipFile:
         if info.compress_type not in UNPACKERS:
             raise LimitError(
                 f"holds {visible(info.filename)}, packed by a method that is not read "
-                f"({info.compress_type}); wanted a zip file as usual (deflate): pack it anew"
+                f"({info.compress_type}); wanted deflate, as usual: pack it again"
             )
     total = sum(info.file_size for info in infos)
     limit = unpacked_limit(size)

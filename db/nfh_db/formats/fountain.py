@@ -182,8 +182,8 @@ PROSE = 4
 """Ratio of action to speech from which a file without scene headings is prose."""
 
 WANTED = (
-    "wanted a screenplay: a name in capitals on a line of its own, what is said on the next; "
-    "other text is read with --format dialog"
+    "wanted a screenplay: a name in capitals on a line of its own, what they say on the "
+    "next; other text is read with --format dialog"
 )
 
 
@@ -261,13 +261,13 @@ class _Reader:
 
     def _check(self) -> None:
         if not self.scene.any:
-            raise self.source.error(None, f"holds no words that are said; {WANTED}")
+            raise self.source.error(None, f"holds no spoken words; {WANTED}")
         if not self.size["speech"]:
-            raise self.source.error(None, f"no character says anything in it; {WANTED}")
+            raise self.source.error(None, f"no character speaks in it; {WANTED}")
         prose = self.size["action"] > PROSE * self.size["speech"]
         if prose and not self.left[Type.HEADING.value]:
             raise self.source.error(
-                None, f"has no scene heading, and next to nobody speaks in it; {WANTED}"
+                None, f"has no scene heading, and hardly anybody speaks in it; {WANTED}"
             )
 
     def _warn(self) -> None:
@@ -294,7 +294,7 @@ def _sniff(first: First) -> str | None:
     lines = list(placed(enumerate(first.start.splitlines())))
     found = {element(line)[0] for line in lines if line.text.strip() and line.after}
     if {Type.HEADING, Type.CHARACTER} <= found and any(_stands_alone(line) for line in lines):
-        return "it has scene headings and characters as screenplays have them"
+        return "it has scene headings and characters, as screenplays do"
     return None
 
 
@@ -307,7 +307,9 @@ def _stands_alone(line: FountainLine) -> bool:
 FOUNTAIN = Format(
     name="fountain",
     extensions=EXTENSIONS,
-    description="screenplays in Fountain: each speech a turn, scenes parted by their headings",
+    description=(
+        "screenplays in Fountain: each speech a turn, scenes separated by their headings"
+    ),
     example="",
     read=read,
     sniff=_sniff,

@@ -431,7 +431,7 @@ def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], li
         start, end = pair
         if start < 0 or text[start:end] != word:
             there = text[start:end] if start >= 0 else ""
-            wanted = f"where token {index}, {shown(word)}, stands; there stands {shown(there)}"
+            wanted = f"where token {index}, {shown(word)}, is; found {shown(there)} there"
             raise fields.refuse("offsets", wanted, pair)
         starts.append(start)
         ends.append(end)
@@ -596,7 +596,7 @@ def _check_prediction(fields: Fields, row: GoldRow) -> None:
         raise inner.refuse("name", "the annotator of the line's only vote")
     for key in ("rule", "adjudicator", "decided_at"):
         if fields.values[key] is not None:
-            raise fields.refuse(key, f'null beside "{MODEL}": a prediction is no gold')
+            raise fields.refuse(key, f'null beside "{MODEL}": a prediction is not gold')
     if SETTLED_ON in fields.values:
         raise fields.refuse(SETTLED_ON, f'no such key beside "{MODEL}"')
     for key in (MODEL, SCORES):

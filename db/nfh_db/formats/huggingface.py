@@ -124,7 +124,7 @@ def _footer(file: IO[bytes]) -> "ThriftStruct":
     end = file.read(8)
     length = int.from_bytes(end[:4], "little")
     if size < 12 or end[4:] != b"PAR1" or length > size - 8:
-        raise LimitError("cannot be read as Parquet: its end is cut off, or of another kind")
+        raise LimitError("cannot be read as Parquet: its end is missing, or of another kind")
     file.seek(size - 8 - length)
     try:
         return _ThriftReader(file.read(length)).structure()
@@ -150,7 +150,7 @@ def _check_column(column: "ThriftStruct", file: IO[bytes]) -> None:
             continue
         if _of_kind(own, 4 if kind else 2, _I32) == _UNBOUND:
             raise LimitError(
-                "it is written as DELTA_BYTE_ARRAY, which is not read: write it anew without"
+                "it is written as DELTA_BYTE_ARRAY, which is not read: write it again without"
             )
         values += count
         if values > VALUES:
@@ -592,7 +592,7 @@ PARQUET = ".parquet"
 MAGIC = b"PAR1"
 
 SPLIT_NAMES = ("train", "validation", "dev", "test", "unsplit")
-KEEP = "take gold.jsonl away to import the changed files for themselves"
+KEEP = "remove gold.jsonl to import the changed files without it"
 
 
 # --- the writer -------------------------------------------------------------------------------
@@ -788,8 +788,8 @@ HF_PARQUET = Format(
     name="hf-parquet",
     extensions=(PARQUET,),
     description=(
-        "the data set as Hugging Face's datasets has it: a folder of Parquet files, "
-        "configurations resolution and identification"
+        "the data set of Hugging Face's datasets: a folder of Parquet files, configurations "
+        "resolution and identification"
     ),
     example="",
     read=read,

@@ -376,7 +376,7 @@ def _of_project(folder: Folder, members: list[ProjectDocument]) -> list[ProjectD
         return members
     left = (
         ([one.name for one in outside], "file", "outside annotation/ and curation/"),
-        (unopened_documents(folder.names, within), "document", "that nobody has opened"),
+        (unopened_documents(folder.names, within), "document", "that nobody opened"),
     )
     folder.warnings.extend(
         f"{counted(len(names), what)} {where} left out; the first is {visible(names[0])}"
@@ -417,7 +417,9 @@ def _packed(content: bytes, layer: CasLayer) -> Cas:
     except LimitError as error:
         raise spans.MarkError(str(error)) from error
     except DAMAGED as error:
-        raise spans.MarkError(f"is no zip file that can be read: {reason_of(error)}") from error
+        raise spans.MarkError(
+            f"is not a zip file that can be read: {reason_of(error)}"
+        ) from error
     return _cas(found[0], document, types, layer)
 
 

@@ -380,8 +380,8 @@ def _loading(what: str) -> Iterator[list[warnings.WarningMessage]]:
             found = OFFSET.search(str(error))
             offset, length = found.groups() if found else (visible(str(error)), "?")
             raise MarkError(
-                f"an annotation begins or ends at {offset}, which is none of the text: it has "
-                f"{length} UTF-16 code units, and a character of two is not cut"
+                f"an annotation begins or ends at {offset}, which is outside the text: it has "
+                f"{length} UTF-16 code units, and an offset cannot lie inside a character"
             ) from error
         except Exception as error:  # the library and lxml raise errors of many types
             raise MarkError(f"cannot be read as {what}: {reason_of(error)}") from error
@@ -406,7 +406,7 @@ def load_json(content: bytes, layer: CasLayer) -> Loaded:
     except LimitError as error:
         raise MarkError(str(error)) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MarkError(f"is no JSON that can be read: {reason_of(error)}") from error
+        raise MarkError(f"is not JSON that can be read: {reason_of(error)}") from error
     if found.older is not None:
         raise MarkError(
             'is the older JSON form of UIMA CAS; export it as "UIMA CAS JSON 0.4.0" or XMI'
@@ -460,7 +460,7 @@ def _by_id(found: object) -> dict[int, Mapping[str, object]]:
         if type(id_) is not int:
             raise MarkError(f"%ID: found {shown(id_)}, wanted a whole number")
         if structures.setdefault(id_, one) is not one:
-            raise MarkError(f"%ID: {id_} stands twice; wanted one feature structure of an id")
+            raise MarkError(f"%ID: {id_} occurs twice; wanted one feature structure of an id")
     return structures
 
 
@@ -570,9 +570,12 @@ def plain_xml(content: bytes) -> bytes:
     except LookupError as error:
         raise MarkError(f"is in the encoding {shown(encoding)}, which is not known") from error
     except UnicodeError as error:
-        raise MarkError(f"is no text in {encoding}: {reason_of(error)}") from error
+        raise MarkError(f"is not text in {encoding}: {reason_of(error)}") from error
     if not BEGUN.match(text):
-        raise MarkError(f"does not begin as XML does, with <, but with {shown(text[:20])}")
+        raise MarkError(
+            "is not XML: it is not XML: it is not XML: it is not XML: it is not XML: it "
+            f"begins with {shown(text[:20])}"
+        )
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise MarkError(
             "declares a document type, which could hold entities; wanted XML as UIMA writes "
@@ -753,7 +756,7 @@ class _Reader:
                     characters[place] = chr(number)
             except (msgspec.MsgspecError, IndexError, ValueError) as error:
                 raise MarkError(
-                    f"{_what(one)}: replaced does not hold: {reason_of(error)}"
+                    f"{_what(one)}: replaced is invalid: {reason_of(error)}"
                 ) from error
             text = "".join(characters)
         return text
@@ -767,8 +770,8 @@ class _Reader:
             )
         if self._wide and one.xmiID not in self._listed:
             raise MarkError(
-                f"{_what(one)} is listed in no view, so that its offsets cannot be told; "
-                "wanted it among the members of one"
+                f"{_what(one)} is listed in no view, so its offsets are unknown; wanted it "
+                "among the members of one"
             )
         if not 0 <= begin <= end <= len(self._text):
             wanted = "it ends before it begins"
@@ -780,7 +783,7 @@ class _Reader:
     def _mark(self, one: "FeatureStructure") -> Span:
         """The code points of an annotation that must not be empty."""
         if not hasattr(one, "begin"):
-            raise MarkError(f"{_what(one)} is linked to, and marks nothing of the text")
+            raise MarkError(f"{_what(one)} is linked to, and marks no text")
         start, end = self._span(one)
         if start == end:
             raise MarkError(f"{_what(one)}: holds no character, at {start}")
@@ -875,13 +878,13 @@ class _Reader:
 WARNINGS = {
     "loose": ("mention", "that no number is linked to left out"),
     "nowhere": ("link", "that lead nowhere left out"),
-    "twice": ("link", "to what is linked already taken once"),
+    "twice": ("link", "to something that is already linked, counted once"),
     "empty": ("token", "without a character left out"),
     "given": (
-        "number", "answered in the document as it was given out: those answers are nobody's, "
-        "and left out",
+        "number", "answered in the original document: these answers belong to nobody, and "
+                  "are left out",
     ),
-    "changed": ("answer", "changed since they were exported: what the file shows counts"),
+    "changed": ("answer", "changed since they were exported: the file's values count"),
 }  # fmt: skip
 """What is counted, and the warning of each count."""
 
@@ -917,7 +920,7 @@ class DocumentReader:
         if self._other:
             layers = ", ".join(visible(name) for name in sorted(self._other)[:8])
             total = counted(self._other.total(), "annotation")
-            yield f"{total} of layers that say nothing of numbers left out: {layers}"
+            yield f"{total} of layers that are not about numbers left out: {layers}"
         yield from tallied((self._counts[key], *words) for key, words in WARNINGS.items())
 
     def rows(self, files: Sequence[Filed]) -> Iterator[GoldRow | DialogBlock]:
@@ -928,7 +931,7 @@ class DocumentReader:
             self._counts["loose"] += len(file.cas.loose)
             if file.member.user and not is_a_name(file.member.user):
                 raise WrongFileError(
-                    file.member, f"its name is no annotator's; wanted {A_NAME}"
+                    file.member, f"its name cannot be an annotator's; wanted {A_NAME}"
                 )
         first = files[0].cas
         for file in files[1:]:
@@ -977,8 +980,8 @@ class DocumentReader:
             if same != alike:
                 raise WrongFileError(
                     file.member,
-                    f"{_item(number, file.cas)}: another number at this place says "
-                    "something else; wanted one",
+                    f"{_item(number, file.cas)}: another number at this place differs; wanted "
+                    "one",
                 )
             if same is not alike:
                 continue
@@ -1108,7 +1111,7 @@ def _item_of(kept: str) -> StoredItem:
     try:
         return msgspec.json.decode(kept, type=StoredItem)
     except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        raise MarkError(f"the feature of our own does not hold: {reason_of(error)}") from error
+        raise MarkError(f"the feature of nfh-tui is invalid: {reason_of(error)}") from error
 
 
 def _check_turns(files: Sequence[Filed]) -> None:

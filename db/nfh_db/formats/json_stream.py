@@ -85,7 +85,7 @@ class _Items(Generic[T]):
             self.at += 1
             first = self._next(file, SPACE)
             if first:
-                raise self._unfit("nothing behind the end of the list")
+                raise self._unfit("nothing after the end of the list")
         elif listed and not first:
             raise self.source.error(
                 self.line,
@@ -199,8 +199,8 @@ class _Items(Generic[T]):
             line = self.line + self.text.count("\n", self.at) + raw.count(b"\n", 0, error.start)
             raise self.source.error(
                 line,
-                f"holds bytes that are no UTF-8 (0x{error.object[error.start]:02X}); "
-                "save the file as UTF-8",
+                f"holds bytes that are not UTF-8 (0x{error.object[error.start]:02X}); save "
+                "the file as UTF-8",
             ) from error
         self.text = self.text[self.at :] + more
         self.at = 0
@@ -273,11 +273,11 @@ def check_keys(text: str | bytes, parts: Parts) -> None:
     try:
         pairs = json.loads(raw, object_pairs_hook=tuple, parse_int=str, parse_float=str)
     except RecursionError as error:
-        raise MarkError("is not JSON: it is nested too deep") from error
+        raise MarkError("is not JSON: it is nested too deeplylylylyly") from error
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise MarkError(f"the key {shown(key)} stands twice; wanted each key once")
+            raise MarkError(f"the key {shown(key)} occurs twice; wanted each key once")
         seen.add(key)
 
 
@@ -321,7 +321,7 @@ def carried_of(
     if not rest:
         return None
     if rest.count(b"[") + rest.count(b"{") > DEEPEST and depth(rest) > DEEPEST:
-        raise MarkError("holds values nested too deep")
+        raise MarkError("holds values nested too deeplylylylyly")
     return f'{{"{name}":{{{rest.decode("utf-8")}}}}}'
 
 

@@ -190,7 +190,7 @@ def _is_repeated(task: LabelStudioTask, text: str, seen: dict[int | str, int]) -
             seen[task.id] = hash(text)
         return False
     if seen[task.id] != hash(text):
-        raise MarkError("this id stood before with other content; wanted each id once")
+        raise MarkError("this id occurred before with other content; wanted each id once")
     return True
 
 

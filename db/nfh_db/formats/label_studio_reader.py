@@ -337,10 +337,10 @@ COUNTED = (
         "rejected", "annotation", "that a reviewer rejected left out (--count-rejected takes "
         "them in)",
     ),
-    ("skips without a number", "task", "passed over in which no number is marked: no flag set"),
-    ("passed", "number", "marked in what was cancelled: no answer, and not kept"),
-    ("unfit skips", "task", "passed over whose marks contradict each other: left out"),
-    ("skips of nobody", "task", "passed over by nobody who is named: no flag set"),
+    ("skips without a number", "task", "skipped in which no number is marked: no flag set"),
+    ("passed", "number", "marked in a cancelled annotation: no answer, and not kept"),
+    ("unfit skips", "task", "skipped whose marks contradict each other: left out"),
+    ("skips of nobody", "task", "skipped without a name: no flag set"),
     ("predictions by number", "prediction", "of which the file has the number only: left out"),
     ("votes twice", "answer", "given twice by one person: the later one counts"),
     ("truths that differ", "number", "with ground truths that differ: none of them is gold"),
@@ -349,11 +349,11 @@ COUNTED = (
     ("cut", "token", "cut in two, since a region begins or ends inside it"),
     ("other white space", "region", "whose text the file has with other white space"),
     (
-        "unsure", "region", "that does not say what stands there, of a text with characters "
-        "that count two to some: read by code points; exports before October 2021 want "
-        "--offsets utf16",
+        "unsure", "region", "without its text, where some programs count a character as two: "
+                            "read by code points; exports before October 2021 need --offsets "
+                            "utf16",
     ),
-    ("again", "task", "that stood in the file before"),
+    ("again", "task", "that occurred in the file before"),
 )  # fmt: skip
 """What is counted, and the warning of each count, in the order in which they are given."""
 
@@ -370,7 +370,7 @@ class LabelStudioCounts:
     def sentences(self) -> Iterator[str]:
         """One warning for each count that is not 0."""
         yield from tallied((self.counts[key], thing, what) for key, thing, what in COUNTED)
-        left = "left out that say nothing here: "
+        left = "left out that have no meaning here: "
         types = sorted(self.left.items())
         yield from tallied((count, "result", left + visible(type_)) for type_, count in types)
 
@@ -443,8 +443,8 @@ class TaskText:
         start, end = self._offsets(value)
         if self.page and not value.text:
             raise MarkError(
-                f"the region {start} to {end} of a HyperText does not say what stands there, "
-                "so that its place cannot be checked; wanted its text, as saveTextResult has it"
+                f"the region {start} to {end} of a HyperText lacks its text, so its place "
+                "cannot be checked; wanted its text, as saveTextResult writes it"
             )
         if not 0 <= start < end <= len(self.text):
             raise MarkError(
@@ -455,8 +455,8 @@ class TaskText:
         if isinstance(value.text, str) and value.text != there:
             if BLANK.sub("", value.text) != BLANK.sub("", there):
                 raise MarkError(
-                    f"at {start} to {end}: expected {shown(value.text)}, found {shown(there)}; "
-                    "if the file counts otherwise, say so with --offsets"
+                    f"at {start} to {end}: expected {shown(value.text)}, found "
+                    f"{shown(there)}; if the file counts differently, add --offsets"
                 )
             self.other_space.append(there)
         if self.how.offsets is None and value.text is None and not self.paragraphs:
@@ -523,9 +523,7 @@ def _points(units: Units, place: int) -> int:
     try:
         return units.to_points(place)
     except SplitPairError as error:
-        raise MarkError(
-            f"{error}; if the file counts otherwise, say so with --offsets"
-        ) from error
+        raise MarkError(f"{error}; if the file counts differently, add --offsets") from error
 
 
 # --- the key of the data that holds the text --------------------------------------------------
@@ -812,15 +810,15 @@ class _GraphBuilder:
         known = self.regions.setdefault(key, _Region(start, end, []))
         if (known.start, known.end) != (start, end):
             raise MarkError(
-                f"the region {shown(key)} stands at {known.start} to {known.end} and at "
-                f"{start} to {end}"
+                f"the region {shown(key)} is at {known.start} to {known.end} and at {start} "
+                f"to {end}"
             )
         known.names += value.names
         if result.meta is not None and result.meta.words:
             if self._is_number(known):
                 known.typed.append((COMMENT, result.meta.words))
             else:
-                self.left["note on a region that is no number"] += 1
+                self.left["note on a region that is not a number"] += 1
 
     def _is_number(self, region: _Region) -> bool:
         return any(self._ours(name) in ANSWERS for name in region.names)
@@ -889,7 +887,7 @@ class _GraphBuilder:
     def _end(self, key: Key | None) -> int:
         region = None if key is None else self.regions.get(key)
         if region is None or not region.spots:
-            raise MarkError(f"a relation ends at the region {shown(key)}, which is not there")
+            raise MarkError(f"a relation ends at the region {shown(key)}, which does not exist")
         return region.spots[0]
 
     def _typed(self, graph: Graph) -> Typed:

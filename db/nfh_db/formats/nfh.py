@@ -28,7 +28,7 @@ def read(source: Source) -> Iterator[LabelledRow]:
         yield row
     if nan_lines:
         source.warnings.append(
-            f"NaN stood for speakers on {counted(nan_lines, 'line')}; read as null"
+            f"NaN was given for speakers on {counted(nan_lines, 'line')}; read as null"
         )
 
 
@@ -107,7 +107,7 @@ def read_labels(source: Source) -> Iterator[LabelledRow]:
         any_row = True
         yield _row(source, number, text)
     if not any_row:
-        raise source.error(None, "holds a header and no row; wanted at least one row")
+        raise source.error(None, "has only a header; wanted at least one row")
 
 
 def _row(source: Source, number: int, text: str) -> LabelledRow:

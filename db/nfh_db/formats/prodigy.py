@@ -490,7 +490,7 @@ def _stored_in(parts: Parts, text: str, tokens: Tokens | None) -> Restored | Non
     if item is None:
         return None
     if tokens is None and not item.offsets:
-        raise MarkError('key "tokens" is missing, of a task that was exported with them')
+        raise MarkError('key "tokens" is missing, although the task was exported with it')
     return restored(item, text, tokens.enabled if tokens and not item.offsets else None)
 
 
@@ -744,8 +744,8 @@ PRODIGY = Format(
     name="prodigy",
     extensions=(".jsonl", ".json"),
     description=(
-        "tasks of Prodigy: a text with spans and relations; one line for each answer, gold as "
-        "the review recipe writes it"
+        "tasks of Prodigy: a text with spans and relations; one line for each answer, gold "
+        "in the form of the review recipe"
     ),
     example=(
         '{"text":"No, three.","spans":[{"start":4,"end":9,"token_start":2,"token_end":2,'

@@ -459,7 +459,7 @@ def _recognized(path: Path, among: Sequence[Format], encoding: str | None) -> Re
             Source(path, encoding)  # Its refusal names the NUL byte.
         fit = ", ".join(one.name for one in among if kind in one.takes)
         raise origin.error(
-            None, f"its format is not known; a {what} can be, with --format: {fit}{hint}"
+            None, f"its format is not known; a {what} can be read with --format: {fit}{hint}"
         )
     return RecognizedFile(origin, *found)
 
@@ -524,7 +524,7 @@ def _guarded(made: Format, where: str) -> Format:
 
     def sniff(first: First) -> str | None:
         try:
-            with _worded(where, "could not look at it, and was passed over", _PluginError):
+            with _worded(where, "could not look at it, and was skipped", _PluginError):
                 return made.sniff(first)
         except (_PluginError, FormatError) as error:
             _unsure.append(str(error))

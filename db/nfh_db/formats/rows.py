@@ -317,7 +317,7 @@ class LabelMap:
             reason = error.strerror or error
             raise FormatError(name, None, f"cannot be read: {reason}") from error
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise FormatError(name, None, f"is no TOML: {error}") from error
+            raise FormatError(name, None, f"is not TOML: {error}") from error
         for key, table in content.items():
             if key not in PARTS:
                 wanted = f"one of the tables {', '.join(PARTS)}"
@@ -407,7 +407,7 @@ TOLD_STRAYS = 8
 
 
 def _no_tokenizer(text: str) -> Sequence[Span]:
-    raise NotImplementedError("this text has no tokens, and nothing was given that makes them")
+    raise NotImplementedError("this text has no tokens, and no tokenizer was given")
 
 
 def _surfaces(words: Sequence[str]) -> Sequence[str]:

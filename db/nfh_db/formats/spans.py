@@ -182,8 +182,8 @@ def _check(
     for rank, (start, end) in enumerate(tokens):
         if not last <= start < end <= len(text):
             raise MarkError(
-                f"token {rank} is said to stand at {start} to {end}; wanted one character or "
-                f"more between {last} and {len(text)}, the end of the text"
+                f"token {rank} is stated at {start} to {end}; wanted one character or more "
+                f"between {last} and {len(text)}, the end of the text"
             )
         last = end
     if turns is not None and not turns_fit(turns, tokens):
@@ -488,8 +488,7 @@ def refusing_strays(read: Reader) -> Reader:
             error.mapping = how.tally.mapping(how.labels, ours)
             raise error
         source.warnings += tallied(
-            (count, thing, "left out, since the map says so")
-            for thing, count in how.tally.ignored.items()
+            (count, thing, "left out, by the map") for thing, count in how.tally.ignored.items()
         )
 
     return reader
@@ -523,8 +522,8 @@ def _ours(name: str, names: Mapping[str, str], known: Sequence[str], what: str) 
         return ours
     if ours is not None:
         raise MarkError(
-            f"the {what} {shown(name)} is {shown(ours)} by the map, which is not known; wanted "
-            f"one of {', '.join(known)}, or {IGNORE}"
+            f"the {what} {shown(name)} is {shown(ours)} in the map, which is not known; "
+            f"wanted one of {', '.join(known)}, or {IGNORE}"
         )
     raise MarkError(
         f"the {what} {shown(name)} is not known; wanted one of {', '.join(known)}, or a file "
@@ -855,5 +854,5 @@ class Units:
             return place
         rank = bisect_left(self._ends, place)
         if rank < len(self._ends) and self._ends[rank] == place:
-            raise SplitPairError(f"offset {place} stands inside a character of two units")
+            raise SplitPairError(f"offset {place} is inside a character of two units")
         return place - rank

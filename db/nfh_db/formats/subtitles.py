@@ -79,9 +79,9 @@ class Deviations:
 
 
 BACKWARDS = "cue|ends before it begins, kept as it is"
-GAP = "cue|has an empty line in its text: what stands behind it was taken for its words, too"
+GAP = "cue|has an empty line in its text: the lines after it were read as its words, too"
 NO_TIMES = "cue|without times such as {} left out with its words"
-UNTIMED = "block|has no times and is no comment: left out, as players do"
+UNTIMED = "block|has no times and is not a comment: left out, as players do"
 
 
 SUBRIP_EXAMPLE, WEBVTT_EXAMPLE = "00:01:02,300 --> 00:01:04,000", "01:02.300 --> 01:04.000"

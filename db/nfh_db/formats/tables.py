@@ -96,7 +96,7 @@ class TableLayout:
         """The delimiter and the columns in words."""
         how = DELIMITERS.get(self.delimiter, shown(self.delimiter))
         columns = ", ".join(f"{column} is {self.called(column)}" for column in self.places)
-        return f"fields are parted by {how}; {columns}"
+        return f"fields are separated by {how}; {columns}"
 
 
 def separator_of(text: str) -> str | None:
@@ -140,8 +140,8 @@ def layout_of(
     if TEXT not in layout.places:
         raise source.error(
             line,
-            f"found no column of texts; the header has {names}; say which one it is with "
-            f"--columns text=NAME (speaker=, turn= and dialog= name the others)",
+            f"found no column of texts; the header has {names}; name it with --columns "
+            "text=NAME (speaker=, turn= and dialog= name the others)",
         )
     keys = [_key(name) for name in layout.header]
     for place in chain.from_iterable(layout.places.values()):
@@ -209,12 +209,12 @@ def _key(name: str) -> str:
 
 CSV_COMPLAINTS = {
     "expected after": "a closing quote is followed by more than the end of its field",
-    "new-line character": "a carriage return stands outside quotes, where no line ends",
+    "new-line character": "a carriage return is outside quotes, where no line ends",
 }
 """Messages of Python's csv module, and what they mean."""
 
 PART_BY_COLUMN = (
-    "name the columns that tell dialogs apart, with --columns dialog=NAME or dialog=NAME+NAME"
+    "name the columns that distinguish dialogs, with --columns dialog=NAME or dialog=NAME+NAME"
 )
 PART_BY_ROW = f"{PART_BY_COLUMN}, or put an empty row between them"
 
@@ -257,17 +257,15 @@ class DialogTable:
                 self.name = self._dialog(line, record)
             self._add(line, record)
         if not self.count:
-            raise self.source.error(
-                None, "holds a header and nothing else; wanted at least one row"
-            )
+            raise self.source.error(None, "has only a header; wanted at least one row")
         is_doubtful = TEXT not in self.layout.given and (
             _key(self.layout.header[self.layout.places[TEXT][0]]) in DOUBTFUL
         )
         if self.numeric and is_doubtful:
             raise self.source.error(
                 None,
-                f"the column {self.layout.called(TEXT)} holds numbers alone; say which column "
-                "has the texts with --columns text=NAME",
+                f"the column {self.layout.called(TEXT)} holds only numbers; name the column "
+                "of the texts with --columns text=NAME",
             )
         yield from self._taken()
 
@@ -381,7 +379,7 @@ class DialogTable:
                 line,
                 f"found {counted(len(record), 'field')}, the last one {shown(record[-1])}; "
                 f"wanted {wanted}, as many as the header has columns (a field with "
-                f"{shown(self.layout.delimiter)} in it stands in quotes)",
+                f"{shown(self.layout.delimiter)} in it needs quotes)",
             )
 
 
@@ -401,8 +399,8 @@ def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     no_quotes = delimiter == "\t" and quotes_are_text(source, number, text)
     if no_quotes:
         source.warnings.append(
-            "quotation marks were kept as they stand: there are some that open a field and do "
-            "not close it, and each line has its fields without them"
+            "quotation marks were kept as text: some open a field and do not close it, and "
+            "each line has all its fields without them"
         )
     others = text.split(delimiter)[1:]
     dialect = {

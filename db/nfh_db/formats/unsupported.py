@@ -52,8 +52,8 @@ def unsupported(first: First) -> str | None:
     start = first.start.removeprefix(MARK)
     return next(
         (
-            f"seems to be {what}, which no format here reads; {advice}, or read it as it "
-            "stands with --format dialog"
+            f"seems to be {what}, which no format here reads; {advice}, or read it unchanged "
+            "with --format dialog"
             for form, what, advice in FORMS
             if form.match(start)
         ),

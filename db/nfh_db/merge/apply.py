@@ -278,8 +278,8 @@ def run(
         with writes.one():
             if not batches.still_mine(connection, batch_id, text):
                 raise StoreError(
-                    "Another process took this one for dead and goes on with the merge. "
-                    "Nothing is lost; wait until that is done"
+                    "Another process continues this merge, because it believed that this "
+                    "process had ended. Nothing is lost; wait until it is done"
                 )
             touched = set[int]()
             for _, group in groupby(some, key=lambda pending: pending.stand_in):
@@ -644,9 +644,9 @@ class MergeWriter:
     def _check_mine(self) -> None:
         if not batches.still_mine(self._connection, self.batch, self.text):
             raise StoreError(
-                f"The merge of {self._name} was cleared away by a program that could not see "
-                "this process (another container?). Nothing of it is stored; open the "
-                "database from one place at a time while you merge"
+                f"The merge of {self._name} was removed by a program that could not see this "
+                "process (another container?). Nothing of it is stored; open the database from "
+                "one place at a time while you merge"
             )
 
     def _visible_with(self, batch: int | None) -> int:
@@ -788,5 +788,5 @@ class MergeWriter:
         except sqlite3.Error:
             if error is not None:
                 error.add_note(
-                    "What had been written stays invisible, and is cleared at the next start."
+                    "The unfinished part stays invisible, and the next start removes it."
                 )

@@ -233,11 +233,11 @@ class ConflictReason(StrEnum):
 REASONS = {
     ConflictReason.BOTH: "changed in both copies",
     ConflictReason.SPAN: "about a span that the number does not have here",
-    ConflictReason.ANSWERED: "the span was taken back there and answered here",
+    ConflictReason.ANSWERED: "the span was withdrawn there and answered here",
     ConflictReason.DECIDED: "the span was replaced there and decided here",
     ConflictReason.REPLACED: "the span was replaced here and decided there",
-    ConflictReason.TOGETHER: "belongs to another change that is left to you",
-    ConflictReason.MEANWHILE: "changed here while the merge was at work",
+    ConflictReason.TOGETHER: "belongs to another change that you must decide",
+    ConflictReason.MEANWHILE: "changed here while the merge ran",
 }
 
 
@@ -729,8 +729,8 @@ class ChainBuilder:
         if event.before != (chain[-1].raw if chain else None):
             here = self._maps is None
             raise (StoreError if here else DamagedError)(
-                f"{'The' if here else 'its'} log does not hold together at change {event.id} "
-                f"(anchor {event.anchor}): run `nfh-tui doctor`. Nothing was merged"
+                f"{'The' if here else 'its'} log is inconsistent at change {event.id} (anchor "
+                f"{event.anchor}): run `nfh-tui doctor`. Nothing was merged"
             )
 
 

@@ -147,15 +147,15 @@ def _find_guidelines(here: Connection, there: Connection, found: Extras) -> None
             otherwise.append(version)
             stamped = there.execute(ANSWERS_UNDER, {"version": version}).fetchone()[0]
             found.left.append(
-                f"version {version} of the guidelines reads otherwise there (answers given "
+                f"version {version} of the guidelines has another text there (answers given "
                 f"under that text: {stamped:,}); `nfh-tui guidelines --version {version}` on "
                 "that copy shows it"
             )
     holds = max((row[0] for row in found.guidelines), default=0)
     if otherwise and holds > max(known):
         found.left.append(
-            f"what version {otherwise[-1]} of the guidelines says there, of which version "
-            f"{holds} was made: that one comes in and holds from now on"
+            f"what version {otherwise[-1]} of the guidelines says there, from which version "
+            f"{holds} was made: that text is merged and is in force from now on"
         )
 
 
@@ -176,7 +176,9 @@ def _find_assignments(
                 found.assignments.append((place, *row))
     if otherwise:
         things = counted(otherwise, "assignment")
-        found.left.append(f"{things} of another purpose, or given back, in one of the copies")
+        found.left.append(
+            f"{things} of another purpose, or given back, in one of the two copies"
+        )
     if nowhere:
         found.left.append(f"{counted(nowhere, 'assignment')} of spans that are not here")
 
@@ -220,7 +222,7 @@ def _find_drafts(
                 found.drafts.append(row)
     if left:
         things = counted(left, "draft")
-        found.left.append(f"{things} of items that were answered since, or have one here")
+        found.left.append(f"{things} of items that were answered since, or have a draft here")
 
 
 def _draft_is_current(connection: Connection, key: Row, at: object) -> bool:
@@ -245,7 +247,7 @@ def _find_views(here: Connection, there: Connection, maps: IdMaps, found: Extras
             found.views.append(row)
         elif mine != row[2]:
             name = maps.names[row[0]]
-            found.left.append(f"the saved view “{row[1]}” of {name} is another query there")
+            found.left.append(f"the saved view “{row[1]}” of {name} has another query there")
 
 
 def _in_chunks(connection: Connection, sql: str) -> Iterator[list[Row]]:
@@ -474,13 +476,13 @@ class Checker:
         try:
             if found is None or serialization.decode_passage(*found[:4]).digest != row.digest:
                 raise DamagedError(
-                    f"its passage {row.id} is not the one that its hash names: "
-                    "run `nfh-tui doctor` there. Nothing was merged"
+                    f"its passage {row.id} does not match its hash: run `nfh-tui doctor` "
+                    "there. Nothing was merged"
                 )
         except (PassageError, ValueError) as error:
             raise DamagedError(
-                f"its passage {row.id} does not hold ({error}): run `nfh-tui "
-                "doctor` there. Nothing was merged"
+                f"its passage {row.id} is invalid ({error}): run `nfh-tui doctor` there. "
+                "Nothing was merged"
             ) from error
         return found[0], found[1:]
 
@@ -600,7 +602,7 @@ class _Planning:
             elif mine.type != person.type:
                 raise StoreError(
                     f"{person.name!r} is a {mine.type} here and a {person.type} in the other "
-                    "copy: they cannot be the same. Nothing was merged"
+                    "copy: one name cannot be both. Nothing was merged"
                 )
             self._maps.names[person.id] = name
             if name != person.name:
@@ -794,8 +796,8 @@ class _Planning:
         key = (last.entity, last.anchor, last.owner, last.name)
         if event_log.present_value(self._there, key) != last.after:
             raise DamagedError(
-                f"another program changed it: what its log says last of anchor {last.anchor} "
-                "is not what is there. Run `nfh-tui doctor` on it. Nothing was merged"
+                f"another program changed it: anchor {last.anchor} differs from its last "
+                "event in the log. Run `nfh-tui doctor` on it. Nothing was merged"
             )
 
     # --- acts ---------------------------------------------------------------------------

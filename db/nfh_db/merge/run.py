@@ -257,7 +257,7 @@ def merge(
             except DamagedError as error:
                 raise StoreError(f"{source}: {error}") from error
     raise StoreError(
-        f"{source} cannot be merged while others import: wait until they are done, and merge "
+        f"{source} cannot be merged while an import runs: wait until it is done, and merge "
         "again"
     )
 
@@ -375,9 +375,9 @@ def _write_all(
             apply.finish(connection, batch, state, report.events, _stored_report(report, plan))
         except sqlite3.Error as error:
             raise StoreError(
-                f"What {name} has more is stored, but could not all be applied yet ({error}). "
-                "Nothing is lost: make sure that the disk has room, and open the database "
-                "again; the rest is done then"
+                f"The changes of {name} are stored, but not all of them are applied yet "
+                f"({error}). Nothing is lost: make room on the disk and open the database "
+                "again, which applies the rest"
             ) from error
     return report
 

@@ -194,7 +194,7 @@ def _check_integrity(connection: Connection, path: Path) -> None:
     found = connection.execute(database.QUICK_CHECK).fetchone()[0]
     if found != "ok":
         raise StoreError(
-            f"{path} is damaged ({found}). Nothing was merged; `nfh-tui doctor` on it says more"
+            f"{path} is damaged ({found}). Nothing was merged; run `nfh-tui doctor` on it"
         )
 
 
@@ -212,7 +212,7 @@ def _copy(path: Path, target: Path) -> OtherCopy:
 def _is_old_or_unfinished(connection: Connection, path: Path) -> bool:
     version = identify(connection, path)
     if version == 0:
-        raise NotOurFileError(f"{path} is empty: it is no database yet")
+        raise NotOurFileError(f"{path} is empty, and so not a database")
     return version < SCHEMA_VERSION or bool(db_batches.unfinished(connection))
 
 
@@ -229,8 +229,8 @@ def _upgraded(found: OtherCopy, target: Path) -> OtherCopy:
     for batch in db_batches.unfinished(new.connection):
         new.connection.close()
         raise StoreError(
-            f"{batch.name} is just being brought into {found.path}: wait until that is done, "
-            "then merge. Nothing was merged"
+            f"{batch.name} is being brought into {found.path}: wait until that is done, then "
+            "merge. Nothing was merged"
         )
     return OtherCopy(found.path, new.connection)
 

@@ -466,7 +466,7 @@ def _detail(given: _Given, part: PeoplePart) -> str:
     what = "after / comes" if part.joint else "wanted"
     guess = suggestion(part.text, key.after) or f"{what} {one_of(key.after)}"
     also = f", or {key.name}:NAME/KIND" if key.name in ANSWER_KEYS and not part.joint else ""
-    why = f"{printable(part.text)} is not known here; {guess}{also}"
+    why = f"{printable(part.text)} is not in this database; {guess}{also}"
     raise given.error(why, part.start)
 
 

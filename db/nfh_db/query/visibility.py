@@ -74,7 +74,7 @@ def _term(term: Term, name: str) -> Term:
     ]
     if wrong:
         raise QueryError(
-            f"state:{wrong[0]} tells what others did; while annotating state is one of "
+            f"state:{wrong[0]} shows what others did; while annotating, state is one of "
             f"{one_of(ANNOTATOR_STATES)}: your own"
         )
     return term
@@ -95,8 +95,8 @@ def _own_value(key: str, value: PeopleValue, name: str) -> PeopleValue:
     if key in ("assigned", "todo"):
         if value.what == Role.ADJUDICATOR:
             raise QueryError(
-                f"{key}:{ME_WORD}/{value.what}: while annotating {key} is of what you were "
-                f"given to annotate: {key}:{ME_WORD}"
+                f"{key}:{ME_WORD}/{value.what}: while annotating {key} is about what was "
+                f"assigned to you to annotate: {key}:{ME_WORD}"
             )
         return PeopleValue((ME,), Role.ANNOTATOR.value)
     return PeopleValue((ME,), value.what)
@@ -110,12 +110,12 @@ def _is_me(value: str, name: str) -> bool:
 def _about_others(key: str, value: str) -> str:
     about = f"{key}:{value}" if value else f"{key}: without a name"
     own = f"{key}:{ME_WORD}/AGE" if key == "said" else f"{key}:{ME_WORD}"
-    return f"{about} tells about others; while annotating only {own} may be asked"
+    return f"{about} is about others; while annotating you can ask only for {own}"
 
 
 def _refused(asked: str, of_models: bool) -> str:
     what = "what a model says" if of_models else "what others answered or decided"
-    return f"{asked} tells {what}. {ALLOWED_HINT}"
+    return f"{asked} shows {what}. {ALLOWED_HINT}"
 
 
 # An adjudicator sees no decision of an anchor that is assigned to them as a double or for an

@@ -146,7 +146,7 @@ def test_others_decisions_stay_and_one_s_own_give_way(
     }
     assert dict(found.kept) == {
         "decided by other": 1,
-        "you decided it so already": 1,
+        "already decided this way by you": 1,
         "you have begun an answer": 1,
     }
     store.bulk.run(found.ids, AGE, me)

@@ -75,7 +75,7 @@ def test_a_plan_that_failed_stops_nobody(
     assert state(path) == [("loading", None)]
     found = [finding.what for finding in examine(path).findings]
     assert len(found) == 1
-    assert "the act on many items “" in found[0]
+    assert "the bulk action “" in found[0]
     assert found[0].endswith("was being prepared when its write failed")
     disk.full = False
     # As another process does it, before it writes in bulk.
@@ -92,7 +92,7 @@ def test_what_was_shown_is_finished_by_whoever_comes_first(
 ) -> None:
     disk.refuses(bulk_run, "run_settlement")
     disk.full = True
-    with pytest.raises(StoreError, match=r"is stored, but .* the rest is done then"):
+    with pytest.raises(StoreError, match=r"is stored, but .* applies the rest"):
         do(store, ids, me)
     assert state(path) == [("settling", None)]
     with pytest.raises(FullError), bulk_run.bulk_connection(path) as other:

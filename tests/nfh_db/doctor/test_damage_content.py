@@ -33,7 +33,7 @@ DAMAGES = {
     ),
     "a table of somebody else's": damage(
         "CREATE TABLE bookmark (url TEXT)",
-        words="the table bookmark is none",
+        words="the table bookmark was not made",
         mended=True,
         schema=1,
     ),
@@ -148,23 +148,25 @@ DAMAGES = {
     ),
     "an anchor that says another place": damage(
         "UPDATE anchor SET text_start = 1 WHERE id = 6",
-        words="anchor 6 6: it says characters 1 to 16, its words stand at 13 to 16",
+        words="anchor 6 6: it says characters 1 to 16, its words are at 13 to 16",
         anchors=1,
     ),
     "an anchor that says another word": damage(
         "UPDATE anchor SET word = 'two' WHERE id = 6",
-        words="anchor 6 6: its word is not what stands there",
+        words="anchor 6 6: its word differs from the text",
         anchors=1,
     ),
     "an anchor replaced by one of another passage": damage(
         "UPDATE anchor SET replaced_by = 2 WHERE id = 6",
-        words="anchor 6 6: it is replaced by anchor 2, which is no other anchor of its passage",
+        words=(
+            "anchor 6 6: it is replaced by anchor 2, which is not another anchor of its passage"
+        ),
         replaced=1,
         log=1,
     ),
     "anchors that replace each other": damage(
         "UPDATE anchor SET replaced_by = 8 WHERE id = 10",
-        words="anchor 8 8: it is replaced, in the end, by itself",
+        words="anchor 8 8: it is replaced by itself",
         replaced=2,
         log=1,
     ),
@@ -240,7 +242,7 @@ DAMAGES = {
     ),
     "an expert's gold of another item": damage(
         "UPDATE gold SET answer_id = 1 WHERE anchor_id = 3",
-        words="gold 3 3: it points to answer 1, which is none to this anchor",
+        words="gold 3 3: it points to answer 1, which is not about this anchor",
         rules=1,
     ),
     "an expert's gold of somebody else": damage(
@@ -252,7 +254,7 @@ DAMAGES = {
     ),
     "an expert's gold that says something else": damage(
         "UPDATE gold SET relation = 'OR' WHERE anchor_id = 3",
-        words="gold 3 3: it says something else than answer",
+        words="gold 3 3: it differs from answer",
         rules=1,
         differences=1,
         log=1,
@@ -283,7 +285,7 @@ DAMAGES = {
     ),
     "settled gold that its rule does not make": damage(
         "UPDATE gold SET kind = 'YEAR' WHERE anchor_id = 5",
-        words="gold 5 5: its rule, majority, makes something else of its votes",
+        words="gold 5 5: its rule, majority, gives another gold for its votes",
         rules=1,
         summaries=1,
         differences=1,

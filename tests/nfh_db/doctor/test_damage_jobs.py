@@ -48,13 +48,13 @@ DAMAGES = {
     ),
     "a result that cannot be read": damage(
         job("queued", ", result", ", '[1]'"),
-        words="job 70 None: what came of it",
+        words="job 70 None: its result",
         mended=True,
         jobs=1,
     ),
     "arguments that cannot be read": damage(
         job("queued", ", arguments", ", '{\"query'"),
-        words="job 70 None: what it was asked for cannot be read",
+        words="job 70 None: its arguments cannot be read",
         mended=True,
         jobs=1,
     ),
@@ -91,8 +91,8 @@ def test_a_job_that_its_process_left_is_noted(path: Path, sql: Callable[..., Non
     report = examine(path)
     assert report.broken == 0
     assert report.notes == (
-        "job 70 was left by its process 1; the next runner goes on with it, as by "
-        "`nfh-tui jobs wait 70`",
+        "job 70 was left by its process 1; the next runner continues it, as with `nfh-tui jobs "
+        "wait 70`",
     )
 
 

@@ -114,7 +114,7 @@ DAMAGES = {
     # --- the log
     "an event that is missing": damage(
         "DELETE FROM event WHERE entity = 'gold' AND anchor_id = 1",
-        words="gold 1 1: the gold is there, but no event of the log made it",
+        words="gold 1 1: the gold exists, but no event of the log made it",
         log=1,
     ),
     "an event in the middle that is missing": damage(
@@ -136,7 +136,7 @@ DAMAGES = {
     "a flag that nobody set": damage(
         "INSERT INTO flag (anchor_id, annotator_id, name, flagged_at) "
         "VALUES (6, 1, 'ambiguous', '2026')",
-        words="6: ann1's flag ambiguous is there, but no event of the log made it",
+        words="6: ann1's flag ambiguous exists, but no event of the log made it",
         log=1,
     ),
     "an answer with another time": damage(
@@ -153,7 +153,7 @@ DAMAGES = {
     ),
     "an event that says nothing": damage(
         "UPDATE event SET before = NULL, after = NULL WHERE entity = 'flag' AND anchor_id = 1",
-        words="1: it says neither what was nor what came",
+        words="1: it has neither a value before nor a value after",
         events=1,
         log=1,
     ),
@@ -166,7 +166,7 @@ DAMAGES = {
     ),
     "an act that is marked as undone": damage(
         "UPDATE act SET undone = 1 WHERE summary = 'gold AGE'",
-        words="it is marked as undone, but no act is there that undid it",
+        words="it is marked as undone, but no act undid it",
         acts=1,
     ),
     "an act that is not marked as undone": damage(
@@ -190,7 +190,7 @@ DAMAGES = {
     "an act without events": damage(
         "INSERT INTO act (annotator_id, kind, summary, acted_at) "
         "VALUES (1, 'do', 'answer AGE', '2026')",
-        words="“answer AGE” changed nothing: its events are missing",
+        words="“answer AGE” has no events",
         acts=1,
     ),
     "an import without its batch": damage(
@@ -210,7 +210,7 @@ DAMAGES = {
     "an import whose work cannot be read": damage(
         "INSERT INTO batch (id, name, sha256, format, state, pid, report, created_at) VALUES "
         "(90, 'killed.jsonl', 'b', 'gold', 'loading', 999999999, '[]', '2026')",
-        words="batch 90 None: what it has still to do cannot be read",
+        words="batch 90 None: its remaining work cannot be read",
         imports=1,
     ),
     "a source row that is missing": damage(
@@ -250,7 +250,7 @@ DAMAGES = {
     ),
     "a score that says otherwise": damage(
         "UPDATE identification SET nfh = 0 WHERE anchor_id = 6",
-        words="identification 6, 2 6: its score 0.5 says otherwise than the decision",
+        words="identification 6, 2 6: its score 0.5 contradicts the decision",
         identifications=1,
     ),
     "weights that cannot be read": damage(
@@ -284,7 +284,7 @@ DAMAGES = {
     "an anchor that nobody made": damage(
         "INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word, "
         "removed) VALUES (90, 6, 0, 1, 0, 3, 'the', 1)",
-        words="anchor 90 90: no import and no person made it",
+        words="anchor 90 90: neither an import nor a person made it",
         leftovers=1,
     ),
 }

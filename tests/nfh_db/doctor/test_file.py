@@ -123,7 +123,7 @@ def test_a_damaged_page_is_named_by_its_table_and_nothing_is_repaired(
     pages = [finding for finding in report.findings if finding.check == "pages"]
     assert [finding.where.table for finding in pages] == ["prediction"]
     assert report.repairable == 1
-    with pytest.raises(StoreError, match="is damaged itself, and was left as it is"):
+    with pytest.raises(StoreError, match="is damaged, and was not changed"):
         repair(path, report, lambda: examine(path))
     assert path.read_bytes() == damaged
     assert [entry.name for entry in path.parent.iterdir()] == ["nfh.db"]
@@ -244,7 +244,13 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read_as_it_lies(
     # A log with changes is read without an index; where that cannot be either, it is said.
     log.write_bytes(bytes(LOG_HEADER + 1))
     refused.append(STILL_WITH_LOG)
-    with pytest.raises(StoreError, match=r"holds changes that are not in .* Copy both files"):
+    with pytest.raises(
+        StoreError,
+        match=(
+            r"holds changes that .* does not have .* Copy both "
+            r"files"
+        ),
+    ):
         examine(path)
 
 
@@ -294,8 +300,8 @@ def test_an_import_under_way_is_no_fault_but_a_note(
     report = examine(path)
     assert report.broken == 0
     assert report.notes == (
-        f"other.jsonl is under way in process {os.getppid()}; what it is changing was left out "
-        "of some checks",
+        f"other.jsonl is running in process {os.getppid()}; some checks left out what it is "
+        "changing",
     )
 
 
@@ -421,7 +427,7 @@ def test_a_log_that_was_left_behind_is_named(path: Path, tmp_path: Path) -> None
         shutil.copy(sidecar(newer, LOG), sidecar(path, LOG))
     report = examine(path)
     assert report.broken
-    assert report.notes[-1].startswith("The file holds together without nfh.db-wal, which may")
+    assert report.notes[-1].startswith("The file is intact without nfh.db-wal, which")
     sidecar(path, LOG).write_bytes(b"")
     assert "without" not in " ".join(examine(path).notes)
 
@@ -430,10 +436,10 @@ def test_a_log_without_its_database_is_named(in_use: Path, path: Path) -> None:
     gone = path.with_name("gone.db")
     shutil.copy(sidecar(in_use, LOG), sidecar(gone, LOG))
     assert examine(path).notes[-1] == (
-        "gone.db-wal is there, and no database gone.db: what was saved last may be in it. If "
-        "nfh.db is that database under another name, put the two together again"
+        "gone.db-wal is there without its database gone.db, and may hold the last changes. "
+        "If nfh.db is that database under another name, put the two files side by side again"
     )
-    with pytest.raises(StoreError, match=r"gone\.db-wal is there, and no database"):
+    with pytest.raises(StoreError, match=r"gone\.db-wal is there without its database"):
         examine(gone)
 
 
@@ -442,4 +448,4 @@ def test_pages_that_do_not_fit_may_be_a_copy_without_its_log(path: Path) -> None
     content[5 * PAGE : 6 * PAGE] = bytes(PAGE)
     path.write_bytes(content)
     told = " ".join(examine(path).notes)
-    assert "a copy made while the database was open, without its -wal file" in told
+    assert "a copy that was made while the database was open, without its -wal file" in told

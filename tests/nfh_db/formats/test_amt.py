@@ -86,7 +86,7 @@ REFUSED = {
         HEADER.rstrip("\n") + ",Answer.ans\nA,a,b,1,,2\n",
         "line 1: found the column Answer.ans twice, wanted each once",
     ),
-    "header only": (HEADER, "holds a header and nothing else; wanted at least one row"),
+    "header only": (HEADER, "has only a header; wanted at least one row"),
     "too few": (
         HEADER + "A1,a,one,3,\nA1,a,one,3\n",
         'line 3: found 4 fields, the last one "3"; wanted 5, as many as the header',
@@ -103,7 +103,7 @@ REFUSED = {
         HEADER + 'A1,"a"b,one,3,\n',
         "line 2: a closing quote is followed by more text than a comma",
     ),
-    "old Mac": (HEADER + "A1,a\rb,one,3,\n", "line 2: a carriage return stands outside quotes"),
+    "old Mac": (HEADER + "A1,a\rb,one,3,\n", "line 2: a carriage return is outside quotes"),
     "blank": ("\n\n", "holds nothing but white space"),
 }
 

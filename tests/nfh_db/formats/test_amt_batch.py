@@ -226,26 +226,26 @@ def test_without_times_the_order_of_the_file_counts(bring: Bring) -> None:
     ("row", "reason"),
     [
         ({"WorkerId": " "}, "no worker named: line 2"),
-        ({"WorkerId": "A\x1b[1m"}, 'none that the database takes: line 2 (found "A␛[1m")'),
-        ({"WorkerId": "A" * 101}, "the worker's name is none that the database takes"),
+        ({"WorkerId": "A\x1b[1m"}, 'not allowed in the database: line 2 (found "A␛[1m")'),
+        ({"WorkerId": "A" * 101}, "the worker's name is not allowed in the database"),
         (
             {"AssignmentStatus": "rejected "},
             "the work was rejected (--count-rejected takes it in): line 2",
         ),
-        ({"Answer.ans": "9"}, 'none of 1 to 8: line 2 (found "9")'),
-        ({"Answer.ans": ""}, "the code of the answer is none of 1 to 8: line 2"),
+        ({"Answer.ans": "9"}, 'not from 1 to 8: line 2 (found "9")'),
+        ({"Answer.ans": ""}, "the code of the answer is not from 1 to 8: line 2"),
         ({"Input.text_reduced": " \n "}, "the context holds no words: line 2"),
         ({"Input.text_reduced": "Ann:\nBen: "}, "the context holds no words: line 2"),
         ({"Input.target": ""}, "no number named as the target: line 2"),
-        ({"Input.target": "three"}, 'does not stand in the context: line 2 (found "three")'),
+        ({"Input.target": "three"}, 'is not in the context: line 2 (found "three")'),
         ({"Input.target": "7A"}, "only a part of a word, or of a speaker's name: line 2"),
         ({"Input.target": "Ben"}, "only a part of a word, or of a speaker's name: line 2"),
-        ({"Input.target": "tents"}, "the number stands in the context more than once: line 2"),
+        ({"Input.target": "tents"}, "the number occurs in the context more than once: line 2"),
         (marked(""), "Reference chosen, but nothing marked: line 2"),
-        (marked("boats", "9;14"), "the marked text does not stand in the context: line 2"),
-        (marked("tents"), 'may stand in more than one place: line 2 (found "tents")'),
-        (marked("Ben", "0;3"), "no word of a turn (a speaker's name, a sign): line 2"),
-        (marked("?", "17;18"), "no word of a turn (a speaker's name, a sign): line 2"),
+        (marked("boats", "9;14"), "the marked text is not in the context: line 2"),
+        (marked("tents"), 'occurs in more than one place: line 2 (found "tents")'),
+        (marked("Ben", "0;3"), "not a word of a turn (a speaker's name, a sign): line 2"),
+        (marked("?", "17;18"), "not a word of a turn (a speaker's name, a sign): line 2"),
         (marked("two", "0;3"), "the head of the marked text is the number itself: line 2"),
     ],
 )  # fmt: skip
@@ -264,7 +264,7 @@ def test_a_file_of_unusable_rows_brings_nothing(bring: Bring) -> None:
         [],
         [
             "1 row left out, no worker named: line 5",
-            'the code of the answer is none of 1 to 8: line 2 (found "0")'.join(
+            'the code of the answer is not from 1 to 8: line 2 (found "0")'.join(
                 ("1 row left out, ", "")
             ),
         ],
@@ -295,8 +295,8 @@ def test_unreadable_seconds_and_times_are_left_out_with_a_word(bring: Bring) -> 
     assert vote.seconds is None
     assert vote.answered_at > "2025"
     assert warnings == [
-        "1 row with a SubmitTime that is no time: dated with the import: line 2",
-        "1 row with a WorkTimeInSeconds that is no number of seconds: left out: line 2",
+        "1 row with a SubmitTime that is not a time: dated with the import: line 2",
+        "1 row with a WorkTimeInSeconds that is not a number of seconds: left out: line 2",
     ]
 
 
@@ -402,6 +402,6 @@ def test_each_reason_is_told_once_with_five_lines(bring: Bring) -> None:
     _, warnings = bring(*rows, {"WorkerId": ""}, {})
     assert warnings == [
         "1 row left out, no worker named: line 23",
-        "7 rows left out, the code of the answer is none of 1 to 8: "
+        "7 rows left out, the code of the answer is not from 1 to 8: "
         'lines 2, 5, 8, 11, 14 and 2 more (found "9")',
     ]

@@ -192,7 +192,7 @@ def test_files_of_a_training_corpus_name_their_split(tmp_path: Path) -> None:
 def test_entities_are_counted_or_read_by_a_mapping(tmp_path: Path) -> None:
     path = _docs(tmp_path / "corpus", "a.spacy", ents=True) / "a.spacy"
     _, warnings = lines_of(path)
-    assert list(warnings) == ["1 span of groups that say nothing of numbers left out: ents"]
+    assert list(warnings) == ["1 span of groups that are not about numbers left out: ents"]
     labels = LabelMap({"CARDINAL": "YEAR"}, {}, {"number": "ents"})
     path = path.rename(path.with_name("b.spacy"))
     lines, warnings = lines_of(path, ImportOptions(labels=labels))
@@ -293,7 +293,7 @@ def test_what_a_project_holds_besides_is_counted(tmp_path: Path, mapped: ImportO
     assert [line["votes"][0]["annotator"] for line in lines] == ["eva"]
     assert list(warnings) == [
         "1 file outside annotation/ and curation/ left out; the first is tagset/x.json",
-        "1 document that nobody has opened left out; the first is source/b.txt",
+        "1 document that nobody opened left out; the first is source/b.txt",
     ]
 
 
@@ -301,7 +301,7 @@ def test_a_damaged_zip_within_a_project(tmp_path: Path) -> None:
     raw = bytearray(zipped({"eva.json": cas(reference())}))
     raw[60:80] = b"\xff" * 20
     found = said(tmp_path, {"annotation/a.txt/eva.zip": bytes(raw)}, "inception-json")
-    assert "annotation/a.txt/eva.zip: is no zip file that can be read" in found
+    assert "annotation/a.txt/eva.zip: is not a zip file that can be read" in found
 
 
 def test_only_the_document_of_an_inner_zip_is_unpacked(

@@ -188,15 +188,15 @@ def test_line_ends_of_windows_counted_either_way(
 def test_utf16_offsets_are_asked_for(project: Callable[..., SimpleNamespace]) -> None:
     text = "\U0001f600 three"
     files = {"doc.txt": text, "doc.ann": "T1\tAGE 3 8\tthree\n"}
-    with pytest.raises(FormatError, match="say --offsets utf16"):
+    with pytest.raises(FormatError, match="add --offsets utf16"):
         project(files)
     (row,) = project(files, offsets="utf16").rows
     assert row.passage.words[row.anchor.start] == "three"
     points = {"doc.txt": text, "doc.ann": "T1\tAGE 2 7\tthree\n"}
-    with pytest.raises(FormatError, match="leave --offsets away"):
+    with pytest.raises(FormatError, match="leave out --offsets"):
         project(points, offsets="utf16")
     inside = {"doc.txt": text, "doc.ann": "T1\tAGE 1 8\tthree\n"}
-    with pytest.raises(FormatError, match="stands inside a character of two units"):
+    with pytest.raises(FormatError, match="is inside a character of two units"):
         project(inside, offsets="utf16")
 
 
@@ -207,7 +207,7 @@ def test_utf16_offsets_are_asked_for(project: Callable[..., SimpleNamespace]) ->
         ("T1\tAGE 45\tthree\n", "line 1: .*wanted a type and offsets such as HEAD 12 18"),
         ("T1\tAGE 45 " + "9" * 5000 + "\tno\n", "line 1: .*wanted a type and offsets"),
         ("T1\tAGE 45 48;\tno\n", "line 1: .*wanted a type and offsets"),
-        (span(1, "AGE", "three") + "T1\tYEAR 0 3\tAnn\n", "line 2: the id T1 stands twice"),
+        (span(1, "AGE", "three") + "T1\tYEAR 0 3\tAnn\n", "line 2: the id T1 occurs twice"),
         ("T1\tAGE 45 50\tthree\n", r'line 1: at 45 50: expected "three", found "No, t"'),
         (
             "T1\tAGE 60 900\tthree\n",
@@ -258,7 +258,13 @@ def test_the_same_line_twice_counts_once(project: Callable[..., SimpleNamespace]
 def test_side_files_that_are_none_are_refused(project: Callable[..., SimpleNamespace]) -> None:
     files = {"a.txt": "two", "a.ann": "T1\tAGE 0 3\ttwo\n"}
     for content in ("{", "[]", '{"format": "nfh-brat/2"}', "[" * 10_000):
-        with pytest.raises(FormatError, match=r"a\.nfh\.json: is no side file of this version"):
+        with pytest.raises(
+            FormatError,
+            match=(
+                r"a\.nfh\.json: is not a side file of this "
+                r"version"
+            ),
+        ):
             project(files | {"a.nfh.json": content})
 
 

@@ -162,7 +162,7 @@ REFUSED = [
         "@UTF8\n@Begin\n*A:\t" + "two " * 5_000,
         "line 3: a main tier of 20,00. characters; wanted",
     ),
-    ("@UTF8\n@Begin\n@End\n", r"holds no words that are said; wanted \*MAR: and words"),
+    ("@UTF8\n@Begin\n@End\n", r"holds no spoken words; wanted \*MAR: and words"),
     ("@UTF8\n@Begin\n*A:\tx .\n*A:\ttwo] .\n", 'line 4: found a ] that no .* behind "two]"'),
     (
         "@UTF8\n@Begin\n*A:\tx .\n*A:\t[/] <#@+xxxx <?\n",

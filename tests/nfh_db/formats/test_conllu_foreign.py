@@ -87,7 +87,7 @@ def test_numbers_are_found_in_words_as_they_came(rows: Rows) -> None:
     assert (one.anchor.start, one.anchor.end, one.gold) == (4, 5, None)
     assert two.passage.words == ["Three", "_"]
     assert found.warnings == [
-        "1 empty node left out: no words of a text",
+        "1 empty node left out: they are not words of the text",
         "2 numbers found in documents in which none is marked",
     ]
 
@@ -167,10 +167,10 @@ TWO = sentence("1 Two two NFH=AGE", comments="# text = Two\n")
         (TWO.replace("two", "t  wo"), "line 2: found a column that is empty or holds two sp"),
         ("# text = Two\n\n", "line 1: found comments without a token below them"),
         ("\n\n", "holds nothing but white space"),
-        (TWO.replace("1\tTwo", "x\tTwo"), "line 1: this sentence is no CoNLL-U: .*'x'"),
+        (TWO.replace("1\tTwo", "x\tTwo"), "line 1: this sentence is not CoNLL-U: .*'x'"),
         (TWO.replace("1\tTwo", "2\tTwo"), "line 2: found the id 2, expected 1"),
         (TWO.replace("= Two", "= Three"), 'line 1: expected "Two" of line 2 at character 0'),
-        (TWO.replace("= Two", "= Two cups"), "line 1: the sentence's text goes on where its"),
+        (TWO.replace("= Two", "= Two cups"), "line 1: the sentence's text continues after its"),
         (TWO.replace("1\tTwo", "1-2\tTwo"), "line 2: the words 1 to 2 of this token are miss"),
         (
             TWO.replace("AGE", "NUM"),
@@ -178,16 +178,16 @@ TWO = sentence("1 Two two NFH=AGE", comments="# text = Two\n")
         ),
         (TWO.replace("=AGE", "=AGE|NFHHead=1:1"), "line 2: .*heads belong to REFERENCE"),
         (TWO.replace("=AGE", "=REFERENCE|NFHHead=1:1"), "line 2: head token 0 is part of the"),
-        (TWO.replace("=AGE", "=REFERENCE|NFHHead=1:2"), "line 2: the place 1:2 is none of the"),
+        (TWO.replace("=AGE", "=REFERENCE|NFHHead=1:2"), "line 2: the place 1:2 is not in the"),
         (TWO.replace("=AGE", "=REFERENCE|NFHHead=one"), 'line 2: found "one" in NFHHead, want'),
-        (TWO.replace("=AGE", "=AGE|NFHSpan=1:9"), "line 2: the place 1:9 is none of the"),
+        (TWO.replace("=AGE", "=AGE|NFHSpan=1:9"), "line 2: the place 1:9 is not in the"),
         (TWO.replace("=AGE", "=AGE|NFHSpan=two"), "line 2: found NFHSpan=.*wanted places such"),
         (TWO.replace("=AGE", "=AGE|NFHOp=XOR"), "line 2: found NFHOp=.XOR., wanted one of AND"),
-        (TWO.replace("=AGE", "=AGE|NFH=YEAR"), "line 1: .*the key NFH stands twice"),
+        (TWO.replace("=AGE", "=AGE|NFH=YEAR"), "line 1: .*the key NFH occurs twice"),
         (TWO.replace("=AGE", "=AGE|NFH2=AGE"), "line 2: a number is marked twice here"),
         (TWO.replace("NFH=AGE", "NFHOp=AND"), "line 1: .*NFHOp stands without NFH"),
         (TWO.replace("=AGE", "=ANCHOR|NFHNoun=x"), "line 2: NFH=ANCHOR says that nobody"),
-        ("# nfh_passage = {\n" + TWO, "line 1: .*the comment nfh_passage is no JSON"),
+        ("# nfh_passage = {\n" + TWO, "line 1: .*the comment nfh_passage is not JSON"),
         (
             "# nfh_passage = {}\n" + TWO,
             "line 1: .*nfh_passage: the key .format. is missing",

@@ -184,7 +184,7 @@ def test_times_are_kept(write: Write) -> None:
 
     assert times(1.5, 12) == ([1500, 12000], [])
     assert times(1_600_000_000, "1600000002.25") == ([0, 2250], [])
-    left = "timestamps left out that are no numbers of seconds"
+    left = "timestamps left out that are not numbers of seconds"
     assert times("2020-01-01", 1.6e12) == ([None, None], [f"2 {left}"])
     assert times(True, [1])[0] == [None, None]
 
@@ -217,7 +217,7 @@ REFUSED = [
     (said("a", {}, "x"), 'key "reply-to": found an object'),
     (
         said("a", None, "x", meta="y"),
-        "is no utterance: found text, wanted an object or null",
+        "is not an utterance: found text, wanted an object or null",
     ),
 ]
 
@@ -255,7 +255,7 @@ def test_an_id_that_comes_twice_has_to_say_the_same(write: Write) -> None:
 
 def test_replies_that_go_round_are_refused(write: Write) -> None:
     circle = [said("k0", None, "One."), said("k1", "k2", "Two."), said("k2", "k1", "Three.")]
-    with pytest.raises(FormatError, match=r'line 2: the utterance "k1" answers "k2", and by'):
+    with pytest.raises(FormatError, match=r'line 2: the utterance "k1" answers "k2", and so'):
         list(CONVOKIT.read(Source(write(lines(*circle))), ReadOptions()))
 
 
@@ -268,7 +268,7 @@ def test_what_can_be_read_only_once_is_refused(write: Write) -> None:
                 self.taken = True
                 yield from super().lines()
 
-    with pytest.raises(FormatError, match="has to be read twice"):
+    with pytest.raises(FormatError, match="must be read twice"):
         list(CONVOKIT.read(Once(write(lines(*BACKWARDS))), ReadOptions()))
 
 
@@ -296,7 +296,7 @@ def test_a_corpus_comes_in_as_a_folder_a_zip_and_a_file(
 def test_a_folder_without_its_utterances_is_refused(corpus: Path) -> None:
     (corpus / "utterances.jsonl").rename(corpus / "utterances.json")
     with pytest.raises(
-        FormatError, match=r"no utterances.jsonl.* utterances.json is of an old"
+        FormatError, match=r"no utterances.jsonl.* utterances.json was made by an old"
     ):
         list(CONVOKIT.read(Folder(corpus), ReadOptions()))
     for name in ("a", "b"):
@@ -321,5 +321,5 @@ def test_a_line_of_a_folder_is_named_with_its_member(corpus: Path) -> None:
     with pytest.raises(FormatError, match=r"film-corpus: utterances.jsonl, line 7: "):
         list(CONVOKIT.read(Folder(corpus), ReadOptions()))
     (corpus / "speakers.json").write_text("[1]")
-    with pytest.raises(FormatError, match=r"speakers.json: is no object of speakers"):
+    with pytest.raises(FormatError, match=r"speakers.json: is not an object of speakers"):
         list(CONVOKIT.read(Folder(corpus), ReadOptions()))

@@ -206,7 +206,7 @@ def test_span_groups_of_others(tmp_path: Path) -> None:
     assert (line["text"], line["rule"]) == (doc.text, "imported")
     assert set(line["speakers"]) == {"Ann", "Ben"}
     assert warnings == (
-        "1 span of groups that say nothing of numbers left out: more",
+        "1 span of groups that are not about numbers left out: more",
         "1 Doc without a word left out",
     )
 
@@ -310,8 +310,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     good = save(tmp_path / "good.spacy", [foreign()]).read_bytes()
     unpacked = srsly.msgpack_loads(zlib.decompress(good))
     cases = {
-        "is no whole DocBin of spaCy: it ends too early": good[:-20],
-        "is no DocBin of spaCy": b"x" + good,
+        "is not a complete DocBin of spaCy: it ends too early": good[:-20],
+        "is not a DocBin of spaCy": b"x" + good,
         "cannot be read as a DocBin of spaCy": zlib.compress(b"\x81\xa1a\x01"),
         "Can't retrieve string": zlib.compress(
             srsly.msgpack_dumps({**unpacked, "strings": []})

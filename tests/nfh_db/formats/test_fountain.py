@@ -66,7 +66,7 @@ SAID = [
 def test_a_screenplay(write: Write) -> None:
     heard = Heard(write(SCREENPLAY, "pots.txt"))
     assert heard.format == "fountain"
-    assert heard.reason == "it has scene headings and characters as screenplays have them"
+    assert heard.reason == "it has scene headings and characters, as screenplays do"
     assert [[turn[:2] for turn in scene] for scene in heard.turns] == SAID
     assert {turn[2:] for scene in heard.turns for turn in scene} == {(None, None)}
     assert heard.lines == [[7, 13, 19, 24], [35, 38]]
@@ -138,11 +138,11 @@ PROSE = "It was a cold day in April, and the clocks were striking thirteen. Two 
 REFUSED = [
     (
         f"{PROSE}\n\n{PROSE}\n",
-        "no character says anything in it; wanted a screenplay: a name in",
+        "no character speaks in it; wanted a screenplay: a name in",
     ),
-    (f"CHAPTER TWO\nHe left.\n\n{PROSE}\n", "has no scene heading, and next to nobody speaks"),
-    ("Ann: Two tickets?\nBen: Three.\n", "no character says anything.*--format dialog"),
-    ("Title: Nothing\n\n", "holds no words that are said"),
+    (f"CHAPTER TWO\nHe left.\n\n{PROSE}\n", "has no scene heading, and hardly anybody speaks"),
+    ("Ann: Two tickets?\nBen: Three.\n", "no character speaks.*--format dialog"),
+    ("Title: Nothing\n\n", "holds no spoken words"),
     ("ANNA\nTwo.\n\nBEN\n/* three\n\nfour\n", r'line 5: a comment "/\*" starts here and never'),
 ]
 

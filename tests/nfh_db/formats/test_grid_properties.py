@@ -92,7 +92,7 @@ def test_marks_outside_are_refused(mark: tuple[int, int]) -> None:
     "tokens", [[(0, 0)], [(0, 3), (2, 4)], [(3, 4), (0, 1)], [(0, 10)], [(-1, 2)]]
 )
 def test_tokens_that_are_none_are_refused(tokens: list[tuple[int, int]]) -> None:
-    with pytest.raises(MarkError, match="is said to stand at"):
+    with pytest.raises(MarkError, match="is stated at"):
         based("one, two!", [], HOW, tokens)
 
 
@@ -161,5 +161,5 @@ def test_a_place_inside_a_character_is_none(text: str) -> None:
     units = Units(text)
     places = {len(text[:place].encode("utf-16-le")) // 2 for place in range(len(text) + 1)}
     for inside in set(range(units.length)) - places:
-        with pytest.raises(SplitPairError, match=f"offset {inside} stands inside"):
+        with pytest.raises(SplitPairError, match=f"offset {inside} is inside"):
             units.to_points(inside)

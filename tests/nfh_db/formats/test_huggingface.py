@@ -127,7 +127,7 @@ def test_a_row_the_side_file_does_not_have_is_refused(sample: Path, tmp_path: Pa
     ):
         _rows(out)
     _put(path, *rows, rows[0])
-    with pytest.raises(FormatError, match=r"is not in gold.jsonl; take gold.jsonl away"):
+    with pytest.raises(FormatError, match=r"is not in gold.jsonl; remove gold.jsonl"):
         _rows(out)
     _put(path, *rows[:-1])
     with pytest.raises(FormatError, match=r"ends before line \d+ of gold.jsonl"):

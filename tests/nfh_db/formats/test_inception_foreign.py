@@ -145,10 +145,10 @@ def test_what_is_left_out_is_counted(tmp_path: Path, mapped: ImportOptions) -> N
     (line,), warnings = lines_of(write(tmp_path, cas(found, types=types)), mapped)
     assert words(line) == ["three", "cups"]
     assert warnings == (
-        "1 annotation of layers that say nothing of numbers left out: custom.Person",
+        "1 annotation of layers that are not about numbers left out: custom.Person",
         "1 mention that no number is linked to left out",
         "3 links that lead nowhere left out",
-        "1 link to what is linked already taken once",
+        "1 link to something that is already linked, counted once",
         "1 token without a character left out",
     )
 
@@ -167,16 +167,16 @@ def test_overlapping_numbers_are_kept(tmp_path: Path, mapped: ImportOptions) -> 
 WRONG = {
     "inside a character of two units": (
         [span(NUMBER, 0, 5)],
-        "begins or ends at 5, which is none of the text",
+        "begins or ends at 5, which is outside the text",
     ),
     "past the end": (
         [span(NUMBER, 20, 99)],
-        "at 99, which is none of the text: it has 23 UTF-16 code",
+        "at 99, which is outside the text: it has 23 UTF-16 code",
     ),
     "reversed": ([span(NUMBER, 3, 0)], "3 to 0: it ends before it begins"),
     "of no character": ([span(NUMBER, 3, 3)], "Zahl 2: holds no character, at 3"),
     "no offsets": ([span(NUMBER, 0, "3")], 'found 0 to "3", wanted two whole numbers'),  # type: ignore[arg-type]
-    "an id twice": ([span(NUMBER, 0, 3, **{"%ID": 1})], "%ID: 1 stands twice"),
+    "an id twice": ([span(NUMBER, 0, 3, **{"%ID": 1})], "%ID: 1 occurs twice"),
     "no type": ([{"begin": 1}], "without a %TYPE"),
     "no start": (
         [{"%ID": 7, "%TYPE": NOUN, "@sofa": 1, "end": 3}],
@@ -196,7 +196,7 @@ WRONG = {
     ),
     "two answers at one place": (
         [span(NUMBER, 0, 3, klasse="Jahr"), span(NUMBER, 0, 3, klasse="Bezug")],
-        "another number at this place says something else",
+        "another number at this place differs",
     ),
     "a class that is not known": (
         [span(NUMBER, 0, 3, klasse="[red]\x1b")],
@@ -231,9 +231,9 @@ def test_refusals(what: str, tmp_path: Path, mapped: ImportOptions) -> None:
             "found 0 texts (sofaString), wanted one",
         ),
         (b'{"%FEATURE_STRUCTURES": [1]}', "found 1 without a %TYPE"),
-        (cas(reference())[:-40], "is no JSON that can be read"),
-        (b"[" * 100_000, "is no JSON that can be read"),
-        (cas([]).replace(b"Two", b"\\ud83d"), "is no JSON that can be read"),
+        (cas(reference())[:-40], "is not JSON that can be read"),
+        (b"[" * 100_000, "is not JSON that can be read"),
+        (cas([]).replace(b"Two", b"\\ud83d"), "is not JSON that can be read"),
     ],
 )
 def test_files_that_are_none(content: bytes, said: str, tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_the_type_system_of_xmi(
     (line,), warnings = lines_of(path.with_suffix(".zip") if zipped else path, mapped)
     assert words(line) == ["three", "cups"]
     assert warnings == (
-        "1 annotation of layers that say nothing of numbers left out: custom.Person",
+        "1 annotation of layers that are not about numbers left out: custom.Person",
     )
 
 
@@ -306,7 +306,7 @@ def test_xmi_without_a_type_system_has_inceptions_own_layers(
     (line,), warnings = lines_of(write(tmp_path, document, "doc.xmi"), mapped)
     assert words(line) == ["three", "cups"]
     assert warnings == (
-        f"2 annotations of layers that say nothing of numbers left out: custom.Person, {named}",
+        f"2 annotations of layers that are not about numbers left out: custom.Person, {named}",
     )
     inner = tmp_path / "project" / "annotation" / "a.txt" / "eva.zip"
     inner.parent.mkdir(parents=True)
@@ -414,7 +414,7 @@ def test_a_document_type_is_refused_in_any_encoding(
             packed.writestr("TypeSystem.xml", parts["types"])
         path = tmp_path / "p" if place == "inner" else path
     said = refused(path, mapped, "inception-xmi")
-    assert ("declares a document type" in said) or (codec == "cp037" and "no text in" in said)
+    assert ("declares a document type" in said) or (codec == "cp037" and "not text in" in said)
     assert ("its type system, TypeSystem.xml, " in said) == (where == "types")
 
 
@@ -435,11 +435,11 @@ def test_other_encodings_are_read(
     [
         (b"<?xml version='1.0' encoding='klingon'?><x/>", '"klingon", which is not known'),
         (b"<?xml version='1.0' encoding='hex'?><x/>", '"hex", which is not known'),
-        (b"<?xml version='1.0' encoding='UTF-16'?><x />", "does not begin as XML does"),
+        (b"<?xml version='1.0' encoding='UTF-16'?><x />", "is not XML"),
         (b"\x00\x00<\x00\x00\x00x", "in the encoding"),
-        (b"<?xml version='1.0' <x/>", "does not begin as XML does"),
-        (b"<x>\xff</x>", "is no text in utf-8"),
-        (b"", "does not begin as XML does"),
+        (b"<?xml version='1.0' <x/>", "is not XML"),
+        (b"<x>\xff</x>", "is not text in utf-8"),
+        (b"", "is not XML"),
     ],
 )
 def test_what_is_no_xml(
@@ -473,8 +473,8 @@ def test_more_structures_than_may_be_held(
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (b'end="3"', b'end="5"', "at 5, which is none of the text"),
-        (b'begin="17"', b'begin="99"', "at 99, which is none of the text"),
+        (b'end="3"', b'end="5"', "at 5, which is outside the text"),
+        (b'begin="17"', b'begin="99"', "at 99, which is outside the text"),
         (b"</xmi:XMI>", b"", "cannot be read as XMI"),
         (b'target="3"', b'target="77"', "cannot be read as XMI"),
         (b'members="2 3 6"', b'members="2 6"', "Nomen 3 is listed in no view"),

@@ -68,7 +68,7 @@ def test_lines_are_those_where_objects_begin(write: Write) -> None:
         ("[]", "found an empty list, wanted at least one object"),
         ("[{}", "ends within its list"),
         ("[{},", "ends within its list"),
-        ("[{}] x", 'found "x", wanted nothing behind the end of the list'),
+        ("[{}] x", 'found "x", wanted nothing after the end of the list'),
         ("[{}, 3]", 'found "3]", wanted an object'),
         ("[3]", 'found "3]", wanted an object'),
         ('"text"', "wanted an object"),
@@ -89,7 +89,7 @@ def test_what_is_no_such_file_is_refused(content: str, message: str, write: Writ
 
 
 def test_bytes_that_are_no_utf8_are_refused_with_their_line(write: Write) -> None:
-    with pytest.raises(FormatError, match=r"line 3: holds bytes that are no UTF-8 \(0xE9\)"):
+    with pytest.raises(FormatError, match=r"line 3: holds bytes that are not UTF-8 \(0xE9\)"):
         _all(write(b'[{"a": 1},\n{"b": 2},\n{"c": "caf\xe9"}]'))
 
 

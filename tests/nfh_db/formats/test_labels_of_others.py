@@ -192,7 +192,7 @@ def test_a_class_on_words_without_a_number_is_no_answer(
     left, warnings = _read(path, name, LabelMap(**offered))
     assert not _answered(left)
     if name != "brat":  # It carries them.
-        assert "3 marks left out, since the map says so" in warnings
+        assert "3 marks left out, by the map" in warnings
     kept, _ = _read(path, name, LabelMap({label: label}))
     assert _answered(kept) == [SIX, DAY, "Rome"]
 
@@ -240,7 +240,7 @@ def test_a_relation_between_numbers_is_told_and_counted(name: str, tmp_path: Pat
         rows, warnings = _read(path, name, labels)
         assert _answered(rows) == [SIX, NINE]
         kept = "1 line of other things carried along as they are"
-        lost = "1 relation left out, since the map says so"
+        lost = "1 relation left out, by the map"
         assert [one for one in warnings if one in (kept, lost)] == [
             kept if name == "brat" else lost
         ]

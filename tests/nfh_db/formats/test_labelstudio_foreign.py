@@ -112,7 +112,7 @@ def test_a_text_without_a_number_is_raw_dialog(read: Read) -> None:
     assert [turn.speaker for turn in block.turns] == ["Ann", "Ben"]
     assert warnings == [
         "1 text without a number marked: its numbers were found by rule",
-        "1 task passed over in which no number is marked: no flag set",
+        "1 task skipped in which no number is marked: no flag set",
     ]
 
 
@@ -130,7 +130,7 @@ def test_several_numbers_of_one_annotation_are_told_apart(read: Read) -> None:
         "three": (Kind.REFERENCE, [["tickets"], ["map"]], Relation.OR),
         "Two": (Kind.REFERENCE, [["tickets"]], None),
     }
-    assert warnings == ["1 mark left out, since the map says so"]
+    assert warnings == ["1 mark left out, by the map"]
 
 
 def test_what_a_reviewer_rejected_does_not_count_unless_it_is_said(read: Read) -> None:
@@ -174,7 +174,7 @@ def test_choices_and_words_belong_to_the_region_of_their_id(read: Read) -> None:
         "map\nplan",
         "hm",
     )
-    assert warnings == ["1 result left out that say nothing here: rating"]
+    assert warnings == ["1 result left out that have no meaning here: rating"]
 
 
 def test_old_exports_call_annotations_completions(read: Read) -> None:
@@ -196,7 +196,7 @@ def test_offsets_are_code_points_unless_it_is_said(read: Read) -> None:
     ):
         read(units)
     inside = task(added("eva", [region("a", 6, 11, "AGE")]), text=ASTRAL)
-    with pytest.raises(FormatError, match="offset 6 stands inside a character"):
+    with pytest.raises(FormatError, match="offset 6 is inside a character"):
         read(inside, offsets="utf16")
 
 
@@ -249,7 +249,7 @@ def bad_region(**value: Any) -> Json:
         ([task(added("x\ny", [mark("a", "three", "AGE")]))], 'key "completed_by"'),
         ([task(added("x", [mark("a", "three", "AGE")], updated_at="soon"))], 'the time "soon"'),
         ([task(added("x", list(BOTH), lead_time=-1))], "found -1.0, wanted seconds, 0 or more"),
-        ([task(), task(text="1")], "item 2, id 3: this id stood before with other content"),
+        ([task(), task(text="1")], "item 2, id 3: this id occurred before with other content"),
         ([[]], 'found "[]]", wanted an object'),
     ],
 )
@@ -270,7 +270,7 @@ def test_a_task_twice_counts_once(read: Read) -> None:
     one = task(added("eva", list(BOTH)))
     rows, warnings = read(one, one)
     assert len(rows) == 1
-    assert warnings == ["1 task that stood in the file before"]
+    assert warnings == ["1 task that occurred in the file before"]
 
 
 def test_overlapping_regions_are_kept(read: Read) -> None:
@@ -321,7 +321,7 @@ def test_a_note_on_a_number_is_a_comment_and_on_another_region_counted(read: Rea
     rows, warnings = read(task(added("eva", [noted, other, relation("a", "b", "HEAD")])))
     assert only(rows).votes[0].answer.comment == "odd\nvery"
     assert warnings == [
-        "1 result left out that say nothing here: note on a region that is no number"
+        "1 result left out that have no meaning here: note on a region that is not a number"
     ]
 
 
@@ -331,11 +331,11 @@ def test_what_a_cancelled_annotation_marks_is_a_number_passed_over(read: Read) -
     row = only(rows)
     assert [(flag.name, flag.annotator) for flag in row.flags] == [(FlagName.SKIP, "dan")]
     assert (row.votes, row.gold) == ((), None)
-    assert warnings == ["1 number marked in what was cancelled: no answer, and not kept"]
+    assert warnings == ["1 number marked in a cancelled annotation: no answer, and not kept"]
     several = [*halfway, mark("c", "Two", "ANCHOR")]  # Whose head it is was not said yet.
     rows, warnings = read(task(added("dan", several, was_cancelled=True)))
     assert isinstance(rows[0], DialogBlock)
-    assert "1 task passed over whose marks contradict each other: left out" in warnings
+    assert "1 task skipped whose marks contradict each other: left out" in warnings
 
 
 def test_regions_that_nothing_can_be_checked_against_are_counted(read: Read) -> None:
@@ -343,7 +343,7 @@ def test_regions_that_nothing_can_be_checked_against_are_counted(read: Read) -> 
     del three["value"]["text"]
     for offsets, count in ((None, 1), ("codepoint", 0)):
         _, warnings = read(task(added("eva", [three]), text=ASTRAL), offsets=offsets)
-        assert sum("does not say what stands there" in one for one in warnings) == count
+        assert sum("without its text" in one for one in warnings) == count
 
 
 def test_a_submitted_annotation_without_a_number_is_counted(read: Read) -> None:

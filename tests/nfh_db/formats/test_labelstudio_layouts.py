@@ -80,7 +80,7 @@ def test_paragraphs_are_turns_and_count_in_units_within_each(read: Read) -> None
         ({"start": "9"}, "found the paragraph 9, wanted one from 0 to 2"),
         ({"start": "x"}, 'found the paragraph "x", wanted one from 0 to 2'),
         ({"endOffset": 99}, "the offset 98 is outside paragraph 2 of 12 characters"),
-        ({"startOffset": 5}, "offset 5 stands inside a character"),
+        ({"startOffset": 5}, "offset 5 is inside a character"),
         ({"startOffset": 8}, 'expected "three", found "hree"'),
     ],
 )
@@ -116,7 +116,7 @@ def test_pages_are_read_by_their_rendered_text(read: Read) -> None:
     assert row.passage.text == "Two tickets & a map?\nNo, three."
     assert said(row) == (Kind.REFERENCE, [["tickets"]], None)
     unchecked = [page("a", 25, 30, "AGE", None)]
-    with pytest.raises(FormatError, match="does not say what stands there"):
+    with pytest.raises(FormatError, match="lacks its text"):
         read({"data": {"html": HTML}, "annotations": [added("eva", unchecked)]})
 
 

@@ -74,7 +74,7 @@ DOCBIN = {
     "outside": (bombs.claims_outside, "values or more; wanted at most 1,000,000"),
     "passages": (bombs.passages, "Doc 256: unpacks to 268,435,7"),
     "spans": (bombs.spans, 'doc.spans["nfh"] has'),
-    "overlapping": (bombs.overlapping, "a Doc has less than no tokens"),
+    "overlapping": (bombs.overlapping, "a Doc has a negative number of tokens"),
 }
 
 

@@ -44,9 +44,9 @@ def _warnings(path: Path) -> list[str]:
 
 def test_prodigy(write: Callable[..., Path]) -> None:
     (said,) = _warnings(write(json.dumps(PRODIGY), "p.jsonl"))
-    assert said.startswith("1 number marked in a task that was passed over or refused")
+    assert said.startswith("1 number marked in a task that was skipped or refused")
 
 
 def test_label_studio(write: Callable[..., Path]) -> None:
     (said,) = _warnings(write(json.dumps([LABEL_STUDIO]), "l.json"))
-    assert said.startswith("1 number marked in what was cancelled")
+    assert said.startswith("1 number marked in a cancelled annotation")

@@ -66,7 +66,7 @@ def test_a_nan_speaker_becomes_null_with_a_warning_that_counts_lines(
     source = Source(write(f"{json.dumps(nfh_values)}\n{plain}\n{json.dumps(nfh_values)}\n"))
     read = list(nfh.read(source))
     assert [turn.speaker for turn in read[0].passage.turns] == [None, "Ben"]
-    assert source.warnings == ["NaN stood for speakers on 2 lines; read as null"]
+    assert source.warnings == ["NaN was given for speakers on 2 lines; read as null"]
 
 
 def test_a_file_without_nan_gives_no_warning(
@@ -166,10 +166,10 @@ DEEP = '{"tokens": ' + "[" * 200_000
         ("[1, 2]", "line 1: found [1, 2]; wanted a JSON object"),
         ('"text"', 'line 1: found "text"; wanted a JSON object'),
         ("NaN", "line 1: found NaN; wanted a JSON object"),
-        ('{"a": Infinity}', "the line holds Infinity, which is no JSON"),
-        ('{"a": -Infinity}', "the line holds -Infinity, which is no JSON"),
+        ('{"a": Infinity}', "the line holds Infinity, which is not JSON"),
+        ('{"a": -Infinity}', "the line holds -Infinity, which is not JSON"),
         ('{"a": 1, "a": 2}', 'the line holds the key "a" twice in one object'),
-        ('{"a": ' + "1" * 5000 + "}", "a whole number of more digits than are read"),
+        ('{"a": ' + "1" * 5000 + "}", "a whole number with too many digits"),
         (DEEP, "nested too deep"),
     ],
 )

@@ -78,7 +78,7 @@ def test_another_header_is_refused(rows: Rows, header: str) -> None:
 
 
 def test_a_header_alone_is_refused(rows: Rows) -> None:
-    with pytest.raises(FormatError, match="holds a header and no row; wanted at least one row"):
+    with pytest.raises(FormatError, match="has only a header; wanted at least one row"):
         rows("nfh-ident", HEADER)
 
 

@@ -144,7 +144,7 @@ def test_a_plugin_that_leaves_while_it_works(packages: Path) -> None:
         assert done.returncode == 0, done.stderr
     # Those that are sure come first: only the text went by the plugin.
     named = _call(packages, "import", "--db", "y.db", "x.txt")
-    assert "exits_format:FORMAT could not look at it, and was passed over: Ending: ␛[31m" in (
+    assert "exits_format:FORMAT could not look at it, and was skipped: Ending: ␛[31m" in (
         named.stdout + named.stderr
     )
     read = _call(packages, "import", "--db", "x.db", "--format", "exits", "x.txt")

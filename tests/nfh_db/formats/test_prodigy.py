@@ -167,8 +167,8 @@ def test_tasks_of_nobody_are_gold(read: Read) -> None:
         None,
     ]
     assert warnings == [
-        "1 task passed over or refused by nobody who is named: no flag set",
-        "1 number marked in a task that was passed over or refused: no answer, and not kept",
+        "1 task skipped or refused without a name: no flag set",
+        "1 number marked in a task that was skipped or refused: no answer, and not kept",
     ]
 
 
@@ -246,7 +246,7 @@ def test_a_text_without_a_number_is_raw_dialog(read: Read) -> None:
         "1 task without a word left out",
         "2 texts without a number marked: numbers were found by rule",
         "1 text with a class, but no number marked to have it: the class was left out",
-        "1 text passed over or refused without a number marked: no flag set",
+        "1 text skipped or refused without a marked number: no flag set",
     ]
 
 
@@ -263,7 +263,7 @@ def test_names_of_a_project_are_translated(read: Read) -> None:
     spans = (number, thing, span("No", "DATE"))
     rows, warnings = read(task(*spans, relations=[link(number, thing, "of")]), labels=how)
     assert only(rows).votes[0].answer.kind is Kind.REFERENCE
-    assert "1 mark left out, since the map says so" in warnings
+    assert "1 mark left out, by the map" in warnings
 
 
 def test_marks_inside_tokens_cut_them(read: Read) -> None:
@@ -327,7 +327,7 @@ PAST = 'the span 40 to 99, "AGE", is outside a text of 47 characters'
         (task(NUMBER, versions=[{"text": "other"}]), "expected the text of the task"),
         (
             task(NUMBER, nfh={"format": "nfh-item/9"}),
-            "key \"nfh\": found 'nfh-item/9', which cannot stand there, at format",
+            "key \"nfh\": found 'nfh-item/9', which is not allowed there, at format",
         ),
     ],
 )

@@ -44,10 +44,10 @@ def test_a_byte_order_mark_is_left_out_at_the_start_only(write: Write) -> None:
         (b"ab\n" * 700_000 + b"\0", r"binary file \(NUL at byte 2,100,001\)"),
         (
             gzip.compress(b"two\n", mtime=0),
-            "is packed with gzip, and is read unpacked: unpack it first",
+            "is packed with gzip: unpack it first",
         ),
-        (lzma.compress(b"two\n"), "is packed with xz, and is read unpacked"),
-        (bz2.compress(b"two\n"), "is packed with bzip2, and is read unpacked"),
+        (lzma.compress(b"two\n"), "is packed with xz: unpack it first"),
+        (bz2.compress(b"two\n"), "is packed with bzip2: unpack it first"),
         (b"BZh is short for a game\n\0", "is a binary file"),
         ("two\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
         ("two of them\n".encode("utf-16-le"), "is UTF-16 text"),
@@ -101,7 +101,7 @@ def test_a_missing_file_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
         Source(tmp_path)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(FormatError, match="is no regular file; save its content"):
+    with pytest.raises(FormatError, match="is not a regular file; save its content"):
         Source(pipe)
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_may_not_be_read_is_refused(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(FormatError, match="may not be read: permission denied"):
+    with pytest.raises(FormatError, match="cannot be read: permission denied"):
         Source(path)
 
 

@@ -87,13 +87,13 @@ def test_the_line_that_is_in_another_encoding_is_named(
         Source(path, encoding),
         FolderMember(Folder(path.parent), "a.txt", encoding),
     ):
-        with pytest.raises(FormatError, match=f"line {line}: is no text in .*--encoding"):
+        with pytest.raises(FormatError, match=f"line {line}: is not text in .*--encoding"):
             list(source.lines())
 
 
 def test_the_line_is_right_far_into_a_file(write: Write) -> None:
     path = write(b"Ann: two cups of it\n" * 60_000 + b"Ben: caf\xe9\n" + b"x\n" * 10, "a.txt")
-    with pytest.raises(FormatError, match="line 60001: is no text in ascii"):
+    with pytest.raises(FormatError, match="line 60001: is not text in ascii"):
         list(Source(path, "ascii").lines())
 
 

@@ -199,7 +199,7 @@ def test_what_is_odd_is_kept_and_said(write: Write) -> None:
     assert heard.turns == [[(None, "One two", 5000, 2000), (None, "7", 5000, 6000)]]
     assert heard.warnings == [
         "1 cue ends before it begins, kept as it is; the first in line 2",
-        "1 cue has an empty line in its text: what stands behind it was taken for its words, "
+        "1 cue has an empty line in its text: the lines after it were read as its words, "
         "too; the first in line 2",
     ]
 
@@ -372,7 +372,8 @@ def test_a_block_without_times_is_left_out_and_said(write: Write) -> None:
     heard = Heard(write("WEBVTT\n\n00:01.000 --> 00:02.000\ntwo\n\nand three\n"))
     assert words(heard) == [(None, "two")]
     assert heard.warnings == [
-        "1 block has no times and is no comment: left out, as players do; the first in line 6"
+        "1 block has no times and is not a comment: left out, as players do; the first in "
+        "line 6"
     ]
 
 

@@ -79,9 +79,7 @@ def test_columns_that_are_named_are_not_taken_for_texts(write: Write) -> None:
 
 @pytest.mark.parametrize("header", ["Character,Line", "Character,Dialogue"])
 def test_numbers_of_lines_are_no_texts(write: Write, header: str) -> None:
-    with pytest.raises(
-        FormatError, match="holds numbers alone; say which column has the texts"
-    ):
+    with pytest.raises(FormatError, match="holds only numbers; name the column of the texts"):
         blocks(write(f"{header}\nAnn,1\nBen,2\n", "k.csv"))
 
 
@@ -116,7 +114,7 @@ def test_delimiters_are_found_and_unusual_ones_said(
     source = Source(write(written(rows, delimiter), "k.csv"))
     (block,) = TABLE.read(source, ReadOptions())
     assert turns(block) == [(2, 0, "Ann", f"Two{delimiter} or three?")]
-    expected = [] if said is None else [f"fields are parted by {said}; "]
+    expected = [] if said is None else [f"fields are separated by {said}; "]
     assert [one[: len(two)] for one, two in zip(source.warnings, expected, strict=True)] == (
         expected
     )
@@ -132,8 +130,8 @@ def test_columns_found_by_other_names_are_said(write: Write) -> None:
     source = Source(write("Conversation_ID,Who,UTTERANCE\n1,Ann,Two.\n", "k.csv"))
     list(TABLE.read(source, ReadOptions()))
     assert source.warnings == [
-        'fields are parted by commas; text is "UTTERANCE", speaker is "Who", '
-        'dialog is "Conversation_ID"'
+        'fields are separated by commas; text is "UTTERANCE", speaker is "Who", dialog is '
+        '"Conversation_ID"'
     ]
 
 
@@ -187,8 +185,8 @@ def test_scenes_that_are_counted_anew_in_each_episode_stay_apart(write: Write) -
     found = [[line for line, *_ in turns(one)] for one in TABLE.read(source, ReadOptions())]
     assert found == [[2, 3], [4, 5], [6]]
     assert source.warnings == [
-        'fields are parted by commas; text is "Utterance", speaker is "Speaker", dialog is '
-        '"Episode" and "Scene_ID"'
+        'fields are separated by commas; text is "Utterance", speaker is "Speaker", dialog '
+        'is "Episode" and "Scene_ID"'
     ]
 
 

@@ -25,16 +25,16 @@ REFUSED = [
     (
         "dialog,text\na,Two.\nb,x\na,3\n",
         '4: found another row of the dialog "a" ("dialog"), whose rows ended in line 2; wanted '
-        "the rows of a dialog together. Where it is another dialog, name the columns that tell "
-        "dialogs apart, with --columns dialog=NAME or dialog=NAME+NAME",
+        "the rows of a dialog together. Where it is another dialog, name the columns that "
+        "distinguish dialogs, with --columns dialog=NAME or dialog=NAME+NAME",
     ),
     ("turn,text\n1,Two.\n,Three.\n", '3: the column "turn" is empty'),
     ("turn,text\n2,Two.\n10,x\n3,y\n", "4: found turn 3 after turn 10"),
     ("Episode,scene,text\n1,a,Two.\n,a,x\n", '3: the column "Episode" is empty'),
     ("turn,text\nT1,Two.\nT2,x\nT1,y\n", '4: found the turn "T1" again'),
-    ("speaker,text\n", "holds a header and nothing else"),
-    ("speaker,text\n,\n\n", "holds a header and nothing else"),
-    ("text,speaker\rTwo.,Ann\n", "1: a carriage return stands outside quotes"),
+    ("speaker,text\n", "has only a header"),
+    ("speaker,text\n,\n\n", "has only a header"),
+    ("text,speaker\rTwo.,Ann\n", "1: a carriage return is outside quotes"),
     ('text,"speaker\nTwo.,Ann\n', "1: a quote that opens in this row is never closed"),
     (" \n\n", "holds nothing but white space"),
     ("sep=;\n", "holds nothing but white space"),

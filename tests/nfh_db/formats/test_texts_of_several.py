@@ -129,7 +129,7 @@ def test_what_nobody_named_refused_is_refused_by_the_annotator_of_the_import(
     assert sorted(map(flags, found)) == [[], [("reject", "zoe")]]
     assert [vote["annotator"] for line in found for vote in line["votes"]] == ["zoe"]
     assert list(warnings) == [
-        "1 number marked in a task that was passed over or refused: no answer, and not kept"
+        "1 number marked in a task that was skipped or refused: no answer, and not kept"
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_key_that_stands_twice_is_refused(bring: Bring, tmp_path: Path) -> Non
         good = json.dumps(task("eva", OTHER))
         twice = f'{good[:-1]}, "{name}": []}}'
         file.write_text(f"{good}\n{twice}\n", encoding="utf-8")
-        with pytest.raises(FormatError, match='line 2: the key "spans" stands twice'):
+        with pytest.raises(FormatError, match='line 2: the key "spans" occurs twice'):
             bring(file)
 
 

@@ -240,9 +240,9 @@ POINTER = (
 def test_a_pointer_of_git_lfs_is_called_one(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(POINTER)
-    with pytest.raises(FormatError, match=r"is a pointer of Git LFS, .* git lfs pull"):
+    with pytest.raises(FormatError, match=r"is a Git LFS pointer .* git lfs pull"):
         opened(path)
-    with pytest.raises(FormatError, match="is a pointer of Git LFS"):
+    with pytest.raises(FormatError, match="is a Git LFS pointer"):
         opened(path, "hf-parquet")
 
 
@@ -251,7 +251,7 @@ def test_a_pointer_in_a_folder_is_called_one(tmp_path: Path) -> None:
     (tmp_path / "a.ann").write_text("")
     found = opened(tmp_path)
     assert found.format.name == "brat"
-    with pytest.raises(FormatError, match=r"a.txt: is a pointer of Git LFS"):
+    with pytest.raises(FormatError, match=r"a.txt: is a Git LFS pointer"):
         list(found.format.read(found.source, reading()))
 
 

@@ -53,7 +53,7 @@ def test_a_failure_at_the_very_end_leaves_the_old_file(
     monkeypatch.setattr(os, moment, fail)
     with pytest.raises(
         ExportError,
-        match=r"cannot be written: Input/output error\. The file that stood there is unch",
+        match=r"cannot be written: Input/output error\. The file that was there is unch",
     ):
         write_lines(out, ["new\n"])
     monkeypatch.undo()

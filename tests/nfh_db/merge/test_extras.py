@@ -71,7 +71,7 @@ def test_what_was_given_otherwise_is_left(parted) -> None:
     assign(parted, "train", "bob", 2, state="returned")
     report = parted.merge("home", "train")
     assert report.left == (
-        "2 assignments of another purpose, or given back, in one of the copies",
+        "2 assignments of another purpose, or given back, in one of the two copies",
     )
     assert [row[3:5] for row in assigned(parted, "home")] == [("work", "open")] * 2
 
@@ -103,7 +103,7 @@ def test_drafts_come_along_unless_they_are_of_old(parted) -> None:
         )
     report = parted.merge("home", "train")
     assert report.drafts_new == 1
-    assert report.left == ("2 drafts of items that were answered since, or have one here",)
+    assert report.left == ("2 drafts of items that were answered since, or have a draft here",)
     with parted.open("home") as store:
         bob, eva = store.people.ensure("bob"), store.people.ensure("eva")
         assert store.items.read(1, bob, Role.ANNOTATOR).draft.body == "{}"
@@ -123,7 +123,7 @@ def test_places_and_views_come_where_there_are_none(parted) -> None:
                 store.workspace.save_position(bob, "adjudicate", QueuePosition(query, 2, 1))
     report = parted.merge("home", "train")
     assert (report.places_new, report.views_new) == (1, 1)
-    assert report.left == ("the saved view “mine” of eva is another query there",)
+    assert report.left == ("the saved view “mine” of eva has another query there",)
     with parted.open("home") as store:
         eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
         assert dict(store.workspace.views(eva)) == {
@@ -145,9 +145,9 @@ def test_guidelines_come_by_version(parted) -> None:
     assert report.guidelines_new == 1
     otherwise, holds = report.left
     assert otherwise.startswith(
-        "version 1 of the guidelines reads otherwise there (answers given under that text: 0)"
+        "version 1 of the guidelines has another text there (answers given under that text: 0)"
     )
-    assert "which version 2 was made: that one comes in and holds" in holds
+    assert "which version 2 was made: that text is merged and is in force" in holds
     with closing(connect(parted.path("home"), "ro")) as reader:
         found = reader.execute("SELECT version, body FROM guideline ORDER BY 1").fetchall()
     assert found == [(1, "a"), (2, "c")]

@@ -70,7 +70,7 @@ def test_the_database_itself_is_refused(parted, tmp_path: Path) -> None:
     ("content", "kind", "words"),
     [
         (None, StoreError, "There is no database at"),
-        (b"", NotOurFileError, "is empty: it is no database yet"),
+        (b"", NotOurFileError, "is empty, and so not a database"),
         (b"words\n" * 40, NotOurFileError, "is not a database"),
     ],
 )
@@ -147,7 +147,7 @@ def test_an_import_that_broke_off_there_is_left_out(parted, monkeypatch) -> None
 
 DAMAGES = [
     ("UPDATE event SET after = '{' WHERE after LIKE '%TIME%'", "cannot be read"),
-    ("UPDATE event SET before = '{}' WHERE after LIKE '%TIME%'", "does not hold together"),
+    ("UPDATE event SET before = '{}' WHERE after LIKE '%TIME%'", "is inconsistent"),
     ("UPDATE answer SET kind = 'YEAR'", "another program changed it"),
     (
         """UPDATE event SET after = replace(after, '"TIME"', '"REFERENCE"')""",
@@ -186,7 +186,7 @@ def test_a_passage_that_is_not_what_its_hash_says_is_refused(parted, whole) -> N
     with closing(connect(parted.path("train"), "rw")) as writer:
         writer.execute("UPDATE passage SET text = 'nine wives' WHERE text = 'nine lives'")
     before = whole(parted.path("home"))
-    with pytest.raises(StoreError, match="is not the one that its hash names"):
+    with pytest.raises(StoreError, match="does not match its hash"):
         merge(parted, parted.path("train"))
     after = whole(parted.path("home"))
     assert {table: rows for table, rows in after.items() if rows != before[table]} == {}

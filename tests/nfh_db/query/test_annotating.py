@@ -137,9 +137,9 @@ def test_each_key_is_known_to_be_refused_or_not(both, key) -> None:
 
 def test_no_query_passes_by_the_check(both) -> None:
     for text in ("class:AGE", "by:Ann2", "sort:votes", "todo:Ann2", "said:AGE"):
-        with pytest.raises(QueryError, match="tells"):
+        with pytest.raises(QueryError, match=r"about others|shows"):
             list(queue_ids(both[0], parse(text), ME, ANNOTATOR))
-        with pytest.raises(QueryError, match="tells"):
+        with pytest.raises(QueryError, match=r"about others|shows"):
             queue_count(both[0], parse(text), ME, ANNOTATOR)
 
 
@@ -211,11 +211,11 @@ def test_lines_of_the_queue_tell_nothing(both) -> None:
 
 def test_sentences_say_what_may_be_asked() -> None:
     for text, words in {
-        "class:AGE": "class: tells what others answered or decided. While annotating ask for",
-        "predicted:AGE": "predicted: tells what a model says",
-        "-sort:conflict": "sort:conflict tells what a model says",
+        "class:AGE": "class: shows what others answered or decided. While annotating ask for",
+        "predicted:AGE": "predicted: shows what a model says",
+        "-sort:conflict": "sort:conflict shows what a model says",
         "state:decided": "one of open, answered or skipped",
-        "id:1 said:lee/CURRENCY": "only said:me/AGE may be asked",
+        "id:1 said:lee/CURRENCY": "ask only for said:me/AGE",
         "todo:me/adjudicator": "todo:me",
     }.items():
         with pytest.raises(QueryError, match=words):

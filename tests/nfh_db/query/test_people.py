@@ -57,7 +57,7 @@ def test_what_a_value_means(query: str, values: list[PeopleValue]) -> None:
         ("differs:~a", 8, "wanted NAME, NAME~NAME"),
         ("differs:a~", 8, "wanted NAME, NAME~NAME"),
         ("differs:a/", 10, "after / comes damage, scope"),
-        ("differs:a/any", 10, "any is not known here"),
+        ("differs:a/any", 10, "any is not in this database"),
         ("differs:a/nuon", 10, "did you mean noun?"),
         ("differs:a/noun/noun", 8, "wanted NAME, NAME~NAME"),
         ("differs:a/noun~b", 8, "wanted NAME, NAME~NAME"),

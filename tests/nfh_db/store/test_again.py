@@ -162,7 +162,13 @@ def test_a_disk_that_fills_up_at_the_end_says_what_is_stored(
 
     with monkeypatch.context() as patch:
         patch.setattr(bulk_run, "run_settlement", full)
-        with pytest.raises(StoreError, match=r"^second is stored, but .*has room.*done then$"):
+        with pytest.raises(
+            StoreError,
+            match=(
+                r"^second is stored, but .*room on the "
+                r"disk.*applies the rest$"
+            ),
+        ):
             bring(store, files, "second", replace_gold=True)
     with Store.open(store.path) as later:
         assert kinds(later) == ["YEAR", "TIME"]

@@ -398,9 +398,9 @@ def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
     store.edits.replace_anchor(
         1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     )
-    with pytest.raises(StoreError, match="was replaced by anchor 3"):
+    with pytest.raises(StoreError, match="has been replaced by anchor 3"):
         store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-    with pytest.raises(StoreError, match="was replaced by anchor 3"):
+    with pytest.raises(StoreError, match="has been replaced by anchor 3"):
         store.edits.replace_anchor(
             1, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 1), store.edits.stale_labels(1, eva)
         )

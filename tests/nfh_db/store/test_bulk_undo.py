@@ -212,7 +212,7 @@ def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeyp
 
     def later(self, *arguments, **named):
         with Store.open(path) as other:
-            taken = "A settlement is being taken back by settler"
+            taken = "A settlement is being undone by settler"
             with pytest.raises(StoreError, match=f"{taken} .* then settle"):
                 settle(other, me)
             with pytest.raises(StoreError, match=f"{taken} .* then undo"):
@@ -241,7 +241,7 @@ def test_somebody_faster_in_another_window(path, store, me, monkeypatch):
         return turn(*arguments)
 
     monkeypatch.setattr(bulk_run, "turn", later)
-    with pytest.raises(ChangedSinceError, match="in another window meanwhile: try again"):
+    with pytest.raises(ChangedSinceError, match="in another window: try again"):
         store.edits.undo(me)
     assert store.edits.undo(me).summary.startswith("answer YEAR")
     assert counts(store.edits.undo(me)) == (COUNT, 0)

@@ -259,7 +259,7 @@ def test_an_import_that_was_taken_for_dead_stops(
         monkeypatch.undo()
         yield kit.one("one more", 0, line=300)
 
-    with pytest.raises(StoreError, match="cleared away by a program that could not see"):
+    with pytest.raises(StoreError, match="removed by a program that could not see"):
         store.imports.load(kit.file(), rows())
     counts = tables(path)
     assert counts["anchor"] == counts["batch"] == counts["event"] == counts["source_row"] == 0

@@ -125,7 +125,7 @@ def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     report = examine(made)
     assert report.schema == 6
     said = [finding.what for finding in report.findings if finding.check == "schema"]
-    assert said == ["the trigger sneaky is none of nfh-tui's"]
+    assert said == ["the trigger sneaky was not made by nfh-tui"]
     repaired = repair(made, report, lambda: examine(made))
     assert repaired is not None
     assert (repaired.report.broken, repaired.report.schema) == (0, SCHEMA_VERSION)
@@ -155,7 +155,7 @@ def test_doctor_names_them_and_takes_them_out_after_a_copy(made: Path) -> None:
     report = examine(made)
     said = [finding.what for finding in report.findings if finding.check == "schema"]
     for name in PARTS:
-        assert f"the {name} is none of nfh-tui's" in said
+        assert f"the {name} was not made by nfh-tui" in said
     repaired = repair(made, report, lambda: examine(made))
     assert repaired is not None
     assert Repair.PARTS in repaired.kinds
@@ -200,7 +200,7 @@ def test_a_check_without_end_is_ended(made: Path, monkeypatch: pytest.MonkeyPatc
         )
     report = examine(made)
     ended = [
-        finding for finding in report.findings if "to the end: it took over" in finding.what
+        finding for finding in report.findings if "completely: it took over" in finding.what
     ]
     assert ended
     assert [finding.check for finding in ended] == ["pages"]

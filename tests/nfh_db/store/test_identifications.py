@@ -87,7 +87,7 @@ def test_what_a_parser_led_to_that_is_another_by_now_is_refused(
     store.identifications.save(model, version, [(1, BY_RULE)], "p 1")
     assert store.identifications.decided_with(model) == "p 1"
     store.identifications.decide_with(model, "p 2")
-    with pytest.raises(StoreError, match="another parser meanwhile"):
+    with pytest.raises(StoreError, match="another parser since then"):
         store.identifications.save(model, version, [(2, BY_RULE)], "p 1")
     assert [shown(store, eva, anchor) for anchor in (1, 2)] == [None, None]
     store.identifications.save(model, version, [(2, BY_RULE)], "p 2")

@@ -84,7 +84,7 @@ def test_a_job_whose_process_is_gone_is_marked_interrupted(path: Path) -> None:
         lost = store.jobs.read(mine + 1)
         assert lost is not None
         assert lost.error is not None
-        assert "has ended" in lost.error
+        assert "ended without" in lost.error
 
 
 def test_a_name_is_taken_once(path: Path) -> None:

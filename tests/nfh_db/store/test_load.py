@@ -188,7 +188,7 @@ def test_many_conflicts_are_counted_and_some_are_listed(store: Store, kit) -> No
     rows = (kit.one("I have one", 2, gold=kit.gold(Kind.YEAR), line=i) for i in range(120))
     report = store.imports.load(kit.file(), rows)
     assert len(report.conflicts) == import_run.LISTED_CONFLICTS + 1
-    assert report.conflicts[-1] == "and 70 more: 120 rows in all were not taken over"
+    assert report.conflicts[-1] == "and 70 more: 120 rows in all were left out"
 
 
 def test_answers_of_people_are_kept(store: Store, kit) -> None:

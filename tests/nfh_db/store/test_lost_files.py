@@ -97,7 +97,7 @@ def test_what_is_lost_within_a_write_is_told_after_its_commit(
     store: Store, path: Path, eva, end: str
 ) -> None:
     with (
-        pytest.raises(GoneError, match="This is not saved"),
+        pytest.raises(GoneError, match="This change is not saved"),
         store.connections.durable_write() as writer,
     ):
         writer.execute("INSERT INTO setting (name, value) VALUES ('a', 'b')")
@@ -204,7 +204,7 @@ def test_a_command_that_ends_for_it_leaves_a_rescue_and_the_database_alone(
     assert "has been deleted or replaced" in done.stdout
     assert path.read_bytes() == before
     (rescue,) = path.parent.glob("nfh-rescue-*.db")
-    assert f"All that this program had saved is in {rescue}" in done.stdout
+    assert f"Everything that this program saved is in {rescue}" in done.stdout
     assert (kinds(path), kinds(rescue)) == (["AGE"], ["YEAR"])
     assert not any(finding for finding in runner.examine(rescue).findings)
 
@@ -308,7 +308,7 @@ def test_a_command_that_ends_does_not_keep_quiet_about_lost_files(
     said = end(path, change)
     (rescue,) = path.parent.glob("nfh-rescue-*.db")
     assert says in said
-    assert f"All that this program had saved is in {rescue}" in said
+    assert f"Everything that this program saved is in {rescue}" in said
     assert kinds(rescue) == ["TIME"]
 
 

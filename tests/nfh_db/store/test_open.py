@@ -228,5 +228,5 @@ def test_an_annotator_is_made_once(store: Store) -> None:
     first = store.people.ensure("eva")
     assert store.people.ensure("eva") == first
     assert store.people.ensure("nearest", type="model").type == "model"
-    with pytest.raises(StoreError, match="no type of annotator"):
+    with pytest.raises(StoreError, match="not a type of annotator"):
         store.people.ensure("other", type="animal")

@@ -48,7 +48,7 @@ def test_the_first_model_of_a_task_is_the_active_one(store: Store, eva: Annotato
     assert shown(store, eva) is None
     store.predictions.save(first, [(1, prediction("nearest"))])
     assert shown(store, eva) == prediction("nearest")
-    with pytest.raises(StoreError, match="no task of a model"):
+    with pytest.raises(StoreError, match="not a task of models"):
         store.models.ensure("x", "cooking", "y", "1")
 
 

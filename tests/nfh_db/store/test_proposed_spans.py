@@ -76,7 +76,7 @@ def test_an_annotator_sees_only_the_own_proposal(decided: Store) -> None:
 def test_the_store_refuses_an_annotators_replacement(decided: Store) -> None:
     ann = decided.people.ensure("ann1")
     agreed = decided.edits.stale_labels(1, ann)
-    with pytest.raises(StoreError, match="An annotator proposes a span"):
+    with pytest.raises(StoreError, match="An annotator can only propose a span"):
         decided.edits.replace_anchor(1, ann, Role.ANNOTATOR, WHOLE, agreed)
     assert golds(decided) == [(2, 3)]
 
@@ -239,7 +239,7 @@ def test_a_replacement_is_not_done_again_over_what_was_decided_since(
     store.edits.undo(eva)
     kim = store.people.ensure("kim")
     store.edits.commit_answer(1, kim, Role.ADJUDICATOR, class_answer(Kind.AGE))
-    with pytest.raises(ChangedSinceError, match="cannot be done again: anchor 1 was answered"):
+    with pytest.raises(ChangedSinceError, match="cannot be redone: anchor 1 was answered"):
         store.edits.redo(eva)
     assert golds(store) == [(2, 3)]
     store.edits.undo(kim)

@@ -158,7 +158,7 @@ def test_redo_over_a_change_is_refused(store: Store, eva: Annotator) -> None:
     answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
     store.edits.undo(eva)
     answer(store, bob, 1, Kind.YEAR, Role.ADJUDICATOR)
-    with pytest.raises(ChangedSinceError, match="cannot be done again: anchor 1 was changed"):
+    with pytest.raises(ChangedSinceError, match="cannot be redone: anchor 1 was changed"):
         store.edits.redo(eva)
 
 

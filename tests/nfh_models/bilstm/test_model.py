@@ -122,7 +122,7 @@ def changed(folder, key, value):
         ("state", 7, "has the shape"),
         ("width", 4, "has the shape"),
         ("alphabet", "abc", "has the shape"),
-        ("alphabet", "aa", "a character stands twice"),
+        ("alphabet", "aa", "a character occurs twice"),
         ("state", 0, "state"),
         ("preset", "big", "preset"),
         ("format_version", 2, "of a newer nfh-tui"),

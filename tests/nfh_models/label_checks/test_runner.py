@@ -192,7 +192,7 @@ def test_checks_that_need_a_parser_are_named(
 ) -> None:
     run_corpus(store, parse(""), as_json=False)
     out = capsys.readouterr().out
-    tail = out[out.index("Not looked for, without a parser") :]
+    tail = out[out.index("Not checked, because there is no parser") :]
     for check in CHECKS:
         assert (check.name in tail) is check.tagged
     assert "No parser here." in tail

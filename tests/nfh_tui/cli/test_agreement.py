@@ -109,10 +109,10 @@ def test_names_that_need_quotes_are_found_too(call: Call, rows: Path) -> None:
 
 
 def test_the_sample_corpus_has_its_caveat(call: Call, demo: Path, rows: Path) -> None:
-    assert "no agreement measured on it is evidence" in str(report(call, demo)["caveat"])
+    assert "agreement on them is evidence of nothing" in str(report(call, demo)["caveat"])
     assert report(call, rows)["caveat"] is None
     result = call("agreement", "--db", demo, "--no-skill", "--resamples", 0)
-    assert "no agreement measured on it is evidence" in " ".join(result.stdout.split())
+    assert "agreement on them is evidence of nothing" in " ".join(result.stdout.split())
 
 
 def test_without_answers_there_is_a_sentence(call: Call, home: Path, rows: Path) -> None:
@@ -147,8 +147,8 @@ def test_what_is_said_of_few_items(call: Call, rows: Path) -> None:
     answer(rows, "cyd", Kind.AGE, Kind.AGE)
     said = " ".join(call("agreement", "--db", rows, "--no-skill").stdout.split())
     assert "left out: 1 item with fewer than two answers: votes<2" in said
-    assert "With fewer than 30 passages take intervals as rough." in said
-    assert "share: among items with as many answers" in said
+    assert "With fewer than 30 passages, intervals are rough." in said
+    assert "share: among items with the same number of answers" in said
     assert "the passages are all alike in this" in said
     # The path may be broken over two lines where it has a dot.
     assert f"nfh-tui browse --db {rows} 'FIND'".replace(" ", "") in said.replace(" ", "")

@@ -56,7 +56,9 @@ def test_items_are_given_out_and_the_same_call_again_gives_nothing(
     assert "  eva m: 5 items\n  bob: 5 items\n" in result.stdout
     assert "nfh-tui annotate --as NAME" in result.stdout
     again = call(*args).stdout
-    assert again == "10 items to have 2 answers each; 0 lacked some.\nNothing to give out.\n"
+    assert again == (
+        "10 items to have 2 answers each; 0 lacked some.\nThere is nothing to assign.\n"
+    )
     assert len(ids(database, "todo:me", "eva m")) == 5
     assert ids(database, 'todo:"eva m",bob', "x") == ids(database, "class:none", "x")
 
@@ -116,7 +118,7 @@ def test_progress_is_told_with_how_the_checks_went(call: Call, database: Path) -
 
 def test_what_is_open_is_taken_back(call: Call, database: Path) -> None:
     call("assign", "--to", "eva", "--to", "bob", "--each", "1", *DB)
-    assert "nobody has been idle for 14 days" in call("assign", "--take-back", *DB).stdout
+    assert "nobody was idle for 14 days" in call("assign", "--take-back", *DB).stdout
     result = call("assign", "--take-back", "eva", "--abandoned-after", "0", *DB)
     assert result.stdout == "eva: 5 items taken back.\n"
     assert ids(database, "todo:me", "eva") == []
@@ -147,8 +149,8 @@ def test_decisions_by_two(call: Call, database: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--each", "2"], "--each says what is given to people: name them, --to NAME"),
-        (["--seed", "2"], "--seed says what is given to people"),
+        (["--each", "2"], "--each needs people to assign to: name them with --to NAME"),
+        (["--seed", "2"], "--seed needs people to assign to"),
         (["--to", " "], "wanted a name"),
         (["--to", "a", "--double", "2"], "--double is for adjudicators"),
         (["--to", "a", "--role", "adjudicator", "--double", "2"], "name two with --to"),
@@ -160,7 +162,7 @@ def test_decisions_by_two(call: Call, database: Path) -> None:
         (["--to", "a", "--each", "0"], "0 is not in the range"),
         (["--to", "a", "nokey:x"], "no such key"),
         (["--abandoned-after=-1"], "-1.0 is not in the range"),
-        (["--abandoned-after=nan"], "is no number of days"),
+        (["--abandoned-after=nan"], "is not a number of days"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -103,8 +103,8 @@ def test_nothing_is_ever_replaced(call: Call, database: Path, home: Path) -> Non
     (home / "same.db").symlink_to("x.db")
     before = database.read_bytes()
     for dest, words in (
-        ("there.db", "is there already; a backup never replaces a file"),
-        ("link.db", "is there already; a backup never replaces a file"),
+        ("there.db", "already exists, and a backup never replaces a file"),
+        ("link.db", "already exists, and a backup never replaces a file"),
         ("x.db", "is the database itself"),
         ("same.db", "is the database itself"),
         ("x.db-wal", "is the database itself"),
@@ -131,7 +131,7 @@ def test_a_name_that_is_taken_meanwhile_stays(database: Path, home: Path) -> Non
     def take(done: int, total: int) -> None:
         (home / "copy.db").write_text("faster")
 
-    with pytest.raises(StoreError, match=r"copy.db is there already; it was made just now"):
+    with pytest.raises(StoreError, match=r"copy.db already exists; it was made just now"):
         backups.back_up(database, home / "copy.db", take)
     assert (home / "copy.db").read_text() == "faster"
     assert names(home) == ["copy.db", "rows.jsonl", "x.db"]
@@ -207,7 +207,7 @@ def test_an_upgrade_whose_copy_finds_no_room_is_a_sentence_and_changes_nothing(
         monkeypatch.setattr(module, "SCHEMA_VERSION", later)
     result = call("history", "--db", full)
     assert result.exit_code == 1
-    assert "an older nfh-tui and has to be brought up to date" in result.stderr
+    assert "an older nfh-tui and must be upgraded" in result.stderr
     assert f"No copy was made at {full}.backup-v" in result.stderr
     assert "the disk is full" in result.stderr
     assert full.read_bytes() == before

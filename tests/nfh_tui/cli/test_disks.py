@@ -33,7 +33,7 @@ def test_an_export_to_a_full_disk_leaves_the_old_file(
     result = call("export", "--format", "gold", "--db", source, "--out", out, "--json")
     assert result.exit_code == 1
     assert f"nfh-tui: {out}: cannot be written: the disk is full; make room" in result.stderr
-    assert "The file that stood there is unchanged." in result.stderr
+    assert "The file that was there is unchanged." in result.stderr
     assert result.stdout == ""
     assert out.read_text() == "old\n"
     assert names(disk) == ["out.jsonl"]

@@ -109,7 +109,7 @@ def test_a_repair_says_where_the_copy_is(call: Call, database: Path) -> None:
     result = call("doctor", "--db", database, "--repair")
     assert result.exit_code == 0
     *_, told, last = result.stdout.splitlines()
-    assert told.startswith("Repaired: summaries. As it was before, it lies in ")
+    assert told.startswith("Repaired: summaries. The database as it was before is in ")
     assert Path(told.rpartition(" ")[2]).is_file()
     assert last == "Nothing is broken."
     before = sorted(database.parent.iterdir())
@@ -133,7 +133,7 @@ def test_a_draft_that_the_editor_cannot_read(call: Call, database: Path) -> None
     break_it(database, 'UPDATE draft SET body = \'{"kind": "MONTH"}\'')
     result = call("doctor", "--db", database)
     assert result.exit_code == 1
-    assert "it cannot be read: found 'MONTH', which cannot stand there" in result.stdout
+    assert "it cannot be read: found 'MONTH', which is not allowed there" in result.stdout
 
 
 def test_hostile_text_is_shown_and_steers_nothing(call: Call, database: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_repair_of_a_damaged_file_is_refused(call: Call, database: Path) -> No
     database.write_bytes(damaged)
     result = call("doctor", "--db", database, "--repair")
     assert result.exit_code == 1
-    assert f"nfh-tui: {database} is damaged itself, and was left as it is" in result.stderr
+    assert f"nfh-tui: {database} is damaged, and was not changed" in result.stderr
 
 
 def test_a_database_on_a_disk_that_cannot_be_written(
@@ -197,7 +197,7 @@ def test_a_query_belongs_to_the_corpus_and_a_repair_does_not(
 ) -> None:
     for arguments, words in (
         (("state:open",), "a QUERY belongs to --corpus"),
-        (("--corpus", "--repair"), "there is nothing to --repair"),
+        (("--corpus", "--repair"), "which --repair cannot repair"),
         (("--limit", "3"), "--limit belongs to --corpus"),
     ):
         result = call("doctor", *arguments, "--db", database)

@@ -23,8 +23,8 @@ def test_a_setting_that_cannot_be(call: Callable[..., Result], home: Path, wrong
     [
         (("nothing",), "wanted a task"),
         ((), "TASK"),
-        (("identification", "--file", "a", "--split", "dev"), "measured whole"),
-        (("identification", "anchor:one", "--file", "a"), "measured whole"),
+        (("identification", "--file", "a", "--split", "dev"), "measured completely"),
+        (("identification", "anchor:one", "--file", "a"), "measured completely"),
         (("identification", "--format", "nfh"), "--file"),
         (("identification", "--folds", "2", "--train", "a"), "choose one"),
         (("identification", "--folds", "2", "--model", "rules"), "recipe that learns"),
@@ -36,9 +36,9 @@ def test_a_setting_that_cannot_be(call: Callable[..., Result], home: Path, wrong
         (("identification", "--report", "nfh.db"), "overwrite"),
         (("identification", "--file", "a", "--report", "./a"), "overwrite"),
         (("identification", "nonsense:3"), "nonsense"),
-        (("identification", "--oracle"), "--oracle is of resolution"),
-        (("identification", "--baselines"), "--baselines is of resolution"),
-        (("identification", "--several-heads"), "--several-heads is of resolution"),
+        (("identification", "--oracle"), "--oracle is for resolution"),
+        (("identification", "--baselines"), "--baselines is for resolution"),
+        (("identification", "--several-heads"), "--several-heads is for resolution"),
     ],
 )
 def test_calls_that_are_wrong(

@@ -44,7 +44,7 @@ def test_without_out_the_rows_and_nothing_else_go_to_standard_output(
         assert said[0].startswith("nfh cannot hold: relations; ")
         assert said[1].startswith("nfh: UNKNOWN is written as OTHER; ")
         assert said[2:] == [
-            "nfh: anchors that lost something: how gold came to count of 3; splits of 2"
+            "nfh: anchors that lost data: how gold came to count of 3; splits of 2"
         ]
 
 
@@ -78,7 +78,7 @@ def test_gold_of_a_span_that_was_replaced_is_counted(
             1, eva, Role.ADJUDICATOR, wider, store.edits.stale_labels(1, eva)
         )
     words = (
-        "1 number of the database has stale gold, which is in no file: its span was replaced "
+        "1 number of the database has stale gold, which no file has: its span was replaced "
         "after it was decided, and nobody has decided it anew"
     )
     for format_ in ("gold", "nfh"):
@@ -98,7 +98,7 @@ def test_what_an_export_replaces_is_said(call: Call, database: Path, home: Path)
     (home / "g.jsonl").write_text("old\n", encoding="utf-8")
     result = call("export", "--format", "gold", "--db", database, "--out", "g.jsonl", "--json")
     assert json.loads(result.stdout)["rows"] == 3
-    assert result.stderr == "g.jsonl: took the place of the file that was there\n"
+    assert result.stderr == "g.jsonl: replaced the file that was there\n"
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_what_has_no_release_form_is_counted(call: Call, home: Path) -> None:
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     assert (report["rows"], report["left_out"]) == (0, {"NFH": 1, "NOT_NFH": 2, "open": 1})
-    assert "2 anchors left out: not NFHs; nfh has no form for it" in result.stderr
-    assert "1 anchor left out: undecided; nfh has no form for it" in result.stderr
+    assert "2 anchors left out: not NFHs; nfh cannot hold them" in result.stderr
+    assert "1 anchor left out: undecided; nfh cannot hold them" in result.stderr
     assert (home / "n.jsonl").read_text() == ""
 
 
@@ -231,7 +231,7 @@ def test_undecided_rows_of_a_gold_file_are_said(call: Call, home: Path) -> None:
     (home / "d.txt").write_text("Ann: two or three\n", encoding="utf-8")
     assert call("import", "d.txt", "--db", "x.db").exit_code == 0
     result = call("export", "--format", "gold", "--db", "x.db", "--out", "g.jsonl")
-    assert "2 anchors without a decision (kind null)" in result.stderr
+    assert "2 anchors of the query without a decision (kind null)" in result.stderr
     result = call(
         "export", "state:decided", "--format", "gold", "--db", "x.db", "--out", "h.jsonl"
     )
@@ -312,7 +312,7 @@ def test_nothing_takes_the_place_of_no_file(
     asked = ("export", query, "--format", format_, "--db", database, "--out", kept)
     result = call(*asked)
     assert result.exit_code == 1
-    assert f"the file that stood there is unchanged, since {words}" in result.stderr
+    assert f"the existing file is unchanged, because {words}" in result.stderr
     assert "took the place" not in result.stderr
     assert kept.read_text() == "precious\n"
     assert [path.name for path in home.glob(".*")] == []
@@ -336,7 +336,7 @@ def test_nor_do_lines_about_a_text_without_numbers(
     ):
         result = call(*asked, "--out", kept)
         assert (result.exit_code, kept.read_text()) == (1, "precious\n")
-        assert "keep.jsonl: the file that stood there is unchanged" in result.stderr
+        assert "keep.jsonl: the existing file is unchanged" in result.stderr
         assert call(*asked, "--out", kept, "--allow-empty").exit_code == 0
         assert kept.read_text() != "precious\n"
         kept.write_text("precious\n")

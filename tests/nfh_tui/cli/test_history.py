@@ -122,8 +122,8 @@ def test_an_answers_life(call: Call, store: Store, clock: Clock) -> None:
         for act, before, after in (
             ("answer AGE", "nothing", age),
             (again, age, other),
-            (f"taken back: {again}", other, age),
-            (f"done again: {again}", age, other),
+            (f"undone: {again}", other, age),
+            (f"redone: {again}", age, other),
             ("answer withdrawn", other, "nothing"),
         )
     ]
@@ -178,8 +178,8 @@ def test_import_settlement_decision_and_undo(call: Call, store: Store, clock: Cl
     ]
     assert [gold[0] for gold in golds][1:] == [
         "eva  gold YEAR",
-        "eva  taken back: gold YEAR",
-        "eva  taken back: settlement by rule unanimous of votes>1",
+        "eva  undone: gold YEAR",
+        "eva  undone: settlement by rule unanimous of votes>1",
     ]
     assert "eva  gold YEAR | eva's decision | before  nothing | after   Year" in rows
 
@@ -219,8 +219,8 @@ def test_a_proposed_span_in_words(call: Call, store: Store, clock: Clock) -> Non
     assert told(call("history", "--item", "1")) == [
         "eva  span “saw one” proposed for “one” | eva's flag anchor | before  nothing | "
         "after   the span “saw one”",
-        "eva  the proposed span taken back | eva's flag anchor | "
-        "before  the span “saw one” | after   nothing",
+        "eva  the proposed span withdrawn | eva's flag anchor | before  the span “saw one” | "
+        "after   nothing",
     ]
 
 
@@ -266,7 +266,7 @@ def test_a_query_people_and_a_time_choose(call: Call, store: Store, clock: Clock
     assert ends("--as", "ann1") == "2 changes of 2 items"
     assert ends("--since", "2026-05-06T09:02Z") == "2 changes of 2 items"
     assert ends("--since", "2026-05-06T11:02+02:00", "--as", "eva") == "1 change of 1 item"
-    assert ends("--since", "2027-01-01") == "Nothing of this has happened."
+    assert ends("--since", "2027-01-01") == "No such change was made."
     assert ends("--item", "1", "--as", "eva") == "1 change of 1 item"
 
 
@@ -331,8 +331,8 @@ def test_an_item_to_which_nothing_happened(call: Call, store: Store) -> None:
     result = call("history", "--item", "1")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0].startswith("the dogs saw [one]")
-    assert result.stdout.endswith(", anchor 1\n\nNothing of this has happened.\n")
-    assert call("history", "anchor:one", "votes:0").stdout == "Nothing of this has happened.\n"
+    assert result.stdout.endswith(", anchor 1\n\nNo such change was made.\n")
+    assert call("history", "anchor:one", "votes:0").stdout == "No such change was made.\n"
 
 
 @pytest.mark.parametrize(
@@ -342,8 +342,8 @@ def test_an_item_to_which_nothing_happened(call: Call, store: Store) -> None:
         (["--item", "x"], 1, "names no item"),
         (["--item", "abcdef0123"], 1, "No item here has the id"),
         (["--as", "nobody"], 1, "is called 'nobody'"),
-        (["--since", "yesterday"], 2, "'yesterday' is no time"),
-        (["--since", "0001-01-01"], 2, "'0001-01-01' is no time"),
+        (["--since", "yesterday"], 2, "'yesterday' is not a time"),
+        (["--since", "0001-01-01"], 2, "'0001-01-01' is not a time"),
         (["--item", "1", "split:dev"], 2, "give a QUERY or --item, not both"),
         (["class:MONTH"], 2, "class:MONTH"),
     ],

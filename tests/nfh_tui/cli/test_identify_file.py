@@ -84,7 +84,7 @@ def test_each_line_may_be_a_text_of_its_own(text: Path, call) -> None:
     [
         (b"two\nthree \xff four", "line 2: byte 11 of the file (0xFF) is not UTF-8"),
         ("two of them".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
-        (b"version https://git-lfs.github.com/spec/v1\nsize 7\n", "is a pointer of Git LFS"),
+        (b"version https://git-lfs.github.com/spec/v1\nsize 7\n", "is a Git LFS pointer"),
     ],
 )
 def test_what_is_no_text_is_refused(

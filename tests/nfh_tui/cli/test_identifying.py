@@ -259,7 +259,7 @@ def test_killed_while_numbers_come_in_none_is_there(
         ("split:dev", "split:dev nfh!=gold"),
         ("split:dev nfh:none", "nfh!=gold"),
         ("nfhrule:no-one", "nfh!=gold"),
-        ("nfh", "nfh nfh!=gold"),
+        ('"nfh"', '"nfh" nfh!=gold'),
     ],
 )
 def test_the_query_that_shows_what_gold_says_otherwise_of(query: str, wanted: str) -> None:

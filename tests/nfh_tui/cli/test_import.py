@@ -126,8 +126,8 @@ def test_a_nan_speaker_is_accepted_with_a_warning(call: Call, nfh_file: Make) ->
     assert "NaN" in file.read_text()
     result = call("import", file, "--db", "x.db", "--json")
     assert result.exit_code == 0
-    assert report(result)["warnings"] == ["NaN stood for speakers on 2 lines; read as null"]
-    assert "rows.jsonl: warning: NaN stood for speakers on 2 lines" in result.stderr
+    assert report(result)["warnings"] == ["NaN was given for speakers on 2 lines; read as null"]
+    assert "rows.jsonl: warning: NaN was given for speakers on 2 lines" in result.stderr
 
 
 def test_an_identification_file_comes_in_as_nfh_and_not_nfh(
@@ -195,7 +195,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "unknown class": (GOOD_LINE + changed(head=["PLACE"]), 'found "PLACE", wanted one class'),
     "lower case": (GOOD_LINE + changed(head=["age"]), 'found "age", wanted AGE in capital'),
     "lengths": (GOOD_LINE + changed(speakers=["A"]), "found 1 items, wanted 7"),
-    "infinity": (GOOD_LINE + changed(head=[float("inf")]), "holds Infinity, which is no JSON"),
+    "infinity": (GOOD_LINE + changed(head=[float("inf")]), "holds Infinity, which is not JSON"),
     "surrogate": (GOOD_LINE + changed(speakers=["\ud800"] * 7), "wanted text without unpair"),
     "empty line": (GOOD_LINE + "\n" + GOOD_LINE, "line 2: the line is empty"),
     "empty": (b"", "is empty"),
@@ -391,7 +391,7 @@ def test_a_map_of_unknown_labels_can_be_saved_from_what_is_printed(
     assert '"PER" = "ignore"  # 1, the first "Ann" in line 1' in mapping.splitlines()
     (home / "map.toml").write_text(f"# {mapping}", "utf-8")
     result = call("import", "a.jsonl", "--db", "x.db", "--map", "map.toml")
-    assert "2 marks left out, since the map says so" in result.stderr
+    assert "2 marks left out, by the map" in result.stderr
     assert result.exit_code == 0
 
 

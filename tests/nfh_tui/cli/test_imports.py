@@ -140,7 +140,10 @@ def test_replacing_retires_and_carries_over_and_undo_brings_back(
     before = kept(call)
     said = call("import", "--replace", "--as", "kim", corrected)
     assert "carried over: 2 answers, 1 gold, 1 flag, 1 draft, 2 assignments" in said.stdout
-    assert "not carried over of 2 numbers: no number stands at this place" in said.stdout
+    assert (
+        "not carried over of 2 numbers: the same turn has no number at this place"
+        in said.stdout
+    )
     assert "left: “thirty” of “Cid: He is thirty.”" in said.stdout
     after = kept(call)
     assert sorted(after) == sorted("two three four ten five".split())
@@ -166,7 +169,7 @@ def test_replacing_retires_and_carries_over_and_undo_brings_back(
     sound(call)
     with opened() as store:
         undone = store.edits.undo(store.people.ensure("kim"))
-        assert undone.summary == "took out the import of corpus.txt (1; replaced by 2)"
+        assert undone.summary == "removed the import of corpus.txt (1; replaced by 2)"
         assert (undone.anchors, undone.skipped) == (5, 0)
         threes = [store.items.read(one, ed, Role.ADJUDICATOR) for one in find(store, "three")]
         assert [len(one.votes) for one in threes] == [2, 0]
@@ -174,7 +177,7 @@ def test_replacing_retires_and_carries_over_and_undo_brings_back(
         store.edits.redo(store.people.ensure("kim"))
         assert len(find(store, "thirty")) == 0
         lines = store.history.visible(find(store, "three")[0], ed, Role.ADJUDICATOR)
-        assert act_words(lines[0], named=False) == "took out the import"
+        assert act_words(lines[0], named=False) == "removed the import"
     sound(call)
 
 
@@ -281,7 +284,7 @@ def test_what_another_file_has_stays(call: Call, first: Path, home: Path) -> Non
     call("import", other)
     said = call("imports", "remove", "1").stdout
     assert "2 passages and 5 numbers" in said
-    assert "1 passage of it another import has, too: kept, with all that is said of it" in said
+    assert "1 passage are in another import too, and stay with their answers" in said
     assert sorted(kept(call)) == ["six", "thirty"]
     call("imports", "remove", "2")
     assert kept(call) == {}
@@ -363,7 +366,7 @@ def test_the_same_turn_twice_is_taken_by_its_neighbours_or_in_order(
     )
     said = call("import", "--replace", one).stdout
     assert "carried over: 2 answers" in said
-    assert "not carried over of 2 numbers: the turn of the number stands" in said
+    assert "not carried over of 2 numbers: the turn of the number occurs" in said
     found = map(json.loads, call("export", "--format", "gold").stdout.splitlines())
     said_of = {row["text"]: [vote["kind"] for vote in row["votes"]] for row in found}
     assert said_of == {
@@ -411,7 +414,7 @@ def test_a_merge_brings_what_was_retired(call: Call, first: Path, home: Path) ->
         answer(store, "thirty", class_answer(Kind.AGE), Role.ANNOTATOR, "ann")
     call("backup", home / "copy.db")
     call("imports", "remove", "1", "--db", home / "copy.db")
-    assert "taken back there and answered here" in call("merge", home / "copy.db").stdout
+    assert "withdrawn there and answered here" in call("merge", home / "copy.db").stdout
     assert list(kept(call)) == ["thirty"]
     sound(call)
     assert "1 number that no other import has" in call("imports", "remove", "1").stdout
@@ -478,7 +481,7 @@ def test_a_head_goes_over_with_its_own_turn(call: Call, home: Path) -> None:
     call("import", "--replace", "--background", "--as", "kim", file)
     said = call("jobs", "wait", "1").stdout
     assert "carried over: 2 answers, 1 gold" in said
-    assert "not carried over of 1 number: words that the answer names stand in a turn" in said
+    assert "not carried over of 1 number: the turn of words that the answer names" in said
     assert "left: “six” of “Cid: I like pears. Dan: Buy six.”" in said
     after = kept(call)
     (mention,) = after["five"]["heads"][0]["mentions"]

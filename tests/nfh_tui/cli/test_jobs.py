@@ -97,7 +97,7 @@ def test_a_job_that_waits_is_taken_out_of_the_queue_and_put_back(
     assert call("jobs", "cancel", "1", "--db", path).stdout == "job 1 is cancelled\n"
     again = call("jobs", "cancel", "1", "--db", path)
     assert (again.exit_code, again.stderr) == (
-        1, "nfh-tui: job 1 has ended before: it is cancelled\n",
+        1, "nfh-tui: job 1 has already ended: it is cancelled\n",
     )  # fmt: skip
     waited = call("jobs", "wait", "1", "--db", path)
     assert waited.exit_code == 1
@@ -112,7 +112,7 @@ def test_a_job_that_waits_is_taken_out_of_the_queue_and_put_back(
     assert state(path) is JobState.DONE
     done = call("jobs", "retry", "1", "--db", path)
     assert (done.exit_code, done.stderr) == (
-        1, "nfh-tui: job 1 is done: there is nothing to try again\n",
+        1, "nfh-tui: job 1 is done: there is nothing to retry\n",
     )  # fmt: skip
 
 
@@ -165,12 +165,12 @@ def test_nobody_waits_for_what_no_runner_takes(call: Call, path: Path) -> None:
     assert "does not know (dance 9):\na newer nfh-tui made it" in told.stderr
     told = call("jobs", "wait", placed, "--db", path)
     assert told.exit_code == 1
-    assert "give that command again" in told.stderr
+    assert "run that command again" in told.stderr
     assert state(path, placed) is JobState.INTERRUPTED
     for number in (newer, placed):
         told = call("jobs", "retry", number, "--db", path)
         assert told.exit_code == 1
-        assert "cannot be tried again" in told.stderr
+        assert "cannot be retried" in told.stderr
     assert said(call("jobs", "run", "--json", "--db", path)) == {
         "run": 0,
         "left": 2,

@@ -86,9 +86,8 @@ def test_who_stops_following_leaves_the_job_at_work(call: Call, path: Path) -> N
     assert following.returncode == 1
     assert out == ""
     assert told == (
-        "nfh-tui: stopped following; job 1 goes on.\n"
-        f"nfh-tui jobs wait 1 --db {path} follows it,\n"
-        f"nfh-tui jobs cancel 1 --db {path} ends it.\n"
+        f"nfh-tui: stopped following; job 1 continues.\nnfh-tui jobs wait 1 --db {path} "
+        f"follows it,\nnfh-tui jobs cancel 1 --db {path} ends it.\n"
     )
     assert jobs(path)[0].state in (JobState.RUNNING, JobState.DONE)
     assert at_work(jobs(path)[0]) or jobs(path)[0].state is JobState.DONE

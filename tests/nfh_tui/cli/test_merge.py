@@ -48,7 +48,7 @@ def test_in_words(parted, call, home: Path) -> None:
     assert lines[1:4] == [
         "People new: bob",
         "Also new: 1 number, 1 saved view",
-        "1 item left as here, for you to decide:",
+        "1 item unchanged here, for you to decide:",
     ]
     assert lines[4].startswith("  gold for “Two”: here AGE (rule expert) by eva at 2")
     assert "; there TIME (rule expert) by bob at 2" in lines[4]

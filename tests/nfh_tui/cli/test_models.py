@@ -136,7 +136,7 @@ def test_a_model_whose_folder_is_gone_is_not_put_to_use(
     assert states(path)["svm-1"] == "active"
     lines = call("models", "--db", path).stdout.splitlines()
     assert lines[4].startswith("   4 !svm-2") and "!" not in lines[3]
-    assert lines[-1].startswith("! gone: its folder is not there")
+    assert lines[-1].startswith("! missing folder")
     assert all(len(line) <= 80 for line in lines)
     assert (
         "It cannot be used: the model svm-2 is gone"

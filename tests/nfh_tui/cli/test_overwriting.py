@@ -54,7 +54,7 @@ def test_the_text_stays(db: Path, call: Call, home: Path, name: str) -> None:
     (home / "link.tsv").symlink_to("rows.tsv")
     result = call("identify", "--file", "rows.tsv", "--out", name)
     assert result.exit_code == 2
-    assert f"--out would overwrite {name}, which is read" in result.stderr
+    assert f"--out would overwrite {name}, which is an input" in result.stderr
     assert (home / "rows.tsv").read_text(encoding="utf-8") == ROWS
 
 

@@ -175,7 +175,7 @@ def test_a_merge_lets_the_later_answer_count_and_one_undo_takes_it_back(
     )
     assert _all_votes(call) == before
     done = call("people", "merge", "Jose", JOSE, "--yes")
-    assert f"Jose is {JOSE} now. nfh-tui people undo takes it back" in done.stdout
+    assert f"Jose is {JOSE} now. nfh-tui people undo undoes it" in done.stdout
     assert _all_votes(call) == [[(JOSE, "AGE"), ("bob", "AGE")], [(JOSE, "AGE")]]
     assert "before  Year" in call("history", "anchor:three").stdout
     assert call("doctor").exit_code == 0, call("doctor").stdout
@@ -198,7 +198,7 @@ def test_where_no_time_tells_the_person_chooses(call: Call, home: Path) -> None:
     call("import", "--annotator", "ann", _row(home / "a.jsonl", "AGE"))
     call("import", "--annotator", "anna", _row(home / "b.jsonl", "YEAR"))
     refused = call("people", "merge", "ann", "anna", "--yes")
-    assert "no time tells which is later: --keep NAME" in refused.stdout
+    assert "no time says which is later: --keep NAME" in refused.stdout
     assert "Of 1 item both gave another answer" in refused.stderr
     assert _votes(call) == {"ann": "AGE", "anna": "YEAR"}
     assert call("people", "merge", "ann", "anna", "--yes", "--keep", "bob").exit_code == 2
@@ -211,7 +211,7 @@ def test_of_two_answers_at_one_time_none_is_later(call: Call, home: Path) -> Non
     at = 1_700_000_000
     call("import", _task(home / "a.jsonl", ("ann", "AGE", at), ("anna", "YEAR", at)))
     refused = call("people", "merge", "ann", "anna", "--yes")
-    assert "no time tells which is later: --keep NAME" in refused.stdout
+    assert "no time says which is later: --keep NAME" in refused.stdout
     assert call("people", "merge", "ann", "anna", "--yes", "--keep", "ann").exit_code == 0
     assert _votes(call) == {"anna": "AGE"}
 
@@ -283,7 +283,7 @@ def test_names_that_moved_on_are_taken_back_in_order(call: Call, home: Path) -> 
         "'ann' is a former name of 'eva', with no answers of its own: write" in refused.stderr
     )
     for who, name in (("lee", "bea"), ("kim", "ann")):
-        assert call("people", "undo", "--as", who).stdout.endswith("is taken back.\n")
+        assert call("people", "undo", "--as", who).stdout.endswith("is undone.\n")
         assert _votes(call) == {name: "AGE"}
         assert call("doctor").exit_code == 0, call("doctor").stdout
 
@@ -320,7 +320,7 @@ def test_an_undo_says_what_was_changed_since(call: Call, home: Path) -> None:
         (id_,) = (one for some in store.queue.ids(parse(""), bea) for one in some)
         store.edits.commit_answer(id_, bea, Role.ANNOTATOR, class_answer(Kind.YEAR))
     said = call("people", "undo").stdout
-    assert said.endswith("taken back, but for 1 item that somebody changed since.\n")
+    assert said.endswith("undone, except 1 item that somebody changed since then.\n")
 
 
 def test_who_is_retired_is_so_under_every_name(call: Call, home: Path) -> None:
@@ -340,7 +340,7 @@ def test_names_of_an_earlier_version_are_found_and_settled(call: Call, home: Pat
         connection.execute("UPDATE annotator SET name = ?", (f"{TWO_PARTS} ",))
     call("import", "--annotator", JOSE, _row(home / "b.jsonl", "YEAR", anchor=4))
     assert _names() == [f"{TWO_PARTS} "]
-    assert "is not stored as names are now" in call("people").stdout
+    assert "is stored in an old form" in call("people").stdout
     found = call("doctor")
     assert "nfh-tui people rename" in found.stdout + found.stderr
     assert call("people", "rename", JOSE, JOSE).exit_code == 0
@@ -353,7 +353,7 @@ def test_who_is_retired_gets_no_work_and_keeps_their_answers(call: Call, home: P
     _two_names(call, home)
     call("assign", "anchor:four", "--to", "bob", "--each", "2")
     assert (
-        "bob is retired, and 1 item of theirs came back."
+        "bob is retired, and 1 item assigned to them came back."
         in call("people", "retire", "bob").stdout
     )
     for command in (("assign", "--to", "bob"), ("assign", "--to", "bob", "--dry-run")):

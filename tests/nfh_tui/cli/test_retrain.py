@@ -235,7 +235,7 @@ def test_thirty_labels_are_learnt_from(call: Call, filled: Make) -> None:
     [
         (("resolution", "--recipe", "cues"), "'cues' of resolution learns nothing"),
         (("resolution", "--recipe", "small"), "'small' of resolution cannot be trained"),
-        (("cooking",), "'cooking' is no task"),
+        (("cooking",), "'cooking' is not a task"),
         (("identification", "--recipe", "rules"), "'rules' of identification learns nothing"),
         (("identification", "--recipe", "encoder"), "'encoder' of identification cannot"),
         (("identification", "--set", "width=3"), "'width=3' is no setting of svm"),
@@ -337,7 +337,7 @@ def test_control_c_where_it_is_worked_here_leaves_a_job_to_go_on_with(
         _, told = running.communicate(timeout=60)
         assert running.returncode == 1
         wait = f"nfh-tui jobs wait 1 --db {path}"
-        assert told == f"nfh-tui: stopped. Job 1 is interrupted; {wait} goes on with it.\n"
+        assert told == f"nfh-tui: stopped. Job 1 is interrupted; {wait} continues it.\n"
         assert [job.state for job in store.jobs.all()] == [JobState.INTERRUPTED]
         assert store.models.named("svm-1") is None
     assert not list(home.glob("w-models/*"))

@@ -73,14 +73,14 @@ def settle(call: Callable[..., Result], *arguments: object) -> list[str]:
 def test_in_words(call, db) -> None:
     lines = settle(call, "--rule", "unanimous", "--as", "eva")
     assert lines[:2] == [
-        "174 anchors looked at by rule unanimous, 2 votes or more",
+        "174 anchors checked by rule unanimous, 2 votes or more",
         "  gold: 78 new, 0 the same as before, 0 replaced, 0 taken back",
     ]
     assert lines[2].startswith("  in all 78 settled, by class: REFERENCE 42, OTHER 10, ")
     assert "  by votes: 3-0 78" in lines
     assert "  96 not settled: blocked by class 32, blocked by noun 14, " in "\n".join(lines)
     assert lines[-5:] == [
-        "One act of eva: z in the workbench as eva takes it back",
+        "One act of eva: z in the workbench as eva undoes it",
         "  How often the rules are wrong is not known: no audit of these is finished.",
         "    nfh-tui audit --draw draws one",
         "96 anchors in disagreement left:",
@@ -108,7 +108,7 @@ def test_what_to_type_next_names_the_database_that_was_named(call, db) -> None:
     ("phase", "says", "golds"),
     [
         ("looked at", "Nothing of “settlement by rule majority” is stored.", 0),
-        ("written", "is stored; the next start does what is left.", 128),
+        ("written", "is stored; the next start finishes it.", 128),
     ],
 )
 def test_stopped_by_the_person_it_says_what_is_stored(
@@ -372,7 +372,7 @@ def test_no_audit_where_nothing_was_settled(call, db) -> None:
     settle(call, "--rule", "majority")
     result = call("settle", "--rule", "majority", "--audit")
     assert result.exit_code == 0
-    assert "No audit was drawn, since nothing was settled anew" in result.stderr
+    assert "No audit was drawn, because nothing new was settled" in result.stderr
     nothing = call("audit", "--draw", "class:NFH")
     assert "No audit was drawn: the query finds nothing" in nothing.stderr
 

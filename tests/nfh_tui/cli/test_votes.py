@@ -240,7 +240,7 @@ def test_a_batch_comes_in_as_its_workers_answers(call: Call, batch: Make) -> Non
     assert (came["votes_new"], came["gold_new"], came["conflicts"]) == (3, 0, [])
     assert [one.partition(":")[0] for one in came["warnings"]] == [
         "1 row left out, no worker named",
-        "1 row left out, the code of the answer is none of 1 to 8",
+        "1 row left out, the code of the answer is not from 1 to 8",
         "1 row whose worker answered the same number once more",
         "of 1 mark of several words the head was found by the parser of "
         + came["warnings"][3].split(" parser of ")[1].partition(":")[0],

@@ -68,9 +68,7 @@ def test_nor_one_that_a_variable_names_and_that_is_not_there(
     for source in (("--file", file), ("--several-heads",)):
         result = call(*EVALUATE, *source, "--json")
         assert report(result)["model"] == "tiny"
-        assert "gone.db, so that no model of one is looked up" in result.stderr.replace(
-            "\n", " "
-        )
+        assert "gone.db, so no model of a database is used" in result.stderr.replace("\n", " ")
     for asked in (
         (*EVALUATE, "--file", file),
         ("evaluate", "identification", "--file", file),
@@ -293,11 +291,11 @@ def test_passages_about_several_heads(call: Call, home: Path, tiny: Resolvers) -
         (("--train", "a"), "--train is of identification"),
         (("--set", "c=1"), "--set is of identification"),
         (("--ablation",), "--ablation is of identification"),
-        (("--file", "a", "--split", "dev"), "--file is measured whole"),
-        (("--several-heads", "--split", "dev"), "--several-heads is measured whole"),
-        (("--several-heads", "class:AGE"), "--several-heads is measured whole"),
+        (("--file", "a", "--split", "dev"), "--file is measured completely"),
+        (("--several-heads", "--split", "dev"), "--several-heads is measured completely"),
+        (("--several-heads", "class:AGE"), "--several-heads is measured completely"),
         (("--several-heads", "--file", "a"), "choose one"),
-        (("--several-heads", "--format", "nfh"), "--format is of a --file"),
+        (("--several-heads", "--format", "nfh"), "--format needs --file"),
         (("--model", "cues", "--model", "cues"), "twice"),
         (("--file", "a", "--report", "./a"), "overwrite"),
         (("nonsense:3",), "nonsense"),

@@ -129,5 +129,5 @@ def test_the_command(database: Path, call: Call, monkeypatch: pytest.MonkeyPatch
     assert "20 predicted now, 20 before" in result.stdout
     result = call("predict", "--db", database, "--model", "elsewhere")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "is none of this database's" in result.stderr
+    assert "is not in this database" in result.stderr
     assert call("predict", "--db", database, "klass:").exit_code == 2

@@ -91,7 +91,7 @@ def test_what_is_no_fused_head(predicted: list[PredictedNumber]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rule": "expert"}, "wanted null beside .model.: a prediction is no gold"),
+        ({"rule": "expert"}, "wanted null beside .model.: a prediction is not gold"),
         ({"decided_at": AT}, "wanted null beside"),
         ({"settled_on": [["stub", AT]]}, "no such key beside"),
         ({"model": "stub"}, "wanted an object"),

@@ -71,7 +71,9 @@ def test_a_better_model_that_is_not_to_take_over_stays_a_candidate(store: Store)
     )
     assert made.state == "candidate"
     assert made.verdict["verdict"] == "candidate"
-    assert made.verdict["reason"] == "Ten points more. It was not to take over by itself."
+    assert made.verdict["reason"] == (
+        "Ten points more. You asked that it does not take over by itself."
+    )
     assert [one.kind for one in store.jobs.all()] == ["train"]
 
 

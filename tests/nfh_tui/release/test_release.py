@@ -103,7 +103,7 @@ def test_a_place_that_cannot_be_is_refused(
 ) -> None:
     result = call("release", home / "no" / "one", "--db", sample)
     assert result.exit_code == 1
-    assert "there is no folder to make it in" in result.output
+    assert "there is no such folder" in result.output
 
 
 def test_where_nothing_is_decided_nothing_is_left_behind(

@@ -83,7 +83,7 @@ def test_a_process_that_is_gone_is_noticed_by_whoever_reads_its_job(queue: Queue
     found = queue.store.jobs.read(job.id)
     assert found is not None
     assert found.state is JobState.INTERRUPTED
-    assert found.error == "the process that ran it has ended without saying how"
+    assert found.error == "its process ended without a message"
     assert found.finished_at is not None
 
 

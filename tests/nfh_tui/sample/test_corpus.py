@@ -202,7 +202,7 @@ def test_passages(corpus) -> None:
 
 
 def test_no_two_passages_alike(corpus) -> None:
-    """No dialog stands twice, nor one that differs in case, names or numbers only."""
+    """No dialog occurs twice, nor one that differs in case, names or numbers only."""
     texts = {item.passage.digest: item.passage for item in corpus}.values()
     plain = Counter(
         " ".join(

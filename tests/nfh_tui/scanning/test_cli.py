@@ -154,7 +154,7 @@ def test_a_stop_says_how_to_go_on(story: Path, pool: Inline, call: Call) -> None
     stopped = call(story, "--json")
     assert (stopped.exit_code, stopped.stdout) == (1, "")
     assert "stopped." in stopped.stderr
-    assert "That is kept: the same command goes on from there." in stopped.stderr
+    assert "This is saved: the same command continues from there." in stopped.stderr
     pool.fail_at = -1
     gone_on = call(story, "--json")
     assert "goes on where an earlier run stopped" in gone_on.stderr
@@ -171,15 +171,15 @@ def test_what_stops_says_what_is_kept_and_what_is_not(
 ) -> None:
     job = Scan(ScanRequest([str(story), "-"], False, tmp_path), pool)
     assert stopped_words(job) == (
-        "0 of 2 files are done. That is kept: the same command goes on from there."
+        "0 of 2 files are done. This is saved: the same command continues from there."
     )
     job.files[1].state.start = 7
-    assert stopped_words(job).endswith("- is lost, since a pipe cannot be read again.")
+    assert stopped_words(job).endswith("- is lost, because a pipe cannot be read again.")
     job = Scan(ScanRequest([str(story)], False, tmp_path), pool)
     assert stopped_words(job) == "Nothing was done yet."
     job.files[0].state.start, job.files[0].checkpoint_error = 7, "No space left on device"
     assert stopped_words(job).endswith(
-        "is lost: it could not be kept (No space left on device)."
+        "is lost: it could not be saved (No space left on device)."
     )
 
 

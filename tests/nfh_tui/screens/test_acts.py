@@ -96,5 +96,5 @@ def test_withdrawn_decisions_say_what_gold_they_had_replaced(store, me) -> None:
         store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.YEAR))
         store.edits.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.TIME))
     found = store.bulk.preview(parse(""), BulkOperation(OperationKind.WITHDRAW), me)
-    words = "had gold made by a rule before you decided, which does not come back"
+    words = "had gold made by a rule before you decided, which is not restored"
     assert found.notes == {words: 2}

@@ -50,7 +50,7 @@ def test_two_acts_may_change_places():
         ({"queue.nxt": "n"}, "there is no such act"),
         ({"queue.next": 5}, "as a text"),
         ({"queue.next": " , "}, "one or more keys"),
-        ({"queue.next": "ctrl+q"}, "cannot be given away"),
+        ({"queue.next": "ctrl+q"}, "cannot be reassigned"),
         ({"queue.next": "y"}, "is that of kind.year"),
         ({"queue.next": "é", "queue.last": "é"}, "is that of queue.next"),
     ],
@@ -121,7 +121,7 @@ async def test_troubles_are_told_when_the_workbench_opens(open_desk):
 def test_a_key_that_no_keyboard_has_is_told(key):
     keymap = apply({"queue.next": f"n, {key}"})
     assert keymap.actions is ACTIONS
-    assert "is no key; wanted is a character, or a name" in keymap.troubles[0]
+    assert "is no key; wanted a character, or a name" in keymap.troubles[0]
     assert keymap.troubles[0].isprintable()
 
 

@@ -49,7 +49,7 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
         await desk.press("z")
         assert "Nothing is left to undo" in desk.said
         await desk.press("Z")
-        assert "done again: settlement by rule unanimous of votes:2" in desk.said
+        assert "redone: settlement by rule unanimous of votes:2" in desk.said
         assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
         await desk.press("L")
         # The history, in a dialog over the screen.

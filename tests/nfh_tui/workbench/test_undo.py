@@ -31,7 +31,7 @@ async def test_across_items_and_forth_again(open_desk, read):
         await desk.press("z")
         assert "Nothing is left to undo" in desk.said
         await desk.press("Z", "Z")
-        assert "done again" in desk.said
+        assert "redone" in desk.said
         await desk.press("Z")
         assert "Nothing was undone last" in desk.said
     assert read(1).gold.answer.kind is Kind.YEAR
