@@ -83,8 +83,8 @@ from nfh_tui.workbench.state import WorkbenchState
 NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
 PATIENCE = 3.0
 """Seconds to wait for pending writes at exit before asking."""
-COUNTING = 2.0
-"""Most seconds at exit to count what was done and what is left."""
+COUNTING = 1.0
+"""Most seconds at exit to count what is left."""
 MINUTES_FROM = 90
 """Least seconds of work that are given in minutes."""
 POLL = 1.0
@@ -478,10 +478,9 @@ class Workbench(Tolerant, Screen[None]):
                 self.ui.notify("stayed")
                 return
         if not self.client.read_only:
-            # Words on the work done; that they cannot be made keeps nobody here.
-            with suppress(TimeoutError, StoreError):
-                async with asyncio.timeout(COUNTING):
-                    self.client.parting = await self._parting_words(), self.state.mode.value
+            # A fault of the store was reported, and is no reason to stay.
+            with suppress(StoreError):
+                self.client.parting = await self._parting_words(), self.state.mode.value
         await self.predictions.stop()
         self.app.exit(0)
 
@@ -498,12 +497,14 @@ class Workbench(Tolerant, Screen[None]):
         spent = max(1, round(sum(seconds for _, seconds in done.values())))
         short = spent < MINUTES_FROM
         time = counted(spent, "second") if short else counted(round(spent / 60), "minute")
-        work = f"You {found} in {time} of work" if done else "You decided nothing"
-        if state.is_reading:
-            return f"{work}."
-        left = await self.queue.left()
+        work = f"You {found} in {time} of work" if done else f"You {verbs[state.role]} nothing"
         what = "of what was given to you" if state.todo_left is not None else "in this queue"
-        return f"{work}; {left:,} {'is' if left == 1 else 'are'} left {what}."
+        if not state.is_reading:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(COUNTING):
+                    left = await self.queue.left()
+                    work += f"; {left:,} {'is' if left == 1 else 'are'} left {what}"
+        return f"{work}."
 
     async def save_all(self) -> None:
         """Complete pending writes as far as possible within PATIENCE seconds."""

@@ -316,10 +316,17 @@ async def test_quitting_tells_what_was_decided_and_what_is_left(open_desk):
     async with open_desk(query="class:none", mode="annotate") as desk:
         await desk.press("q")
     words, mode = desk.app.client.parting
-    assert (words, mode) == ("You decided nothing; 5 are left in this queue.", "annotate")
+    assert (words, mode) == ("You answered nothing; 5 are left in this queue.", "annotate")
     async with open_desk(mode="browse") as desk:
         await desk.press("q")
     assert desk.app.client.parting[0] == ""
+
+
+async def test_counting_what_is_left_keeps_nobody(open_desk, monkeypatch):
+    monkeypatch.setattr("nfh_tui.workbench.screen.COUNTING", 0.0)
+    async with open_desk() as desk:
+        await desk.press("y", "enter", "q")
+    assert desk.app.client.parting[0].endswith(" of work.")
 
 
 @pytest.mark.parametrize(
