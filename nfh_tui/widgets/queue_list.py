@@ -4,7 +4,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -19,6 +21,9 @@ from nfh_tui.workbench.session import IdList
 
 MARGIN = 40
 """Rows that are read above and below the visible ones, for the next keys."""
+
+WHEEL = 3
+"""Rows of a step of the wheel."""
 
 KNOWN = 2_000
 """Maximum number of cached rows; the least recently used ones are removed."""
@@ -86,6 +91,16 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
         & > .queue--stale { color: $text-error; }
     }
     """
+
+    class RowClicked(Message):
+        def __init__(self, view: "QueueList", place: int) -> None:
+            super().__init__()
+            self.view = view
+            self.place = place
+
+        @property
+        def control(self) -> "QueueList":
+            return self.view
 
     def __init__(self, fetch: Fetch, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -207,6 +222,29 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
                 self.refresh()
         finally:
             self._fetching = False
+
+    # --- the mouse ----------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        place = None if offset is None else offset.y + round(self.scroll_offset.y)
+        if place is not None and place < len(self._ids):
+            self.post_message(self.RowClicked(self, place))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._wheel(event, WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._wheel(event, -WHEEL)
+
+    def _wheel(self, event: events.MouseEvent, by: int) -> None:
+        """Scroll as far as the marked row stays in view."""
+        event.stop()
+        event.prevent_default()
+        least, most = self._current - self.page + 1, self._current
+        top = round(self.scroll_offset.y) + by
+        wanted = min(max(top, least, 0), max(most, 0))
+        self.scroll_to(0, wanted, animate=False, force=True, immediate=True)
 
     # --- drawing ------------------------------------------------------------------------
 

@@ -359,6 +359,12 @@ class Workbench(Tolerant, Screen[None]):
         self.ui.show_pane("passage")
         self.item.move_cursor(message.token)
 
+    def on_queue_list_row_clicked(self, message: QueueList.RowClicked) -> None:
+        """Show the item of the row, unless something is asked."""
+        if not self.bar.is_open and not self.state.question_open:
+            self.clock.touch()
+            self.enqueue(partial(self.queue.go, message.place))
+
     def on_work_progress(self, message: WorkProgress) -> None:
         if self.state.busy:
             self.state.busy = message.words

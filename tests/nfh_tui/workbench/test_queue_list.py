@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.events import MouseScrollDown, MouseScrollUp
 
 from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
@@ -230,3 +231,36 @@ def test_padding_and_line_ends():
     assert pad("ab", 4) == "ab  "
     assert pad("abcdef", 4) == "abc…"
     assert one_line("a\r\nb\nc\x1b") == "a / b / c␛"
+
+
+async def test_a_click_on_a_row_shows_its_item_and_keeps_the_draft(open_desk):
+    async with open_desk() as desk:
+        await desk.press("y")
+        await desk.pilot.click("#queue", offset=(6, 2))
+        await desk.settle()
+        assert desk.state.position.index == 2
+        assert desk.state.visible_item.anchor_id == desk.state.ids[2]
+        assert desk.screen.queue_list.current == 2
+        await desk.pilot.click("#queue", offset=(6, 20))
+        await desk.settle()
+        assert desk.state.position.index == 2, "below the last row is nothing"
+        await desk.pilot.click("#queue", offset=(6, 0))
+        await desk.settle()
+        assert desk.state.edit.kind is Kind.YEAR
+
+
+async def test_the_wheel_keeps_the_marked_row_in_view(open_desk):
+    async with open_desk(size=(120, 8)) as desk:
+        queue = desk.screen.queue_list
+        assert queue.page < len(desk.state.ids)
+
+        async def turn(event):
+            await desk.pilot._post_mouse_events([event], "#queue", button=0)
+            await desk.settle()
+            return round(queue.scroll_offset.y)
+
+        assert await turn(MouseScrollDown) == 0, "the first row is the marked one"
+        await desk.press("j", "j", "j", "j")
+        assert queue.current == 4
+        assert await turn(MouseScrollDown) == len(desk.state.ids) - queue.page
+        assert await turn(MouseScrollUp) == max(0, 5 - queue.page)
