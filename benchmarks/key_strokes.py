@@ -18,17 +18,22 @@ in the same run: nothing is preselected, taken over or lettered, the cursor goes
 import argparse
 import asyncio
 import os
+import shutil
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from strokes.data import Corpus, predict, sample, simulated
 from strokes.figures import GOALS, Group, Planned, agreement, lines, medians, planned
 from strokes.playing import play
+from strokes.sheets import review
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 DEV = "resolution/nfh_dev.jsonl"
+SHEETS = 80
+"""Items that are decided with the review sheet."""
 
 
 def examined(name: str, corpus: Corpus, plays: int, *, model: bool) -> bool:
@@ -43,7 +48,22 @@ def examined(name: str, corpus: Corpus, plays: int, *, model: bool) -> bool:
         print(f"  the made-up annotators, by class: {agreement(plans)}")
     for line in lines(plans):
         print(line)
+    if corpus.made_up:
+        _reviewed(corpus, plans[:SHEETS])
     return _met(plans) & _played(corpus, plans[:plays])
+
+
+def _reviewed(corpus: Corpus, plans: list[Planned]) -> None:
+    """Print the keys of the first items with the review sheet, and one by one."""
+    for size in ((80, 24), (120, 40)):
+        copied = shutil.copyfile(corpus.path, corpus.path.with_suffix(f".{size[1]}.db"))
+        done = asyncio.run(review(replace(corpus, path=copied), plans, size))
+        one_by_one = sum(len(one.keys) for one in plans)
+        print(
+            f"  review sheet at {size[0]}x{size[1]}, {done.items} items: {done.keys} keys in "
+            f"{done.sheets} sheets, and {done.desk} for {done.at_desk} left for the desk; one "
+            f"by one {one_by_one}; {len(done.wrong)} whose gold is not the one meant"
+        )
 
 
 def _met(plans: list[Planned]) -> bool:

@@ -193,6 +193,11 @@ ACTIONS: tuple[Action, ...] = (
         "Flag or decide all items of the query; a preview comes first, one undo is enough.",
         access=ANNOTATOR, modes=WRITING,
     ),
+    _queue(
+        "sheet.open", "C", "Review sheet",
+        "Read the items from here on as one line each, untick what is wrong, and accept the "
+        "rest as one act.", access=ADJUDICATOR, modes=ADJUDICATING,
+    ),
     _decide("kind.reference", "r", "Reference", "The missing noun is in the passage."),
     _decide("kind.year", "y", "Year", "A calendar year."),
     _decide("kind.age", "a", "Age", "How old someone or something is."),

@@ -8,7 +8,6 @@ from statistics import mean, median
 
 from nfh_db.records import AnchorItem
 from nfh_models.domain import Answer, Kind, compare, same_head
-from nfh_tui.editor.votes import lemmas
 from strokes.data import ME, Corpus, annotators
 from strokes.plan import Keys, Means, Planner, is_right
 from strokes.simulated import CLASSES
@@ -45,14 +44,15 @@ def group_of(item: AnchorItem, gold: Answer) -> Group:
     answers = [vote.answer for vote in annotators(item)]
     right = [is_right(answer, gold, item) for answer in answers]
     if any(right):
-        words = lemmas(item)
+        words = item.passage.lemmas
         same = all(compare(answers[0], one, words).blocking is None for one in answers)
         return Group.AGREED if same and all(right) else Group.SETTLED
     if gold.kind is not Kind.REFERENCE:
         return Group.CLASS
     marked = [head for answer in answers for head in answer.heads]
     found = [
-        any(same_head(head, other, lemmas(item)) for other in marked) for head in gold.heads
+        any(same_head(head, other, item.passage.lemmas) for other in marked)
+        for head in gold.heads
     ]
     return Group.COMBINED if all(found) else Group.MARKED
 

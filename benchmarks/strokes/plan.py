@@ -17,7 +17,7 @@ from nfh_tui.actions import BY_ID
 from nfh_tui.editor.commands import act, first_state, key
 from nfh_tui.editor.state import EditState, Pending, live
 from nfh_tui.editor.state import answer as finished
-from nfh_tui.editor.votes import annotators_votes, lemmas
+from nfh_tui.editor.votes import annotators_votes
 
 Keys = tuple[str, ...]
 Step = tuple[Keys, EditState]
@@ -77,7 +77,7 @@ def pressed(action_id: str) -> str:
 
 def is_right(given: Answer, gold: Answer, item: AnchorItem) -> bool:
     """True if the two do not differ in anything that blocks."""
-    return compare(given, gold, lemmas(item)).blocking is None
+    return compare(given, gold, item.passage.lemmas).blocking is None
 
 
 @dataclass(frozen=True, slots=True)

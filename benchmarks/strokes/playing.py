@@ -32,21 +32,21 @@ async def play(corpus: Corpus, plans: Sequence[Planned]) -> Played:
     missed = []
     try:
         async with app.run_test(size=SIZE) as pilot:
-            await _rest(app.bench, pilot)
+            await rest(app.bench, pilot)
             for one in plans:
                 item = app.bench.state.visible_item
                 if item is None or item.public_id != one.item.public_id:
                     missed.append(one.item.public_id)
                     await app.bench.item.show(one.item.anchor_id)
                 await pilot.press(*one.keys)
-                await _rest(app.bench, pilot)
+                await rest(app.bench, pilot)
     finally:
         app.close()
-    wrong = [*missed, *(one.item.public_id for one in plans if not _is_stored(corpus, one))]
+    wrong = [*missed, *(one.item.public_id for one in plans if not is_stored(corpus, one))]
     return Played(len(plans), sum(len(one.keys) for one in plans), tuple(wrong))
 
 
-async def _rest(desk: Workbench, pilot: Pilot[int]) -> None:
+async def rest(desk: Workbench, pilot: Pilot[int]) -> None:
     """Wait until every key is done and the answer is on disk."""
     for _ in range(1000):
         await pilot.pause()
@@ -61,7 +61,8 @@ async def _rest(desk: Workbench, pilot: Pilot[int]) -> None:
     raise SystemExit("the workbench does not come to rest")
 
 
-def _is_stored(corpus: Corpus, one: Planned) -> bool:
+def is_stored(corpus: Corpus, one: Planned) -> bool:
+    """True if the database holds an expert's gold that is right."""
     with Store.open(corpus.path) as store:
         item = store.items.read(one.item.anchor_id, store.people.ensure(ME), Role.ADJUDICATOR)
     if item is None or item.gold is None or item.gold.rule is not Rule.EXPERT:

@@ -663,7 +663,8 @@ def for_sheet(connection: Connection, ids: Sequence[int], me: Annotator) -> list
     They are answered and undecided, of no audit or second reading that is not finished, and
     this person has neither begun nor skipped them.
     """
-    return [row[0] for row in connection.execute(IN_SHEET, {"ids": json_of(ids), "me": me.id})]
+    key = {"ids": json_of(list(ids)), "me": me.id}
+    return [row[0] for row in connection.execute(IN_SHEET, key)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class GuestClient(StoreClient):
             edits.undo: Access.ANNOTATOR,
             edits.redo: Access.ANNOTATOR,
             store.bulk.run: Access.ANNOTATOR,
+            store.bulk.accept_sheet: Access.ADJUDICATOR,
             workspace.save_draft: Access.ANNOTATOR,
             workspace.save_position: Access.ANNOTATOR,
             workspace.save_view: Access.ANNOTATOR,

@@ -75,7 +75,7 @@ class AnswerController(Controller):
             DRAFT_DELAY, self._draft_failed, self._draft_written
         )
         off = os.environ.get(GUARD_VARIABLE) == "off"
-        self._least_in_view = 0.0 if off else bench.config.options.accept_after
+        self.least_in_view = 0.0 if off else bench.config.options.accept_after
         self._accept_keys = frozenset(
             key
             for action in bench.keymap.actions
@@ -269,9 +269,10 @@ class AnswerController(Controller):
         state = edit if begun or edit.content != self.state.initial.content else None
         if state is not None or self.state.drafts.get(key, item.draft) is not None:
             self.state.drafts[key] = state
-            self._write_draft(key, state)
+            self.write_draft(key, state)
 
-    def _write_draft(self, key: ItemKey, state: EditState | None) -> None:
+    def write_draft(self, key: ItemKey, state: EditState | None) -> None:
+        """Save a draft after DRAFT_DELAY; None deletes it."""
         body = None if state is None else dump(state)
         anchor_id, role = key
 
@@ -437,7 +438,7 @@ class AnswerController(Controller):
         anew, so that a held key accepts one item.
         """
         state = self.state
-        least, pressed, before = self._least_in_view, state.pressed_at, self._accept_pressed_at
+        least, pressed, before = self.least_in_view, state.pressed_at, self._accept_pressed_at
         self._accept_pressed_at = pressed
         if not least or state.answer_given or pressed == inf:
             return False
@@ -505,7 +506,7 @@ class AnswerController(Controller):
             self._no_longer_saving(key, edit)
             # The cause of the failure affects the draft as well; one report is enough.
             state.unsaved_reported = True
-            self._write_draft(key, edit)
+            self.write_draft(key, edit)
             state.unsaved[key] = one
             self.ui.refresh_status()
             failed = error

@@ -39,6 +39,7 @@ class BulkController(Controller):
     def handlers(self) -> Mapping[str, Handler]:
         return {
             "bulk.menu": self.choose,
+            "sheet.open": self.review,
             "similar.apply": self.apply_to_similar,
             "precedents": self.show_precedents,
         }
@@ -112,6 +113,20 @@ class BulkController(Controller):
         left = f", {done.left:,} left, changed meanwhile" if done.left else ""
         at = local_time(done.at)
         return f"{done.words}{left}, saved {at}; z twice takes all of it back"
+
+    async def review(self) -> None:
+        """Open the review sheet from the current item on; go on at the item that it leaves."""
+        if self.state.mode is not Mode.ADJUDICATE:
+            raise RefusedError(NOT_ADJUDICATING)
+        await self.bench.answers.draft_writer.flush()
+        from nfh_tui.screens.sheet import SheetScreen
+
+        sheet = SheetScreen(self.bench)
+        at = await self.bench.app.push_screen_wait(sheet)
+        await self.bench.item.reload_all()
+        if at is not None:
+            await self.bench.item.show(at)
+        self.ui.notify(sheet.told, sheet.level)
 
     # --- long work --------------------------------------------------------------------------
 

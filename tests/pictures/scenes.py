@@ -105,6 +105,7 @@ SCENES = (
     Scene("similar", ("k", "A"), OUT, minor=True),
     Scene("browse", ("M",)),
     Scene("annotate", ("M",)),
+    Scene("sheet", ("M", "at", "enter", "C")),
 )
 
 
