@@ -391,7 +391,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _look(
         "precedents", "P", "Precedents",
-        "Show earlier decisions with the same rule, number or noun.",
+        "Show earlier decisions of similar numbers, with the reason for each.",
         modes=JUDGING,
     ),
     _look(

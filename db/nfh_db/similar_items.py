@@ -1,7 +1,8 @@
 """Finds items that are similar to a decided one, and precedents for an item."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nfh_db import anchors, answers, items
@@ -20,6 +21,17 @@ from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Passa
 
 MOST_ALIKE = 100
 """Items that are offered per likeness at most."""
+
+LIKE = 0.8
+"""The least cosine of items that are offered an answer: 9 of 10 such pairs of the release's
+development split have the same class.
+"""
+
+Near = Callable[[int, Collection[int] | None], Mapping[int, tuple[float, int]]]
+"""Returns the nearest of some anchors (None: of all) to an anchor, the nearest first, by their
+cosine and `check_of` as of when the vector was made. The anchor itself is among them; without
+its vector there are none.
+"""
 
 NEAR_TURNS = 3
 """Turns between an anchor and the noun at most."""
@@ -66,6 +78,7 @@ class Likeness(StrEnum):
     REPEAT = "the same passage"
     VOTES = "the same number, voted on alike"
     NOUN = "the same number, the same noun near it"
+    MEANING = "like this one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +118,12 @@ def last_decided(connection: Connection, me: Annotator) -> int | None:
 
 
 def find_alike(
-    connection: Connection, anchor_id: int, passage: Passage, answer: Answer, me: Annotator
+    connection: Connection,
+    anchor_id: int,
+    passage: Passage,
+    answer: Answer,
+    me: Annotator,
+    near: Near | None = None,
 ) -> tuple[SimilarAnswer, ...]:
     """Return the items that are similar to an anchor with this answer, by likeness.
 
@@ -130,6 +148,7 @@ def find_alike(
         finder.alike(Likeness.REPEAT, repeats),
         finder.alike(Likeness.VOTES, voted),
         finder.alike(Likeness.NOUN, beside, near=True),
+        finder.by_meaning(_cosines(connection, anchor_id, me, near)),
     )
 
 
@@ -197,6 +216,18 @@ class _Finder:
         )
         return SimilarAnswer(likeness, found, len(ids) - len(found))
 
+    def by_meaning(self, cosines: Mapping[int, float]) -> SimilarAnswer:
+        """Return those of the nearest anchors that can get the answer, each with its cosine."""
+        ids = [id_ for id_, cosine in cosines.items() if cosine >= LIKE]
+        found = self.alike(Likeness.MEANING, ids)
+        noted = tuple(
+            replace(
+                one, note=" · ".join(filter(None, [like(cosines[one.anchor_id]), one.note]))
+            )
+            for one in found.items
+        )
+        return replace(found, items=noted)
+
     def _given(self, passage: Passage, anchor: Anchor) -> Answer | None:
         if self.answer.kind is not Kind.REFERENCE:
             return self.answer
@@ -254,7 +285,54 @@ def _fold(word: str) -> str:
     return word.strip().casefold()
 
 
-# Precedents of an item: earlier decisions with the same rule tag, number or noun.
+# Vectors are kept outside the database, by anchor. Ids of deleted anchors are used again.
+
+PLACES = f"""
+SELECT a.id, p.digest, a.start, a.stop
+FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id
+WHERE {anchors.VISIBLE}"""  # noqa: S608 - made of constants
+ALL_PLACES = f"{PLACES} ORDER BY a.state <> 'decided', a.id"
+NEWEST = "SELECT (SELECT max(id) FROM anchor), (SELECT max(created_at) FROM batch)"
+
+
+def check_of(digest: bytes, start: int, stop: int) -> int:
+    """A number that tells an anchor from a later one with its id."""
+    return zlib.crc32(b"%d %d" % (start, stop), zlib.crc32(digest))
+
+
+def places(connection: Connection) -> list[tuple[int, int]]:
+    """Return all visible anchors with their `check_of`; decided ones come first."""
+    return [(id_, check_of(*place)) for id_, *place in connection.execute(ALL_PLACES)]
+
+
+def newest(connection: Connection) -> tuple[int | None, str | None]:
+    """Return what changes when anchors are added."""
+    row: tuple[int | None, str | None] = connection.execute(NEWEST).fetchone()
+    return row
+
+
+def like(cosine: float) -> str:
+    """Return the reason for which an item of this cosine is shown."""
+    return f"{Likeness.MEANING}: {cosine:.2f}"
+
+
+def _cosines(
+    connection: Connection,
+    anchor_id: int,
+    me: Annotator,
+    near: Near | None,
+    among: Collection[int] | None = None,
+) -> dict[int, float]:
+    """Return the cosines of the nearest anchors, the nearest first."""
+    found = {} if near is None else near(anchor_id, among)
+    key = {"ids": json_of(list(found)), "id": anchor_id, "me": me.id}
+    checks = {id_: check_of(*place) for id_, *place in connection.execute(NEAR_PLACES, key)}
+    same = {id_: cosine for id_, (cosine, made) in found.items() if checks.get(id_) == made}
+    return {} if same.pop(anchor_id, None) is None else same
+
+
+# Precedents of an item: earlier decisions with the same rule tag, number or noun; with vectors,
+# those whose vectors are nearest.
 #
 # The numbers of decisions that are searched are limited, so that a search takes a few
 # hundredths of a second in a database of any size. Items that the person has yet to decide
@@ -277,6 +355,10 @@ NOT_BLIND = """NOT EXISTS (
     WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
         AND s.state = 'open' AND s.purpose IN ('double', 'audit'))"""
 SEEN = f"a.id <> :id AND {anchors.VISIBLE} AND {NOT_BLIND}"
+NEAR_PLACES = f"""{PLACES}
+    AND a.id IN (SELECT value FROM json_each(:ids))
+    AND (a.id = :id OR {NOT_BLIND})"""  # noqa: S608 - made of constants
+DECIDED = "SELECT anchor_id FROM gold WHERE removed = 0 AND kind <> 'NFH'"
 
 BY_TAG = f"""
 SELECT a.id, w.rule_tag FROM answer AS w JOIN gold AS g ON g.answer_id = w.id
@@ -340,6 +422,15 @@ class Precedent:
     tag: str | None = None
     """The rule of the guidelines that the decision names."""
 
+    cosine: float | None = None
+    """Of its vector and the item's; None without these."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is shown, the strongest reason first."""
+        near = () if self.cosine is None else (like(self.cosine),)
+        return (*near, f"same {', '.join(self.why)}") if self.why else near
+
     @property
     def sentence(self) -> tuple[str, str, str]:
         """The turn of the anchor: the text before it, its words, and the text after it."""
@@ -356,12 +447,13 @@ def find_precedents(
     me: Annotator,
     nouns: Collection[str] = (),
     tag: str | None = None,
+    near: Near | None = None,
 ) -> tuple[Precedent, ...]:
     """Return the precedents of an anchor, at most MOST_PRECEDENTS.
 
-    Experts' decisions come first; then those with more in common; then the newest. The
-    connection must be in a read transaction. nouns: lemmas of the nouns of the person's answer.
-    tag: the rule of the guidelines that the answer names.
+    The nearest come first, where there are vectors; then experts' decisions; then those with
+    more in common; then the newest. The connection must be in a read transaction. nouns: lemmas
+    of the nouns of the person's answer. tag: the rule of the guidelines that the answer names.
     """
     row = connection.execute(OF_ANCHOR, {"id": anchor_id}).fetchone()
     if row is None:
@@ -382,7 +474,9 @@ def find_precedents(
             why.setdefault(id_, []).append("number")
     for id_ in _with_noun(connection, key, {noun.strip().casefold() for noun in nouns}):
         why.setdefault(id_, []).append("noun")
-    return _made(connection, why)
+    among = None if near is None else [id_ for (id_,) in connection.execute(DECIDED)]
+    cosines = _cosines(connection, anchor_id, me, near, among)
+    return _made(connection, {id_: why.get(id_, []) for id_ in {**why, **cosines}}, cosines)
 
 
 def _with_noun(
@@ -408,10 +502,13 @@ def _with_noun(
                 return
 
 
-def _made(connection: Connection, why: dict[int, list[str]]) -> tuple[Precedent, ...]:
+def _made(
+    connection: Connection, why: dict[int, list[str]], cosines: Mapping[int, float]
+) -> tuple[Precedent, ...]:
     golds = answers.read_all_gold(connection, list(why))
     best = sorted(golds, key=lambda id_: golds[id_].at or "", reverse=True)
     best.sort(key=lambda id_: (golds[id_].rule != Rule.EXPERT, -len(why[id_])))
+    best.sort(key=lambda id_: -cosines.get(id_, -1))
     chosen = best[:MOST_PRECEDENTS]
     places = items.read_passages(connection, chosen)
     tags: dict[int, str] = dict(connection.execute(TAGS, {"ids": json_of(chosen)}).fetchall())
@@ -428,6 +525,7 @@ def _made(connection: Connection, why: dict[int, list[str]]) -> tuple[Precedent,
                 Rule(value.rule),
                 tuple(why[id_]),
                 tag_forms(tag)[0] if tag else None,
+                cosines.get(id_),
             )
             found.append(precedent)
     return tuple(found)
@@ -439,3 +537,5 @@ class SimilarItems(Repository):
     last_decided = reads(last_decided)
     find = reads(find_alike)
     precedents = reads(find_precedents)
+    places = reads(places)
+    newest = reads(newest)

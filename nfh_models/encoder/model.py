@@ -465,6 +465,15 @@ class EncoderModel:
         self._check(Task.RESOLUTION)
         return self._resolved(items, states=True)
 
+    def anchor_states(self, items: Sequence[Item]) -> list[Floats]:
+        """The network's state of each item's anchor, as in `EncoderNetwork.score`."""
+        return [
+            seen.states[item.anchor.start - seen.offset : item.anchor.end - seen.offset]
+            .astype(np.float32)
+            .sum(0)
+            for item, seen in zip(items, self.read(items)[1], strict=True)
+        ]
+
     def _resolved(
         self, items: Sequence[Item], *, states: bool = False
     ) -> tuple[list[Choice | None], list[TeacherStates]]:

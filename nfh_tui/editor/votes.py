@@ -242,7 +242,18 @@ def _typical(group: Sequence[Answer]) -> Answer:
 
 def is_withheld(item: AnchorItem, me: str) -> bool:
     """Whether this item's proposal is not preselected for this person (one in eight)."""
-    content = f"{me}\0{item.public_id}".encode("utf-8", "replace")
+    return is_one_in_eight(item.public_id, me)
+
+
+def is_left_blank(item: AnchorItem, me: str) -> bool:
+    """Whether an undecided item has a proposal that this person is not shown."""
+    decided = item.gold is not None and item.gold.answer.kind is not Kind.NFH
+    return not decided and is_withheld(item, me) and proposal(item) is not None
+
+
+def is_one_in_eight(public_id: str, me: str) -> bool:
+    """Whether this person decides the item with this id without a proposal."""
+    content = f"{me}\0{public_id}".encode("utf-8", "replace")
     return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
 
 

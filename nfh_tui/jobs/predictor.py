@@ -4,7 +4,7 @@ one anchor at a time with the active models.
 It reads requests from standard input and writes replies to standard output, one JSON object per
 line; all other output goes to standard error. The newest request comes first, and the anchors
 of a request in their order. A reply is sent after the predictions are committed to the
-database.
+database. While no request waits, it makes the vectors of all anchors (`services.vectors`).
 
 The process loads the active models, and checks for other active models before each reply and
 while it is idle. It ends when its input closes or its parent is gone.
@@ -56,9 +56,11 @@ from nfh_tui.services.models import (
     register_parser,
     resolver_for,
 )
+from nfh_tui.services.vectors import VectorMaker, identity
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
+    from nfh_models.encoder.model import EncoderModel
 
 
 REMEMBERED = 128
@@ -114,6 +116,16 @@ class LiveResolver:
     def model(self) -> object:
         """The loaded model; None if there is none."""
         return None if self._chosen is None else self._chosen.model
+
+    @property
+    def encoder(self) -> "tuple[str, EncoderModel] | None":
+        """Identity and model, if the loaded model is the active one and an encoder."""
+        chosen, name = self._chosen, identity(self._present)
+        if chosen is None or chosen.fallback_reason or name is None:
+            return None
+        from nfh_models.encoder.model import EncoderModel
+
+        return (name, chosen.model) if isinstance(chosen.model, EncoderModel) else None
 
     def refresh(self) -> bool:
         """Load the active model if it has changed; returns True if it has.
@@ -336,6 +348,10 @@ def _check_installed(active: Identifying, database: Path) -> None:
 PARENT_CHECK = 2.0
 """Seconds between two checks of the parent process and the active models while idle."""
 
+QUIET = 0.5
+"""Seconds without a request before vectors are made. Each takes as long as a prediction, and
+a new request waits for it."""
+
 BACKLOG = 256
 """Requests in the queue; the oldest ones beyond that are dropped as nobody waits for them."""
 
@@ -402,6 +418,7 @@ class Predictor:
         self._loaded: dict[tuple[str, str], object] = {}
         self._resolver = LiveResolver(store, self._loaded)
         self._identifier = LiveIdentifier(store, self._loaded)
+        self._vectors = VectorMaker(store)
         self._told: dict[str, str] = {}
         self._beside = self._identifies()
 
@@ -442,6 +459,14 @@ class Predictor:
         identified = self._identifier.identify(item, force=force)
         self._forget_unused()
         return time.perf_counter() - began if resolved or identified else 0.0
+
+    def make_vector(self) -> bool:
+        """Make the vector of one more anchor; returns True if others lack theirs.
+
+        Raises StoreError.
+        """
+        encoder = self._resolver.encoder
+        return encoder is not None and self._vectors.make_one(*encoder)
 
     def news(self) -> list[str]:
         """Return new messages about the models, each one once."""
@@ -489,8 +514,10 @@ def read_asks(
 def serve(predictor: Predictor, asks: Asks, reply: Callable[[protocol.Reply], None]) -> None:
     """Answer requests until the input closes or the parent is gone."""
     parent = os.getppid()
+    pause = QUIET
     while not asks.closed:
-        if (taken := asks.take(PARENT_CHECK)) is not None:
+        if (taken := asks.take(pause)) is not None:
+            pause = QUIET
             if predictor.refresh():
                 reply(predictor.ready)
             reply(answer(predictor, *taken))
@@ -500,9 +527,12 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[protocol.Reply], No
             return
         else:
             # If all predictions are stored already, no request comes for a long time.
+            pause = PARENT_CHECK
             with suppress(StoreError):
                 if predictor.refresh():
                     reply(predictor.ready)
+                if predictor.make_vector():
+                    pause = 0.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -617,8 +617,10 @@ def _read_again(one: Precedent, room: int) -> Text:
 class PrecedentDialog(ListDialog[int | None]):
     """Earlier decisions; returns the anchor of the chosen one."""
 
-    def __init__(self, precedents: Sequence[Precedent], *, named: bool) -> None:
-        super().__init__("Precedents", None, "enter opens it beside the queue · esc closes")
+    def __init__(self, precedents: Sequence[Precedent], why: str, *, named: bool) -> None:
+        """why: the reason why they are not ranked by meaning; "" if they are."""
+        head = Text(f"Ranked by rule, number and noun: {why}.", "dim") if why else None
+        super().__init__("Precedents", head, "enter opens it beside the queue · esc closes")
         self._precedents = precedents
         self._named = named
 
@@ -632,7 +634,7 @@ class PrecedentDialog(ListDialog[int | None]):
             who = visible(one.by)
         when = local(one.at)[:10] if one.at else ""
         tag = one.tag if one.tag and f"rule {one.tag}" not in one.why else ""
-        notes = " · ".join(filter(None, [who, when, tag, f"same {', '.join(one.why)}"]))
+        notes = " · ".join(filter(None, [who, when, tag, *one.reasons]))
         said = clip(answer_line(one.answer, one.passage), max(10, self.room - len(notes) - 3))
         text = Text()
         text.append(said, "bold")

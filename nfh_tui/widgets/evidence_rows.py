@@ -1068,7 +1068,8 @@ def _decision(one: "Precedent", against: Answer | None, width: int, lines: int) 
     """One decision: its sentence with the answer filled in, and the kind."""
     alike = against is not None and one.answer.kind is against.kind
     sign: Part = ("=", "same") if alike else ("·", "note")
-    said = " · ".join([votes.KIND_WORDS[one.answer.kind], *([one.tag] if one.tag else [])])
+    words = [votes.KIND_WORDS[one.answer.kind], one.tag, *one.reasons[:1]]
+    said = " · ".join(filter(None, words))
     note: Part = (f" {said}", "note")
     made = fitted(one, one.answer, width, 3, lines, [note]) if lines > 0 else None
     return [sign, note] if made is None else [sign, (" ", ""), *sentence_parts(made), note]

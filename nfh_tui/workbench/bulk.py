@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from nfh_db.bulk_plan import BulkDone, BulkOperation, BulkPreview, OperationKind, Seeing
 from nfh_db.records import AnchorItem, Exposure, Role
-from nfh_models.domain import Kind
+from nfh_db.similar_items import Likeness
+from nfh_models.domain import Kind, anchor_id
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip, visible
-from nfh_tui.editor.votes import describe
+from nfh_tui.editor.votes import describe, is_one_in_eight
 from nfh_tui.textual_support import WorkProgress
-from nfh_tui.widgets.evidence_rows import search_terms
 from nfh_tui.widgets.status_bar import Level
 from nfh_tui.workbench import availability
 from nfh_tui.workbench.availability import NOTHING, OTHERS
@@ -20,7 +20,7 @@ from nfh_tui.workbench.controller import Controller, Handler, RefusedError
 from nfh_tui.workbench.display import local_time
 
 if TYPE_CHECKING:
-    from nfh_db.similar_items import Similar
+    from nfh_db.similar_items import Similar, SimilarAnswer
 
 
 LONGEST_QUERY = 40
@@ -30,6 +30,10 @@ TELL_EVERY = 0.1
 NOT_ADJUDICATING = "Decisions are applied while adjudicating: M changes the mode."
 NO_DECISION = "Nothing is decided yet that could be applied to others."
 NO_PRECEDENT = "No decision before this one has its rule, its number or its noun."
+LEFT_BLANK = (
+    "This item is left blank on purpose, 1 in 8, so that you judge unprompted: its precedents "
+    "are shown once you have decided."
+)
 OF_WHICH = {"flag": "Which flag?", "unflag": "Which flag?", "class": "Which answer?"}
 
 
@@ -157,12 +161,15 @@ class BulkController(Controller):
             raise RefusedError(NO_DECISION)
         made = source.gold.answer
         await self.bench.answers.draft_writer.flush()
-        alike = await self.ui.busy_while(
-            "looking…",
-            self.client.read(
-                self.store.similar.find, source.anchor_id, source.passage, made, state.me
-            ),
-        )
+
+        def find() -> "tuple[SimilarAnswer, ...]":
+            # Loading numpy would hold up the screen.
+            from nfh_tui.services.vectors import alike
+
+            found = alike(self.store, source.anchor_id, source.passage, made, state.me)
+            return tuple(without_left_blank(one, state.me.name) for one in found)
+
+        alike = await self.ui.busy_while("looking…", self.client.read(find))
         said = describe(made, source.passage)
         word = source.passage.words(source.anchor.start, source.anchor.end)
         if not any(one.items for one in alike):
@@ -217,15 +224,14 @@ class BulkController(Controller):
             raise RefusedError(OTHERS)
         if item is None:
             raise RefusedError(NOTHING)
-        nouns, tag = search_terms(item, self.state.edit)
-        found = await self.client.read(
-            self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
-        )
+        if self.state.blinding.hides_precedents(item):
+            raise RefusedError(LEFT_BLANK)
+        found, why = await self.bench.item.find_precedents(item)
         if not found:
             raise RefusedError(NO_PRECEDENT)
         from nfh_tui.screens.dialogs import PrecedentDialog
 
-        dialog = PrecedentDialog(found, named=not self.state.blind)
+        dialog = PrecedentDialog(found, why, named=not self.state.blind)
         if (chosen := await self.bench.app.push_screen_wait(dialog)) is not None:
             await self._show_beside(chosen)
 
@@ -238,6 +244,21 @@ class BulkController(Controller):
         self.bench.item.present(item)
         self.ui.refresh_status()
         self.ui.notify("a precedent, beside the queue; esc goes back")
+
+
+def without_left_blank(found: "SimilarAnswer", me: str) -> "SimilarAnswer":
+    """Leave out what this person is to decide unprompted, where a model says what is alike."""
+    if found.likeness is not Likeness.MEANING:
+        return found
+    offered = tuple(
+        one
+        for one in found.items
+        if one.before is not None
+        or not one.pattern
+        or not is_one_in_eight(anchor_id(one.passage.digest, one.anchor), me)
+    )
+    left = found.left + len(found.items) - len(offered)
+    return replace(found, items=offered, left=left)
 
 
 def _names_a_kind(item: AnchorItem | None) -> bool:

@@ -19,6 +19,7 @@ from nfh_tui.workbench.session import DraftSteps, ExposureLog, ItemCache
 from nfh_tui.workbench.state import Position
 
 if TYPE_CHECKING:
+    from nfh_db.similar_items import Precedent
     from nfh_tui.workbench.screen import Workbench
 
 
@@ -177,19 +178,37 @@ class ItemController(Controller):
             if state.stored_item is item:
                 state.history = history
                 self.ui.refresh_evidence()
-            await self._read_precedents(item)
+            if state.stored_item is item:
+                await self._read_precedents(item)
 
     async def _read_precedents(self, item: AnchorItem) -> None:
         """Show relevant earlier decisions to people who may see decisions."""
-        if self.state.role is Role.ANNOTATOR or self.state.stored_item is not item:
+        if self.state.role is Role.ANNOTATOR:
             return
-        nouns, tag = search_terms(item, self.state.edit)
-        found = await self.client.read(
-            self.store.similar.precedents, item.anchor_id, self.state.me, nouns, tag
-        )
+        found, _ = await self.find_precedents(item)
         if found and self.state.stored_item is item:
             self.state.precedents = found
             self.ui.refresh_evidence()
+
+    async def find_precedents(self, item: AnchorItem) -> "tuple[tuple[Precedent, ...], str]":
+        """Return the precedents of an item, none while they are hidden, and why they are not
+        ranked by meaning.
+        """
+        state = self.state
+        if state.blinding.hides_precedents(item):
+            return (), ""
+        nouns, tag = search_terms(item, state.edit)
+        model_hidden = state.blinding.hides_model(item)
+
+        def find() -> "tuple[tuple[Precedent, ...], str]":
+            # Loading numpy would hold up the screen.
+            from nfh_tui.services.vectors import precedents
+
+            return precedents(
+                self.store, item.anchor_id, state.me, nouns, tag, model_hidden=model_hidden
+            )
+
+        return await self.client.read(find)
 
     async def show_history(self) -> None:
         """Show who changed what in this item."""

@@ -11,6 +11,7 @@ from nfh_db.records import AnchorItem, Annotator, Exposure, Gold, HistoryLine, R
 from nfh_models.domain import Answer
 from nfh_tui.actions import Access, Mode
 from nfh_tui.editor.state import EditState, blinded
+from nfh_tui.editor.votes import is_left_blank
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.widgets.passage_render import Heat
 from nfh_tui.workbench.session import IdList, ItemKey
@@ -92,6 +93,12 @@ class BlindingPolicy:
             return item.withheld
         return not any(
             vote.annotator == self.me and vote.role is Role.ANNOTATOR for vote in item.votes
+        )
+
+    def hides_precedents(self, item: AnchorItem) -> bool:
+        """Return True while earlier decisions are hidden beside an item."""
+        return self.mode is Mode.ANNOTATE or (
+            self.mode is Mode.ADJUDICATE and is_left_blank(item, self.me)
         )
 
     def without_model(self, item: AnchorItem) -> AnchorItem:

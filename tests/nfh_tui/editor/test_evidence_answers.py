@@ -374,9 +374,9 @@ def test_earlier_decisions_are_counted_and_the_nearest_read(make):
     assert rows[start].endswith("P shows all")
     assert rows[start + 1 : start + 5] == [
         " 2 earlier cases agree, 2 otherwise",
-        " = Buy a new one [pump]. Reference · R7",
-        " · Buy a new one [year old]. Age",
-        " · Damaged",
+        " = Buy a new one [pump]. Reference · R7 · same number",
+        " · Buy a new one [year old]. Age · same number",
+        " · Damaged · same number",
     ]
     assert not any("anna" in row for row in rows)
     reading = shown(make.item(), None, 60, precedents=found[:2])

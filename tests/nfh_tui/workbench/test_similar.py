@@ -7,8 +7,11 @@ import pytest
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Exposure, IncomingAnchor, IncomingPassage, Role
+from nfh_db.similar_items import Likeness, Similar, SimilarAnswer
 from nfh_db.store import Store
-from nfh_models.domain import Anchor, Kind, class_answer, reference_answer
+from nfh_models.domain import Anchor, Kind, anchor_id, class_answer, reference_answer
+from nfh_tui.editor.votes import is_one_in_eight, proposal
+from nfh_tui.workbench.bulk import without_left_blank
 from tests.nfh_tui.workbench.conftest import noun, passage_of, vote
 
 AGE, TIME = class_answer(Kind.AGE), class_answer(Kind.TIME)
@@ -143,3 +146,74 @@ async def test_without_any_it_is_said_and_annotators_see_none(open_desk, alike: 
         await desk.press("P")
         assert desk.screen.is_current
         assert "annotating" in desk.said
+
+
+async def test_precedents_by_meaning_say_how_near_they_are(
+    open_desk, alike: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def near(_rows, anchor_id, _among):
+        # The fourth item was decided; the check of a vector is that of its anchor.
+        with Store.open(alike) as store:
+            checks = dict(store.similar.places())
+        return {i: (0.934 if i != anchor_id else 1.0, checks[i]) for i in (anchor_id, 3, 4)}
+
+    with Store.open(alike) as store:
+        other = store.people.ensure("other")
+        store.edits.commit_answer(4, other, Role.ADJUDICATOR, TIME, Exposure())
+        store.models.activate(store.models.ensure("own", "resolution", "encoder", "1"))
+    async with open_desk(path=alike) as desk:
+        await desk.press("P")
+        assert (
+            "Ranked by rule, number and noun: vectors are being made, none so far."
+            in desk.text()
+        )
+        assert "other · " in desk.text()
+        await desk.press("escape")
+        monkeypatch.setattr("nfh_tui.services.vectors.nearest", near)
+        await desk.press("P")
+        assert "Ranked by rule" not in desk.text()
+        assert "like this one: 0.93 · same number" in desk.text()
+        await desk.press("escape")
+        # What is offered by meaning alone is not ticked.
+        await desk.press("a", "enter", "A", "tab", "tab")
+        assert "▸ like this one: 1, 0 ticked · 1 more cannot be given it" in desk.text()
+        assert "→ Age · like this one: 0.93" in desk.text()
+        assert "☐" in desk.text()
+
+
+async def test_no_precedent_beside_an_item_that_is_left_blank(
+    open_desk, read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [read(place) for place in range(6)]
+    blank = next(one.anchor_id for one in items if proposal(one) and one.gold is None)
+    async with open_desk() as desk:
+        await desk.screen.item.show(blank)
+        await desk.press("P")
+        assert "1 in 8" not in desk.said
+        await desk.press("escape")
+        monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda *_: True)
+        await desk.press("P")
+        assert "left blank on purpose, 1 in 8" in desk.said
+        assert await desk.screen.item.find_precedents(desk.state.stored_item) == ((), "")
+        await desk.press("a", "enter")
+        await desk.screen.item.show(blank)
+        await desk.press("P")
+        assert "1 in 8" not in desk.said
+
+
+def test_what_is_left_blank_is_offered_no_answer_by_meaning() -> None:
+    def similar(number: int, pattern: str) -> Similar:
+        passage = passage_of(("Ida", f"Passage {number} has one ."))
+        return Similar(number, passage, Anchor(3, 4), AGE, None, pattern)
+
+    made = tuple(similar(n, "2-1") for n in range(40))
+    ids = [anchor_id(one.passage.digest, one.anchor) for one in made]
+    blank = {number for number, id_ in enumerate(ids) if is_one_in_eight(id_, "me")}
+    assert 0 < len(blank) < 20
+    kept = without_left_blank(SimilarAnswer(Likeness.MEANING, made, 1), "me")
+    assert {one.anchor_id for one in kept.items} == set(range(40)) - blank
+    assert kept.left == 1 + len(blank)
+    unvoted = SimilarAnswer(Likeness.MEANING, tuple(similar(n, "") for n in range(40)), 0)
+    assert without_left_blank(unvoted, "me") == unvoted
+    repeats = SimilarAnswer(Likeness.REPEAT, made, 0)
+    assert without_left_blank(repeats, "me") == repeats
