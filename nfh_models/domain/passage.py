@@ -8,7 +8,8 @@ import re
 import sys
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -113,6 +114,22 @@ class Passage:
     @cached_property
     def lemmas(self) -> tuple[str, ...]:
         return tuple(token.lemma for token in self.tokens)
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """The tokens of each lemma."""
+        found = defaultdict[str, list[int]](list)
+        for index, token in enumerate(self.tokens):
+            found[token.lemma].append(index)
+        return dict(found)
+
+    @cached_property
+    def spellings(self) -> Mapping[str, Sequence[int]]:
+        """The tokens of each word, as it is written."""
+        found = defaultdict[str, list[int]](list)
+        for index, token in enumerate(self.tokens):
+            found[self.text[token.start : token.end]].append(index)
+        return dict(found)
 
     def word(self, index: int) -> str:
         token = self.tokens[index]

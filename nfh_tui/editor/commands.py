@@ -6,6 +6,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice, product
 
 import msgspec
@@ -271,6 +272,7 @@ AFTER_THE_NOUN = _listed(_JOINING, "that which who whom whose") - _listed(
 """Case-folded words behind which the rest of a noun phrase modifies its noun."""
 
 
+@lru_cache(maxsize=1 << 14)
 def fold(word: str) -> str:
     """The form of words and lemmas for comparison."""
     return word.strip().casefold().replace("\u2019", "'")

@@ -415,12 +415,9 @@ def _noun_tokens(
 
 
 def _places_by_lemma(passage: Passage) -> dict[str, list[int]]:
-    """Tokens of each folded lemma; each lemma is folded once, since passages are long."""
-    spelled: dict[str, list[int]] = {}
-    for place, token in enumerate(passage.tokens):
-        spelled.setdefault(token.lemma, []).append(place)
+    """Tokens of each folded lemma."""
     folded: dict[str, list[int]] = {}
-    for lemma, places in spelled.items():
+    for lemma, places in passage.places.items():
         folded.setdefault(fold(lemma), []).extend(places)
     return folded
 

@@ -117,13 +117,9 @@ def is_name(passage: Passage, token: int) -> bool:
     if (len(word) > 1 and word.isupper()) or _in_title(passage, token):
         return False
     small = word.lower()
-    within = False
-    for place in range(len(passage.tokens)):
-        other = passage.word(place)
-        if other == small:
-            return False
-        within |= other == word and not _begins_a_sentence(passage, place)
-    return within
+    if small in passage.spellings:
+        return False
+    return any(not _begins_a_sentence(passage, at) for at in passage.spellings[word])
 
 
 def _speaks(passage: Passage, word: str) -> bool:
@@ -172,14 +168,9 @@ def noun_form(passage: Passage, token: int, *, plural: bool) -> str:
     made = plural_of(word) if plural else singular_of(word)
     if made == word:
         return word
-    for place, other in enumerate(passage.tokens):
+    for place in passage.places[lemma]:
         found = passage.word(place)
-        if (
-            other.lemma == lemma
-            and found[1:].islower()
-            and is_plural(found) == plural
-            and _may_be_noun(found, lemma)
-        ):
+        if found[1:].islower() and is_plural(found) == plural and _may_be_noun(found, lemma):
             return found.lower()
     return made
 
@@ -802,12 +793,13 @@ def _money(item: PlacedNumber, *, several: bool) -> str:
     coins = CLASS_NOUNS[Kind.CURRENCY] - NOT_A_COIN
     named = [
         place
-        for place, token in enumerate(item.passage.tokens)
-        if token.lemma in coins and not item.anchor.start <= place < item.anchor.end
+        for coin in coins
+        for place in item.passage.places.get(coin, ())
+        if not item.anchor.start <= place < item.anchor.end
     ]
     if not named:
         return "in money"
-    near = min(named, key=lambda place: abs(place - item.anchor.start))
+    near = min(named, key=lambda place: (abs(place - item.anchor.start), place))
     return noun_form(item.passage, near, plural=several)
 
 

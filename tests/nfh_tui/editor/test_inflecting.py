@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from nfh_models.domain import Passage
 from nfh_tui.widgets.substitution import is_name, noun_form, plural_of, singular_of
 
 from .test_evidence_readings import at, passage_of
@@ -124,3 +125,18 @@ def test_forms_of_verbs_are_neither_made_nor_taken(said, word, lemmas, plural, f
     )
     passage = replace(passage, tokens=tokens)
     assert noun_form(passage, at(passage, word), plural=plural) == form
+
+
+def test_the_words_of_a_long_passage_are_not_read_one_by_one(make, monkeypatch):
+    turns = [("A", f"Stone number{n} lies here and the Rock too .") for n in range(500)]
+    passage = make.passage([*turns, ("B", "I saw two cats and Maria .")])
+    spellings, places = passage.spellings, passage.places
+    assert spellings["Rock"] == [n * 9 + 6 for n in range(500)]
+    assert places["number7"] == [7 * 9 + 1]
+    read = []
+    word = Passage.word
+    monkeypatch.setattr(Passage, "word", lambda self, at: read.append(at) or word(self, at))
+    last = len(passage.tokens)
+    assert noun_form(passage, last - 4, plural=False) == "cat"
+    assert is_name(passage, last - 2)
+    assert len(read) < 40
