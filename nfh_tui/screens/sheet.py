@@ -60,7 +60,7 @@ from nfh_tui.workbench.session import ItemClock
 if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
 
-AT_ONCE = 500
+AT_ONCE = 2_000
 """Items of the queue that are looked through at a time."""
 
 PAGE_READ = 4
@@ -135,32 +135,6 @@ class SheetRow:
     def waits(self) -> bool:
         """Whether the row has no answer yet."""
         return isinstance(self.made, str)
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What was saved and left. compared: saved items that were left blank on purpose; agree:
-    those whose proposal is the answer given.
-    """
-
-    count: int = 0
-    at: str = ""
-    left: Sequence[str] = ()
-    compared: int = 0
-    agree: int = 0
-
-    def plus(self, other: "Tally") -> "Tally":
-        compared, agree = self.compared + other.compared, self.agree + other.agree
-        return Tally(
-            self.count + other.count, other.at, [*self.left, *other.left], compared, agree
-        )
-
-    @property
-    def words(self) -> str:
-        parts = [f"{self.count:,} decided, saved {local_time(self.at)}", *self.left]
-        if self.compared:
-            parts.append(f"of {self.compared} left blank, {self.agree} agree with the votes")
-        return "; ".join(parts)
 
 
 def row_of(place: int, item: AnchorItem, me: str) -> SheetRow | None:
@@ -310,7 +284,8 @@ class SheetScreen(Tolerant, Screen[int | None]):
     def __init__(self, bench: "Workbench") -> None:
         super().__init__()
         self.told, self.level = "", Level.PLAIN
-        self._tally = Tally()
+        self._count, self._last = 0, ""
+        """Decided in all; what the last act said."""
         self.rows: list[SheetRow] = []
         """Of this sheet; a window that became lower shows the first of them."""
         self.commands = CommandQueue()
@@ -568,10 +543,11 @@ class SheetScreen(Tolerant, Screen[int | None]):
 
     async def _accept(self) -> None:
         """Decide the ticked rows as one act, and show the next sheet."""
-        made = {
-            id_: row.made for row in self.shown if (id_ := row.item.anchor_id) and row.ticked
+        given = {
+            row.item.anchor_id: made
+            for row in self.shown
+            if row.ticked and isinstance(made := row.made, Answer)
         }
-        given = {id_: said for id_, said in made.items() if isinstance(said, Answer)}
         if not given:
             raise RefusedError(NONE_TICKED)
         drawn, pressed = self._drawn_at, self._pressed_at
@@ -588,13 +564,12 @@ class SheetScreen(Tolerant, Screen[int | None]):
         )
         for anchor_id in done.decided:
             state.drafts[anchor_id, Role.ADJUDICATOR] = None
-        made_of = self._note(done, self.shown)
-        self._tally = self._tally.plus(made_of)
+        self._count, self._last = self._count + len(done.decided), self._done_words(done)
         if done.act_id is not None:
             self._accepted.append((done.act_id, following, rows))
         self._before.append(self._start)
         await self._load(following)
-        self._say(made_of.words, Level.DONE if done.decided else Level.REFUSED)
+        self._say(self._last, Level.DONE if done.decided else Level.REFUSED)
 
     def _exposure(self, seconds: float, anchor_id: int) -> Exposure:
         seen = self._bench.item.exposure
@@ -602,23 +577,22 @@ class SheetScreen(Tolerant, Screen[int | None]):
             seen.of_model(anchor_id), seen.of_others(anchor_id), seconds, in_sheet=True
         )
 
-    def _note(self, done: SheetDone, rows: Sequence[SheetRow]) -> Tally:
-        """Count what was saved and left, and how unprompted answers compare."""
-        by_id = {row.item.anchor_id: row for row in rows}
-        left = [
-            f"item {by_id[anchor_id].place + 1:,} is left as it is: "
-            + ("decided meanwhile" if self._bench.state.blind else why)
-            for anchor_id, why in done.left.items()
-        ]
-        me = self._bench.state.me.name
+    def _done_words(self, done: SheetDone) -> str:
+        """Say what was saved and left, and how the answers to rows left blank compare."""
+        rows = {row.item.anchor_id: row for row in self.shown}
+        parts = [f"{len(done.decided):,} decided, saved {local_time(done.at)}"]
+        for anchor_id, why in done.left.items():
+            named = "decided meanwhile" if self._bench.state.blind else why
+            parts.append(f"item {rows[anchor_id].place + 1:,} is left as it is: {named}")
         told = [
-            votes.after_deciding(row.stored, me, row.made)
-            for row in map(by_id.__getitem__, done.decided)
-            if isinstance(row.made, Answer)
+            votes.after_deciding(row.stored, self._bench.state.me.name, made)
+            for row in map(rows.__getitem__, done.decided)
+            if isinstance(made := row.made, Answer)
         ]
-        compared = [one for one in told if one is not None]
-        agree = sum("differs" not in one for one in compared)
-        return Tally(len(done.decided), done.at, left, len(compared), agree)
+        if blank := [one for one in told if one is not None]:
+            same = sum("differs" not in one for one in blank)
+            parts.append(f"left blank: {same} of {len(blank)} as the votes say")
+        return "; ".join(parts)
 
     async def _undo(self) -> None:
         """Take back the change of the row, else the last sheet that was accepted."""
@@ -636,8 +610,6 @@ class SheetScreen(Tolerant, Screen[int | None]):
             raise RefusedError("Your last act is not of this sheet: esc, then z.")
         undone = await self._bench.client.write(self._store.edits.undo, state.me)
         self._accepted.pop()
-        back = Tally() if undone is None else Tally(-undone.anchors, undone.at)
-        self._tally = self._tally.plus(back)
         self.rows, self._next = rows, following
         self._start = self._before.pop() if self._before else rows[0].place
         for row in rows:
@@ -645,14 +617,18 @@ class SheetScreen(Tolerant, Screen[int | None]):
                 self._keep(row)
         await self._begin()
         if undone is not None:
-            self._say(f"taken back: {undo_words(undone)}", Level.DONE)
+            self._count -= undone.anchors
+            self._last = f"taken back: {undo_words(undone)}"
+            self._say(self._last, Level.DONE)
 
     # --- leaving ----------------------------------------------------------------------------
 
     def _close(self) -> None:
-        self.told = NONE_HERE if not (self._before or self.rows) else ""
-        if self._accepted or self._tally.left:
-            self.told, self.level = f"review sheet: {self._tally.words}", Level.DONE
+        if self._last:
+            several = f" {self._count:,} decided in all;" if len(self._accepted) > 1 else ""
+            self.told, self.level = f"review sheet:{several} {self._last}", Level.DONE
+        elif not self.rows:
+            self.told, self.level = NONE_HERE, Level.REFUSED
         self.dismiss(None if (row := self.row) is None else row.item.anchor_id)
 
     def dismiss(self, result: int | None = None) -> AwaitComplete:

@@ -201,7 +201,7 @@ async def test_an_item_left_blank_is_decided_by_a_key_and_compared_when_it_is_sa
         assert "model" not in sheet.lines[1]
         await sheet.press("enter")
         assert golds(path)[:3] == ["REFERENCE", "TIME", "REFERENCE"]
-        assert "of 1 left blank, 0 agree with the votes" in sheet.desk.said
+        assert "left blank: 0 of 1 as the votes say" in sheet.desk.said
 
 
 async def test_the_sort_of_other_is_optional_here_too(open_sheet: OpenSheet) -> None:
@@ -223,7 +223,7 @@ async def test_a_noun_is_marked_by_its_letters(open_sheet: OpenSheet, path: Path
         assert "one [tank] here. Ref yours" in sheet.lines[1]
         await sheet.press("enter")
         assert golds(path)[1] == "REFERENCE"
-        assert "of 1 left blank, 1 agree with the votes" in sheet.desk.said
+        assert "left blank: 1 of 1 as the votes say" in sheet.desk.said
 
 
 async def test_what_another_decided_meanwhile_is_left_and_named(
@@ -237,6 +237,17 @@ async def test_what_another_decided_meanwhile_is_left_and_named(
         assert golds(path)[2] == "TIME"
         assert "2 decided, saved" in sheet.desk.said
         assert "item 3 is left as it is: decided by bob" in sheet.desk.said
+
+
+async def test_names_stay_hidden(open_sheet: OpenSheet, path: Path) -> None:
+    async with open_sheet() as sheet:
+        await sheet.press("escape", "B", "g", "C")
+        assert "ann1" not in sheet.desk.text()
+        with Store.open(path) as store:
+            bob = store.people.ensure("bob")
+            store.edits.commit_answer(3, bob, Role.ADJUDICATOR, TIME)
+        await sheet.press("enter")
+        assert "item 3 is left as it is: decided meanwhile" in sheet.desk.said
 
 
 async def test_nothing_of_an_audit_or_a_second_reading_is_in_it(
