@@ -27,10 +27,10 @@ LIKE = 0.8
 development split have the same class.
 """
 
-Near = Callable[[int, Collection[int] | None], Mapping[int, tuple[float, int]]]
-"""Returns the nearest of some anchors (None: of all) to an anchor, the nearest first, by their
-cosine and `check_of` as of when the vector was made. The anchor itself is among them; without
-its vector there are none.
+Near = Callable[[int, Collection[int]], Mapping[int, tuple[float, int]]]
+"""Returns the nearest of some anchors to an anchor, the nearest first, by their cosine and
+`check_of` as of when the vector was made. The anchor itself is among them; without its vector
+there are none.
 """
 
 NEAR_TURNS = 3
@@ -144,11 +144,12 @@ def find_alike(
     lemmas = nouns(plain, passage)
     beside = _beside(connection, key, lemmas)
     finder = _Finder(connection, me, plain, lemmas, passage)
+    undecided = () if near is None else _ids(connection, UNDECIDED, {})
     return (
         finder.alike(Likeness.REPEAT, repeats),
         finder.alike(Likeness.VOTES, voted),
         finder.alike(Likeness.NOUN, beside, near=True),
-        finder.by_meaning(_cosines(connection, anchor_id, me, near)),
+        finder.by_meaning(_cosines(connection, anchor_id, me, near, undecided)),
     )
 
 
@@ -321,9 +322,9 @@ def _cosines(
     anchor_id: int,
     me: Annotator,
     near: Near | None,
-    among: Collection[int] | None = None,
+    among: Collection[int],
 ) -> dict[int, float]:
-    """Return the cosines of the nearest anchors, the nearest first."""
+    """Return the cosines of the nearest of some anchors, the nearest first."""
     found = {} if near is None else near(anchor_id, among)
     key = {"ids": json_of(list(found)), "id": anchor_id, "me": me.id}
     checks = {id_: check_of(*place) for id_, *place in connection.execute(NEAR_PLACES, key)}
@@ -358,6 +359,7 @@ SEEN = f"a.id <> :id AND {anchors.VISIBLE} AND {NOT_BLIND}"
 NEAR_PLACES = f"""{PLACES}
     AND a.id IN (SELECT value FROM json_each(:ids))
     AND (a.id = :id OR {NOT_BLIND})"""  # noqa: S608 - made of constants
+UNDECIDED = "SELECT id FROM anchor WHERE state <> 'decided'"
 DECIDED = "SELECT anchor_id FROM gold WHERE removed = 0 AND kind <> 'NFH'"
 
 BY_TAG = f"""
@@ -474,7 +476,7 @@ def find_precedents(
             why.setdefault(id_, []).append("number")
     for id_ in _with_noun(connection, key, {noun.strip().casefold() for noun in nouns}):
         why.setdefault(id_, []).append("noun")
-    among = None if near is None else [id_ for (id_,) in connection.execute(DECIDED)]
+    among = () if near is None else _ids(connection, DECIDED, {})
     cosines = _cosines(connection, anchor_id, me, near, among)
     return _made(connection, {id_: why.get(id_, []) for id_ in {**why, **cosines}}, cosines)
 

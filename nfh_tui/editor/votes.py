@@ -262,8 +262,7 @@ def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
 
     None, too, where gold existed, since that was shown.
     """
-    shown = item.gold is not None and item.gold.answer.kind is not Kind.NFH
-    found = proposal(item) if is_withheld(item, me) and not shown else None
+    found = proposal(item) if is_left_blank(item, me) else None
     if found is None:
         return None
     if (blocking := compare(answer, found.answer, item.passage.lemmas).blocking) is None:

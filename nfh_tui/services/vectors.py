@@ -98,17 +98,13 @@ def read_rows(path: Path, model: str) -> tuple[Rows, Header]:
     return np.empty(0, row_type(1)), Header(model, 1, 0, 0)
 
 
-def nearest(
-    rows: Rows, anchor_id: int, among: Collection[int] | None
-) -> dict[int, tuple[float, int]]:
+def nearest(rows: Rows, anchor_id: int, among: Collection[int]) -> dict[int, tuple[float, int]]:
     """The nearest of some anchors; see `Near`. Compares with all of them."""
     own = np.flatnonzero(rows["anchor"] == anchor_id)
     if not len(own):
         return {}
-    places = np.arange(len(rows))
-    if among is not None:
-        wanted = np.fromiter(among, np.int64)
-        places = np.union1d(own, np.flatnonzero(np.isin(rows["anchor"], wanted)))
+    wanted = np.fromiter(among, np.int64)
+    places = np.union1d(own, np.flatnonzero(np.isin(rows["anchor"], wanted)))
     query = rows["vector"][own[0]].astype(np.float32)
     cosines = np.concatenate(
         [

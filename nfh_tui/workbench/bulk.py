@@ -253,9 +253,7 @@ def without_left_blank(found: "SimilarAnswer", me: str) -> "SimilarAnswer":
     offered = tuple(
         one
         for one in found.items
-        if one.before is not None
-        or not one.pattern
-        or not is_one_in_eight(anchor_id(one.passage.digest, one.anchor), me)
+        if not one.pattern or not is_one_in_eight(anchor_id(one.passage.digest, one.anchor), me)
     )
     left = found.left + len(found.items) - len(offered)
     return replace(found, items=offered, left=left)

@@ -186,6 +186,9 @@ class Display(Controller):
             # Imported votes and gold are shown above; the key L lists the imports as well.
             people = [line for line in state.history if line.kind != "import"]
             history = () if state.blind else lines_in_words(people, state.visible_item.passage)
+            stored = state.stored_item
+            hidden = stored is not None and state.blinding.hides_precedents(stored)
+            precedents = () if hidden else state.precedents
             for view, part in self._evidence_parts():
                 view.show(
                     state.visible_item,
@@ -195,7 +198,7 @@ class Display(Controller):
                     blind=state.blind,
                     history=history,
                     rules=state.guidelines,
-                    precedents=state.precedents,
+                    precedents=precedents,
                 )
             self.note_exposure()
 

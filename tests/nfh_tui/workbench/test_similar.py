@@ -6,13 +6,14 @@ import pytest
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import Exposure, IncomingAnchor, IncomingPassage, Role
-from nfh_db.similar_items import Likeness, Similar, SimilarAnswer
+from nfh_db.records import Exposure, IncomingAnchor, IncomingPassage, Role, Rule
+from nfh_db.similar_items import Likeness, Precedent, Similar, SimilarAnswer
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, anchor_id, class_answer, reference_answer
 from nfh_tui.editor.votes import is_one_in_eight, proposal
 from nfh_tui.workbench.bulk import without_left_blank
 from tests.nfh_tui.workbench.conftest import noun, passage_of, vote
+from tests.nfh_tui.workbench.test_evidence_pane import pane
 
 AGE, TIME = class_answer(Kind.AGE), class_answer(Kind.TIME)
 
@@ -191,10 +192,19 @@ async def test_no_precedent_beside_an_item_that_is_left_blank(
         await desk.press("P")
         assert "1 in 8" not in desk.said
         await desk.press("escape")
+        one, why = items[0], ("number",)
+        earlier = Precedent(
+            one.anchor_id, one.passage, one.anchor, AGE, "anna", None, Rule.EXPERT, why
+        )
+        desk.state.precedents = (earlier,)
+        desk.screen.ui.refresh_evidence()
+        assert any("earlier case" in row for row in pane(desk))
         monkeypatch.setattr("nfh_tui.editor.votes.is_withheld", lambda *_: True)
         await desk.press("P")
         assert "left blank on purpose, 1 in 8" in desk.said
         assert await desk.screen.item.find_precedents(desk.state.stored_item) == ((), "")
+        desk.screen.ui.refresh_evidence()
+        assert not any("earlier case" in row for row in pane(desk)), "read while browsing"
         await desk.press("a", "enter")
         await desk.screen.item.show(blank)
         await desk.press("P")
