@@ -30,6 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+from nfh_db.messages import reason_of
 from nfh_db.system import data_folder
 from nfh_tui.actions import ACTIONS, BY_ID, Action, key_name
 
@@ -285,11 +286,15 @@ def _table_of(path: Path, told: list[str]) -> Mapping[str, object]:
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as error:
-        told.append(f"{path}: this is not TOML: {error}")
+        told.append(
+            f"{path}: this is not TOML, and none of it is used; mend or remove it "
+            f"({reason_of(error)})"
+        )
     except RecursionError:
         told.append(f"{path}: this cannot be read: its brackets are nested too deeply")
     except (OSError, UnicodeDecodeError) as error:
-        told.append(f"{path}: this cannot be read: {error}")
+        why = error.strerror if isinstance(error, OSError) else reason_of(error)
+        told.append(f"{path}: this cannot be read, and none of it is used ({why})")
     return {}
 
 

@@ -319,7 +319,9 @@ class Pieces:
         try:
             tokenizer = Tokenizer.from_str(content)
         except Exception as error:  # the library raises bare Exception
-            raise TokenizerError(f"this tokenizer cannot be read: {error}") from error
+            raise TokenizerError(
+                f"this tokenizer cannot be read: copy the folder again ({first_line(error)})"
+            ) from error
         return cls(tokenizer, specials)
 
     @property
@@ -563,7 +565,8 @@ def _pieces(name: str, *, download: bool) -> Pieces:
         content = str(found.backend_tokenizer.to_str())
     except Exception as error:
         raise TokenizerError(
-            f"{name} has no tokenizer that can be used: {first_line(error)}"
+            f"{name} has no tokenizer that can be used: choose another encoder, or get this "
+            f"one again ({first_line(error)})"
         ) from error
     marks = {
         "cls": found.cls_token or found.bos_token,
@@ -580,9 +583,12 @@ def _pieces(name: str, *, download: bool) -> Pieces:
 
 def _why(name: str, error: Exception, *, download: bool) -> str:
     if Path(name).is_dir():
-        return f"the encoder in {name} cannot be loaded: {first_line(error)}"
+        return f"the encoder in {name} cannot be loaded: copy it again ({first_line(error)})"
     if download:
-        return f"the encoder {name!r} cannot be had: {first_line(error)}"
+        return (
+            f"the encoder {name!r} cannot be fetched: see its name and the network "
+            f"({first_line(error)})"
+        )
     return (
         f"there is no folder {name!r}, and no encoder of that name on this machine; "
         "download=true lets it be fetched"
@@ -651,5 +657,7 @@ def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:
         if kind == COLUMNS_KIND:
             return msgspec.convert(given, ColumnsShape)
     except msgspec.ValidationError as error:
-        raise EncoderError(f"the encoder's architecture does not hold: {error}") from error
+        raise EncoderError(
+            f"the encoder's architecture does not hold: copy its folder again ({error})"
+        ) from error
     return None

@@ -84,7 +84,8 @@ def read_weights(path: Path) -> Mapping[str, Any]:
         ) from error
     except Exception as error:  # a damaged file makes the reader raise anything
         raise ParserError(
-            f"{path} cannot be read as a model of stanza ({first_line(error)})"
+            f"{path} cannot be read as a model of stanza: download it again "
+            f"({first_line(error)})"
         ) from error
     if not isinstance(weights, dict):
         raise ParserError(f"{path} is no model of stanza")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nfh_models import ModelsError
 from nfh_models.model_files import SettingError
+from nfh_models.parsing.spacy_parser import first_line
 from nfh_models.resolution.base import ResolutionExample
 from nfh_models.resolution.bilstm_settings import BilstmSettings
 
@@ -322,7 +323,9 @@ def read_encoder_table(
     try:
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception as error:  # tokenizers raises plain Exception
-        raise VectorError(f"{folder / TOKENIZER} cannot be read: {error}") from error
+        raise VectorError(
+            f"{folder / TOKENIZER} cannot be read: get the encoder again ({first_line(error)})"
+        ) from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
     table = _scaled(_table(folder))
@@ -369,7 +372,9 @@ def _table(folder: Path) -> Floats:
                     if name.endswith(TABLES):
                         return np.asarray(file.get_tensor(name).float().numpy(), np.float32)
         except (OSError, SafetensorError) as error:
-            raise VectorError(f"{path} cannot be read: {error}") from error
+            raise VectorError(
+                f"{path} cannot be read: get the encoder again ({first_line(error)})"
+            ) from error
     raise VectorError(f"{folder} holds no table of word pieces that is known here")
 
 

@@ -167,7 +167,9 @@ def decode(content: bytes) -> ComponentState:
     try:
         state = msgspec.msgpack.decode(content, type=ComponentState)
     except msgspec.MsgspecError as error:
-        raise ModelFileError(f"these bytes are no nfh component: {error}") from error
+        raise ModelFileError(
+            f"these bytes are no nfh component: save the pipeline again ({error})"
+        ) from error
     _check(state.cfg, "these bytes")
     return state
 
@@ -176,7 +178,9 @@ def _settings(content: bytes, where: str) -> ComponentSettings:
     try:
         settings = msgspec.json.decode(content, type=ComponentSettings)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise ModelFileError(f"{where} does not hold: {error}") from error
+        raise ModelFileError(
+            f"{where} does not hold: save the pipeline again ({error})"
+        ) from error
     _check(settings, where)
     return settings
 

@@ -170,7 +170,9 @@ class Reader:
                 "it is a gzip file that ends too early: copy it again"
             ) from error
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise UnreadableError(f"it is a damaged gzip file ({error})") from error
+            raise UnreadableError(
+                f"it is a damaged gzip file: copy it again ({error})"
+            ) from error
 
     def skip_to(self, start: int) -> None:
         """Skip the unpacked bytes before `start`; call it before the first `read`."""

@@ -146,7 +146,9 @@ def _spoken(source: Source, library: "ModuleType", tiers: Sequence[_Tier]) -> li
     except _UnreadError as error:
         if len(tiers) == 1:
             raise source.error(
-                tiers[0].line, f"pylangacq cannot read the codes of this main tier: {error}"
+                tiers[0].line,
+                "the codes of this main tier are no CHAT that can be read; CLAN's CHECK tells "
+                f"what is wrong ({error})",
             ) from error
     return [words for tier in tiers for words in _spoken(source, library, [tier])]
 

@@ -474,7 +474,8 @@ def _sentence(
     try:
         parsed = conllu.parse("\n".join(lines), field_parsers=as_it_is)[0]
     except (conllu.exceptions.ParseException, ValueError, IndexError) as error:
-        raise source.error(start, f"this sentence is not CoNLL-U: {error}") from error
+        why = f"wanted a token in ten columns, with tabs between ({reason_of(error)})"
+        raise source.error(start, f"this sentence is not CoNLL-U; {why}") from error
     found = ParsedSentence(
         start,
         dict(parsed.metadata),

@@ -779,7 +779,10 @@ def _docs(content: bytes) -> Iterator["Doc"]:
     except files.LimitError as error:
         raise MarkError(str(error)) from error
     except Exception as error:  # spaCy raises errors of many types on damaged files
-        raise MarkError(f"cannot be read as a DocBin of spaCy: {reason_of(error)}") from error
+        raise MarkError(
+            f"cannot be read as a DocBin of spaCy: write it again with DocBin.to_disk "
+            f"({reason_of(error)})"
+        ) from error
 
 
 def _sniff(first: First) -> str | None:

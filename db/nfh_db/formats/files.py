@@ -431,7 +431,7 @@ class Folder(FileOrigin):
                     names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
         except zipfile.BadZipFile as error:
             raise self.error(
-                None, f"is not a zip file that can be read: {reason_of(error)}"
+                None, f"is not a zip file that can be read: copy it again ({reason_of(error)})"
             ) from error
         self.names: tuple[str, ...] = tuple(sorted(name for name in names if _shown(name)))
         self._check_names()

@@ -572,7 +572,8 @@ def parquet_rows(source: FileOrigin, file: IO[bytes]) -> Numbered:
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         reason = reason_of(error)
         place = number + 1 if number else None
-        raise source.error(place, f"cannot be read as Parquet: {reason}") from error
+        what = f"cannot be read as Parquet: download or write it again ({reason})"
+        raise source.error(place, what) from error
 
 
 def _opened(file: IO[bytes], **more: Any) -> Any:  # noqa: ANN401 - no types in pyarrow

@@ -334,7 +334,8 @@ def check_layer(types: "cassis.TypeSystem", layer: CasLayer) -> None:
 
 TYPE_SYSTEM = "TypeSystem.xml"
 INSTALL = "pip install 'nfh-tui[formats]'"
-XMI, JSON = "XMI with its type system", "UIMA CAS JSON 0.4.0"
+XMI = "XMI with its type system; export it again"
+JSON = "UIMA CAS JSON 0.4.0; export it again"
 XMI_ALONE = f"XMI with INCEpTION's own layers; put its {TYPE_SYSTEM} beside it"
 
 # Char of XML 1.0, fifth edition, section 2.2.
@@ -384,7 +385,7 @@ def _loading(what: str) -> Iterator[list[warnings.WarningMessage]]:
                 f"{length} UTF-16 code units, and an offset cannot lie inside a character"
             ) from error
         except Exception as error:  # the library and lxml raise errors of many types
-            raise MarkError(f"cannot be read as {what}: {reason_of(error)}") from error
+            raise MarkError(f"cannot be read as {what} ({reason_of(error)})") from error
 
 
 # --- JSON -----------------------------------------------------------------------------------
@@ -406,7 +407,9 @@ def load_json(content: bytes, layer: CasLayer) -> Loaded:
     except LimitError as error:
         raise MarkError(str(error)) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MarkError(f"is not JSON that can be read: {reason_of(error)}") from error
+        raise MarkError(
+            f"is not JSON that can be read: export it again ({reason_of(error)})"
+        ) from error
     if found.older is not None:
         raise MarkError(
             'is the older JSON form of UIMA CAS; export it as "UIMA CAS JSON 0.4.0" or XMI'

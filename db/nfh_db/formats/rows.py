@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, get_args
 
 from nfh_db.errors import FormatError
-from nfh_db.messages import counted, shown, toml_string, visible
+from nfh_db.messages import counted, reason_of, shown, toml_string, visible
 from nfh_db.records import ExportRecord, FlagMark, Gold, Stated, Vote
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Turn
 
@@ -317,7 +317,9 @@ class LabelMap:
             reason = error.strerror or error
             raise FormatError(name, None, f"cannot be read: {reason}") from error
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise FormatError(name, None, f"is not TOML: {error}") from error
+            wanted = f'wanted tables such as [{PARTS[0]}] with lines such as NUM = "ANCHOR"'
+            reason = f"is not TOML; {wanted} ({reason_of(error)})"
+            raise FormatError(name, None, reason) from error
         for key, table in content.items():
             if key not in PARTS:
                 wanted = f"one of the tables {', '.join(PARTS)}"

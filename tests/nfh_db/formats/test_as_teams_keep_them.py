@@ -323,3 +323,12 @@ def test_a_document_of_an_inner_zip_that_unpacks_to_much(tmp_path: Path, name: s
     found = said(tmp_path, {"annotation/a.txt/eva.zip": inner}, "inception-xmi")
     assert "annotation/a.txt/eva.zip: " in found
     assert "unpacks to 67,108," in found
+
+
+@pytest.mark.parametrize("content", [b"[labels", b"\xff"])
+def test_a_mapping_that_is_no_toml_says_what_is_wanted(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "map.toml"
+    path.write_bytes(content)
+    wanted = r'not TOML; wanted tables such as \[labels\] with lines such as NUM = "ANCHOR" \('
+    with pytest.raises(FormatError, match=wanted):
+        LabelMap.of_file(path)

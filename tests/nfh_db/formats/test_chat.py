@@ -166,7 +166,7 @@ REFUSED = [
     ("@UTF8\n@Begin\n*A:\tx .\n*A:\ttwo] .\n", 'line 4: found a ] that no .* behind "two]"'),
     (
         "@UTF8\n@Begin\n*A:\tx .\n*A:\t[/] <#@+xxxx <?\n",
-        "line 4: pylangacq cannot read the codes",
+        "line 4: the codes of this main tier are no CHAT that can be read",
     ),
 ]
 

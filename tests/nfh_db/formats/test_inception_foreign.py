@@ -188,7 +188,7 @@ WRONG = {
     ),
     "a feature that its type does not have": (
         [span(NUMBER, 0, 3, farbe="rot")],
-        'cannot be read as UIMA CAS JSON 0.4.0: webanno_custom_Zahl has no "farbe"',
+        'UIMA CAS JSON 0.4.0; export it again (webanno_custom_Zahl has no "farbe"',
     ),
     "a link to nothing": (
         [*reference()[:3], {"%TYPE": LINK, "role": "meint", "@target": 77}],
@@ -231,7 +231,7 @@ def test_refusals(what: str, tmp_path: Path, mapped: ImportOptions) -> None:
             "found 0 texts (sofaString), wanted one",
         ),
         (b'{"%FEATURE_STRUCTURES": [1]}', "found 1 without a %TYPE"),
-        (cas(reference())[:-40], "is not JSON that can be read"),
+        (cas(reference())[:-40], "is not JSON that can be read: export it again ("),
         (b"[" * 100_000, "is not JSON that can be read"),
         (cas([]).replace(b"Two", b"\\ud83d"), "is not JSON that can be read"),
     ],
@@ -331,7 +331,7 @@ def test_xmi_without_the_type_system_that_it_needs(
     types[NUMBER] |= {"%NAME": NUMBER}
     document, _ = xmi_of(cas([extra], types=types))
     said = refused(write(tmp_path, document, "doc.xmi"), mapped, "inception-xmi")
-    assert "own layers; put its TypeSystem.xml beside it: webanno_custom_Zahl has no" in said
+    assert "own layers; put its TypeSystem.xml beside it (webanno_custom_Zahl has no" in said
 
 
 def test_json_without_types_has_inceptions_own_layers(

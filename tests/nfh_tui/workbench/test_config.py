@@ -96,8 +96,8 @@ def test_every_colour_of_the_list_is_one_of_a_theme(given):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[keis]", "there is no section “keis”; wanted are keys, theme, workbench"),
-        ("keys = 3", "“keys” is no section"),
+        ("[keis]", "there is no section “keis”; wanted keys, theme, workbench"),
+        ("keys = 3", "“keys” is not a section"),
         ('[keys]\n"queue.nxt" = "n"', "there is no such act"),
         ("[theme]\nname = 3", "theme.name: wanted the name"),
         ('[theme]\ncolor = "#fff"', "theme.color: there is no such entry"),
@@ -113,7 +113,7 @@ def test_every_colour_of_the_list_is_one_of_a_theme(given):
             "workbench.accept_after: wanted a number of seconds from 0 to 5",
         ),
         ("[workbench]\nidle_seconds = true", "workbench.idle_seconds: wanted a number"),
-        ("[workbench", "is not TOML"),
+        ("[workbench", "is not TOML, and none of it is used; mend or remove it (expected ']'"),
     ],
 )
 def test_what_cannot_be_used_is_told_and_the_rest_counts(given, text, words):
