@@ -327,6 +327,9 @@ class ListDialog(Tolerant, ModalScreen[ScreenResultType]):
         width.
         """
         self.list.styles.max_height = max(3, self.app.size.height - self.frame_rows)
+        # In a dialog that grows the bar of before would take cells from entries, which then
+        # need more rows, and so the bar.
+        self.list.show_vertical_scrollbar = False
         self.fill()
 
     @property

@@ -38,3 +38,14 @@ async def test_what_the_next_key_writes_comes_after_the_answer(open_desk, read, 
         happened = [line.entity for line in lines]
         later = happened.index("anchor" if key == "plus" else "flag")
         assert happened.index("gold") < later
+
+
+async def test_a_list_that_grows_has_no_bar_that_it_does_not_need(open_desk):
+    async with open_desk(size=(64, 20)) as desk:
+        await desk.press("S")
+        entries = desk.app.screen.list
+        assert entries.show_vertical_scrollbar
+        await desk.pilot.resize_terminal(120, 40)
+        await desk.settle()
+        assert not entries.show_vertical_scrollbar
+        await desk.press("escape")
