@@ -61,7 +61,7 @@ def _reviewed(corpus: Corpus, plans: list[Planned]) -> None:
         one_by_one = sum(len(one.keys) for one in plans)
         print(
             f"  review sheet at {size[0]}x{size[1]}, {done.items} items: {done.keys} keys in "
-            f"{done.sheets} sheets, and {done.desk} for {done.at_desk} left for the desk; one "
+            f"{done.sheets} sheets, and {done.desk} for {done.at_desk} left over; one "
             f"by one {one_by_one}; {len(done.wrong)} whose gold is not the one meant"
         )
 

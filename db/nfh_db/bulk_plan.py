@@ -234,7 +234,7 @@ WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND model_id = :model"""
 
 GONE = "no longer there"
 BLIND = "yours to decide blind"
-MEASURED = "of an audit or a second reading"
+MEASURED = "of an audit or a double"
 BEGUN = "you have begun an answer"
 SAME = "already decided this way by you"
 NO_PROPOSAL = "no majority by the rules of settle"
@@ -660,7 +660,7 @@ ORDER BY j.key"""  # noqa: S608 - made of constants
 def for_sheet(connection: Connection, ids: Sequence[int], me: Annotator) -> list[int]:
     """Return those of these anchors that a review sheet of this person may have, in order.
 
-    They are answered and undecided, of no audit or second reading that is not finished, and
+    They are answered and undecided, of no audit or double that is not finished, and
     this person has neither begun nor skipped them.
     """
     key = {"ids": json_of(list(ids)), "me": me.id}

@@ -84,9 +84,9 @@ EDITS = frozenset({
 """Actions of the editor that a sheet has."""
 
 EARLY = "Too early: this sheet is not accepted. Read it, then press the key again."
-NOUN_AT_DESK = "The noun is written at the desk: esc goes there, and keeps this answer."
+NOUN_ELSEWHERE = "The noun is written in the workbench: esc goes there, and keeps this answer."
 NONE_TICKED = "Nothing is ticked: space ticks a row, pgdn goes on without."
-NONE_HERE = "No item of this queue from here on fits a review sheet: nothing to agree with."
+NONE_HERE = "No item from here on fits a review sheet: none is undecided with a proposal."
 KEYS = """\
 j k, or a row's number   go to a row
 ]                        the next row that waits for your answer
@@ -99,11 +99,11 @@ m                        the model's answer
 enter                    accept what is ticked, as one act; the next sheet follows
 z                        undo the change of this row, else the last sheet
 pgdn pgup                the next sheet, the one before, without accepting
-esc                      back to the desk, at this item
+esc                      back to the workbench, at this item
 
 Rows that say “decide” are left blank on purpose, 1 in 8, so that you judge unprompted: they
 show neither votes nor the model before they are saved. No sheet has items of an audit or a
-second reading, items without a proposal, or those that you skipped or have begun.
+double, items without a proposal, or items that you skipped or have begun.
 """
 
 
@@ -268,9 +268,9 @@ class SheetList(TolerantPane, Widget, can_focus=False):
 
 
 class SheetScreen(Tolerant, Screen[int | None]):
-    """Sheets of the queue, one after the other; returns the item to go on with at the desk.
+    """Sheets of the queue, one after the other; returns the item where the workbench goes on.
 
-    told: what was done, for the desk.
+    told: what was done, for the workbench.
     """
 
     AUTO_FOCUS = ""
@@ -408,7 +408,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         if before != row.edit.content:
             row.ticked = not row.waits
             self._keep(row)
-        self._say(NOUN_AT_DESK if outcome.ask else outcome.say or "")
+        self._say(NOUN_ELSEWHERE if outcome.ask else outcome.say or "")
         self._show()
 
     def _keep(self, row: SheetRow) -> None:
@@ -666,6 +666,6 @@ class SheetScreen(Tolerant, Screen[int | None]):
         usual = (
             ("enter", f"accept {ticked}"), ("space", "untick" if row.ticked else "tick"),
             ("a…x f", "answer"), *((("]", "decide"),) if waiting else ()), ("?", "keys"),
-            ("esc", "desk"), ("z", "undo"),
+            ("esc", "back"), ("z", "undo"),
         )  # fmt: skip
         self._keys.foot = Foot(asked) if asked else Foot("", usual)

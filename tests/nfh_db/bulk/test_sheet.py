@@ -64,7 +64,7 @@ def test_what_was_decided_or_measured_meanwhile_is_left_and_named(
     assert done.decided == (ids[4],)
     assert done.left == {
         ids[0]: "decided by bob",
-        ids[1]: "of an audit or a second reading",
+        ids[1]: "of an audit or a double",
         ids[3]: "decided by a rule",
         99: "no longer there",
     }

@@ -308,6 +308,6 @@ async def test_only_adjudicators_have_one_and_an_empty_queue_has_none(
 ) -> None:
     async with open_desk(path=path, query="text:wall") as desk:
         await Sheet(desk).press("C")
-        assert desk.said.startswith("No item of this queue")
+        assert desk.said.startswith("No item from here on")
         await desk.press("M", "C")
         assert "adjudicat" in desk.said
