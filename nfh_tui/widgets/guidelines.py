@@ -56,15 +56,17 @@ MOST_RULES = 4
 
 def rule_rows(guide: Guide, kind: Kind | None, tag: str | None, width: int) -> tuple[Row, ...]:
     """The rules that bear on an answer: that of its tag, then those that name its class most
-    often.
+    often. While there is none, the whole text.
     """
     tagged = None if tag is None else guide.rule(tag)
     named = [] if kind is None else _naming(guide.rules, kind)
     chosen = dict.fromkeys([*([tagged] if tagged else []), *named])
-    if not chosen:
+    if not chosen and (kind is not None or not guide.body):
         return ()
     rows = RowBuilder(width)
     rows.heading("Guidelines", "F5 opens them")
+    if not chosen:
+        return ((), *rows.made, *_whole(guide.body, width))
     made = [row for rule in list(chosen)[:MOST_RULES] for row in _rule(rule, width)]
     return ((), *rows.made, *made[1:])
 
@@ -73,6 +75,11 @@ def rule_rows(guide: Guide, kind: Kind | None, tag: str | None, width: int) -> t
 def _naming(rules: tuple[GuidelineRule, ...], kind: Kind) -> list[GuidelineRule]:
     found = {rule: f"{rule.title} {rule.body}".count(kind.value) for rule in rules}
     return sorted((rule for rule in rules if found[rule]), key=lambda rule: -found[rule])
+
+
+@lru_cache(maxsize=8)
+def _whole(text: str, width: int) -> tuple[Row, ...]:
+    return guide_rows(text, width)
 
 
 @lru_cache(maxsize=64)

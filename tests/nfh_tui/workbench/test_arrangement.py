@@ -75,6 +75,8 @@ async def test_in_a_wide_terminal_the_evidence_is_below_and_the_details_beside(o
         assert (details.x, details.height) == (passage.right, queue.height)
         text = desk.text()
         assert "Model" in text and "R6 A noun in the passage" in text
+        await desk.press("j")
+        assert "Numbers whose noun is missing" in desk.text(), "nothing is chosen: all rules"
         await desk.press("shift+tab", "shift+tab")
         assert desk.state.pane == "details"
         await desk.pilot.resize_terminal(*LARGE)
