@@ -222,7 +222,7 @@ def write_model(folder: Path, files: ModelFiles) -> str:
         raise _taken(folder)
     if os.path.lexists(folder.parent) and not folder.parent.is_dir():
         raise ModelFileError(
-            f"{folder.parent} is no folder, and models are to be kept in it. Move it away"
+            f"{folder.parent} is not a folder, but models are kept there. Move it away"
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = temporary_name(folder)
@@ -283,7 +283,7 @@ def _rename(beside: Path, folder: Path) -> None:
 
 
 def _taken(folder: Path) -> FolderTakenError:
-    return FolderTakenError(f"{folder} is there already; a model is never written over")
+    return FolderTakenError(f"{folder} already exists; a model is never overwritten")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -306,7 +306,7 @@ def read_config(folder: Path, recipe: str | None = None) -> ModelConfig:
     Raises ModelFileError, also for the format of a newer program.
     """
     if not folder.is_dir():
-        raise ModelFileError(f"{folder} is no model: there is no such folder")
+        raise ModelFileError(f"{folder} is not a model: there is no such folder")
     path = folder / CONFIG
     content = _read(path, LARGEST_TEXT)
     try:
@@ -366,7 +366,7 @@ def read_vocabulary(folder: Path) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
         raise damaged(path, "wanted a list of strings")
     if len(set(found)) != len(found):
-        raise damaged(path, "a name stands in it twice")
+        raise damaged(path, "a name is in it twice")
     return found
 
 
@@ -381,7 +381,7 @@ def read_seen(folder: Path) -> SeenTexts | None:
     body = content[: -hashlib.blake2b().digest_size]
     found = _SEEN_HEADER.match(body)
     if found is None or content != body + hashlib.blake2b(body).digest():
-        raise damaged(path, "it is no whole list of texts")
+        raise damaged(path, "it is not a complete list of texts")
     hashes = [body[at : at + SEEN_BYTES] for at in range(found.end(), len(body), SEEN_BYTES)]
     learnt = int(found[1])
     return SeenTexts(frozenset(hashes[:learnt]), frozenset(hashes[learnt:]))
@@ -417,7 +417,7 @@ def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":
         if arrays[name].dtype != np.dtype(kind):
             raise damaged(path, f"{name} is of type {arrays[name].dtype}, wanted {kind}")
         if not np.isfinite(arrays[name]).all():
-            raise damaged(path, f"{name} holds what is no finite number")
+            raise damaged(path, f"{name} has a value that is not a finite number")
     return dict(arrays)
 
 
@@ -430,14 +430,14 @@ def check_summable(folder: Path, arrays: "Iterable[Array]", what: str) -> None:
     with np.errstate(over="ignore"):
         largest = sum(np.abs(array.astype(np.float64)).sum() for array in arrays)
     if not np.isfinite(largest):
-        raise damaged(folder / WEIGHTS, f"{what} are too large to be summed")
+        raise damaged(folder / WEIGHTS, f"{what} are too large to add")
 
 
 def _check_names(path: Path, found: set[str], wanted: set[str]) -> None:
     """Raise ModelFileError unless these are the arrays wanted."""
     for what, names in (
         ("it lacks the array", wanted - found),
-        ("it has an array that no such model has:", found - wanted),
+        ("it has an unknown array:", found - wanted),
     ):
         if names:
             more = f", and {len(names) - 1:,} more" if len(names) > 1 else ""
@@ -448,7 +448,8 @@ def damaged(path: Path, what: object) -> ModelFileError:
     """The error for a damaged file of a model. what: what is wrong with it."""
     first = (str(what).strip() or type(what).__name__).splitlines()[0]
     return ModelFileError(
-        f"{path} is damaged, or no model's: {first}. Train it anew, or copy the folder again"
+        f"{path} is damaged, or not of a model: {first}. Train the model again, or copy its "
+        "folder again"
     )
 
 
@@ -460,7 +461,7 @@ def _json(path: Path) -> object:
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _read(path: Path, largest: int) -> bytes:
@@ -468,7 +469,7 @@ def _read(path: Path, largest: int) -> bytes:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise ModelFileError(f"{path} is no file")
+            raise ModelFileError(f"{path} is not a file")
         if found.st_size > largest:
             raise ModelFileError(
                 f"{path} has {found.st_size:,} bytes, more than a model's may have"
@@ -476,7 +477,7 @@ def _read(path: Path, largest: int) -> bytes:
         return path.read_bytes()
     except FileNotFoundError as error:
         raise ModelFileError(
-            f"{path} is missing: this is no model, or a damaged one"
+            f"{path} is missing: this is not a model, or it is damaged"
         ) from error
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -492,7 +493,7 @@ def digest_of(folder: Path) -> str:
     its content. Raises ModelFileError for a missing folder, and for links and special files.
     """
     if not folder.is_dir():
-        raise ModelFileError(f"{folder} is gone: there is no such folder")
+        raise ModelFileError(f"{folder} is missing: there is no such folder")
     hashed = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -536,7 +537,7 @@ def pair_of(word: str, recipe: str, wanted: Mapping[str, str]) -> tuple[str, str
     key, equals, value = word.partition("=")
     if not equals or key not in wanted:
         raise SettingError(
-            f"{word!r} is no setting of {recipe}: wanted key=value, with a key of "
+            f"{word!r} is not a setting of {recipe}: wanted key=value, with a key of "
             f"{', '.join(wanted)}"
         )
     return key, value

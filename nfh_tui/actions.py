@@ -461,8 +461,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _of_rules(
         "side.older", "o", "Items under the old text",
-        "Open the items that were decided under an earlier text of this rule; without a "
-        "rule, of any rule.",
+        "Open what was decided under an earlier text of this rule, or of any rule.",
         foot=(30, "old text"),
     ),
     _of_rules("side.search", "/", "Find words", "Find words in the text.", foot=(40, "find")),

@@ -39,8 +39,8 @@ TOUR_VARIABLE = "NFH_TUI_TOUR"
 """An environment variable; "off" keeps the tour from opening by itself."""
 
 RESCUED = (
-    "All that was saved is in {place}: `nfh-tui doctor --db` checks it; use it in place of the "
-    "database, whose -wal or -shm file was lost"
+    "Everything that was saved is in {place}. Check it with `nfh-tui doctor --db`, and use "
+    "it in place of the database, whose -wal or -shm file was lost"
 )
 
 SIGNS = "▸◂≠✓○◐₁²┄█…"
@@ -207,7 +207,7 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         now = monotonic()
         self._faults.append(now)
         if len(self._faults) == MOST_FAULTS and now - self._faults[0] < WITHIN:
-            words = f"{sentence_of(error)} It went wrong again and again."
+            words = f"{sentence_of(error)} The error occurs repeatedly."
             self.exit(return_code=1, message=Text(visible(words)))
             return
         self.call_later(self._tell, sentence_of(error))
@@ -324,7 +324,7 @@ def _mode(store: Store, wanted: Mode) -> Mode:
     if wanted is Mode.ANNOTATE:
         raise ReadOnlyError(
             f"{store.path} can only be read: {store.read_only}. Nothing can be annotated "
-            "there. Mend that, or work on a copy (`nfh-tui backup` makes one elsewhere); "
+            "there. Correct that, or work on a copy (`nfh-tui backup` makes one elsewhere); "
             "`nfh-tui browse` shows it"
         )
     return Mode.BROWSE

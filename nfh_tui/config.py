@@ -287,7 +287,7 @@ def _table_of(path: Path, told: list[str]) -> Mapping[str, object]:
         return {}
     except tomllib.TOMLDecodeError as error:
         told.append(
-            f"{path}: this is not TOML, and none of it is used; mend or remove it "
+            f"{path}: this is not TOML, and none of it is used; correct or remove it "
             f"({reason_of(error)})"
         )
     except RecursionError:

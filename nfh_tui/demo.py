@@ -30,7 +30,7 @@ def hint_of(error: Exception) -> str:
         return ""
     with suppress(OSError):
         if error.path == config.database(None) and demo_database().is_file():
-            return f". The demo's is another one: --db {quoted(str(demo_database()))}"
+            return f". The demo has its own database: --db {quoted(str(demo_database()))}"
     return ""
 
 

@@ -63,8 +63,8 @@ def sentence_of(error: BaseException) -> str:
     if not is_ours(error):
         return str(error)
     return (
-        f"Something went wrong that should not ({type(error).__name__}: {error}). "
-        "What you did is kept; please report this."
+        f"An unexpected error occurred ({type(error).__name__}: {error}). Your work is kept; "
+        "please report this."
     )
 
 

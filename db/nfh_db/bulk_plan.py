@@ -886,7 +886,7 @@ def _check_former(connection: Connection, made: PeopleMerge) -> None:
             + (f": write {of.name!r} to merge the person" * (of != to))
         )
     if to is not None and to not in (made.to, made.of):
-        raise StoreError(f"{made.to.name!r} stands for {to.name!r} by now: call it again")
+        raise StoreError(f"{made.to.name!r} is {to.name!r} now: run the command again")
 
 
 def merge_people(

@@ -139,7 +139,7 @@ def write_reason(error: OSError) -> str:
 def reason_of(error: BaseException) -> str:
     """What an error of a library says, as the end of a sentence on one line."""
     if isinstance(error, RecursionError):
-        return "it is nested too deeplylylylyly"
+        return "it is nested too deeply"
     if isinstance(error, KeyError):
         return f"{shown(error.args[0] if error.args else '')} is missing"
     if isinstance(error, UnicodeDecodeError):

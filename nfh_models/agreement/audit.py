@@ -96,7 +96,7 @@ def interval(wrong: int, decided: int, confidence: float = CONFIDENCE) -> tuple[
     Raises ValueError if nothing was decided.
     """
     if decided < 1 or not 0 <= wrong <= decided:
-        raise ValueError(f"{wrong} of {decided} is no share")
+        raise ValueError(f"{wrong} of {decided} is not a share")
     tail = (1 - confidence) / 2
     return _lower_end(wrong, decided, tail), 1 - _lower_end(decided - wrong, decided, tail)
 

@@ -31,8 +31,8 @@ eight bytes they would take most of the memory.
 
 RESAMPLES = 1_000
 ALIKE = (
-    "No interval: the passages are all alike in this, so drawing them anew gives no other "
-    "value; that is no proof that there is none."
+    "No interval: the passages do not differ in this, so resampling gives always the same "
+    "value; that does not prove that the value is exact."
 )
 COVERAGE = 0.95
 ROWS_AT_ONCE = 4_000
@@ -65,7 +65,7 @@ class Resampling:
             return Measure(value, None, None, n, NOT_ASKED)
         groups, sizes = grouped(rows, passages)
         if sizes.sum() < 2:
-            why = "No interval: it is drawn over passages, and all this stands in one."
+            why = "No interval: resampling needs several passages, and this is all in one."
             return Measure(value, None, None, n, why)
         drawn = self.draw(groups, sizes, statistic)
         defined = drawn[~np.isnan(drawn)]

@@ -49,8 +49,8 @@ from nfh_models.agreement.pairs import (
 from nfh_models.domain import Answer, Blocking, Kind, Mention, compare, reference_answer
 
 ONE_KIND = (
-    "Only {} was said, by everybody: where no other answer occurs, nothing tells agreement "
-    "from having no choice."
+    "Only {} was answered, by everybody: without another answer, agreement cannot be "
+    "distinguished from having no choice."
 )
 
 
@@ -184,7 +184,7 @@ def ac1_of(sums: Floats) -> Floats:
     return corrected(divided(equal, paired), chance)
 
 
-NONE_INSIDE = "Each item with two answers has one that is in none of the seven classes."
+NONE_INSIDE = "Each item with two answers has one outside the seven classes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,14 +400,14 @@ def matrix_kappa(matrix: MajorityMatrix, resampling: Resampling) -> Measure:
     """
     counts = matrix_counts(matrix.rows)
     if not len(counts):
-        return undefined("The matrix holds no item.")
+        return undefined("The matrix has no items.")
     unseen = np.zeros((matrix.no_majority + matrix.not_printed, counts.shape[1] + 2))
     unseen[:, -1] = 1.0
     unseen[matrix.no_majority :, -2] = 1 / VOTERS
     rows = np.vstack((fleiss_rows(counts), unseen))
     value = float(fleiss_of(rows.sum(axis=0)))
     if np.isnan(value):
-        return undefined("The matrix holds one class only.", matrix.items)
+        return undefined("The matrix has only one class.", matrix.items)
     return resampling.measure(value, len(rows), rows, np.arange(len(rows)), fleiss_of)
 
 
@@ -473,7 +473,7 @@ def people_agreement(
 def _agreement(pairs: Pairs, left: str, right: str, resampling: Resampling) -> PeopleAgreement:
     said, times = _both_kinds(pairs.named)
     cells = zip(*said.tolist(), times.tolist(), strict=True)
-    nothing = f"Of each two answers of {left} and {right} one is NFH, which names no kind."
+    nothing = f"In each pair of answers of {left} and {right}, one is NFH, which names no kind."
     return PeopleAgreement(
         left,
         right,
@@ -530,7 +530,7 @@ def kind_agreement(
     found = []
     for code, kind in enumerate(KINDS):
         left, right = pairs.left_kind == code, pairs.right_kind == code
-        absent = f"Nobody says {kind} where another answers, too." if len(pairs) else nothing
+        absent = f"Nobody says {kind} where two people answered." if len(pairs) else nothing
         agreement = _specific(left, right, pairs.passage, resampling, absent)
         both, one = int((left & right).sum()), int((left ^ right).sum())
         found.append(KindAgreement(kind, both, one, agreement))
@@ -547,9 +547,9 @@ def scope_agreement(
     used = pairs.where(sound)
     left, right = used.left_kind == NOT_NFH, used.right_kind == NOT_NFH
     if len(pairs) and not len(used):
-        nothing = "Wherever two annotators answered, one says BROKEN."
-    absent = "Nobody says NOT_NFH where another answers, too." if len(used) else nothing
-    always = "Of each pair one says NOT_NFH or both do." if len(used) else nothing
+        nothing = "On each item with two answers, one says BROKEN."
+    absent = "Nobody says NOT_NFH where two people answered." if len(used) else nothing
+    always = "In each pair, one or both say NOT_NFH." if len(used) else nothing
     return ScopeAgreement(
         _specific(left, right, used.passage, resampling, absent),
         _specific(~left, ~right, used.passage, resampling, always),
@@ -633,7 +633,7 @@ def noun_skill(items: Sequence[AnsweredAnchor], resampling: Resampling) -> Skill
         rows += found
         passages += [item.passage] * len(found)
     if not rows:
-        why = "There is no item in which two annotators say REFERENCE"
+        why = "There is no item on which two annotators say REFERENCE"
         why += " and the passage has a noun." if no_noun else "."
         return replace(no_skill(why), no_noun=no_noun)
     return _skill(np.array(rows), np.array(passages), resampling, used, no_noun)
@@ -666,7 +666,7 @@ def _skill(
     observed, baseline = (float(rows[:, column].mean()) for column in (0, 1))
     value = float(skill_of(rows.sum(axis=0)))
     if np.isnan(value):
-        why = "The closest noun is what every annotator names, so nothing is left to agree on."
+        why = "Every annotator names the closest noun, so nothing is left to agree on."
         skill = undefined(why, pairs)
     else:
         skill = resampling.measure(value, pairs, rows, passages, skill_of)

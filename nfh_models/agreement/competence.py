@@ -380,7 +380,7 @@ def _too_little(votes: _Votes) -> str | None:
             f"here there are {len(votes.keys)}."
         )
     if len(votes.labels) < 2:
-        return f"All votes are {votes.labels[0]}: with one kind, nobody can be told apart."
+        return f"All votes are {votes.labels[0]}: with one kind, people cannot be compared."
     return None
 
 
@@ -477,7 +477,7 @@ def _person(
     votes: int, accuracy: float, spamming: float, confusion: KindConfusion
 ) -> LatentPerson:
     if votes < LEAST_OWN:
-        why = f"Only {votes} of their votes are on items that others answered, too."
+        why = f"Only {votes} of their votes are on items that others answered too."
         return LatentPerson(votes, undefined(why, votes), undefined(why, votes), None)
     no_interval = "The model gives no interval."
     return LatentPerson(
@@ -577,7 +577,7 @@ def _head_accuracy(answers: Sequence[AnswerMatch], nothing: str) -> HeadAccuracy
     both = [answer.heads for answer in wanted if answer.heads is not None]
     exact = sum(heads.exact for heads in both)
     lack = nothing if not answers else "No decision on these votes is REFERENCE."
-    overlap = lack if not wanted else "None of the decisions REFERENCE got a vote REFERENCE."
+    overlap = lack if not wanted else "No decision REFERENCE has a vote REFERENCE."
     return HeadAccuracy(
         exact_share(exact, len(both), overlap),
         _ratio(both, lambda one: one.right, lambda one: one.mine, overlap),
@@ -598,5 +598,5 @@ def _ratio(
     total = sum(map(whole, both))
     if not total:
         return undefined(why)
-    no_interval = "Heads of one answer hang together: no exact interval."
+    no_interval = "Heads of one answer depend on each other, so there is no exact interval."
     return Measure(sum(map(part, both)) / total, None, None, total, no_interval)

@@ -127,8 +127,8 @@ def no_order(votes: Sequence[JudgedVote]) -> str | None:
     time, times = Counter(mark.at for mark in votes).most_common(1)[0]
     if len(votes) > 1 and times > TIES * len(votes):
         return (
-            f"{times:,} of {len(votes):,} answers have one and the same time ({time}), as "
-            "those of a file without times have: there is no order in them."
+            f"{times:,} of {len(votes):,} answers have the same time ({time}), as in a file "
+            "without times, so they have no order."
         )
     return None
 
@@ -183,7 +183,7 @@ def _block(
 def _mean(shares: Sequence[float]) -> Measure:
     if not shares:
         return undefined("Nobody else answered these.")
-    why = "A mean of shares: no exact interval."
+    why = "This is a mean of shares, so there is no exact interval."
     return Measure(sum(shares) / len(shares), None, None, len(shares), why)
 
 
@@ -406,7 +406,7 @@ def _closest(named: int, looked: int) -> Iterator[Suspicion]:
         return
     yield Suspicion(
         "closest-noun",
-        f"{named:,} of {looked:,} answers REFERENCE that were looked at name the closest noun.",
+        f"{named:,} of {looked:,} examined answers REFERENCE name the closest noun.",
     )
 
 

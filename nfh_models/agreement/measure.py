@@ -68,7 +68,7 @@ class AnsweredAnchor:
     """
 
 
-NOT_ASKED = "No intervals were asked for."
+NOT_ASKED = "Intervals were switched off."
 """Why a measure has no interval where no resampling was requested."""
 
 

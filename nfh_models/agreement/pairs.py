@@ -270,7 +270,7 @@ EXPERT = 0
 ALIKE = Comparison()
 
 NO_OVERLAP = "No two annotators answered the same item."
-ONLY_NFH = "Wherever two annotators answered, one says NFH, which names no kind."
+ONLY_NFH = "On each item with two answers, one is NFH, which names no kind."
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,7 +466,7 @@ def _renumbered(pairs: Pairs, left: Mapping[str, int], right: Mapping[str, int])
 
 
 TOO_FEW = "items with fewer than two answers"
-OUTSIDE = "items that somebody called NOT_NFH, BROKEN or NFH, which the paper's form lacks"
+OUTSIDE = "items with an answer NOT_NFH, BROKEN or NFH, which the paper does not have"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from nfh_models.agreement.pairs import (
 from nfh_models.domain import Blocking, Kind
 
 NO_EXPERT = "No expert decided an item that they answered."
-NO_CHECKS = "No check item was given to them and answered."
+NO_CHECKS = "They have answered no check item."
 
 
 @dataclass(frozen=True, slots=True)

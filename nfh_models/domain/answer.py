@@ -87,7 +87,8 @@ class Mention:
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.head < self.end:
             raise AnswerError(
-                f"mention [{self.start}, {self.end}) does not hold its head token {self.head}"
+                f"mention [{self.start}, {self.end}) does not contain its head token "
+                f"{self.head}"
             )
 
 
@@ -101,7 +102,7 @@ class Head:
         if not self.mentions:
             raise AnswerError("a head needs at least one mention")
         if self.mentions[0].origin is Origin.REMOVED:
-            raise AnswerError("the first mention of a head may not be a removed one")
+            raise AnswerError("the first mention of a head cannot be a removed one")
 
     @property
     def live(self) -> tuple[Mention, ...]:

@@ -98,7 +98,7 @@ class Reason(StrEnum):
     ANOTHER_NOUN = "another noun"
     SOME_HEADS = "only some heads shared"
     RELATION_DIFFERS = "relation differs"
-    HEADS_UNCLEAR = "heads that cannot be paired"
+    HEADS_UNCLEAR = "heads that cannot be matched"
 
 
 OF_HEADS = {

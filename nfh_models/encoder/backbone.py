@@ -209,7 +209,7 @@ class ColumnsShape(_Sizes, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.hidden_size % (self.columns * self.num_attention_heads):
             raise ValueError(
-                f"a width of {self.hidden_size} cannot be shared out among {self.columns} "
+                f"a width of {self.hidden_size} cannot be divided among {self.columns} "
                 f"columns of {self.num_attention_heads} heads"
             )
 
@@ -380,7 +380,7 @@ def _check_special(tokenizer: "Tokenizer", pieces: Sequence[str]) -> None:
     for piece in pieces:
         if piece not in special:
             raise TokenizerError(
-                f"the piece {piece!r} is a word's, and cannot begin, part or fill up a text"
+                f"the piece {piece!r} is a word, and cannot begin, separate or pad a text"
             )
 
 
@@ -475,14 +475,14 @@ def pretrained(name: str, *, download: bool = False) -> Backbone:
     if pieces.size > rows:
         raise EncoderError(
             f"{name}: its tokenizer has {pieces.size:,} pieces, its weights have {rows:,}: "
-            "they are not of one encoder"
+            "they belong to different encoders"
         )
     return Backbone(module, architecture, pieces, name)
 
 
 def _check_folder(folder: Path) -> None:
     if not (folder / "config.json").is_file():
-        raise EncoderError(f"{folder} is no encoder: it has no config.json")
+        raise EncoderError(f"{folder} is not an encoder: it has no config.json")
     if not any((folder / one).is_file() for one in TOKENIZERS):
         raise TokenizerError(
             f"{folder} has no tokenizer: wanted tokenizer.json, or one of "
@@ -491,8 +491,8 @@ def _check_folder(folder: Path) -> None:
     if not any(folder.glob("*.safetensors")):
         pickled = any(folder.glob("*.bin")) or any(folder.glob("*.pt"))
         raise EncoderError(
-            f"{folder} has its weights as a pickle only, which could run anything; wanted "
-            "model.safetensors. Have `transformers` save it anew with save_pretrained"
+            f"{folder} has its weights only as a pickle, which can run code; wanted "
+            "model.safetensors. Save it again with save_pretrained of `transformers`"
             if pickled
             else f"{folder} has no weights: wanted model.safetensors"
         )
@@ -520,9 +520,7 @@ def _load(name: str, *, download: bool) -> tuple[nn.Module, Architecture]:
     other = sorted(str(one[0]) for one in notes["mismatched_keys"])
     if missing or other:
         wrong = f"{missing[0]} is missing" if missing else f"{other[0]} has another shape"
-        raise EncoderError(
-            f"the weights of {name} are not those that its config.json describes: {wrong}"
-        )
+        raise EncoderError(f"the weights of {name} do not match its config.json: {wrong}")
     _check_finite(name, found)
     if getattr(config, "is_encoder_decoder", False):
         raise EncoderError(f"{name} is an encoder with a decoder; wanted an encoder alone")
@@ -535,8 +533,8 @@ def _check_finite(name: str, module: nn.Module) -> None:
     for weight, tensor in module.named_parameters():
         if not tensor.isfinite().all():
             raise EncoderError(
-                f"the weights of {name} are damaged: {weight} holds what is no finite number. "
-                "Copy the encoder again, or take another"
+                f"the weights of {name} are damaged: {weight} has a value that is not a "
+                "finite number. Copy the encoder again, or use another"
             )
 
 
@@ -591,7 +589,7 @@ def _why(name: str, error: Exception, *, download: bool) -> str:
         )
     return (
         f"there is no folder {name!r}, and no encoder of that name on this machine; "
-        "download=true lets it be fetched"
+        "download=true fetches it"
     )
 
 
@@ -658,6 +656,6 @@ def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:
             return msgspec.convert(given, ColumnsShape)
     except msgspec.ValidationError as error:
         raise EncoderError(
-            f"the encoder's architecture does not hold: copy its folder again ({error})"
+            f"the encoder's architecture is invalid: copy its folder again ({error})"
         ) from error
     return None

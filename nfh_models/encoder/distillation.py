@@ -94,7 +94,7 @@ def _check(bundles: Sequence[ModelBundle]) -> None:
     first = bundles[0]
     for one in bundles:
         if not isinstance(backbone.own_shape(one.architecture), backbone.BertShape):
-            raise JoinError(f"{one.base} is no BERT: only models on BERTs can be joined")
+            raise JoinError(f"{one.base} is not a BERT: only models on BERTs can be joined")
         if one.pieces.content != first.pieces.content:
             raise JoinError("models with different tokenizers cannot be joined")
         for key in (*SIZES, "hidden_size"):

@@ -523,9 +523,7 @@ class EncoderModel:
     def _check(self, task: Task) -> None:
         own = self.bundle.settings.task
         if own not in (Task.BOTH, task):
-            raise TaskError(
-                f"this model was trained for {own} alone, and cannot say anything of {task}"
-            )
+            raise TaskError(f"this model was trained only for {own}, and cannot do {task}")
 
 
 def probabilities(logits: Floats, temperature: float, shift: Shift = NO_SHIFT) -> Floats:

@@ -61,9 +61,9 @@ from nfh_models.training.loop import (
 
 Soft = NDArray[np.float32]
 
-NO_CLASS = "gold says nothing of a head"
+NO_CLASS = "gold names no head"
 OUTSIDE = "head outside the window"
-NOBODY = "neither a pattern nor a teacher says its head"
+NOBODY = "neither a pattern nor a teacher names its head"
 """Neither a pattern nor a teacher gives its head."""
 OTHER_KIND = "of the kind that is left out"
 
@@ -804,7 +804,7 @@ def _number(name: str) -> int | None:
 def _check(training_examples: Sequence[TrainingExample], candidates: Candidates) -> None:
     if not training_examples:
         raise NoTrainingExamplesError(
-            "there is nothing to learn from: no example has an answer that can be learnt"
+            "there is nothing to learn from: no example has an answer to learn from"
         )
     headed = [one for one in training_examples if one.heads]
     labels = {one.nfh for one in training_examples if one.nfh is not None}
@@ -813,8 +813,8 @@ def _check(training_examples: Sequence[TrainingExample], candidates: Candidates)
     alike = len(classes) < 2 and candidates is not Candidates.REFERENCE
     if headed and alike and len(labels) < 2:
         raise NoTrainingExamplesError(
-            f"all {len(headed):,} examples have the same class; to learn to choose takes two "
-            "classes at least"
+            f"all {len(headed):,} examples have the same class; learning needs at least two "
+            "classes"
         )
     if (
         not headed
@@ -822,8 +822,8 @@ def _check(training_examples: Sequence[TrainingExample], candidates: Candidates)
         and not any(one.soft is not None for one in training_examples)
     ):
         raise NoTrainingExamplesError(
-            f"all {len(training_examples):,} numbers have the same label; to learn to tell "
-            "fused heads takes some that are and some that are not"
+            f"all {len(training_examples):,} numbers have the same label; learning needs both "
+            "fused heads and others"
         )
 
 
@@ -917,7 +917,7 @@ def begin_with(trained: EncoderNetwork, network: EncoderNetwork) -> None:
         network.load_state_dict(trained.state_dict())
     except RuntimeError as error:
         raise StartError(
-            "the model that is begun with has another encoder or other sizes: "
+            "the model to start from has another encoder or other sizes: "
             + str(error).splitlines()[-1].strip()
         ) from error
 

@@ -143,8 +143,8 @@ def decide(
         elif identifier.needs and any(case.parsed is None for case in given):
             raise ParserError(
                 f"the recipe {identifier.recipe} needs "
-                f"{' and '.join(sorted(identifier.needs))}, and no parser was given: name one "
-                "with --parser"
+                f"{' and '.join(sorted(identifier.needs))}, but has no parser: name one with "
+                "--parser"
             )
         yield from zip(batch, identifier.decide(batch), strict=True)
 
@@ -359,7 +359,8 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
             "makes one"
         )
     raise IdentificationRecipeError(
-        f"{recipe!r} is no recipe of identification: use {RULES}, {SVM}, {ENCODER} or {SMALL}"
+        f"{recipe!r} is not a recipe of identification: use {RULES}, {SVM}, {ENCODER} or "
+        f"{SMALL}"
     )
 
 

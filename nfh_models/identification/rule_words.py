@@ -84,36 +84,36 @@ MARKS = frozenset("*_")
 """Marks of emphasis, which rules skip: "* six * goats"."""
 
 SENTENCES = {
-    "no-number": "The marked words hold no number.",
+    "no-number": "The marked words contain no number.",
     "no-one": "“No one” means nobody: the missing noun is people.",
     "one-another": "“One another” names no noun.",
-    "currency": "A sign of money, # or % stands beside the number and says what it counts.",
-    "date": "The number is the day beside the name of a month, or the year right behind it.",
-    "num-of": "“Of” follows the number: it takes a part of what is named behind.",
+    "currency": "A currency sign, # or % beside the number says what it counts.",
+    "date": "The number is the day beside the name of a month, or the year after it.",
+    "num-of": "“Of” follows the number: it is a part of what comes after it.",
     "before-or": (
-        "“Or” follows the number; a noun behind the second number is missing at the first."
+        "“Or” follows the number; a noun after the second number is missing at the first."
     ),
     "after-or": (
-        "The number stands behind a noun and “or”, and no noun follows: “a week or two”."
+        "The number comes after a noun and “or”, and no noun follows: “a week or two”."
     ),
-    "before-s": "“'s” follows the number, and no noun stands before it.",
+    "before-s": "“'s” follows the number, and no noun comes before it.",
     "the-one-who": "“The one who”: the missing noun is a person.",
-    "clock": "A.m. or p.m. follows: the number is an hour, and no noun says so.",
-    "height": "Feet and inches in figures, with no noun.",
-    "you-two": "A pronoun stands before the number and no noun behind it: “you two”.",
-    "one-and-only": "“One and only” stands before a noun, as an adjective does.",
+    "clock": "A.m. or p.m. follows: the number is an hour without a noun.",
+    "height": "These are feet and inches in digits, without a noun.",
+    "you-two": "A pronoun comes before the number and no noun after it: “you two”.",
+    "one-and-only": "“One and only” comes before a noun, like an adjective.",
     "label": "The number names the noun before it: “chapter five”.",
     "o-clock": "“O'clock” follows, which is what the number counts.",
-    "first-of-two": "A second number follows: both share the noun behind it, or have none.",
+    "first-of-two": "A second number follows: both share the noun after it, or have none.",
     "title": "The number is written with a capital as part of a name.",
     "noun-next": "A noun follows the number.",
-    "adjectives-and-noun": "A noun follows the number behind adjectives.",
+    "adjectives-and-noun": "A noun follows the number, after adjectives.",
     "name": (
-        "A noun or a name stands right before the number, which belongs to it: “Apollo 11”."
+        "A noun or a name comes right before the number, which belongs to it: “Apollo 11”."
     ),
-    "counts-a-noun": "The parser lets the number count a noun behind it.",
-    "phrase-without-noun": "The number stands in a phrase that has no noun.",
-    "no-bare-phrase": "The parser gave phrases, and none around the number is without a noun.",
-    "not-nummod": "The parser lets the number count no noun.",
+    "counts-a-noun": "In the parse, the number counts a noun after it.",
+    "phrase-without-noun": "The number is in a phrase without a noun.",
+    "no-bare-phrase": "In the parse, every phrase around the number has a noun.",
+    "not-nummod": "In the parse, the number counts no noun.",
 }
 """By the name of a rule: why it decides as it does, for people."""

@@ -98,7 +98,7 @@ class SvmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.features:
-            raise ValueError("no feature is left to decide by")
+            raise ValueError("no feature is left")
         if len(set(self.features)) < len(self.features):
             raise ValueError("a feature is named twice")
 
@@ -491,17 +491,16 @@ def check_enough(examples: Sequence[Example]) -> None:
 def _too_few(labels: Sequence[bool], seen: dict[str, set[bool]]) -> str:
     if not labels:
         return (
-            "there is nothing to learn from: no number found here has gold that says whether "
-            "it is a fused head"
+            "there is nothing to learn from: no number here has gold that says whether it is "
+            "a fused head"
         )
     yes = sum(labels)
     passages = [sum(label in found for found in seen.values()) for label in (True, False)]
     return (
-        f"too few labels to learn from: {yes:,} of {len(labels):,} numbers are fused heads, in "
-        f"{passages[0]:,} {'passage' if passages[0] == 1 else 'passages'}, and "
-        f"{len(labels) - yes:,} are not, in {passages[1]:,}; "
-        f"each has to stand in {LEAST_GROUPS} passages at least, so that what is learnt on "
-        "some can be tried on others"
+        f"too few labels to learn from: {yes:,} of {len(labels):,} numbers are fused heads, "
+        f"in {passages[0]:,} {'passage' if passages[0] == 1 else 'passages'}, and "
+        f"{len(labels) - yes:,} are not, in {passages[1]:,}; each must occur in at least "
+        f"{LEAST_GROUPS} passages, so that a model of some can be tested on others"
     )
 
 
@@ -562,7 +561,7 @@ WANTED = {
     "features": f"one or more of {', '.join(Feature)}, joined by commas",
     "window": f"the number of words on each side, 0 to {WIDEST}",
     "pos": " or ".join(PartOfSpeech),
-    "ends": "true or false: does the window see the sentence's ends?",
+    "ends": "true or false: whether the window includes the sentence's ends",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
     "seed": model_files.SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}",

@@ -83,7 +83,7 @@ def _sign(context: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
         return "a sign"
     if len(word) == 1:
         return "a single letter"
-    return "" if word[0].isalnum() and word[-1].isalnum() else "a word with a sign glued on"
+    return "" if word[0].isalnum() and word[-1].isalnum() else "a word joined to a sign"
 
 
 def _verb(context: CheckContext, head: Head, token: int) -> str:
@@ -193,7 +193,7 @@ HEAD_CHECKS = (
     LabelCheck(
         "unmarked-mention",
         NOTE,
-        "Several mentions of a noun are marked as heads, and others of it are not.",
+        "Some mentions of a noun are marked as heads, and others are not.",
         unmarked,
         rule=7,
     ),
@@ -247,7 +247,7 @@ def _trend_in_words(trend: Trend, votes: Sequence[JudgedVote], tests: int) -> st
 CHECK = LabelCheck(
     NAME,
     NOTE,
-    "A person comes to say a kind more often, or less, in the course of the work.",
+    "A person uses a kind more often, or less often, over time.",
     no_findings,
 )
 
@@ -281,7 +281,7 @@ def _number_of(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
         noun = any(context.word(token) not in PRONOUNS for token in answer.head_tokens())
         return "" if noun or answer.kind in (Kind.PEOPLE, Kind.NFH) else "PEOPLE"
     if object_ in OTHERS and context.tag(anchor.end + 2) not in NOUNS:
-        return "" if answer.kind in MEANT else "REFERENCE to what the pronoun stands for"
+        return "" if answer.kind in MEANT else "REFERENCE to what the pronoun refers to"
     return ""
 
 
@@ -307,7 +307,7 @@ def _note_on_pattern(usual: Note) -> Note:
     def note(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
         wanted = usual(context, anchor, answer)
         said = kind_in_words(context, answer)
-        return f"it is {said}, usual is {wanted}" if wanted else ""
+        return f"it is {said}; usually it is {wanted}" if wanted else ""
 
     return note
 
@@ -324,7 +324,7 @@ PATTERN_CHECKS = tuple(
     check_of_answers(
         name,
         severity,
-        f"The pattern {pattern} has an answer that it seldom has.",
+        f"The pattern {pattern} has an unusual answer.",
         _note_on_pattern(usual),
         rule,
     )
@@ -397,7 +397,7 @@ def repeated_rows(context: CheckContext) -> Iterator[LabelFinding]:
         again = [row for rows in alike.values() if len(rows) > 1 for row in rows]
         if again:
             shown = ", ".join(f"{row.file} line {row.line}" for row in again)
-            yield LabelFinding("repeated-row", (number.key,), f"it stands in {shown}")
+            yield LabelFinding("repeated-row", (number.key,), f"it is in {shown}")
 
 
 def two_splits(context: CheckContext) -> Iterator[LabelFinding]:
@@ -526,17 +526,15 @@ def _met_again(anchors: list[_Anchor]) -> Iterator[LabelFinding]:
             said = " and ".join(dict.fromkeys(map(str, labels)))
             yield LabelFinding("two-golds", keys, f"{ALMOST}, gold is {said}")
         else:
-            yield LabelFinding("repeated-row", keys, f"{ALMOST}, it stands {len(found)} times")
+            yield LabelFinding("repeated-row", keys, f"{ALMOST}, it occurs {len(found)} times")
 
 
 REPEAT_CHECKS = (
     LabelCheck(
         "two-golds", ERROR, "One passage has two golds for the same anchor.", two_labels
     ),
-    LabelCheck(
-        "repeated-row", NOTE, "An anchor stands in two rows of one split.", repeated_rows
-    ),
-    LabelCheck("two-splits", ERROR, "A passage stands in two splits.", two_splits),
+    LabelCheck("repeated-row", NOTE, "An anchor is in two rows of one split.", repeated_rows),
+    LabelCheck("two-splits", ERROR, "A passage is in two splits.", two_splits),
 )
 ACROSS = (
     LabelCheck("shared-turn", NOTE, "Passages in two splits share a long turn.", no_findings),
@@ -581,7 +579,7 @@ def _counted(context: CheckContext, token: int, anchor: Anchor) -> bool:
 
 
 def _there(context: CheckContext, said: str, token: int) -> str:
-    return f"it is {said}, and \u201c{context.words[token]}\u201d stands there"
+    return f"it is {said}, and \u201c{context.words[token]}\u201d is there"
 
 
 def other_nouns(context: CheckContext, anchor: Anchor, answer: Answer) -> str:
@@ -609,17 +607,17 @@ ROUTE_CHECKS = (
     check_of_answers(
         "class-noun-there",
         NOTE,
-        "AGE, CURRENCY or TIME, and its unit stands in the passage.",
+        "AGE, CURRENCY or TIME, and its unit is in the passage.",
         class_nouns,
         rule=3,
     ),
     check_of_answers(
-        "people-noun-there", NOTE, "PEOPLE, and people are counted close by.", people_nouns, 6
+        "people-noun-there", NOTE, "PEOPLE, and people are counted nearby.", people_nouns, 6
     ),
     check_of_answers(
         "other-noun-there",
         DOUBT,
-        "OTHER with a noun of its own words, and that noun stands in the passage.",
+        "OTHER with a written noun, and that noun is in the passage.",
         other_nouns,
         rule=6,
     ),
@@ -719,7 +717,7 @@ def no_numbers(context: CheckContext) -> Iterator[LabelFinding]:
     for number in context.cases:
         anchor = number.anchor
         if not _is_number(context, anchor) and not _is_ordinal(context, anchor):
-            note = f"\u201c{context.text(anchor.start, anchor.end)}\u201d is no number"
+            note = f"\u201c{context.text(anchor.start, anchor.end)}\u201d is not a number"
             yield LabelFinding("no-number", (number.key,), note)
     for number, said in context.said():
         if _is_ordinal(context, number.anchor):
@@ -811,14 +809,14 @@ ADJACENT_CHECKS = (
     LabelCheck(
         "no-number",
         DOUBT,
-        "The anchor is no number; or it is an ordinal, and taken for an NFH.",
+        "The anchor is not a number; or it is an ordinal, and taken for an NFH.",
         no_numbers,
         rule=2,
     ),
     check_of_answers(
         "noun-after",
         DOUBT,
-        "A noun stands right behind the anchor, and yet its noun is said to be missing.",
+        "A noun comes right after the anchor, although its noun is labelled as missing.",
         nouns_after,
         rule=2,
         tagged=True,
@@ -826,7 +824,8 @@ ADJACENT_CHECKS = (
     check_of_answers(
         "noun-near",
         DOUBT,
-        "Adjectives and a noun stand behind the anchor, and its noun is said to be missing.",
+        "Adjectives and a noun come after the anchor, although its noun is labelled as "
+        "missing.",
         nouns_near,
         rule=2,
         tagged=True,
@@ -920,7 +919,7 @@ def _no_hour(context: CheckContext, anchor: Anchor, kind: Kind) -> str:
     size = value(context, anchor)
     if size is None or size <= 24 or 100 <= size <= 2400:
         return ""
-    return f"{size:,.15g} is no hour of the day"
+    return f"{size:,.15g} is not an hour of the day"
 
 
 def _mangled(context: CheckContext, anchor: Anchor, kind: Kind) -> str:
@@ -955,24 +954,30 @@ def _note_on_kind(misfit: Misfit) -> Note:
 
 
 MISFITS: tuple[tuple[str, Severity, str, Misfit, int], ...] = (
-    ("clock-word", DOUBT, "O'clock, a.m. or p.m. follows a number not TIME.", _clock, 5),
+    (
+        "clock-word",
+        DOUBT,
+        "O'clock, a.m. or p.m. after what is not TIME.",
+        _clock,
+        5,
+    ),
     (
         "money-sign",
         DOUBT,
-        "A sign for money beside a number that is an NFH and not CURRENCY.",
+        "A currency sign is beside a number that is an NFH and not CURRENCY.",
         _money,
         3,
     ),
-    ("age-words", DOUBT, "An age by its words that is not AGE.", _age_words, 5),
-    ("no-hour", DOUBT, "TIME of a number that is no hour.", _no_hour, 5),
+    ("age-words", DOUBT, "The words show an age, but the label is not AGE.", _age_words, 5),
+    ("no-hour", DOUBT, "The label is TIME, but the number is not an hour.", _no_hour, 5),
     (
         "mangled-digits",
         DOUBT,
-        "The digits read as if a program had rewritten them.",
+        "The digits look rewritten by a program.",
         _mangled,
         1,
     ),
-    ("chain-kind", NOTE, "A chain as 36-24-36 that is not OTHER.", _chain, 18),
+    ("chain-kind", NOTE, "A chain of numbers such as 36-24-36 is not OTHER.", _chain, 18),
 )
 
 SHAPE_CHECKS = tuple(
@@ -1127,7 +1132,7 @@ PAIR_CHECKS = (
     LabelCheck(
         "pair-differs",
         DOUBT,
-        "Numbers said in one breath, without a noun behind them, have different answers.",
+        "Numbers in a row, without a noun after them, have different answers.",
         different_answers,
         rule=16,
     ),
@@ -1135,7 +1140,7 @@ PAIR_CHECKS = (
 
 
 NOT_TAKEN = LabelCheck(
-    "import-conflict", NOTE, "An import said something else than what was kept.", no_findings
+    "import-conflict", NOTE, "An import differs from the labels that were kept.", no_findings
 )
 """Found by the store, in the reports of imports."""
 

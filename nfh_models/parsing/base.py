@@ -111,7 +111,7 @@ def check_spec(spec: str | None) -> None:
     """Raise ParserError for a malformed description; no parser is loaded or looked for."""
     kind, colon, name = ("spacy" if spec is None else spec).partition(":")
     if not (kind == "spacy" and (name or not colon)) and not (kind == "stanza" and name):
-        raise ParserError(f"{spec!r} is no parser: wanted {FORMS}")
+        raise ParserError(f"{spec!r} is not a parser: wanted {FORMS}")
 
 
 def load_parser(spec: str | None = None, wanted: frozenset[ParseLayer] = BASIC) -> Parser:

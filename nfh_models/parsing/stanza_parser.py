@@ -79,7 +79,7 @@ def read_weights(path: Path) -> Mapping[str, Any]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ParserError(
-            f"{path} is damaged or holds more than weights; it was not opened, since such a "
+            f"{path} is damaged or holds more than weights; it was not opened, because such a "
             "file can run code"
         ) from error
     except Exception as error:  # a damaged file makes the reader raise anything
@@ -88,7 +88,7 @@ def read_weights(path: Path) -> Mapping[str, Any]:
             f"({first_line(error)})"
         ) from error
     if not isinstance(weights, dict):
-        raise ParserError(f"{path} is no model of stanza")
+        raise ParserError(f"{path} is not a model of stanza")
     return weights
 
 
@@ -105,7 +105,7 @@ def _check_packed(path: Path) -> None:
         return  # torch says what is wrong, or reads its form of old
     if packed:
         raise ParserError(
-            f"{path} holds a packed part, which torch writes none of: copy or download it again"
+            f"{path} has a compressed part, which torch never writes: copy or download it again"
         )
 
 
@@ -160,12 +160,12 @@ def refuse_foreign(path: Path, weights: Mapping[str, Any]) -> None:
     transformer = _transformer(weights)
     if transformer is not None:
         raise ParserError(
-            f"{path} needs the transformer {transformer}, which is in no file here: take the "
-            "package of that model without a transformer"
+            f"{path} needs the transformer {transformer}, which is not on this machine: use "
+            "the package of that model without a transformer"
         )
     if weights.get("dicts_version") == _PICKLED_DICTIONARY:
         raise ParserError(
-            f"{path} keeps its dictionary as a pickle, which is not opened: get the lemmatizer "
+            f"{path} has its dictionary as a pickle, which is not opened: use the lemmatizer "
             "of a newer stanza"
         )
 
@@ -313,7 +313,7 @@ def _with_support(
     path = _only(part, found[part])
     weights = read_weights(path)
     if kind_of(weights) is not part:
-        raise ParserError(f"{path} is no stanza model of the kind {part}")
+        raise ParserError(f"{path} is not a stanza model of the kind {part}")
     refuse_foreign(path, weights)
     config = config_of(weights)
     support = {}
@@ -337,8 +337,8 @@ def _only(part: StanzaModelKind, paths: list[Path]) -> Path:
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths)
         raise ParserError(
-            f"the folder {paths[0].parent} holds several {_NAMED[part]} ({names}): "
-            "put the one to be used into a folder of its own"
+            f"the folder {paths[0].parent} holds several {_NAMED[part]} ({names}): put the "
+            "one to use into its own folder"
         )
     return paths[0]
 

@@ -218,7 +218,7 @@ def parse_of(item: Item, *, dependency: bool = False) -> Parsed:
         raise ValueError("an item without a parse, for a recipe that needs one")
     size = len(parsed.words)
     if not item.parsed_from <= item.anchor.start < item.anchor.end <= item.parsed_from + size:
-        raise ValueError("the parse of an item does not hold its anchor")
+        raise ValueError("the parse of an item lacks its anchor")
     if len(parsed.pos) != size:
         raise ValueError("the parse of an item has no parts of speech")
     if dependency and not len(parsed.heads) == len(parsed.relations) == size:
@@ -305,7 +305,7 @@ def check_layers(needs: frozenset[ParseLayer], parser: Parser | None) -> None:
 def _checked(needs: frozenset[ParseLayer], parser: Parser | None) -> Parser:
     wanted = " and ".join(sorted(needs))
     if parser is None:
-        raise ParserError(f"the recipe needs {wanted}, and no parser was given: name one")
+        raise ParserError(f"the recipe needs {wanted}, but has no parser: name one")
     missing = needs - parser.layers
     if missing:
         raise ParserError(

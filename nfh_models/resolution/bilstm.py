@@ -401,7 +401,7 @@ class StoredBilstmSettings(
 
     def __post_init__(self) -> None:
         if len(set(self.alphabet)) < len(self.alphabet):
-            raise ValueError("a character stands twice in the alphabet")
+            raise ValueError("a character occurs twice in the alphabet")
 
 
 def save_bilstm(
@@ -570,12 +570,12 @@ def learner_of(
     dev = [one for one in dev_examples if loop.learnable(one)]
     if not train:
         raise NoExamplesError(
-            "There is nothing to train on: no example says what its number's head is"
+            "There is nothing to train on: no example names its number's head"
         )
     if not dev:
         raise NoExamplesError(
-            "There is nothing to judge the training on: no example that is kept out of it says "
-            "what its number's head is"
+            "There is nothing to judge the training on: no example kept out of it names its "
+            "number's head"
         )
     letters = sorted({one for row in train for word in row.row.words for one in word})
     alphabet = "".join(one for one in letters if not "\ud800" <= one <= "\udfff")
@@ -600,7 +600,7 @@ def _notes(
     if len(kinds) == 1:
         (kind,) = kinds
         found.append(
-            f"All {len(said):,} examples are {kind}: the model will know nothing else."
+            f"All {len(said):,} examples are {kind}: the model cannot answer anything else."
         )
     return tuple(found)
 

@@ -316,7 +316,7 @@ def compare(
     Raises ValueError for a measure that is not in MEASURES, and if the examples differ.
     """
     if measure not in MEASURES:
-        raise ValueError(f"{measure!r} is no measure; there are {', '.join(MEASURES)}")
+        raise ValueError(f"{measure!r} is not a measure; there are {', '.join(MEASURES)}")
     if [one.example for one in first] != [one.example for one in second]:
         raise ValueError("two recipes are compared on the same examples in the same order")
     right, among = MEASURES[measure]

@@ -216,7 +216,7 @@ class HeadGroups:
         anchor = self._item.anchor
         inside = anchor.start <= token < anchor.end
         if inside or not 0 <= token < len(self._lemmas):
-            raise ValueError(f"{token} is no token outside the anchor that can be a head")
+            raise ValueError(f"{token} is not a token that can be a head, outside the anchor")
         tokens = self._mentions(token)
         return HeadGroup(token, tokens, sum(self.scores[one] or 0.0 for one in tokens))
 

@@ -88,7 +88,7 @@ class LinearSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.features:
-            raise ValueError("no feature is left to choose by")
+            raise ValueError("no feature is left")
         if list(self.features) != [group for group in FeatureGroup if group in self.features]:
             raise ValueError("a group of features is named twice, or out of order")
 
@@ -705,15 +705,15 @@ class _Given(LinearSettings, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.folds == 1:
-            raise ValueError("one fold is none")
+            raise ValueError("one fold is not enough")
 
 
 WANTED = {
     "features": f"one or more of {', '.join(FeatureGroup)}, joined by commas; or paper, or all",
-    "crossed": "true or false: has each class weights of its own?",
+    "crossed": "true or false: whether each class has its own weights",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
     "seed": model_files.SEED,
-    "folds": f"a number of parts, 2 to {MOST_FOLDS}, or 0 for no trial",
+    "folds": f"a number of parts, 2 to {MOST_FOLDS}, or 0 for no evaluation",
 }
 """Each setting with its possible values."""
 
@@ -1185,9 +1185,7 @@ def training(
     """
     answered = [one for one in examples if paper_class(one.gold.kind) is not None]
     if not answered:
-        raise NoLinearExamplesError(
-            _nothing(len(examples), "no class and no head is said of any")
-        )
+        raise NoLinearExamplesError(_nothing(len(examples), "none names a class or a head"))
     collector = ExampleCollector(plan.settings)
     used = yield from _collect(answered, collector, parser)
     if not used:
@@ -1220,11 +1218,14 @@ def _nothing(examples: int, why: str) -> str:
 
 def _warnings(kinds: Mapping[str, int], folds: int, wanted: int) -> Generator[str]:
     if len(kinds) == 1:
-        yield f"all examples are {next(iter(kinds))}, so that it hardly ever says anything else"
+        yield (
+            f"all examples are {next(iter(kinds))}, so the model hardly ever answers "
+            "anything else"
+        )
     elif not kinds.get(Kind.REFERENCE):
-        yield "no example has a head in the text, so that it knows nothing of heads"
+        yield "no example has a head in the text, so the model cannot find heads"
     if wanted and not folds:
-        yield "all examples are of one passage, so that it was not tried on any other"
+        yield "all examples are of one passage, so the model was not tested on another"
 
 
 def _collect(

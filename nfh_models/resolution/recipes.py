@@ -60,8 +60,8 @@ def split_spec(spec: str) -> tuple[str, str | None]:
     recipe, colon, kind = spec.partition(":")
     if recipe not in RECIPES:
         raise ResolutionRecipeError(
-            f"{spec!r} is no recipe of {TASK}: use one of {', '.join(RECIPES)}; "
-            f"{NEAREST} may be followed by a colon and its kind"
+            f"{spec!r} is not a recipe of {TASK}: use one of {', '.join(RECIPES)}; {NEAREST} "
+            "may be followed by a colon and its kind"
         )
     if colon and recipe != NEAREST:
         raise ResolutionRecipeError(

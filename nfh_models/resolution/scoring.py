@@ -288,7 +288,7 @@ def _row(one: ScoredExample, choice: Choice, *, by_noun: bool) -> _Row:
     if values.min() < 0 or abs(total - 1) > SLACK:
         raise ValueError(
             f"{one.example.where}: scores from {values.min():.3g} to {values.max():.3g} that "
-            f"sum to {total:.3g} are no probabilities"
+            f"sum to {total:.3g} are not probabilities"
         )
     gold = {LABELS.index(one.gold)}
     if one.reference:

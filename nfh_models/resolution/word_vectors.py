@@ -219,7 +219,7 @@ def _text(
             numbers = _numbers(parts[-width:])
             if numbers is None:
                 raise VectorError(
-                    f"{path}, line {number:,}: what follows the word is no number"
+                    f"{path}, line {number:,}: the text after the word is not a number"
                 )
             taken += 1
             yield word, numbers
@@ -274,7 +274,7 @@ def _binary(
         packed = None if spelled is None else stream.take(4 * width)
         if spelled is None or packed is None or len(spelled) > LONGEST_WORD:
             raise VectorError(
-                f"{path} ends, or is no file of word2vec, in word {number:,} of {words:,}. "
+                f"{path} ends, or is not a word2vec file, in word {number:,} of {words:,}. "
                 "Copy or download it again"
             )
         word = spelled.lstrip(b"\n").decode("utf-8", "replace")
@@ -282,8 +282,8 @@ def _binary(
             numbers = np.frombuffer(packed, "<f4").astype(np.float32)
             if not np.isfinite(numbers).all():
                 raise VectorError(
-                    f"{path}, word {number:,}, {word[:60]!r}: its vector holds what is no "
-                    "finite number"
+                    f"{path}, word {number:,}, {word[:60]!r}: its vector has a value that is "
+                    "not a finite number"
                 )
             yield word, numbers
 
@@ -363,7 +363,7 @@ def _table(folder: Path) -> Floats:
     if not files:
         raise VectorError(
             f"{folder} holds no .safetensors file; weights of other formats are not opened, "
-            "since they may run code"
+            "because they can run code"
         )
     for path in files:
         try:
@@ -380,7 +380,9 @@ def _table(folder: Path) -> Floats:
 
 def _scaled(table: Floats) -> Floats:
     if table.ndim != 2 or not np.isfinite(table).all():
-        raise VectorError("The encoder's table of word pieces is no table of finite numbers")
+        raise VectorError(
+            "The encoder's table of word pieces has values that are not finite numbers"
+        )
     centred = table - table.mean(0)
     deviation = float(centred.std())
     return np.asarray(centred / (deviation or 1.0), np.float32)
@@ -412,7 +414,7 @@ def read_vectors(source: str, words: set[str], extra: int = 0) -> Vectors:
     wanted = wanted_forms(words)
     if not colon or not where or kind not in (FILE, SPACY, ENCODER):
         raise SettingError(
-            f"{source!r} is no source of word vectors: wanted {FILE}:PATH, {SPACY}:NAME or "
+            f"{source!r} is not a source of word vectors: wanted {FILE}:PATH, {SPACY}:NAME or "
             f"{ENCODER}:FOLDER"
         )
     if kind == FILE:

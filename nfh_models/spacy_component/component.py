@@ -75,7 +75,7 @@ def check(doc: Doc, needs: frozenset[ParseLayer], name: str) -> None:
         lacks = " and no ".join(missing)
         givers = " and ".join(_GIVERS.get(layer, "what gives it") for layer in missing)
         raise ParserError(
-            f"the component {name!r} got a doc with no {lacks}: put it behind {givers} in the "
+            f"the component {name!r} got a doc with no {lacks}: put it after {givers} in the "
             "pipeline, as in a pipeline like en_core_web_sm, and do not disable them"
         )
 

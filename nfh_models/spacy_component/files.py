@@ -80,7 +80,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
         }
     except OSError as error:
         raise ModelFileError(
-            f"{folder} is no model's folder that can be read ({error.strerror}): name one that "
+            f"{folder} is not a readable model's folder ({error.strerror}): name one that "
             "`nfh-tui retrain` made, or a recipe that needs none"
         ) from error
 
@@ -130,10 +130,10 @@ def _replace_files(folder: Path, files: Files | None) -> None:
 def _check_replaceable(folder: Path, files: Files) -> None:
     others = _files_of(folder) - set(files) - MODEL_NAMES
     if others or folder.is_symlink():
-        what = f"holds {min(others)}, which is no model's" if others else "is a link"
+        what = f"holds {min(others)}, which is not of a model" if others else "is a link"
         raise ModelFileError(
-            f"{folder} {what}: a component's model takes the place of another one only. Name "
-            "another folder"
+            f"{folder} {what}: a component's model replaces only another one. Name another "
+            "folder"
         )
 
 
@@ -168,7 +168,7 @@ def decode(content: bytes) -> ComponentState:
         state = msgspec.msgpack.decode(content, type=ComponentState)
     except msgspec.MsgspecError as error:
         raise ModelFileError(
-            f"these bytes are no nfh component: save the pipeline again ({error})"
+            f"these bytes are not an nfh component: save the pipeline again ({error})"
         ) from error
     _check(state.cfg, "these bytes")
     return state
@@ -276,8 +276,8 @@ def load(
 def _both(model: Resolver, name: str) -> Identifier:
     if not hasattr(model, "decide"):
         raise identification.IdentificationRecipeError(
-            f"the component {name!r} has a model of {model.recipe} as its identifier, and that "
-            "one resolves only"
+            f"the component {name!r} has a model of {model.recipe} as its identifier, but it "
+            "only resolves"
         )
     return cast("Identifier", model)
 

@@ -110,7 +110,7 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
         beside.replace(path)
         _sync(path.parent)
     except (OSError, SafetensorError) as error:
-        before = " The one before stays" if path.exists() else ""
+        before = " The previous one is kept" if path.exists() else ""
         said = error.strerror if isinstance(error, OSError) else None
         raise CheckpointError(
             f"The checkpoint {path} cannot be written: {said or error}.{before}"
@@ -180,7 +180,7 @@ def read(path: Path, identity: Identity) -> Checkpoint:
     if header.format_version != FORMAT_VERSION:
         damaged(path, f"its format is {header.format_version}, wanted {FORMAT_VERSION}")
     if header.checksum != _checksum(tensors):
-        damaged(path, "its checksum is another")
+        damaged(path, "its checksum differs")
     _check(path, header.identity, identity)
     return Checkpoint(header.identity, header.progress, tensors)
 
@@ -189,8 +189,8 @@ def damaged(path: Path, what: object) -> NoReturn:
     """Raise CheckpointError for a damaged checkpoint."""
     first = (str(what).strip() or type(what).__name__).splitlines()[0]
     raise CheckpointError(
-        f"{path}, the checkpoint of a training that was cut off, is damaged: {first}. Remove "
-        f"the folder {path.parent} to train from the beginning"
+        f"{path}, the checkpoint of an interrupted training, is damaged: {first}. Remove the "
+        f"folder {path.parent} to train from the beginning"
     )
 
 

@@ -120,9 +120,9 @@ def choose_device(name: str | None = None) -> torch.device:
     try:
         chosen = torch.device(name)
     except RuntimeError as error:
-        raise DeviceError(f"{name!r} is no device: wanted {DEVICES}") from error
+        raise DeviceError(f"{name!r} is not a device: wanted {DEVICES}") from error
     if chosen.type not in ("cpu", "cuda", "mps"):
-        raise DeviceError(f"{name!r} is no device that is used here: wanted {DEVICES}")
+        raise DeviceError(f"{name!r} is not a supported device: wanted {DEVICES}")
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise DeviceError(f"There is no {name} here that torch can use. Try cpu, or auto")
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
@@ -139,13 +139,13 @@ def kind_of(on: torch.device, precision: str = "auto") -> torch.dtype:
     Raises DeviceError for a precision that the device does not support well.
     """
     if precision not in PRECISIONS:
-        raise ValueError(f"{precision!r} is no precision: wanted one of {PRECISIONS}")
+        raise ValueError(f"{precision!r} is not a precision: wanted one of {PRECISIONS}")
     good = [kind for kind in (torch.bfloat16, torch.float16) if _fast(on, kind)]
     if precision == "auto":
         return good[0] if good else torch.float32
     wanted = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
     if wanted is not torch.float32 and wanted not in good:
-        raise DeviceError(f"This {on.type} is not made for {precision}. Try auto, or fp32")
+        raise DeviceError(f"This {on.type} does not support {precision}. Try auto, or fp32")
     return wanted
 
 
@@ -435,7 +435,7 @@ class _Run:
 
     def _diverged(self, what: str) -> DivergedError:
         return DivergedError(
-            f"The training went astray at step {self.progress.step + 1}: {what}. Try a lower "
+            f"The training diverged at step {self.progress.step + 1}: {what}. Try a lower "
             "rate, a longer warm-up, or the precision fp32"
         )
 

@@ -205,7 +205,7 @@ def _person(name: str) -> str:
 def _spelled(kind: Kind) -> Sequence[Kind]:
     """The kinds that a class of the paper holds."""
     if kind not in CLASSES:
-        raise ValueError(f"{kind} is no class of the paper")
+        raise ValueError(f"{kind} is not a class of the paper")
     return (Kind.OTHER, Kind.UNKNOWN) if kind is Kind.OTHER else (kind,)
 
 

@@ -268,7 +268,7 @@ def doctor(
     """Check that the database keeps its promises: exit status 0 if it does, 1 if not.
 
     Nothing is written without --repair, and that never touches an answer, a gold, or the
-    log. Others may work meanwhile.
+    log. Others can work at the same time.
     """
     if corpus and mend:
         raise click.UsageError("--corpus finds label problems, which --repair cannot repair")
@@ -374,7 +374,7 @@ def _tell_end(report: "DoctorReport", repaired: "Repaired | None") -> None:
         return
     end = f"{counted(report.broken, 'thing')} broken"
     if report.repairable:
-        end += f"; `nfh-tui doctor --repair` mends {report.repairable:,} of them"
+        end += f"; `nfh-tui doctor --repair` repairs {report.repairable:,} of them"
     options.echo(f"{end}.")
 
 

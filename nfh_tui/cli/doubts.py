@@ -108,7 +108,7 @@ MOSTLY_RIGHT = 0.8
 OWN_MISTAKES = (
     "It agrees with so little of the gold that most of its findings are its own mistakes. "
     "Begin with the least likely gold: where this was measured (66 % agreed), 25 of the 40 "
-    "most doubted ones were doubtful gold, and of 20 drawn from all 1"
+    "least likely ones were label problems, and of 20 drawn from all 1"
 )
 """The measurement stands in docs/label-trouble.md."""
 

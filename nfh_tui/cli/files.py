@@ -114,7 +114,7 @@ def stale_gold_words(count: int) -> str:
         f"{counted(count, 'number')} of the database {'has' if one else 'have'} stale gold, "
         f"which no file has: {'its' if one else 'their'} span was replaced after "
         f"{'it was' if one else 'they were'} decided, and nobody has decided "
-        f"{'it' if one else 'them'} anew (state:stale finds what nobody has answered anew)"
+        f"{'it' if one else 'them'} again (state:stale finds what nobody has answered again)"
     )
 
 

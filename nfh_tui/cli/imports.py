@@ -125,7 +125,7 @@ def leaving_lines(gone: Mapping[str, Any], what: str) -> Iterator[str]:
 
 def _gone_words(gone: Mapping[str, Any]) -> str:
     if not gone["anchors"]:
-        return "nothing is gone"
+        return "nothing was retired"
     passages, numbers = counted(gone["passages"], "passage"), counted(gone["anchors"], "number")
     return f"{passages} and {numbers} gone, of which {_said(gone['answered'])}"
 

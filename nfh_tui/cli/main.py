@@ -27,11 +27,11 @@ COMMANDS = {
     "imports": Lazy("imports", "imports", "List the imports, or remove one."),
     "export": Lazy("files", "export", "Export anchors to a file."),
     "release": Lazy(
-        "release", "release", ("Write gold as a release: a folder with a datasheet.")
+        "release", "release", "Write gold as a release: a folder with a datasheet."
     ),
     "diff": Lazy("release", "diff", "Show what changed between two releases or databases."),
     "identify": Lazy(
-        "identify", "identify", ("Find numbers, and decide which ones lack a noun.")
+        "identify", "identify", "Find numbers, and decide which ones lack a noun."
     ),
     "predict": Lazy("predict", "predict", "Predict the heads of numbers."),
     "retrain": Lazy("retrain", "retrain", "Train a model on the gold."),
@@ -100,7 +100,7 @@ class LazyGroup(click.Group):
             return None
         command = getattr(import_module(f"nfh_tui.cli.{lazy.module}"), lazy.attribute)
         if not isinstance(command, click.Command):
-            raise TypeError(f"nfh_tui.cli.{lazy.module}.{lazy.attribute} is no command")
+            raise TypeError(f"nfh_tui.cli.{lazy.module}.{lazy.attribute} is not a command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -305,7 +305,7 @@ def _nothing(found: StatsResult, options: StatsOptions) -> str:
             "model of identification says."
         )
     return (
-        f"The model {found.model} has decided none of them: `nfh-tui identify` has it decide."
+        f"The model {found.model} has decided none of them: `nfh-tui identify` makes it decide."
     )
 
 
@@ -631,7 +631,7 @@ def _anchors(page: CommandReport, anchors: Anchors, top: int) -> None:
         rows.append([*row, percentage(share(word.nfh, word.numbers))] if split else row)
     page.table([*columns, "NFH when said:"] if split else columns, rows)
     if split:
-        page.note("NFH when said: how often this number, wherever it stands, is an NFH")
+        page.note("NFH when said: how often this number is an NFH, in any place")
     if anchors.distinct > top:
         page.note(f"{anchors.distinct - top:,} further anchors: --top N shows more")
 

@@ -51,7 +51,7 @@ SORT_KEYS = {
 }
 """The key after `o` that chooses each sort."""
 
-SORT_PROMPT = "Which other? n number, c code, m measure, o noun; enter saves it unstated."
+SORT_PROMPT = "Which sort? n number, c code, m measure, o noun; enter saves without one."
 
 
 def with_kind(state: EditState, kind: Kind) -> EditState:
@@ -129,7 +129,7 @@ def set_noun(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
         if closed.kind is Kind.REFERENCE:
             why = "A Reference has its noun in the passage: mark it there."
         else:
-            why = "A noun can be written for a class only: y a c p t or o first."
+            why = "Only a class can have a written noun: press y a c p t or o first."
         return refuse(state, why)
     sort = closed.sort
     if closed.kind is Kind.OTHER and noun is not None and sort is None:
@@ -337,7 +337,7 @@ MOST_NOUNS = 150
 MOST_WORDS = len(LETTERS) ** 2
 """Most words with hints: all pairs of letters."""
 
-NONE_IN_VIEW = "No word in view can be marked: scroll, and the letters follow."
+NONE_IN_VIEW = "No word in view can be marked: scroll to get letters."
 
 LIKELY = 0.1
 """Least score for a hint on a model's candidate that does not look like a noun."""
@@ -454,7 +454,7 @@ def _start_words(state: EditState, item: AnchorItem, view: range | None) -> Edit
         near = set(sorted(tokens, key=lambda t: (abs(t - state.cursor), t))[:MOST_WORDS])
         tokens = [token for token in tokens if token in near]
     if not tokens:
-        return refuse(state, "There is no word here to put a letter on.")
+        return refuse(state, "No word here can have a letter.")
     made = _with_hints(state, tokens, all_words=True)
     if view is not None and not any(token in view for token in tokens):
         return replace(made, say=NONE_IN_VIEW)
@@ -512,7 +512,7 @@ def take_hint_key(
     if key == "backspace":
         return EditOutcome(replace(state, typed=state.typed[:-1]))
     if key == "enter":
-        return refuse(state, "Type the letters at a word; escape hides them.")
+        return refuse(state, "Type the letters of a word; escape hides them.")
     if not character or not character.isprintable():
         return None
     typed = state.typed + character.casefold()
@@ -535,7 +535,7 @@ def move_to_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome
         return EditOutcome(replace(state, cursor=token))
     fixed = fixed_end(state)
     if item.passage.turn_of(token) != item.passage.turn_of(fixed):
-        return refuse(state, "A span stays in one turn: space takes it, escape drops it.")
+        return refuse(state, "A span stays in one turn: space marks it, escape cancels it.")
     span = (min(fixed, token), max(fixed, token) + 1)
     return EditOutcome(replace(state, cursor=token, span=span))
 
@@ -673,9 +673,9 @@ def _mark_span(state: EditState, item: AnchorItem, span: tuple[int, int]) -> Edi
     start, end = span
     words = quoted(item.passage.words(start, end))
     if start < item.anchor.end and item.anchor.start < end:
-        return refuse(state, f"{words} holds the number itself; a head is the noun it lacks.")
+        return refuse(state, f"{words} contains the number itself; a head is its missing noun.")
     if (head := choose_head(item, start, end)) is None:
-        return refuse(state, f"{words} holds no noun.")
+        return refuse(state, f"{words} contains no noun.")
     ended = replace(state, span=None, cursor=head)
     wanted = Mention(start, end, head)
     opened = with_kind(ended, Kind.REFERENCE)
@@ -692,13 +692,13 @@ def toggle_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     """Mark one token as a head, or unmark the mention that covers it."""
     if in_anchor(item, token):
         return refuse(
-            state, f"{word(item, token)} is the number itself; a head is the noun it lacks."
+            state, f"{word(item, token)} is the number itself; a head is its missing noun."
         )
     opened = with_kind(replace(state, cursor=token, span=None), Kind.REFERENCE)
     if (found := head_at(state.heads, token)) is not None:
         return _unmarked(opened, item, *found)
     if not is_word(item.passage.word(token)):
-        return refuse(state, f"{word(item, token)} is no word, so it cannot be a head.")
+        return refuse(state, f"{word(item, token)} is not a word, so it cannot be a head.")
     if head_at(opened.heads, token) is not None:
         return EditOutcome(opened)
     return _marked(opened, item, Mention(token, token + 1, token))
@@ -722,7 +722,7 @@ def mark_lettered(state: EditState, item: AnchorItem, token: int) -> EditOutcome
     outcome = toggle_token(first, item, token)
     if outcome.refused:
         return replace(outcome, state=state)
-    say = outcome.say or f"{words} replaces what was offered; f again adds a head."
+    say = outcome.say or f"{words} replaces the proposal; f again adds a head."
     return replace(outcome, say=say)
 
 
@@ -775,7 +775,7 @@ def _unmarked(state: EditState, item: AnchorItem, number: int, mention: Mention)
         mentions.append(replace(mention, origin=Origin.REMOVED))
     words = quoted(item.passage.words(mention.start, mention.end))
     kept = in_order(mentions, item)
-    say = f"{words} is dropped." if kept else f"Head {number + 1}, {words}, is dropped."
+    say = f"{words} is removed." if kept else f"Head {number + 1}, {words}, is removed."
     return EditOutcome(_with_head(state, number, kept), say)
 
 
@@ -787,7 +787,7 @@ def drop_last(state: EditState, item: AnchorItem) -> EditOutcome:
         return refuse(state, "No head is marked.")
     mention = state.heads[-1][0]
     words = quoted(item.passage.words(mention.start, mention.end))
-    say = f"Head {len(state.heads)}, {words}, is dropped."
+    say = f"Head {len(state.heads)}, {words}, is removed."
     return EditOutcome(replace(state, heads=state.heads[:-1]), say)
 
 
@@ -801,28 +801,28 @@ def relate(state: EditState, relation: Relation) -> EditOutcome:
 def join(state: EditState, item: AnchorItem) -> EditOutcome:
     """Merge the last two heads: two words for one thing. The first one's mentions precede."""
     if len(state.heads) < 2:
-        return refuse(state, "Joining makes one of two heads: mark another one first.")
+        return refuse(state, "You can only join two heads: mark another one first.")
     *before, first, second = state.heads
     known = {m.head for m in first}
     joined = in_order((*first, *(m for m in second if m.head not in known)), item)
-    return EditOutcome(replace(state, heads=(*before, joined)), "Two words for one thing.")
+    return EditOutcome(replace(state, heads=(*before, joined)), "The two heads are one now.")
 
 
 def _advice(item: AnchorItem, token: int) -> str | None:
     """Advice from the guidelines about an unlikely head."""
     if fold(item.passage.word(token)) in PRONOUNS:
-        return f"{word(item, token)} only stands for a noun: mark that noun, if it is there."
+        return f"{word(item, token)} only refers to a noun: mark that noun, if it is there."
     for sibling in item.siblings:
         if sibling.anchor.start <= token < sibling.anchor.end:
-            return f"{word(item, token)} is a number too: mark the noun behind it."
+            return f"{word(item, token)} is a number too: mark its noun."
     return None
 
 
 MODEL = "the model"
 """The reason of an answer adopted from the model."""
 
-MODEL_HIDDEN = "The model is hidden until you have answered. O shows it, and that is noted."
-NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
+MODEL_HIDDEN = "The model is hidden until you have answered. O shows it and records that."
+NOT_YOURS = "Only adjudicators see others' answers; you are annotating."
 
 
 def fitting(heads: Iterable[Iterable[Mention]], item: AnchorItem) -> Heads:
@@ -862,7 +862,8 @@ def annotator(state: EditState, item: AnchorItem, number: int) -> EditOutcome:
     answer = found[number - 1].answer
     if answer.kind is Kind.NFH:
         return refuse(
-            state, f"Answer {number} only says that a noun is missing, not which: choose one."
+            state,
+            f"Answer {number} says a noun is missing, not which one: choose one.",
         )
     old = number > len(votes.annotators_votes(item))
     reason = f"answer {number}{' to the old span' if old else ''}"
@@ -883,7 +884,7 @@ def model(state: EditState, item: AnchorItem) -> EditOutcome:
     if item.prediction is None:
         return refuse(state, "No model has answered this item yet.")
     if (answer := votes.model_answer(item)) is None:
-        return refuse(state, "The model's choice does not fit this item; choose yourself.")
+        return refuse(state, "The model's choice does not fit this item: choose yourself.")
     return EditOutcome(filled(state, item, answer, AnswerSource.ADOPTED, MODEL))
 
 
@@ -937,15 +938,15 @@ def load(body: str, item: AnchorItem) -> EditState:
     try:
         state = msgspec.json.decode(body.encode("utf-8", "replace"), type=EditState)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise DraftError(f"The draft cannot be read ({error}); start afresh.") from error
+        raise DraftError(f"The draft cannot be read ({error}); start again.") from error
     if any(not 0 <= token < len(item.passage.tokens) for token in _tokens(state)):
         raise DraftError(
-            "The draft points to words outside this passage of "
-            f"{len(item.passage.tokens)} tokens; start afresh."
+            f"The draft points to words outside this passage of {len(item.passage.tokens)} "
+            "tokens; start again."
         )
     fitted = _fitted(state, item)
     if not _is_coherent(fitted):
-        raise DraftError("The draft contradicts itself; start afresh.")
+        raise DraftError("The draft contradicts itself; start again.")
     return fitted
 
 
@@ -1064,7 +1065,7 @@ def _holding(
     return replace(state, began=state.content, touched=False)
 
 
-PROMPT = "Same noun? y adds it, n leaves it out, a adds all the rest, escape stops."
+PROMPT = "Is this the same noun? y adds it, n leaves it out, a adds all others, escape stops."
 
 MOST_OFFERED = 28
 """Most characters of an offered mention with its modifiers."""
@@ -1122,7 +1123,7 @@ def start_review(state: EditState, item: AnchorItem) -> EditOutcome:
     number = len(state.heads) - 1 if found is None else found[0]
     if not (tokens := _others(state, item, number)):
         first = state.heads[number][0]
-        return refuse(state, f"No other {quoted(item.passage.word(first.head))} stands here.")
+        return refuse(state, f"No other {quoted(item.passage.word(first.head))} is here.")
     reviewed = replace(
         state,
         pending=Pending.REVIEW,
@@ -1193,11 +1194,11 @@ def _answered(
 
 def _mention_count(state: EditState, number: int) -> str:
     count = len(live(state.heads[number]))
-    return f"Head {number + 1} now stands in {count} place{'s' if count > 1 else ''}."
+    return f"Head {number + 1} now has {count} place{'s' if count > 1 else ''}."
 
 
-ONE_WORD = "A span keeps one word; escape drops it."
-NO_SPAN = "No span here to shrink: v begins one, on a marked head it takes up its span."
+ONE_WORD = "A span keeps at least one word; escape cancels it."
+NO_SPAN = "There is no span to shrink: v starts one, or on a marked head edits its span."
 
 
 def extend(state: EditState) -> EditOutcome:
@@ -1209,7 +1210,7 @@ def extend(state: EditState) -> EditOutcome:
         marked = head_at(state.heads, state.cursor)
         if marked is None or marked[1].end - marked[1].start < 2:
             span = (state.cursor, state.cursor + 1)
-            return EditOutcome(replace(state, span=span), "Move to grow it; space takes it.")
+            return EditOutcome(replace(state, span=span), "Move to grow it; space marks it.")
         start, end = marked[1].start, marked[1].end
         cursor = start if state.cursor == start else end - 1
         return EditOutcome(replace(state, span=(start, end), cursor=cursor))
@@ -1351,5 +1352,8 @@ def prompt(state: EditState) -> str | None:
             return "Type a word's letters; f: nouns only; esc hides them"
         return "Type a noun's letters; f: all words; esc hides them"
     if state.span is not None:
-        return "Span: move to grow, V shrinks, v other end, space takes it, escape drops it."
+        return (
+            "Span: move to grow it, V shrinks it, v switches its end, space marks it, "
+            "escape cancels it."
+        )
     return None

@@ -287,13 +287,13 @@ def live(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
     return tuple(m for m in mentions if m.origin is not Origin.REMOVED)
 
 
-NO_KIND = "Nothing is chosen yet: press f and letters for a head, or a key for a class."
+NO_KIND = "There is no answer yet: press f and letters for a head, or a class key."
 NO_HEAD = "Reference needs a head: press f, or move with w b and press space."
 NO_RELATION = (
     "Different heads: press & if the number counts them all, | if one or the other, "
     "J if both words mean one thing."
 )
-OPEN_SPAN = "A span is still growing: space takes it, escape drops it."
+OPEN_SPAN = "A span is still growing: space marks it, escape cancels it."
 
 
 def answer(state: EditState, item: AnchorItem) -> Answer | str:

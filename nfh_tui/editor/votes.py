@@ -266,10 +266,10 @@ def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
     if found is None:
         return None
     if (blocking := compare(answer, found.answer, item.passage.lemmas).blocking) is None:
-        return f"Your answer is the proposal that was held back ({found.votes})."
+        return f"Your answer equals the hidden proposal ({found.votes})."
     return (
-        f"The proposal that was held back is {KIND_WORDS[found.answer.kind]} ({found.votes}); "
-        f"yours differs: {BLOCKING_WORDS[blocking]}."
+        f"The hidden proposal is {KIND_WORDS[found.answer.kind]} ({found.votes}); yours "
+        f"differs: {BLOCKING_WORDS[blocking]}."
     )
 
 

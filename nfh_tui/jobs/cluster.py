@@ -172,7 +172,7 @@ class Machines:
                 else:
                     others.append(f"{worker} has nfh-tui {found.program}, not {ours.program}")
             elif isinstance(said, ImportError):
-                others.append(f"{worker} has no nfh-tui that could ({first_line(said)})")
+                others.append(f"{worker} has no suitable nfh-tui ({first_line(said)})")
         return alike, sorted(others)
 
     def _warn(self, alike: dict[str, Versions], others: list[str]) -> None:
@@ -311,15 +311,14 @@ class Machines:
     def lost_words(self, what: str) -> str:
         """The message for work that lost its workers each time."""
         return (
-            f"{what} was begun several times on workers of {self.address} that were lost over "
-            "it. That happens where memory runs out: give the workers more, or take a smaller "
+            f"{what} was started several times on workers of {self.address}, and each worker "
+            "was lost. Memory may be too small: give the workers more, or use a smaller "
             "model or parser"
         )
 
     def _gone(self) -> str:
         return (
-            f"the scheduler {self.address} is gone, or was started anew: try again when it is "
-            "there"
+            f"the scheduler {self.address} has ended or was restarted: try again when it runs"
         )
 
 
@@ -350,7 +349,7 @@ def pack(folder: Path, patterns: Iterable[str] = ("*",)) -> bytes:
         if any(part.startswith(".") for part in PurePosixPath(name).parts):
             continue
         if path.is_symlink():
-            raise TransferError(f"{path} is a link, which no other machine could follow")
+            raise TransferError(f"{path} is a link, which other machines cannot follow")
         if path.is_file():
             files[name] = path.read_bytes()
     return msgspec.msgpack.encode(_Archive(files, _digest(files)))
@@ -382,9 +381,9 @@ def _files(archive: bytes) -> dict[str, bytes]:
     try:
         found = msgspec.msgpack.decode(archive, type=_Archive)
     except msgspec.MsgspecError as error:
-        raise TransferError(f"the files came damaged: {error}") from error
+        raise TransferError(f"the files arrived damaged: {error}") from error
     if found.digest != _digest(found.files):
-        raise TransferError("the files came damaged: their hash is another")
+        raise TransferError("the files arrived damaged: their hash differs")
     for name in found.files:
         parts = PurePosixPath(name).parts
         if (

@@ -177,7 +177,7 @@ def _loaded(model: bytes, tools: ResolverTools) -> _LoadedResolver:
         folder = Path(home.name) / "model"
         cluster.unpack(model, folder)
         if digest_of(folder) != tools.digest:
-            raise ModelFileError("the model came damaged: its hash is another")
+            raise ModelFileError("the model arrived damaged: its hash differs")
     resolver = load_resolver(tools.recipe, folder)
     parser = load_parser(tools.parser, resolver.needs) if resolver.needs else None
     return _LoadedResolver(tools.run, resolver, parser, home)
@@ -268,7 +268,7 @@ class ClusterPredictors:
         if answers.hello != self._hello:
             other = "nothing known" if answers.hello is None else answers.hello.description
             raise WorkerPoolError(
-                f"the workers of {self._machines.address} are not alike: one works with "
+                f"the workers of {self._machines.address} differ: one works with "
                 f"{self._hello.description}, another with {other}. Install the same versions "
                 "and models on all machines"
             )
@@ -679,7 +679,7 @@ class Checkpoints:
             for start in range(0, size, PART):
                 file.write(self.machines.ask(worker, part, self.run, name, start, PART))
             if file.tell() != size:
-                raise WorkerPoolError(f"the checkpoint {name} of {worker} did not come whole")
+                raise WorkerPoolError(f"the checkpoint {name} of {worker} arrived incomplete")
             file.flush()
             os.fsync(file.fileno())
 
@@ -691,7 +691,7 @@ class Checkpoints:
 KINDS = {DIVERGED: DivergedError, CHECKPOINT: TrainingError}
 """Errors by the kind of a reply; all others are WorkerPoolErrors."""
 
-TRY_AGAIN = "Nothing was registered; the job can be tried again"
+TRY_AGAIN = "Nothing was stored; you can retry the job"
 
 
 class WorkerFaultError(RuntimeError):
@@ -750,7 +750,7 @@ class _Training:
                 return self._received(found)
             if number < TRIES:
                 at_home = any(self.work.glob(CHECKPOINTS))
-                next_ = "going on from its last checkpoint" if at_home else "beginning again"
+                next_ = "continuing from its last checkpoint" if at_home else "starting again"
                 self.tell(Phase(f"{found or 'its worker'} is gone; {next_}"))
         raise WorkerPoolError(self.machines.lost_words("the training"))
 
@@ -771,7 +771,7 @@ class _Training:
             busy = sorted(worker for worker, found in said.items() if found == b"1")
             if not busy:
                 return
-            self.tell(Phase(f"waiting until {busy[0]} has left an earlier try"))
+            self.tell(Phase(f"waiting until {busy[0]} has ended an earlier try"))
             time.sleep(cluster.LOOK_SECONDS)
 
     # --- one attempt ----------------------------------------------------------------------
@@ -818,7 +818,7 @@ class _Training:
             raise KINDS.get(reply.kind, WorkerPoolError)(f"{where}: {reply.error}")
         if reply.made is None or reply.model is None:
             raise WorkerPoolError(f"{where} sent no model. {TRY_AGAIN}")
-        self.tell(Phase("bringing the model home"))
+        self.tell(Phase("copying the model here"))
         made = msgspec.json.decode(reply.made, type=Made)
         _write(reply.model, self.out, made, self.spec, where)
         notes = (*made.notes, *self.machines.warnings)
@@ -871,7 +871,7 @@ class _Following:
             return  # not an event of our workers
         if word.begun:
             self.worker = word.begun
-            self.tell(Phase(f"at work on {word.begun}"))
+            self.tell(Phase(f"working on {word.begun}"))
         else:
             self.tell(Phase(word.phase, word.done, word.total, word.metrics))
 
@@ -884,7 +884,7 @@ def _write(archive: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -
         cluster.unpack(archive, folder)
         digest, config = digest_of(folder), read_config(folder, spec.recipe)
         if digest != made.digest:
-            told = f"its hash is {digest[:12]}, and {made.digest[:12]} was said"
+            told = f"its hash is {digest[:12]} instead of {made.digest[:12]}"
             raise cluster.TransferError(told)
         if config.task != spec.task:
             raise WorkerPoolError(
@@ -894,7 +894,7 @@ def _write(archive: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -
         folder.rename(out)
     except ModelsError as error:
         raise WorkerPoolError(
-            f"the model from {where} does not hold: {error}. {TRY_AGAIN}"
+            f"the model from {where} is invalid: {error}. {TRY_AGAIN}"
         ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -919,7 +919,7 @@ def _base_of(spec: TrainSpec) -> bytes:
         ) from error
     if len(spec.base_digest) == len(digest) and digest != spec.base_digest:
         raise WorkerPoolError(
-            f"the model that it starts from is not what it was: the files in {folder} have "
-            "changed. Put them back, or name another base"
+            f"the model that it starts from has changed, in {folder}. Put the files back, or "
+            "name another base"
         )
     return archive

@@ -134,8 +134,8 @@ def inner_folder(path: Path) -> Path:
         if not _is_folder(path):
             what = "a link" if path.is_symlink() else "no folder"
             raise JobFolderError(
-                f"{path} is {what}, and jobs keep their files in a folder of that name. Move "
-                "it away, then try the job again"
+                f"{path} is {what}, but jobs need a folder of that name for their files. Move "
+                "it away, then retry the job"
             ) from error
     return path
 
@@ -199,8 +199,8 @@ def _copy_all(
             continue
         if os.path.lexists(above):
             raise StoreError(
-                f"{above} is there already; a backup never replaces anything. Name another "
-                "file, or leave models and jobs out with --data-only"
+                f"{above} already exists, and a backup never replaces anything. Name another "
+                "file, or leave out models and jobs with --data-only"
             )
         if not copied:
             made.append(beside)
@@ -229,7 +229,7 @@ def _models_of(source: Path, models: Iterable[Model]) -> Iterator[_Kept]:
 
 def _jobs_of(source: Path, jobs: Iterable[Job], place: Path) -> Iterator[_Kept]:
     for job in jobs:
-        what = f"what job {job.id} keeps"
+        what = f"the folder of job {job.id}"
         try:
             folder = find_folder(source, job)
         except OSError as error:
@@ -409,7 +409,7 @@ KINDS = {
         JobKind(TRAIN, 2, "train a model", "training", heavy=True),
         JobKind(EVALUATE, 2, "evaluate a model", "tasks", function="run_evaluation"),
         JobKind(PREDICT, 2, "predict", "tasks", heavy=True, function="run_prediction"),
-        JobKind(CHECK, 2, "look for doubtful gold", "doubts", heavy=True),
+        JobKind(CHECK, 2, "find unlikely gold", "doubts", heavy=True),
         JobKind(IMPORT, 2, "import files", "tasks", function="run_import"),
     )
 }
@@ -532,7 +532,7 @@ ACTIVE = "active"
 
 FIGURES = (
     ("accuracy_inclusive", "incl", "inclusive accuracy"),
-    ("accuracy", "acc", "accuracy, which does not count other words of the same form"),
+    ("accuracy", "acc", "accuracy, without other words of the same form"),
     ("f1", "F1", "F1 of identification"),
 )
 """Metrics of a model, by priority: name, short name, and description."""

@@ -100,7 +100,7 @@ def asked_of(task: str, given: Mapping[str, object]) -> DoubtRequest:
     """Parse the arguments of a job. Raises QueryError, ModelsError."""
     general = general_of(texts_of(given, "words"))
     if general.dev_split is not None or general.dev is not None:
-        raise TrialError("the parts of the gold judge each other: leave dev and dev_split out")
+        raise TrialError("the parts of the gold judge each other: leave out dev and dev_split")
     folds = given.get("folds", FOLDS)
     if not isinstance(folds, int) or not LEAST_PARTS <= folds <= MOST_PARTS:
         raise TrialError(f"{folds} parts: wanted {LEAST_PARTS} to {MOST_PARTS}")
@@ -213,9 +213,7 @@ KEPT_PARSES = 20_000
 
 SEED = "parts of the gold"
 
-HAS_LEARNT = (
-    "each model starts from {name}: gold that this one has learnt from is doubted too little"
-)
+HAS_LEARNT = "each model starts from {name}: gold that it has learnt from looks too likely"
 
 
 class DoubtTrial(Protocol):
@@ -238,7 +236,7 @@ def parts_of(units: Sequence[str], folds: int) -> list[int]:
     if len(sizes) < folds:
         raise TrialError(
             f"{len(units):,} labels are in {len(sizes)} groups of passages that belong "
-            f"together, which make no {folds} parts: ask for fewer, or label more passages"
+            f"together, too few for {folds} parts: ask for fewer parts, or label more passages"
         )
     names = sorted(sizes)
     random.Random(SEED).shuffle(names)  # noqa: S311 - no secret
@@ -260,8 +258,7 @@ def trial_of(
     trainer = _trainer(store, given)
     if trainer.share and given.folds < 3:
         raise TrialError(
-            f"{given.recipe} keeps one part out to judge its training by: wanted 3 parts "
-            "or more"
+            f"{given.recipe} keeps one part to judge its training: wanted 3 parts or more"
         )
     parser = loaded_parser(given.parser, trainer.needs, report.step)
     examples = list(snapshot.training_sets.train)
@@ -302,7 +299,7 @@ def start_of(store: "Store", given: DoubtRequest) -> Base | str | None:
     if isinstance(found, Base) and not Path(general.base or "").is_dir():
         raise TrialError(
             f"'base={general.base}': {found.name} may have learnt from this gold, and would "
-            f"doubt none of it. Start from {PACKAGED}, or from a pretrained encoder"
+            f"find none of it unlikely. Start from {PACKAGED}, or from a pretrained encoder"
         )
     return found
 
@@ -523,7 +520,7 @@ def _read(path: Path, snapshot: Snapshot) -> Opinions | None:
 def _left_out(snapshot: Snapshot, opinions: Opinions) -> dict[str, int]:
     left_out = dict(snapshot.left_out)
     if unreachable := sum(one.likely is None for one in opinions):
-        left_out["the head is no candidate of the recipe"] = unreachable
+        left_out["the head is not a candidate of the recipe"] = unreachable
     return left_out
 
 

@@ -212,8 +212,9 @@ class LiveResolver:
 def out_of_memory(name: str) -> str:
     """Return the message for a model in use whose folder is gone."""
     return (
-        f"The folder of the model {name} is gone. It answers out of memory until the workbench "
-        "is left: put the folder back, or put another to use with nfh-tui models activate"
+        f"The folder of the model {name} is missing. The model works from memory until you "
+        "quit the workbench: put the folder back, or activate another model with nfh-tui "
+        "models activate"
     )
 
 
@@ -340,8 +341,8 @@ def _check_installed(active: Identifying, database: Path) -> None:
         return
     spec = quoted(active.spec or "")
     raise ParserError(
-        f"{active.name} is to be given the parser {spec}, for which your installation did not "
-        f"ask. If it is yours: nfh-tui identify --parser {spec} --db {quoted(str(database))}"
+        f"{active.name} should use the parser {spec}, which your installation did not choose. "
+        f"If you trust it: nfh-tui identify --parser {spec} --db {quoted(str(database))}"
     )
 
 
@@ -495,7 +496,9 @@ def answer(predictor: Predictor, ask: protocol.Ask, anchor_id: int) -> protocol.
     except StoreError as error:
         return protocol.Failed(f"No prediction: {error}", ask.id, anchor_id)
     if seconds is None:
-        return protocol.Failed(f"No prediction: anchor {anchor_id} is gone.", ask.id, anchor_id)
+        return protocol.Failed(
+            f"No prediction: there is no anchor {anchor_id}.", ask.id, anchor_id
+        )
     return protocol.AnchorReady(ask.id, anchor_id, seconds)
 
 
@@ -507,7 +510,7 @@ def read_asks(
         try:
             asks.add(protocol.decode_ask(line))
         except msgspec.DecodeError as error:
-            reply(protocol.Failed(f"The predictor was asked something it cannot read: {error}"))
+            reply(protocol.Failed(f"The predictor got a request that it cannot read: {error}"))
     asks.close()
 
 

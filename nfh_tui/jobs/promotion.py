@@ -535,13 +535,13 @@ def reason_of(trials: "Sequence[PromotionTrial]") -> str:
 
 def _sentences(trial: "PromotionTrial") -> Iterator[str]:
     if trial.active is None:
-        yield _alone(trial, "There was no other model to judge it beside")
+        yield _alone(trial, "There was no other model to compare it with")
         return
     if trial.broken:
         yield f"{trial.active}, which is in use, cannot be used ({trial.broken.rstrip('.')})."
     if trial.untried:
         why = trial.untried.rstrip(".")
-        yield _alone(trial, f"{trial.against} could not be tried beside it ({why})")
+        yield _alone(trial, f"{trial.against} could not be compared with it ({why})")
         return
     yield _compared(trial)
     yield from _asides(trial)
@@ -556,9 +556,9 @@ def _alone(trial: "PromotionTrial", why: str) -> str:
 def _compared(trial: "PromotionTrial") -> str:
     score = trial.score
     if not score.n and trial.left_out:
-        return f"{trial.against} or the new model has seen all that was kept out."
+        return f"{trial.against} or the new model has seen everything that was kept out."
     if not score.n:
-        return f"Nothing was kept out on which it could be tried beside {trial.against}."
+        return f"Nothing was kept out on which it can be compared with {trial.against}."
     if score.ours is None or score.theirs is None or score.difference is None:
         return f"The {_things(trial)} kept out do not show which of the two is better."
     theirs = _share(trial, score.theirs)
@@ -590,8 +590,8 @@ def _chance(score: Score) -> str:
 def _asides(trial: "PromotionTrial") -> Iterator[str]:
     if trial.learnt_with:
         yield (
-            f"{trial.against} learnt from what {trial.learnt_with} parsed and was given "
-            "another parser's words; it may have done worse for that."
+            f"{trial.against} learnt with the parser {trial.learnt_with} and was tested with "
+            "another, which may have lowered its figures."
         )
     if trial.left_out and trial.score.n:
         yield (
@@ -601,8 +601,8 @@ def _asides(trial: "PromotionTrial") -> Iterator[str]:
     if trial.saw_model:
         have = "has" if trial.saw_model == 1 else "have"
         told = (
-            f"{trial.saw_model:,} of them {have} gold that was given with a model's answer in "
-            "view, which favours the older model"
+            f"{trial.saw_model:,} of them {have} gold that was decided with a model's answer "
+            "in view, which favours the older model"
         )
         blind = trial.blind
         if blind is not None and blind.difference is not None and blind.enough:

@@ -169,13 +169,12 @@ def check_arguments(job: "Job") -> None:
     given = job.arguments
     if given is UNREADABLE:
         raise ArgumentsError(
-            "its arguments cannot be read: its row is damaged. Give the command that asked for "
-            "it again"
+            "its arguments cannot be read, because its row is damaged. Run its command again"
         )
     for key, form in FORMS.get(job.kind, {}).items():
         value = given.get(key)
         if value is None and form.needed:
-            raise ArgumentsError(f"its arguments do not say “{key}”{AGAIN}")
+            raise ArgumentsError(f"its arguments lack “{key}”{AGAIN}")
         if value is not None and not form.fits(value):
             raise ArgumentsError(
                 f"its argument “{key}” is {_short(value)}, wanted {form.words}{AGAIN}"
@@ -183,12 +182,12 @@ def check_arguments(job: "Job") -> None:
     wanted = TASKS.get(job.kind)
     task = given.get("task") if job.kind == EVALUATE else job.task
     if wanted is not None and task not in wanted:
-        raise ArgumentsError(f"{_short(task)} is no task: wanted {' or '.join(wanted)}")
+        raise ArgumentsError(f"{_short(task)} is not a task: wanted {' or '.join(wanted)}")
     for does, path in job_paths(job):
         if not Path(path).is_absolute() or os.path.realpath(path) != path:
             raise ArgumentsError(
-                f"it {does} {_short(path)}, which is no whole path, or leads elsewhere than "
-                f"when it was given{AGAIN}"
+                f"it {does} {_short(path)}, which is not an absolute path, or leads to "
+                f"another place than before{AGAIN}"
             )
 
 
@@ -206,7 +205,7 @@ def _is_path(word: str) -> bool:
     return path.is_absolute() or ".." in path.parts or word.startswith(("./", "~"))
 
 
-AGAIN = ": give the command that asked for it again"
+AGAIN = ": run its command again"
 
 
 def _short(value: object) -> str:
@@ -229,19 +228,21 @@ def sentence(error: BaseException, job_id: int, folder: Path) -> str:
     if _full(error):
         where = getattr(error, "filename", None) or folder
         return (
-            f"the disk that holds {where} is full. Make room, then {again}: it goes on from "
-            "what was saved before"
+            f"the disk that holds {where} is full. Make room, then {again}: it continues from "
+            "what was saved"
         )
     if isinstance(error, READABLE):
         return str(error) or type(error).__name__
     text = f"{type(error).__name__} {error}"
     if isinstance(error, MemoryError) or any(part in text for part in OUT_OF_MEMORY):
-        return f"the machine has not enough memory left for it. Make room there, then {again}"
+        return f"the machine has too little free memory for it. Free some, then {again}"
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename is not None else ""
-        return f"the system reports “{error.strerror or error}”{where}. Mend it, then {again}"
+        return (
+            f"the system reports “{error.strerror or error}”{where}. Correct that, then {again}"
+        )
     return (
-        f"a fault of the program: {type(error).__name__}: {str(error) or 'no words'}. "
+        f"an error in the program: {type(error).__name__}: {str(error) or 'no words'}. "
         f"`nfh-tui jobs log {job_id}` says where"
     )
 
@@ -428,7 +429,7 @@ LOADING = "<frozen importlib._bootstrap"
 KILLED = 75
 """Exit status of a process that was ended because its job could not be interrupted."""
 
-CUT_OFF = "it could not be left where it was: its process ends"
+CUT_OFF = "it could not be interrupted: its process ends"
 
 
 class JobHeartbeat:

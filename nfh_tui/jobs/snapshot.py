@@ -321,8 +321,8 @@ ROUGH = 30
 
 
 NO_HEADS = (
-    "no number found here has gold that says what its noun is. Settle or decide some first, or "
-    "ask for others"
+    "no number here has gold that names its noun. Settle or decide some first, or use "
+    "another query"
 )
 
 
@@ -346,12 +346,12 @@ def check_resolution(snapshot: "Snapshot", *, kept_out: bool) -> None:
     kinds = {one.gold.kind for one in train}
     if len(kinds) < 2:
         raise TooLittleGoldError(
-            f"there is nothing to tell apart: all {found:,} examples are {kinds.pop()}"
+            f"there is nothing to distinguish: all {found:,} examples are {kinds.pop()}"
         )
     if kept_out and not snapshot.dev:
         raise TooLittleGoldError(
-            f"nothing is left to judge the training by: {counted(found, 'example')} in "
-            f"{counted(snapshot.passages, 'passage')}, and none is kept out. Take more "
+            f"nothing is left to judge the training: {counted(found, 'example')} in "
+            f"{counted(snapshot.passages, 'passage')}, and none is kept out. Use more "
             "examples, a larger --set dev=SHARE, or --set dev_split=SPLIT"
         )
     labels = {one.nfh for one in snapshot.numbers}
@@ -367,8 +367,8 @@ def alike(numbers: int, *, fused: bool, alone: bool) -> str:
     which, wanted = ("fused heads", "not") if fused else ("no fused heads", "fused heads")
     instead = "; or train resolution alone: nfh-tui retrain resolution" if alone else ""
     return (
-        f"identification has nothing to tell apart: of {counted(numbers, 'number')} with gold "
-        f"all are {which}. Decide some that are {wanted} (nfh-tui identify brings in the "
+        f"identification has nothing to distinguish: of {counted(numbers, 'number')} with "
+        f"gold all are {which}. Decide some that are {wanted} (nfh-tui identify adds the "
         f"numbers of your texts){instead}"
     )
 
@@ -391,8 +391,8 @@ def remarks(snapshot: "Snapshot") -> Iterator[str]:
     judging = max(len(snapshot.dev), len(snapshot.dev_numbers))
     if 0 < judging < ROUGH:
         yield (
-            f"only {counted(judging, 'example')} {'is' if judging == 1 else 'are'} kept out to "
-            "judge it by: its figures say next to nothing"
+            f"only {counted(judging, 'example')} {'is' if judging == 1 else 'are'} kept out "
+            "to judge it, so its figures say almost nothing"
         )
 
 
@@ -404,7 +404,7 @@ def _classes(snapshot: "Snapshot") -> Iterator[str]:
     if few:
         yield f"too few examples to learn well: {', '.join(few)}; {TOO_FEW} or more are wanted"
     if none:
-        yield f"no example at all: {', '.join(none)}; it learns nothing of these"
+        yield f"no example at all: {', '.join(none)}; it learns nothing about these"
 
 
 FORMAT_VERSION = 2
@@ -563,7 +563,7 @@ class Snapshot:
             if stored.format_version != FORMAT_VERSION:
                 raise ValueError(f"its format is {stored.format_version}")
             if stored.whole != stored.hashed():
-                raise ValueError("it is damaged, and not as it was written")
+                raise ValueError("it is damaged")
             found = cls(
                 stored.task,
                 tuple(
@@ -575,9 +575,9 @@ class Snapshot:
                 stored.notes,
             )
         except (msgspec.MsgspecError, ValueError) as error:
-            raise SnapshotError(f"{path} holds no labels of a job: {error}") from error
+            raise SnapshotError(f"{path} is not a file of labels of a job: {error}") from error
         if found.digest != stored.digest:
-            raise SnapshotError(f"{path} is damaged: its labels are not those it was made of")
+            raise SnapshotError(f"{path} is damaged: its labels have changed")
         return found
 
 
@@ -659,7 +659,7 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 IDENTIFICATION, RESOLUTION = "identification", "resolution"
 
-BOTH_SIDES = "in a passage that has long turns of both sides in common"
+BOTH_SIDES = "in a passage that shares long turns with both sides"
 
 REPORT_EVERY = 500
 """Passages between two progress reports."""
@@ -702,8 +702,8 @@ def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot
     """
     if which.dev_split is not None and which.dev_split == which.split:
         raise SplitError(
-            f"the split {which.split} cannot be learnt from and judge the model, too: name "
-            "another with --set dev_split=…"
+            f"the split {which.split} cannot be both learnt from and used to judge the model: "
+            "name another with --set dev_split=…"
         )
     judging = () if which.dev_split is None else (which.dev_split,)
     held_out = store.holdout.passages_of_splits(
@@ -713,8 +713,8 @@ def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot
     read = _read(store, which, in_split(which.query, which.split), left_out, report)
     if which.split is not None and not any(one.kinds for one in read):
         raise SplitError(
-            f"nothing can be learnt from the split {which.split}: no number found there has "
-            "gold. Name another with --split, or leave it out"
+            f"the split {which.split} has no number with gold to learn from. Name another "
+            "with --split, or leave it out"
         )
     learnt = []
     for one in read:
@@ -863,8 +863,8 @@ def _by_split(
     dev = [one for one in judging if one.labels]
     if not dev:
         raise SplitError(
-            f"the split {which.dev_split} holds no gold to judge a model by: name another "
-            "with --set dev_split=…, or leave it out, and a part of the passages is kept out"
+            f"the split {which.dev_split} has no gold to judge a model: name another with "
+            "--set dev_split=…, or leave it out to keep out a part of the passages"
         )
     both = [*learnt, *dev]
     units = _dealt(store, both, 0.0).units
@@ -873,9 +873,9 @@ def _by_split(
     notes = []
     if kept_out:
         notes.append(
-            f"{counted(kept_out, 'passage')} that other trainings keep out to judge by "
-            f"{'was' if kept_out == 1 else 'were'} learnt from, since the split "
-            f"{which.dev_split} was to judge"
+            f"{counted(kept_out, 'passage')} that other trainings keep out "
+            f"{'was' if kept_out == 1 else 'were'} learnt from, because the split "
+            f"{which.dev_split} judges"
         )
     sheets = tuple(
         SnapshotPassage(

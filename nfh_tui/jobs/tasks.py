@@ -106,7 +106,7 @@ def run_import(
     result = {"ok": not refused, "files": outcomes}
     if not refused:
         return result
-    came = f"{len(outcomes) - len(refused):,} of {counted(len(outcomes), 'file')} came in"
+    came = f"{len(outcomes) - len(refused):,} of {counted(len(outcomes), 'file')} imported"
     sentence = "; ".join([*refused, came])
     store.jobs.end(job.id, JobState.FAILED, sentence, result)
     return None

@@ -157,9 +157,7 @@ def schedule_line(every: "Schedule", held: Mapping[str, str] | None = None) -> s
     after = "decision" if every.number == 1 else f"{every.number:,} decisions"
     far = f"{every.count:,} so far"
     if not every.own:
-        far = (
-            "set by somebody else, so nothing is queued from here; set it yourself with retrain"
-        )
+        far = "set by somebody else, so nothing is queued here; set it yourself with retrain"
     if every.due:
         job = every.held_by
         far = f"due, and queued once job {job} has ended" if job else "due now"
@@ -650,12 +648,12 @@ def _check_heads(kinds: Mapping[Kind, int]) -> None:
     if total < LEAST:
         raise TooLittleGoldError(
             f"too few examples to learn resolution from: {total:,} "
-            f"{'number has' if total == 1 else 'numbers have'} gold here that says what its "
-            f"noun is, wanted {LEAST} or more"
+            f"{'number has' if total == 1 else 'numbers have'} gold here that names its noun, "
+            f"wanted {LEAST} or more"
         )
     if len(found) < 2:
         raise TooLittleGoldError(
-            f"there is nothing to tell apart: all {total:,} examples are {next(iter(found))}"
+            f"there is nothing to distinguish: all {total:,} examples are {next(iter(found))}"
         )
 
 
@@ -664,8 +662,8 @@ def _check_labels(kinds: Mapping[Kind, int], task: str) -> None:
     none = kinds.get(Kind.NOT_NFH, 0)
     if not total:
         raise TooLittleGoldError(
-            "there is nothing to learn from: no number found here has gold that says whether "
-            "its noun is missing. Settle or decide some first, or ask for others"
+            "there is nothing to learn from: no number here has gold that says whether its "
+            "noun is missing. Settle or decide some first, or use another query"
         )
     if none in (0, total):
         raise TooLittleGoldError(alike(total, fused=not none, alone=task != IDENTIFICATION))

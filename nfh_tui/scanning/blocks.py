@@ -269,8 +269,8 @@ def check_text(head: bytes) -> None:
     encoding = "UTF-32" if head[:4] in _UTF32 else "UTF-16"
     if encoding == "UTF-32" or head[:2] in _UTF16 or _looks_like_utf16(head):
         raise UnreadableError(
-            f"it is {encoding}, and UTF-8 is read here: "
-            f"`iconv -f {encoding} -t UTF-8 FILE > FILE.utf8` makes it so"
+            f"it is {encoding}, and UTF-8 is read here: `iconv -f {encoding} -t UTF-8 FILE > "
+            "FILE.utf8` converts it"
         )
     if not head:
         return
@@ -281,11 +281,11 @@ def check_text(head: bytes) -> None:
     # A text in an older encoding has bytes that are not UTF-8, but no control characters. In
     # English such bytes are few and do no harm.
     if control > _CONTROL_AT_MOST * len(head) or nul > _NUL_AT_MOST * len(head):
-        raise UnreadableError("it is no text: too much of its beginning is control characters")
+        raise UnreadableError("it is not text: too much of its beginning is control characters")
     if foreign > _FOREIGN_AT_MOST * len(head):
         raise UnreadableError(
-            "it is no text in UTF-8: too much of its beginning is something else. If it is "
-            "text, `iconv -f ENCODING -t UTF-8 FILE > FILE.utf8` makes it readable"
+            "it is not UTF-8 text: too much of its beginning is something else. If it is "
+            "text, `iconv -f ENCODING -t UTF-8 FILE > FILE.utf8` converts it"
         )
 
 

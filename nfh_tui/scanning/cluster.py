@@ -82,7 +82,7 @@ def connect_client(address: str) -> _Client:
         raise WorkerPoolError(
             f"no scheduler answers at {address} ({first_line(errors[0])}); {WANTED}"
         ) from errors[0]
-    raise WorkerPoolError(f"what is at {address} does not answer as a scheduler does; {WANTED}")
+    raise WorkerPoolError(f"what is at {address} does not answer like a scheduler; {WANTED}")
 
 
 def check_address(address: str) -> None:
@@ -97,10 +97,12 @@ def check_address(address: str) -> None:
         known = scheme not in _CHECKED or parse_host_port(place)[1] in _PORTS
     except ValueError as error:
         raise WorkerPoolError(
-            f"{address!r} is no address ({first_line(error)}); {WANTED}"
+            f"{address!r} is not an address ({first_line(error)}); {WANTED}"
         ) from error
     if not known:
-        raise WorkerPoolError(f"{address!r} is no address (there is no such port); {WANTED}")
+        raise WorkerPoolError(
+            f"{address!r} is not an address (there is no such port); {WANTED}"
+        )
 
 
 def differences(client: _Client) -> list[str]:
@@ -116,7 +118,7 @@ def differences(client: _Client) -> list[str]:
             versions.setdefault(str(packages.get(package, "missing")), place)
         if len(versions) > 1:
             listed = ", ".join(f"{version} {place}" for version, place in versions.items())
-            sentences.append(f"{package} is not the same everywhere: {listed}")
+            sentences.append(f"{package} differs between machines: {listed}")
     return sentences
 
 
@@ -174,7 +176,7 @@ class Cluster:
             future = self._client.submit(handshake_json, self._task, self._run, pure=False)
             reply = self._reply(future, "")
             if reply.hello is None:
-                raise WorkerPoolError(f"a worker of {self._address} gave no answer")
+                raise WorkerPoolError(f"a worker of {self._address} did not answer")
             self._handshake = reply.hello
         return self._handshake
 
@@ -199,7 +201,7 @@ class Cluster:
         if reply.tally is None or reply.hello != self.handshake():
             other = "nothing known" if reply.hello is None else reply.hello.description
             raise WorkerPoolError(
-                f"the workers of {self._address} are not alike: one works with "
+                f"the workers of {self._address} differ: one works with "
                 f"{self.handshake().description}, another with {other}. Install the same "
                 "versions and models on all machines"
             )
@@ -215,7 +217,7 @@ class Cluster:
                 WORKERS_LOST.format(attempts=ATTEMPTS, where=where)
             ) from error
         except (CancelledError, OSError) as error:
-            raise WorkerPoolError(f"the scheduler {self._address} is gone") from error
+            raise WorkerPoolError(f"the scheduler {self._address} has ended") from error
         except WorkerPoolError:
             raise
         except Exception as error:  # anything, if the versions of packages differ

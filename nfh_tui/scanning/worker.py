@@ -53,8 +53,7 @@ class BlockTask:
                 (name or "").encode("utf-8")
             except UnicodeEncodeError:
                 raise ModelsError(
-                    f"{name!r}: workers cannot be told of a folder whose name is no UTF-8; "
-                    "give it another name"
+                    f"{name!r}: workers cannot use a folder whose name is not UTF-8; rename it"
                 ) from None
         return msgspec.json.encode(self)
 
@@ -85,7 +84,7 @@ class ScanHandshake:
         if self.parser is None or self.learnt_with in (None, self.parser):
             return None
         return (
-            f"the model learnt from sentences parsed by {self.learnt_with} and is given those "
+            f"the model learnt from sentences parsed by {self.learnt_with} and now gets those "
             f"of {self.parser}; it may decide worse"
         )
 
@@ -178,7 +177,7 @@ def _as_models_error(what: str) -> Iterator[None]:
     except (ModelsError, MemoryError):
         raise
     except Exception as error:
-        why = str(error).strip() or "no more is known"
+        why = str(error).strip() or "no details are known"
         raise ModelsError(f"{what} ({type(error).__name__}: {why})") from error
 
 
@@ -195,8 +194,8 @@ ATTEMPTS = 3
 """How often a block is sent to a worker if its workers die."""
 
 WORKERS_LOST = (
-    "a worker was ended from outside {attempts} times on one block ({where}). That happens "
-    "where memory runs out: use fewer processes, or a smaller parser"
+    "a worker was killed {attempts} times on one block ({where}). Memory may be too small: "
+    "use fewer processes, or a smaller parser"
 )
 
 

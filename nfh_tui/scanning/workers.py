@@ -128,7 +128,7 @@ class Workers:
                 first = self._handshake = self._handshake or worker.handshake
             if worker.handshake != first:
                 raise WorkerPoolError(
-                    f"the model or the parser was changed meanwhile: the scan began with "
+                    "the model or the parser was changed during the scan: it began with "
                     f"{first.description}, and now there is {worker.handshake.description}"
                 )
         except (DeadWorkerError, ModelsError):

@@ -96,7 +96,7 @@ class AgreementScreen(SideScreen):
     async def _wait(self, asked: asyncio.Task[AgreementReport]) -> None:
         """Show the elapsed time until the command ends."""
         begun = monotonic()
-        self.measured = AgreementFigures(None, "Measuring; the counts below are there already.")
+        self.measured = AgreementFigures(None, "Measuring; the counts below are ready.")
         self.panes.refresh()
         while not asked.done():
             self.set_status(busy=f"measuring… {monotonic() - begun:.0f} s")

@@ -43,10 +43,10 @@ NO_ANSWERS = (
     "from files: `nfh-tui import FILE --annotator NAME`."
 )
 NO_AUDIT = (
-    "How often the rules are wrong is not known: no audit of these is finished. "
-    "`nfh-tui audit --draw` draws one."
+    "The error rate of the rules is unknown: no audit of these is finished. `nfh-tui audit "
+    "--draw` draws one."
 )
-ONE_ANNOTATOR = "One annotator alone has answered here: agreement takes two."
+ONE_ANNOTATOR = "Only one annotator has answered here: agreement needs two."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,11 @@ def _together(measured: AgreementFigures, width: int) -> list[Line]:
         ("alpha, kinds", figures.alpha, "Krippendorff's alpha over the kinds"),
         ("kappa, classes", fleiss.kappa, "Fleiss' kappa over the paper's seven classes"),
         ("AC1, kinds", figures.ac1, "Gwet's AC1 over the kinds, a diagnostic"),
-        ("same answer", pairs.equal, "pairs of whole answers between which nothing blocks"),
+        (
+            "same answer",
+            pairs.equal,
+            "pairs that differ in nothing that blocks",
+        ),
         ("same kind", pairs.same_kind, "pairs of answers of the same kind"),
         ("same heads", pairs.nouns.exact, "of pairs that both say REFERENCE: same nouns"),
         ("F1 of heads", pairs.nouns.f1, "F1 over the heads of pairs of REFERENCE"),
@@ -188,14 +192,14 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
     """Return a row per annotator: answers, median seconds, share correct; enter opens the
     errors.
     """
-    lines = [heading("Annotators", "enter opens where gold says otherwise")]
+    lines = [heading("Annotators", "enter opens where gold differs")]
     name_width = max(6, min(20, width - 34))
     lines.append(titles_row(name_width, 9, "answers", "seconds", "right %"))
     for one in people:
         wrong = one.decided - one.right
         told = f"{one.name}: wrong {items(wrong)} of {one.decided:,} that gold decides"
         if not one.decided:
-            told = f"{one.name}: gold decides nothing that {one.name} answered"
+            told = f"{one.name}: there is no gold for answers of {one.name}"
         query = narrowed(base, f"wrong:{person(one.name)}") if wrong else None
         seconds = "–" if one.seconds is None else f"{one.seconds:.1f}"
         values = (f"{one.answers:,}", seconds, percent(share(one.right, one.decided)))
@@ -259,12 +263,12 @@ def pair_lines(
         )
         if pair == POOLED:
             lines += sentence(
-                "Off the diagonal: one says this, another that, so each item stands in both "
-                "halves. On it: all say the same, two at least.",
+                "Off the diagonal, two people differ, so each item counts in both halves. On "
+                "the diagonal, all agree, at least two.",
                 width,
             )
     else:
-        lines += sentence("These two have answered no item both.", width)
+        lines += sentence("These two have no answered item in common.", width)
     lines.append(BLANK)
     lines += _two_at_a_time(counts, measured, pair, width)
     if pair != POOLED:
@@ -303,7 +307,7 @@ def _two_at_a_time(
     ]
     more = len(counts.pairs) - MOST_PAIRS
     if more > 0:
-        lines += sentence(f"{more:,} further pairs share fewer items.", width)
+        lines += sentence(f"{more:,} more pairs share fewer items.", width)
     return lines
 
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
 
 WHERE = "side"
-HERE = "This is that screen."
+HERE = "This screen is already open."
 PANE_ACTIONS = (
     *("side.open", "side.down", "side.up", "side.left", "side.right"),
     *("side.page_down", "side.page_up", "side.first", "side.last"),
@@ -74,8 +74,8 @@ TWO_PANES = [(0, "-one-pane"), (116, "-two-panes")]
 EVERYTHING = "everything"
 SIDEWAYS = frozenset({"side.left", "side.right"})
 SOME_OTHERS = "finds these and some others"
-ALONE = "Nothing stands beside this."
-EVERY_ITEM = "The queue is of everything; so is this."
+ALONE = "There is no other pane beside this."
+EVERY_ITEM = "The queue has everything; so has this."
 ONLY_FIRST = "opens the first of them"
 ROOM_BEFORE = 48
 """Cells of the status line that are reserved for its other parts."""
@@ -109,7 +109,7 @@ class ActionRunner:
         """Run an action, or show why it is unavailable."""
         screen = self._screen
         if (handler := screen.all_handlers.get(action_id)) is None:
-            screen.refuse("This key does nothing on this screen. ? lists those that do.")
+            screen.refuse("This key does nothing on this screen. ? lists the keys.")
             return
         if why := screen.reason(BY_ID[action_id]):
             screen.refuse(why)
@@ -479,7 +479,7 @@ class SideScreen(Tolerant, Screen[str | None]):
     def open_palette(self) -> None:
         from nfh_tui.screens.dialogs import Palette
 
-        self.app.push_screen(Palette(placeholder="An act by name…"))
+        self.app.push_screen(Palette(placeholder="An action by name…"))
 
     # --- moving -------------------------------------------------------------------------
 

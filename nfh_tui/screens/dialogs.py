@@ -166,7 +166,7 @@ class TextDialog(Tolerant, ModalScreen[None]):
         self._scroll.scroll_to(y=self._scroll.max_scroll_y if end else 0, animate=False)
 
 
-CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
+CLOSING = "ctrl+p has every action, too. To select text with the mouse, hold shift."
 
 Why = Callable[[Action], str]
 """Returns why an action is unavailable; empty if it is available."""
@@ -489,7 +489,7 @@ class PreviewDialog(ListDialog[bool | None]):
         shown = len(preview.sample)
         if count:
             head.append(f"\n{'All of them' if shown == count else f'{shown} of them'}:", "bold")
-        hint = "y does it, one undo takes it back · j k read · esc: not"
+        hint = "y applies it, one undo reverts it · j k scroll · esc cancels"
         super().__init__(words[:1].upper() + words[1:], head, hint if count else "esc closes")
 
     def entries(self) -> Sequence[Text]:
@@ -515,7 +515,7 @@ class PreviewDialog(ListDialog[bool | None]):
         """
         del place
         if self._preview.ids:
-            self.query_one("#hint", Static).update("y does it · esc leaves all as it is")
+            self.query_one("#hint", Static).update("y applies it · esc cancels")
 
     def action_do(self) -> None:
         self.dismiss(bool(self._preview.ids))
@@ -550,7 +550,9 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
     def entries(self) -> Sequence[Text]:
         """Return the items: tick, sentence, and what changes."""
         self._paint_head()
-        return [self._entry(one) for one in self._items] or [Text("Nothing is like it so.")]
+        return [self._entry(one) for one in self._items] or [
+            Text("There are no similar items of this sort.")
+        ]
 
     def _entry(self, one: Similar) -> Text:
         mark = "☑" if one.anchor_id in self._ticked else "☐"
@@ -573,7 +575,7 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
                 f"{one.likeness}: {len(one.items):,}, {ticked:,} ticked",
                 "bold" if here else "dim",
             )
-            left = f" · {one.left:,} more cannot be given it" if one.left else ""
+            left = f" · {one.left:,} more cannot take it" if one.left else ""
             head.append(f"{left}\n", "dim")
         head.rstrip()
         self._head = head
@@ -660,15 +662,15 @@ LABELS = {
     "settings": "settings",
     "split": "of the split",
     "query": "learns from",
-    "promote": "takes over",
+    "promote": "activates",
 }
 LABEL = 14
-NOTHING = "nothing: this recipe learns anew"
-USUAL_WORDS = "as usual: the model in use if it is one of these, else that in the package"
+NOTHING = "nothing: this recipe learns from scratch"
+USUAL_WORDS = "as usual: the active model if it is one of these, else the one in the package"
 HINT = "enter starts it · h l change · j k move · esc closes"
-TYPING = "key=value, blanks between them · enter or esc: back to the form"
+TYPING = "key=value, separated by spaces · enter or esc: back to the form"
 CHECKING = "checking it…"
-UNSET = "as the recipe has them"
+UNSET = "the recipe's defaults"
 
 
 class TrainingDialog(ListDialog[TrainingForm | None]):
@@ -721,8 +723,8 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
 
     def _said(self, field: str) -> tuple[str, str]:
         form = self.form
-        never = "never", "it stays a candidate until u uses it"
-        better = "if it is better", "on gold neither has seen"
+        never = "never", "it stays a candidate until you press u"
+        better = "if it is better", "on gold that neither has seen"
         return {
             "task": (form.task, TASKS[form.task]),
             "recipe": (form.recipe, RECIPE_WORDS.get(form.recipe, "")),
@@ -858,7 +860,7 @@ class ViewDialog(ListDialog[Picked | None]):
             self.dismiss(Picked(act, self._views[place]))
         else:
             self.query_one("#hint").update(  # type: ignore[attr-defined]  # a Static
-                "This one is always there; only your own (•) can be renamed or deleted."
+                "This view is built in; you can rename or delete only your own (•)."
             )
 
 
@@ -909,7 +911,7 @@ def _elsewhere(bench: "Workbench") -> Iterator[PaletteEntry]:
     for action in bench.keymap.actions:
         if action.of:
             there = " or ".join(titles[screen] for screen in action.of)
-            words = f"{action.description} On the screen {there}, which this opens."
+            words = f"{action.description} It opens the screen {there}."
             opener = action.of[0]
             run = partial(bench.action_act, opener)
             why = no_access(bench.state.access, action.access) or bench.why_not(BY_ID[opener])

@@ -157,7 +157,7 @@ class EvaluationScreen(SideScreen):
         if lines := list(self._matrix(width)):
             lines.append(BLANK)
         if self.models is None:
-            return [*lines, *sentence("Looking at the models…", width)]
+            return [*lines, *sentence("Reading the models…", width)]
         return [*lines, *learning_lines(self.models, self.labels, width)]
 
     def _figures(self, width: int) -> Sequence[Line]:
@@ -256,7 +256,7 @@ class SideChooser:
         return [
             ("gold", "", GOLD),
             *(one for one in models if one[2] != left),
-            *((EXPORT_WORDS, "gold here against a file", side) for side in self._files()),
+            *((EXPORT_WORDS, "compare gold with a file", side) for side in self._files()),
         ]
 
     def _files(self) -> tuple[ComparedSide, ...]:

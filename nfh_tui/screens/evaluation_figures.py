@@ -50,8 +50,8 @@ MOST_LENGTH, MOST_VALUES = 1_900, 190
 """Limits of a query in characters and values, with room for the query that contains it."""
 
 NO_PREDICTIONS = (
-    "No model has answered any item here yet. `nfh-tui predict` has the active model answer "
-    "all of them; the workbench asks it about each item that you look at."
+    "No model has answered any item here yet. `nfh-tui predict` makes the active model "
+    "answer all of them; the workbench asks it about each item that you open."
 )
 NOTHING_COMMON = "No item has an answer of both sides, so there is nothing to compare."
 
@@ -120,7 +120,7 @@ def _accuracy(found: ComparisonCounts, sides: Sides, width: int) -> list[Line]:
     n = found.whole.n
     if sides.left.what == "person":
         lines = [heading("Right", f"of {items(n)} that gold decides")]
-        told = "between the answer and gold nothing blocks, compared by noun"
+        told = "the answer differs from gold in nothing that blocks, by noun"
         return [*lines, _figure("whole answer", found.whole.right, n, told)]
     if sides.right.what == "model":
         lines = [heading("Alike", f"of {items(n)} with answers of both")]
@@ -129,7 +129,7 @@ def _accuracy(found: ComparisonCounts, sides: Sides, width: int) -> list[Line]:
     lines = [heading("Accuracy", f"%, {n:,} of {found.scored:,} gold items")]
     lines += [
         _figure("accuracy", found.whole.right, n, "the class, or any gold mention"),
-        _figure("inclusive", found.inclusive, n, "also any word of a gold mention's form"),
+        _figure("inclusive", found.inclusive, n, "also any word spelled like a gold mention"),
         _figure("nearest", found.nearest, n, "of mentions the nearest only"),
     ]
     if found.seen.n:
@@ -142,7 +142,7 @@ def _accuracy(found: ComparisonCounts, sides: Sides, width: int) -> list[Line]:
             _figure("not seen", good, rest, "accuracy on the items that it has not seen")
         )
     if missing:
-        remedy = " `nfh-tui predict` gives them." if sides.by_active else ""
+        remedy = " `nfh-tui predict` adds them." if sides.by_active else ""
         told = f"Without an answer of this model: {items(missing)}.{remedy}"
         lines += sentence(told, width)
     return lines
@@ -246,7 +246,7 @@ def compared_matrix(found: ComparisonCounts, sides: Sides, base: str, width: int
     lines += sentence(rows, width)
     lines += matrix_lines(matrix, width, lambda *cell: _cell_query(found, cell, sides, base))
     if REF_WRONG in matrix.columns:
-        lines += sentence("R≠: both say REFERENCE, and mean another noun or word.", width)
+        lines += sentence("R≠: both say REFERENCE, with different nouns or words.", width)
     return lines
 
 
@@ -297,7 +297,7 @@ def ids_query(ids: Sequence[int], count: int, base: str) -> tuple[str | None, bo
 OUTCOME_WORDS = {
     NOTED: "differs in what does not block",
     "decided since": "undecided in the file, decided here",
-    "taken back": "decided in the file, without gold here",
+    "undone": "decided in the file, without gold here",
     NEW: "decided here, not in the file",
     GOLD_GONE: "in the file, not here",
     GOLD_SAME: "the same",
@@ -306,7 +306,7 @@ OUTCOME_WORDS = {
 
 def change_lines(found: Changes, base: str, width: int) -> list[Line]:
     """Return the numbers of items by what differs in their gold."""
-    lines = [heading("What has changed", f"{found.rows:,} rows in the file")]
+    lines = [heading("Changes", f"{found.rows:,} rows in the file")]
     name = max(14, min(24, width - 16))
     for outcome in OUTCOMES:
         ids = found.ids.get(outcome, [])
@@ -346,15 +346,15 @@ MODEL_STOP = "model"
 INCLUSIVE, PLAIN = "incl", "acc"
 MEASURES = {
     INCLUSIVE: "inclusive accuracy",
-    PLAIN: "accuracy, which does not count other words of the same form",
+    PLAIN: "accuracy, without other words of the same form",
 }
 ONE_MODEL = (
-    "One model has been judged so far; there is no curve before the second. `nfh-tui retrain` "
-    "makes one of the labels that are here now."
+    "Only one model has been judged so far; a curve needs two. `nfh-tui retrain` trains one "
+    "on the present gold."
 )
 NO_MODEL = (
     "No model here has been judged on examples that it did not learn from. `nfh-tui retrain "
-    "resolution` makes one."
+    "resolution` trains one."
 )
 
 

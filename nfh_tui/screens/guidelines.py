@@ -97,7 +97,7 @@ class GuidelinesEditor(Screen[str | None]):
         """
         self._heading.title = Title("Guidelines", self._note, active=True)
         level = Level.REFUSED if self._trouble else Level.PLAIN
-        words = self._trouble or "kept as you type; ## R7 Title begins a rule"
+        words = self._trouble or "saved as a draft while you type; ## R7 Title begins a rule"
         self._state.status = Status(mode="EDIT", say=words, level=level)
         self._keys.foot = Foot("", (("esc", "done: save it or not"),))
         found = _PLACE.search(self._trouble)
@@ -132,7 +132,7 @@ class GuidelinesEditor(Screen[str | None]):
 MOST_IDS = 150
 """Maximum number of ids in a query."""
 
-NONE = "This file has no guidelines, and none could be written to it."
+NONE = "This database has no guidelines, and cannot be written."
 
 RULE = "rule"
 """Key of the screen's memory: the id of a rule to show."""
@@ -231,7 +231,7 @@ class GuidelinesScreen(SideScreen):
             self.parts = guidelines.parts_of(shown.body)
         except guidelines.GuidelinesError as error:
             self.parts = (guidelines.GuidelineSection("", "The text", shown.body),)
-            self.refuse(f"The rules cannot be told apart: {error}. e changes the text.")
+            self.refuse(f"The rules cannot be read: {error}. e edits the text.")
         wanted = self.memory.get(RULE)
         ids = [part.id or part.title for part in self.parts]
         place = ids.index(str(wanted)) if wanted in ids else 0
@@ -283,9 +283,9 @@ class GuidelinesScreen(SideScreen):
         if action.id in {"side.edit", "side.versions"} and self.shown is None:
             return NONE
         if action.id in {"side.search_next", "side.search_back"} and not self.search.words:
-            return "/ asks for words first."
+            return "Press / first to search for words."
         if action.id == "side.difference" and len(self.versions) < 2:
-            return "There is one version only, so nothing changed yet."
+            return "There is only one version, so nothing has changed yet."
         if action.id == "side.open":
             return self._no_items()
         return self._no_older() if action.id == "side.older" else super().why_not(action)
@@ -297,17 +297,17 @@ class GuidelinesScreen(SideScreen):
         if self.counts.get(part.id, guidelines.RuleCount()).items:
             return ""
         what = "Nothing of yours" if self._only else "Nothing"
-        return f"{what} is tagged with {part.id} yet: R in the workbench does that."
+        return f"{what} is tagged with {part.id} yet: R in the workbench tags."
 
     def _no_older(self) -> str:
         part = self.part
         if part is None or not part.id:
             return ""  # for all rules, only the store knows
         if guidelines.outdated_query(self.guide, part.id) is None:
-            return "No earlier version says this otherwise."
+            return "No earlier version has another text of this."
         if self.counts.get(part.id, guidelines.RuleCount()).older:
             return ""
-        return f"Nothing was decided by {part.id} while it read otherwise."
+        return f"Nothing was decided under an earlier text of {part.id}."
 
     # --- the items of a rule ------------------------------------------------------------
 
@@ -331,9 +331,11 @@ class GuidelinesScreen(SideScreen):
             self.store.guidelines.tagged_anchors, self.guide.outdated, self._only, self.me
         )
         if not ids:
-            self.refuse("Nothing was decided by a rule that reads otherwise by now.")
+            self.refuse("Nothing was decided under an earlier text of a rule.")
         elif len(ids) > MOST_IDS:
-            self.refuse(f"{len(ids):,} decisions: too many for one list. Go rule by rule.")
+            self.refuse(
+                f"{len(ids):,} decisions: too many for one list. Open them rule by rule."
+            )
         else:
             self.dismiss(f"id:{','.join(map(str, ids))}")
 
@@ -435,9 +437,9 @@ class GuidelineSearch:
                 screen.list.go(place)
                 screen.show_part(place)
                 again = sum(wanted in f"{p.name}\n{p.body}".casefold() for p in screen.parts)
-                screen.say(f"“{self.words}” stands in {again} of {total}; n goes on")
+                screen.say(f"“{self.words}” is in {again} of {total}; n goes to the next")
                 return
-        screen.refuse(f"“{self.words}” stands nowhere in this version.")
+        screen.refuse(f"“{self.words}” is not in this version.")
 
 
 class GuidelineEditing:
@@ -461,7 +463,7 @@ class GuidelineEditing:
         )
 
     def _not_kept(self, error: Exception) -> None:
-        self._screen.refuse(f"What you typed is not on disk. {sentence_of(error)}")
+        self._screen.refuse(f"Your text is not on disk. {sentence_of(error)}")
 
     async def _where_to_begin(self, shown: Guideline) -> GuidelineDraft | None:
         """Return the saved draft or the version shown; None if the person cancels."""
@@ -477,12 +479,12 @@ class GuidelineEditing:
             return fresh
         since = ""
         if kept.after != last:
-            since = f"version {last} was saved since, and yours would take its place"
+            since = f"version {last} was saved since then, and yours would replace it"
         options = (
-            ("Go on with what you began", since or draft_changes(shown, kept), EDIT),
-            (f"Begin anew from version {shown.version}", "what you began is dropped", DROP),
+            ("Continue with your draft", since or draft_changes(shown, kept), EDIT),
+            (f"Start again from version {shown.version}", "your draft is discarded", DROP),
         )
-        chosen = await screen.choose_from("You have changed the guidelines before", options)
+        chosen = await screen.choose_from("You have a draft of the guidelines", options)
         if chosen is None:
             return None
         return fresh if chosen == DROP else GuidelineDraft(last, kept.text)
@@ -494,7 +496,7 @@ class GuidelineEditing:
         editor.
         """
         if self._screen.shown is None:
-            self._screen.refuse("This file has no guidelines, and none could be written to it.")
+            self._screen.refuse("This database has no guidelines, and cannot be written.")
             return
         draft = await self._where_to_begin(self._screen.shown)
         trouble = ""
@@ -515,10 +517,10 @@ class GuidelineEditing:
                 break
             if chosen == DROP:
                 self._keep(None)
-                self._screen.say("thrown away; the guidelines are as they were")
+                self._screen.say("discarded; the guidelines are unchanged")
                 break
             if chosen != EDIT:
-                self._screen.say("kept, but no version yet: e goes on with it")
+                self._screen.say("kept as a draft: e continues it")
                 break
         await self._writer.flush()
 
@@ -560,13 +562,13 @@ class GuidelineEditing:
         )
         options = [
             (f"Save as version {draft.after + 1}", changed, SAVE),
-            ("Go on editing", "", EDIT),
-            ("Keep it for later", "e brings it again", KEEP),
-            ("Throw it away", "", DROP),
+            ("Continue editing", "", EDIT),
+            ("Keep it as a draft", "e opens it again", KEEP),
+            ("Discard it", "", DROP),
         ]
         if trouble:
             del options[0]
-        return await screen.choose_from(trouble or "What shall become of this text?", options)
+        return await screen.choose_from(trouble or "What should happen to this text?", options)
 
     async def _save(self, draft: GuidelineDraft) -> None:
         """Save the text as a version. If that fails, the draft is kept and the error is
@@ -579,7 +581,7 @@ class GuidelineEditing:
             )
         except StoreError as error:
             await screen.load()
-            screen.refuse(f"{error}. Yours is kept: e goes on with it, d shows the difference.")
+            screen.refuse(f"{error}. Your draft is kept: e opens it, d compares.")
             return
         changes = guidelines.changes_of(screen.versions[-1].body, saved.body)
         self._keep(None)
@@ -589,8 +591,8 @@ class GuidelineEditing:
         )
         words = f"version {saved.version} saved: {guidelines.changed_words(changes)}"
         if older:
-            words += f". {older:,} decided under the old text: o opens a rule's"
-        screen.say(words if new else "this is what holds already", Level.DONE)
+            words += f". {older:,} decided under the old text: o opens those of a rule"
+        screen.say(words if new else "this text is already in force", Level.DONE)
 
 
 def _edited(text: str, command: str) -> tuple[str, str]:

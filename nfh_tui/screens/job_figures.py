@@ -60,10 +60,10 @@ RECENT = 8
 """Number of ended jobs that are listed unless all are requested."""
 
 NO_JOBS = (
-    "Nothing has been asked for yet. t starts a training on the labels that are here; so does "
-    "`nfh-tui retrain`. It goes on while you work, and after you have left."
+    "There are no jobs yet. t starts a training on the present gold, as `nfh-tui retrain` "
+    "does. It runs while you work, and after you quit."
 )
-NO_MODELS = "There is no model yet. t trains one; `nfh-tui models` lists those in the package."
+NO_MODELS = "There is no model yet. t trains one; `nfh-tui models` lists the package's models."
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _model(listed: Listed, model: Model, width: int) -> Line:
     tried = count(listed.metrics_of(model).get("dev_examples"))
     if value is not None and 0 < tried < ROUGH:
         short = f"n={tried}"
-        told += f"; its figure is of {items(tried)}, which say next to nothing"
+        told += f"; its figure is of only {items(tried)}"
     stop = Target(model_stop(model.id), None, told, act=MODEL_STOP)
     return (
         FigureCell(f" {sign}", ("good",)),
@@ -218,11 +218,11 @@ LABEL = 13
 LEAST_LOG = 6
 """Minimum number of log lines, if there are as many."""
 
-NO_LOG = "It has no log: it ran in the command that asked for it."
+NO_LOG = "It has no log: the command that made it ran it."
 NO_LOG_YET = "It has not begun, so its log is empty."
 NEVER_BEGUN = "It never began, so it has no log."
 AGAIN = {
-    JobState.INTERRUPTED: "The next runner goes on from its last checkpoint; r starts one now.",
+    JobState.INTERRUPTED: "The next runner continues at its last checkpoint; r starts one.",
     JobState.FAILED: "r puts it into the queue again.",
     JobState.CANCELLED: "r puts it into the queue again.",
 }
@@ -230,7 +230,7 @@ AGAIN = {
 
 NOT_FROM_HERE = (
     "You did not queue it from this installation, so no runner starts it. `nfh-tui jobs show "
-    "{id}` says what it would read and write, `nfh-tui jobs run --accept {id}` starts it."
+    "{id}` shows what it would read and write, `nfh-tui jobs run --accept {id}` starts it."
 )
 
 
@@ -312,7 +312,7 @@ def _facts(job: Job, listed: Listed, width: int) -> list[Line]:
         facts.append(("waits for", f"job {job.after}"))
     gold = ", ".join(filter(None, [text(given.get("query")), _split(text(given.get("split")))]))
     if job.kind in (TRAIN, CHECK):
-        facts.append(("labels", gold or "all gold but what is kept to try it on"))
+        facts.append(("labels", gold or "all gold, except a part kept for testing"))
     elif job.kind == PREDICT:
         facts.append(("items", text(given.get("query")) or "all"))
     words = given.get("words")
@@ -408,13 +408,13 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
     notes = job.result.get("notes")
     for note in notes if isinstance(notes, list) else ():
         lines += sentence(sentence_like(str(note)), width)
-    return [BLANK, heading("What came of it"), *lines] if lines else []
+    return [BLANK, heading("Result"), *lines] if lines else []
 
 
 def _doubted(job: Job, top: str, width: int) -> list[Line]:
     doubted = count(job.result.get("doubted"))
     query = "doubt>0.9 sort:doubt" if doubted else None
-    told = f"gold that the model doubts: {items(doubted)}"
+    told = f"unlikely gold: {items(doubted)}"
     stop = Target(f"{top} doubted", query, told, exact=False)
     return [row(stop, *_fact("doubted", f"{doubted:,}", width))]
 
@@ -487,14 +487,14 @@ CARD_STOP, COMPARE_STOP = "card", "compare"
 
 ALL_FIGURES = (
     ("accuracy_inclusive", "inclusive", "a word of the same form as a gold head counts, too"),
-    ("accuracy", "accuracy", "the class, or a gold mention"),
-    ("accuracy_nearest", "nearest", "only the nearest gold mention counts"),
+    ("accuracy", "accuracy", "the class or a gold mention is right"),
+    ("accuracy_nearest", "nearest", "only the nearest gold mention is right"),
     ("reference", "of words", "right where gold is a word of the passage"),
     ("implicit", "of classes", "right where gold is a class"),
-    ("binary", "which of both", "a word of the passage or a class, whichever it is"),
-    ("f1", "F1, is it one", "identification: is a number without its noun"),
-    ("precision", "precision", "identification: of those called one, how many are"),
-    ("recall", "recall", "identification: of those that are one, how many were found"),
+    ("binary", "which of both", "whether it is a word of the passage or a class"),
+    ("f1", "F1, is it one", "identification: whether a number lacks its noun"),
+    ("precision", "precision", "identification: share of found NFHs that are NFHs"),
+    ("recall", "recall", "identification: share of NFHs that were found"),
 )
 """Name, short title, and description."""
 
@@ -511,8 +511,8 @@ STATES = {
 VIEW = "answer in view"
 """A reason with these words already mentions gold that was given with an answer in view."""
 
-NO_OTHER = "No other model has answered any item: p on one has it predict."
-NOTHING_SAID = "{name} has answered no item yet: p has it predict, and then they are compared."
+NO_OTHER = "No other model has answered any item: p on a model predicts."
+NOTHING_SAID = "{name} has answered no item yet: p predicts, then compare."
 NO_INTERVAL = "no interval"
 NOTHING_COMMON = "No item with gold was answered by both."
 
@@ -600,7 +600,9 @@ def _verdict(ruling: PromotionSummary, width: int) -> list[Line]:
 def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
     """Return the metrics in columns; each of them is a stop."""
     tried = count(metrics.get("dev_examples"))
-    lines = [heading("Figures", f"on {items(tried)} it did not learn from" if tried else "")]
+    lines = [
+        heading("Figures", f"on {items(tried)} that it did not learn from" if tried else "")
+    ]
     cells = []
     for name, short, told in ALL_FIGURES:
         value = fraction(metrics.get(name))
@@ -609,7 +611,10 @@ def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
             words = f" {left(short, FIGURE - 7)}{right(percent(value), 5)} "
             cells.append(FigureCell(words, (), stop))
     if not cells:
-        return [heading("Figures"), *sentence("It was not tried on items kept from it.", width)]
+        return [
+            heading("Figures"),
+            *sentence("It was not tested on items that it did not learn from.", width),
+        ]
     across = max(1, width // FIGURE)
     return lines + [tuple(cells[at : at + across]) for at in range(0, len(cells), across)]
 
@@ -678,7 +683,7 @@ def _difference(
     lines = [_gap_row(stop, "difference", gap, report, beside.untold)]
     unseen = None if report is None else report.unseen
     if unseen is not None and unseen.n and (main := unseen.figures[0]).difference is not None:
-        told = f"the same, of the {items(unseen.n)} that neither has seen"
+        told = f"the same, on the {items(unseen.n)} that neither has seen"
         stop = Target(f"{top} unseen", None, told)
         lines.append(_gap_row(stop, "not seen", main.difference, main))
     lines += sentence(f"of {items(whole)} with gold, in points", width)
@@ -693,7 +698,7 @@ def _difference(
             lines += sentence(words, width)
     for n, who in zip(report.missing, (name, beside.name), strict=True):
         if n:
-            words = f"{who} has not answered {items(n)} with gold: p on it has it predict."
+            words = f"{who} has not answered {items(n)} with gold: p on it predicts."
             lines += sentence(words, width)
     return lines
 
@@ -731,5 +736,5 @@ def others_of(model: Model, known: Sequence[tuple[int, str]]) -> list[tuple[int,
 def why_missing(model: Model) -> str:
     """Return why a model without predictions cannot be compared item by item."""
     if model.task == "identification":
-        return "tells only whether a number is one"
-    return "has answered no item yet: p on it has it predict"
+        return "says only whether a number is an NFH"
+    return "has answered no item yet: p on it predicts"

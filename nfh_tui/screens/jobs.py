@@ -50,25 +50,25 @@ AGAIN = 5.0
 STAYS = 0.15
 """Seconds on a model before it is compared."""
 
-LOOKING = "Looking at the jobs…"
+LOOKING = "Reading the jobs…"
 SMALL = "small"
 IDENTIFICATION = "identification"
 PREDICTING = "no interval while a job predicts"
 
 
-OF_A_JOB = "This is about a job; you stand on a model."
-OF_A_MODEL = "This is about a model; you stand on a job."
-NOTHING_HERE = "There is no job and no model here yet."
+OF_A_JOB = "This key is for jobs; the cursor is on a model."
+OF_A_MODEL = "This key is for models; the cursor is on a job."
+NOTHING_HERE = "There are no jobs and no models yet."
 BEGIN = "t starts a training."
 FOREIGN = "You did not queue it from here: `nfh-tui jobs run --accept {id}` starts it."
-ENDED = "It has ended already."
+ENDED = "It has already ended."
 RUNS, IS_DONE = "It is running.", "It is done. t starts another training."
-IN_PLACE = "The command that asked for it runs it, so ctrl+c there ends it; it is not queued."
-IN_USE = "It is in use already."
-SAYS_NOTHING = "A model that tells whether a number is one predicts nothing of heads."
-NOT_STARTED = "It is queued, but no runner could be started: {why}. r tries once more."
+IN_PLACE = "The command that made it runs it, so ctrl+c there ends it; it is not queued."
+IN_USE = "It is already active."
+SAYS_NOTHING = "A model of identification predicts no heads."
+NOT_STARTED = "It is queued, but no runner could be started: {why}. r tries again."
 
-STILL = "One thing at a time: {what} goes on."
+STILL = "Wait a moment: {what} is still running."
 
 BOTH = "both"
 YES, NO = "yes", "no"
@@ -166,7 +166,7 @@ class JobsScreen(SideScreen):
         self.panes.refresh_titles()
         self.refresh_keys()
         start(
-            self, self.reader.read_soon, group="subject", description="what one stands on",
+            self, self.reader.read_soon, group="subject", description="what the cursor is on",
             exclusive=True,
         )  # fmt: skip
 
@@ -531,15 +531,15 @@ class JobActions(ScreenPart):
             return
         name = f"job {job.id}, {job_name(listed.names, job)}"
         runs = job.state is JobState.RUNNING
-        faint = "it stops at its next step; r begins it again" if runs else "r brings it back"
-        options = [("Cancel it", faint, YES), ("Leave it", "", NO)]
+        faint = "it stops at its next step; r starts it again" if runs else "r puts it back"
+        options = [("Cancel it", faint, YES), ("Let it run", "", NO)]
         if await screen.choose_from(f"Cancel {name}?", options) != YES:
             return
         who = by(self.me.name)
         done = await self.client.write(self.store.jobs.end, job.id, JobState.CANCELLED, who)
         await screen.reader.read_now()
         screen.say(
-            f"{name} is cancelled" if done else f"{name} had ended already",
+            f"{name} is cancelled" if done else f"{name} had already ended",
             Level.DONE if done else Level.PLAIN,
         )
 
@@ -552,7 +552,7 @@ class JobActions(ScreenPart):
             words = "waits for its turn" if waits else "is in the queue again"
             await self.queued(f"job {job.id} {words}")
         else:
-            self._screen.refuse(f"Job {job.id} has changed meanwhile.")
+            self._screen.refuse(f"Job {job.id} has changed since then.")
             await self._screen.reader.read_now()
 
     async def queued(self, words: str) -> None:
@@ -603,7 +603,7 @@ class JobActions(ScreenPart):
             new = job_of(chosen, self.me.name)
             await self.client.check_training(new)
             job_id = await self.client.write(self.store.jobs.add, new)
-        await self.queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
+        await self.queued(f"job {job_id} trains {chosen.recipe}; you can continue to work")
         screen.panes.show(LIST)
         screen.go_to_line(f"{job_figures.JOB_STOP} {job_id}")
 
@@ -645,7 +645,7 @@ class ModelActions(ScreenPart):
             return
         tasks = [] if model.task == BOTH else [model.task]
         where = f" in {model.task}" if tasks else ""
-        options = [("Go back", "to the model that was in use before", YES), ("Stay", "", NO)]
+        options = [("Go back", "to the previous model", YES), ("Stay", "", NO)]
         if await self._screen.choose_from(f"Go back{where}?", options) == YES:
             self._command("going back", "back", *tasks)
 
@@ -683,7 +683,7 @@ class ModelActions(ScreenPart):
         for words, query in offered:
             n = await self.client.read(self.store.queue.count, parse(query), self.me)
             options.append((words, f"{items(n)}  {query}", query))
-        title = f"Of which items shall {model.name} predict?"
+        title = f"Which items should {model.name} predict?"
         if (chosen := await screen.choose_from(title, options)) is None:
             return
         from nfh_tui.jobs.tasks import prediction_asked
@@ -701,7 +701,7 @@ class ModelActions(ScreenPart):
             model, await self.client.read(self.store.comparisons.models)
         )
         if not others:
-            screen.refuse("No other model has answered any item; p on one has it predict.")
+            screen.refuse("No other model has answered any item; p on a model predicts.")
             return
         options = [(name, self._told(id_), str(id_)) for id_, name in others]
         known = {model.id, *(id_ for id_, _ in others)}

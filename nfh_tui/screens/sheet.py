@@ -85,7 +85,7 @@ EDITS = frozenset({
 
 EARLY = "Too early: this sheet is not accepted. Read it, then press the key again."
 NOUN_ELSEWHERE = "The noun is written in the workbench: esc goes there, and keeps this answer."
-NONE_TICKED = "Nothing is ticked: space ticks a row, pgdn goes on without."
+NONE_TICKED = "No row is ticked: space ticks one, pgdn continues without."
 NONE_HERE = "No item from here on fits a review sheet: none is undecided with a proposal."
 KEYS = """\
 j k, or a row's number   go to a row
@@ -394,9 +394,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         if row is not None and action in EDITS:
             self._apply(row, act(row.edit, row.item, action, view=view))
         elif (handler := self._handlers.get(action)) is None:
-            raise RefusedError(
-                "This key does nothing in a review sheet. ? lists those that do."
-            )
+            raise RefusedError("This key does nothing in a review sheet. ? lists the keys.")
         elif isawaitable(done := handler()):
             await done
 
@@ -447,7 +445,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         places = range(at + 1, len(rows)) if by > 0 else range(at - 1, -1, -1)
         found = next((place for place in places if rows[place].waits), None)
         if found is None:
-            raise RefusedError("No further row of this sheet waits for your answer.")
+            raise RefusedError("No other row of this sheet needs your answer.")
         self._go(found)
 
     def _to_number(self, digit: str) -> None:
@@ -582,7 +580,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         rows = {row.item.anchor_id: row for row in self.shown}
         parts = [f"{len(done.decided):,} decided, saved {local_time(done.at)}"]
         for anchor_id, why in done.left.items():
-            named = "decided meanwhile" if self._bench.state.blind else why
+            named = "already decided" if self._bench.state.blind else why
             parts.append(f"item {rows[anchor_id].place + 1:,} is left as it is: {named}")
         told = [
             votes.after_deciding(row.stored, self._bench.state.me.name, made)
@@ -603,11 +601,11 @@ class SheetScreen(Tolerant, Screen[int | None]):
             self._show()
             return
         if not self._accepted:
-            raise RefusedError("Nothing of these sheets is left to undo.")
+            raise RefusedError("There is nothing of these sheets to undo.")
         act_id, following, rows = self._accepted[-1]
         found = await self._bench.client.read(self._store.edits.settlement_to_undo, state.me)
         if found is None or found[0] != act_id:
-            raise RefusedError("Your last act is not of this sheet: esc, then z.")
+            raise RefusedError("Your last act is not of this sheet: press esc, then z.")
         undone = await self._bench.client.write(self._store.edits.undo, state.me)
         self._accepted.pop()
         self.rows, self._next = rows, following
@@ -618,7 +616,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         await self._begin()
         if undone is not None:
             self._count -= undone.anchors
-            self._last = f"taken back: {undo_words(undone)}"
+            self._last = f"undone: {undo_words(undone)}"
             self._say(self._last, Level.DONE)
 
     # --- leaving ----------------------------------------------------------------------------

@@ -24,14 +24,14 @@ WARM = ("encoder", "small")
 
 TASKS = {
     "resolution": "which noun, or which class",
-    "both": "that, and whether a number is one at all",
-    "identification": "whether a number is one at all",
+    "both": "the same, and whether a number is an NFH",
+    "identification": "whether a number is an NFH",
 }
 
 RECIPE_WORDS = {
-    "linear": "features and a linear model, from nothing",
+    "linear": "features and a linear model, from scratch",
     "bilstm": "the paper's network; needs vectors=file:PATH below",
-    "encoder": "goes on from the model in use",
+    "encoder": "continues from the active model",
     "small": "the model in the package, fine-tuned",
     "svm": "the paper's support vector machine",
 }

@@ -178,8 +178,8 @@ def report(audit: "Audit") -> AuditReport:
 def _why_no_rate(left: int, items: int, decided: int) -> str | None:
     if left:
         return (
-            f"{left:,} of {items:,} items are still to be decided: those decided first are no "
-            "random sample of all"
+            f"{left:,} of {items:,} items are still to be decided: those decided first are "
+            "not a random sample"
         )
     return None if decided else "no item was decided"
 
@@ -385,7 +385,7 @@ def measure(
     if with_skill:
         skill, tagger = _skill(sample, resampling, tagging)
     else:
-        skill, tagger = no_skill("Skill was not asked for."), None
+        skill, tagger = no_skill("Skill was not measured."), None
     sampled = len(sample.items) if tagger else 0
     agreement = measure_agreement(tables, skill, resampling)
     return AgreementResult(agreement, corpus.found, sample.seen, sampled, tagger)
@@ -415,7 +415,7 @@ def _skill(
     try:
         tagger = load_tagger()
     except NoPipelineError as error:
-        return no_skill(f"Nothing finds the closest noun here. {error}"), None
+        return no_skill(f"No parser finds the closest noun here. {error}"), None
     return noun_skill(with_nearest(sample.items, tagger, tagging), resampling), tagger.name
 
 

@@ -47,18 +47,18 @@ class RowNote(StrEnum):
     """What a warning says of imported rows. The value contains their count."""
 
     SUPERSEDED = (
-        "{rows} whose worker answered the same number once more: the later answer counts, "
-        "the earlier one is in the number's history"
+        "{rows} whose worker answered the same number again: the later answer counts, the "
+        "earlier one is in the item's history"
     )
     WIDENED = "{rows} with a mark that ends inside a word: widened to the whole word"
-    WITH_SPEAKER = "{rows} with a mark that takes in a speaker's name: the name was left out"
+    WITH_SPEAKER = "{rows} with a mark that includes a speaker's name: the name was left out"
     OFFSET_UNFIT = (
-        "{rows} with offsets that fit no place of the marked text: taken for the one place "
-        "where it stands"
+        "{rows} with offsets that do not match the marked text: the only place of that text "
+        "was used"
     )
     INDEX_UNFIT = (
-        "{rows} with indices and a sentence that fit no place of the number: taken for the "
-        "one place where it stands"
+        "{rows} with indices and a sentence that do not match the number: the only place of "
+        "the number was used"
     )
     TIME_UNREAD = "{rows} with a SubmitTime that is not a time: dated with the import"
     SECONDS_UNREAD = "{rows} with a WorkTimeInSeconds that is not a number of seconds: left out"
@@ -141,9 +141,9 @@ class BatchReport:
             )
         if self._ruled.lines:
             why = (
-                "as no English spaCy pipeline with a parser could be loaded"
+                "because no English spaCy pipeline with a parser could be loaded"
                 if self._finder == RuleHeads.name
-                else "as the parse gave no single one"
+                else "because the parse gave none or several"
             )
             marks = counted(len(self._ruled.lines), "mark")
             self.warnings.append(

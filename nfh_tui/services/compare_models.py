@@ -128,10 +128,12 @@ def task_of(first: "Model", second: "Model", wanted: str | None = None) -> str:
     if common:
         return common[0]
     if wanted is not None:
-        raise NotComparableError(f"{first.name} and {second.name} do not both do {wanted}")
+        raise NotComparableError(
+            f"{first.name} and {second.name} are not both models of {wanted}"
+        )
     raise NotComparableError(
-        f"{first.name} is a model of {first.task} and {second.name} of {second.task}: two of "
-        "one task can be compared"
+        f"{first.name} is a model of {first.task} and {second.name} of {second.task}: only "
+        "models of one task can be compared"
     )
 
 

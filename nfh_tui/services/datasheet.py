@@ -41,8 +41,8 @@ MOST_SOURCES = 40
 MOST_PEOPLE = 40
 
 RULES = {
-    Rule.IMPORTED: "came with a file; how it was decided is not known here",
-    Rule.UNANIMOUS: "no two annotators' answers differ in anything that matters",
+    Rule.IMPORTED: "imported from a file; how it was decided is not known",
+    Rule.UNANIMOUS: "no two annotators' answers differ in anything that blocks",
     Rule.MAJORITY: "more than half of the annotators gave the class, and no two heads differ",
     Rule.WEIGHTED: "more than half of the weight gave it, each vote by its giver's competence",
     Rule.EXPERT: "an adjudicator decided",
@@ -189,7 +189,7 @@ def _right(measure: Measure | None) -> tuple[str, str]:
 def _measures(contents: "Contents") -> list[tuple[str, ...]]:
     agreement, pooled = contents.agreement, contents.agreement.pooled
     measures = (
-        ("equal answers, heads compared by noun", pooled.equal, "pairs of answers", True),
+        ("equal answers, with heads compared by noun", pooled.equal, "pairs of answers", True),
         ("the same kind", pooled.same_kind, "pairs of answers", True),
         ("the same nouns, where both say REFERENCE", pooled.nouns.exact, "pairs", True),
         ("Krippendorff's alpha, kinds", agreement.coefficients.alpha, "numbers", False),
@@ -274,11 +274,11 @@ def _sources(contents: "Contents") -> list[tuple[str, str, int, int, int, str]]:
         name, digest = plain(one.name), f"{one.sha256[:12]}…"
         # A file is often called after the person whose answers it holds.
         if one.annotator is not None and names.hidden:
-            name, digest = f"not named: answers of {names.name(one.annotator)}", ""
+            name, digest = f"without a name: answers of {names.name(one.annotator)}", ""
         rows.append((name, one.format, *counts, digest))
     others = len(here) - sum(row[2] for row in rows)
     if others:
-        rows.append(("of no file: merged from other copies", "", others, 0, 0, ""))
+        rows.append(("without a file: merged from other copies", "", others, 0, 0, ""))
     return sorted(rows, key=lambda row: -row[2])
 
 

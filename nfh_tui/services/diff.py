@@ -780,7 +780,7 @@ def _voice_words(
         return _between(before, after, words, places=True)
     if before.comment != after.comment:
         return f"comment {_quoted(before.comment)} to {_quoted(after.comment)}"
-    return f"{answer_words(before, words)}, written otherwise"
+    return f"{answer_words(before, words)}, written differently"
 
 
 def _differs(

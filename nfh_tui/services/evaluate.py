@@ -113,7 +113,7 @@ class SeenExamples:
             both += f", {percent(self.on_others, none='none')} on the {self.others:,} others"
         return (
             f"has seen the passages of {self.n:,} of these "
-            f"{counted(self.n + self.others, 'example')}, and its figures on them are too "
+            f"{counted(self.n + self.others, 'example')}, so its figures on them are too "
             f"good: {both}"
         )
 
@@ -306,10 +306,7 @@ class FoldExamples:
         """The training data in words, once it is read."""
         told = f"learnt from {counted(self.size, 'example')} of {self.name}"
         if self.dropped:
-            told += (
-                f"; {self.dropped:,} left out, since their passages are among those that are "
-                "tried"
-            )
+            told += f"; {self.dropped:,} left out, because their passages are used for the test"
         return told
 
 
@@ -318,12 +315,12 @@ def _check_labels(train: Sequence[Example]) -> None:
 
     if not train:
         raise TooFewError(
-            "there are no examples to learn from but those of passages that are tried, too"
+            "the only examples to learn from are in passages that are used for the test"
         )
     if len({example.nfh for example in train}) < 2:
         only = "NFHs" if train[0].nfh else "none"
         raise TooFewError(
-            f"there is nothing to tell apart: of {counted(len(train), 'example')} to learn "
+            f"there is nothing to distinguish: of {counted(len(train), 'example')} to learn "
             f"from all are {only}"
         )
 
@@ -525,7 +522,7 @@ def other_parser(model: Identifier | Resolver, name: str, parser: Parser | None)
     resolves = hasattr(model, "resolve")
     texts, does = ("passages", "answer") if resolves else ("sentences", "decide")
     return (
-        f"{name} learnt from {texts} parsed by {learnt_with} and is given those of "
+        f"{name} learnt from {texts} parsed by {learnt_with} and now gets those of "
         f"{parser.name}; it may {does} worse"
     )
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NO_GOLD = "no gold"
 BROKEN = "gold says the text is damaged"
-SAW_MODEL = "gold given with a model's answer in view"
+SAW_MODEL = "gold decided with a model's answer in view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def _no_labels(format_: Format, unfit: Callable[[Format], str | None]) -> str | 
     if format_.names_people:
         why = (
             f"{named}, whose rows are people's answers and not gold; import and settle them, "
-            "then go by the database"
+            "then use the database"
         )
     elif not format_.labelled:
         why = f"{named}, which has no labels"
@@ -381,7 +381,7 @@ def resolution_examples_of_file(
 
 def _unfit(format_: Format) -> str | None:
     if format_ is NFH_IDENT:
-        return "whose labels say whether a noun is missing, and not which"
+        return "whose labels say only whether a noun is missing, not which one"
     return None
 
 

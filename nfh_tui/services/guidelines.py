@@ -71,8 +71,8 @@ def checked(text: str) -> tuple[GuidelineRule, ...]:
             if character != "\t" and unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
                 name = unicodedata.name(character, "a control character")
                 raise GuidelinesError(
-                    f"line {number}: U+{ord(character):04X} ({name.lower()}) cannot be seen; "
-                    "take it out"
+                    f"line {number}: U+{ord(character):04X} ({name.lower()}) is invisible; "
+                    "delete it"
                 )
     return rules_of(text)
 
@@ -92,7 +92,7 @@ def rules_of(text: str) -> tuple[GuidelineRule, ...]:
         if id_ in rules:
             raise GuidelinesError(
                 f"line {number}: {id_} is the id of the rule in line {rules[id_].line} too; "
-                "give this one another id"
+                "give this rule another id"
             )
         rules[id_] = GuidelineRule(id_, title, _body(lines[number : after - 1]), number)
     if not rules:
@@ -141,12 +141,12 @@ def _heading_of(words: str, number: int) -> tuple[str, str]:
         if len(shown) > _LONGEST_QUOTE:
             shown = f"{shown[: _LONGEST_QUOTE - 1]}…"
         raise GuidelinesError(
-            f"line {number}: {shown!r} is no heading of a rule; wanted an R, a number from 1 "
+            f"line {number}: {shown!r} is not a heading of a rule; wanted R, a number from 1 "
             'to 999 and a title, such as "## R1 Title"'
         )
     if not (title := _without_closing(found["title"].strip())):
         raise GuidelinesError(
-            f"line {number}: {found['id']} has no title; wanted some words behind the id"
+            f"line {number}: {found['id']} has no title; wanted some words after the id"
         )
     return found["id"], title
 
@@ -192,21 +192,21 @@ def edited(text: str, command: str) -> str:
         raise GuidelinesError(f"Your editor {command!r} cannot be started: {error}") from error
     if ended.returncode:
         raise GuidelinesError(
-            f"Your editor {command!r} ended with status {ended.returncode}, so nothing is "
-            f"taken over. The text is in {path}"
+            f"Your editor {command!r} ended with status {ended.returncode}, so the guidelines "
+            f"are unchanged. The text is in {path}"
         )
     try:
         found = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise GuidelinesError(
-            f"The text is no UTF-8 at byte {error.start}, so nothing is taken over. It is in "
-            f"{path}"
+            f"The text is not UTF-8 at byte {error.start}, so the guidelines are unchanged. "
+            f"It is in {path}"
         ) from error
     shutil.rmtree(path.parent, ignore_errors=True)
     return found
 
 
-OPENING = "What comes first"
+OPENING = "The beginning"
 """Title of the text before the first heading."""
 
 CONTEXT = 1
@@ -467,7 +467,7 @@ def by_words(one: "Guideline") -> str:
 def version_words(one: "Guideline", versions: Sequence["Guideline"]) -> str:
     """Number, total, author and state of a version."""
     last = versions[-1].version
-    holds = "holds now" if one.version == last else f"{last} holds now"
+    holds = "is in force" if one.version == last else f"{last} is in force"
     return f"version {one.version} · {by_words(one)} · {holds}"
 
 

@@ -14,7 +14,7 @@ from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation, 
 from nfh_tui.editor.state import SOMEBODY, without_names
 from nfh_tui.editor.votes import KIND_WORDS, SORT_WORDS
 
-NOTHING = "Nothing has happened to this item that is to be seen yet."
+NOTHING = "This item has no history yet."
 COMMENT = "comment: "
 """Stands before the comment of an answer."""
 
@@ -112,7 +112,7 @@ def _note(line: HistoryLine) -> str:
 NOT_SAID = ("at", "batch", "seconds", "guideline", "rule_tag")
 """Fields of a value for time and manner."""
 
-FIELD_WORDS = {"heads": "which mentions were marked, added or taken away"}
+FIELD_WORDS = {"heads": "which mentions were marked, added or removed"}
 
 
 def _fields(body: str) -> dict[str, object]:

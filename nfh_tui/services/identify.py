@@ -57,7 +57,7 @@ NAME = "numbers found by identify"
 LONGEST_QUERY = 200
 """Code points of the query kept in the log."""
 
-GOES_ON = "What was decided is stored: run the command again, and it goes on from there."
+GOES_ON = "The decisions so far are stored: run the command again to continue."
 
 Progress = Callable[[str, int, int], None]
 """Called with a label, the amount done and the total."""
@@ -379,7 +379,7 @@ def read_text(place: str) -> tuple[str, str]:
             name,
             content.count(b"\n", 0, error.start) + 1,
             f"byte {error.start + 1:,} of the file (0x{content[error.start]:02X}) is not "
-            "UTF-8: it is no text, or not saved as UTF-8",
+            "UTF-8: the file is not text, or not saved as UTF-8",
         ) from error
     if not text.strip():
         raise empty_error(name, empty=not text)
@@ -409,9 +409,9 @@ def check_running(place: str) -> None:
         raise FormatError(
             visible(place, limit=200),
             None,
-            f"is a file of {found[0].name} ({found[1]}), and running text is wanted; bring it "
-            "in with `nfh-tui import` and identify in the database, or hand it to "
-            "`identify --file -`, which reads anything as it stands",
+            f"is a file of {found[0].name} ({found[1]}), not running text; import it with "
+            "`nfh-tui import` and identify in the database, or pass it to `identify --file "
+            "-`, which reads any text unchanged",
         )
 
 

@@ -255,9 +255,8 @@ class PassageMaker:
             yield from BatchMaker(self.source, self.split, self.at).passages(assignments)
         if self.skipped_votes:
             self.source.warnings.append(
-                f"{counted(self.skipped_votes, 'answer')} of the file left out: with an "
-                "annotator named, the file's gold comes in as that person's answers and "
-                "nothing else"
+                f"{counted(self.skipped_votes, 'answer')} of the file left out: with "
+                "--annotator, only the file's gold is imported, as that person's answers"
             )
         if self.skipped_blocks:
             self.source.warnings.append(
@@ -266,13 +265,13 @@ class PassageMaker:
         if self.uncarried:
             self.source.warnings.append(
                 f"what else {counted(self.uncarried, 'document')} held (columns, comments) is "
-                "not carried along in passages of a window"
+                "not kept in passages of a window"
             )
         self.source.warnings += self.many.warning(
             "passage",
             f"with more than {MANY_NUMBERS} numbers",
-            "; each number is shown with the whole of it; --window 2,1 makes passages of each "
-            "number's turn, two turns before and one after it",
+            "; each number is shown with the whole scene; --window 2,1 makes a passage of "
+            "each number's turn, two turns before it and one after it",
         )
 
     # --- rows with tokens -----------------------------------------------------------------
@@ -528,7 +527,7 @@ def import_file(
     if annotator is not None and format_.names_people:
         raise source.error(
             None,
-            f"the rows of {format_.name} files name who answered; import it without an "
+            f"the rows of {format_.name} files name the annotators; import it without an "
             f"annotator's name ({annotator})",
         )
     if annotator is not None and not format_.labelled:
@@ -567,7 +566,7 @@ def replace_earlier(store: Store, report: ImportReport, by: str) -> ImportReport
     written after a dry run.
     """
     if report.correction is None:
-        lack = "no other import of this name, format and person is here: nothing is replaced"
+        lack = "there is no other import of this name, format and person: nothing is replaced"
         return replace(report, warnings=(*report.warnings, lack))
     if report.dry_run:
         return report
@@ -729,7 +728,8 @@ def recognise_file(
     for name in options.format_settings():
         if name not in found.format.settings:
             raise found.source.error(
-                None, f"is read as {found.format.name}, which knows no --{name}; leave it out"
+                None,
+                f"is read as {found.format.name}, which has no --{name}; leave it out",
             )
     return found
 

@@ -269,8 +269,8 @@ def _label(row: "SourceRow", passage: Passage) -> Answer | None:
         return _answer(row.labels, passage)
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise StoreError(
-            f"What {row.file} line {row.line} says of a number cannot be read: "
-            f"{type(error).__name__}: {error}. `nfh-tui doctor` tells what else is broken"
+            f"Line {row.line} of {row.file} cannot be read: {type(error).__name__}: {error}. "
+            "`nfh-tui doctor` shows what else is broken"
         ) from error
 
 

@@ -51,7 +51,7 @@ def checked_folder(database: Path, model: "Model") -> Path:
     Raises ModelFileError where its files are gone or have changed since registration.
     """
     if model.path is None:
-        raise ModelFileError(f"the model {model.name} has no folder; train it anew")
+        raise ModelFileError(f"the model {model.name} has no folder; train it again")
     folder = folder_of(database, model)
     again = f"train another: nfh-tui retrain {model.task} --recipe {model.recipe}"
     try:
@@ -64,14 +64,13 @@ def checked_folder(database: Path, model: "Model") -> Path:
         ) from error
     if not exists:
         raise ModelFileError(
-            f"the model {model.name} is gone: {folder} is not there."
-            f"{_elsewhere(database, model)} "
-            f"Put the folder back, or {again}"
+            f"the model {model.name} is missing: there is no "
+            f"{folder}.{_elsewhere(database, model)} Put the folder back, or {again}"
         )
     if not same:
         raise ModelFileError(
-            f"the model {model.name} is not what it was: the files in {folder} have changed "
-            f"since it was trained. Put them back, or {again}"
+            f"the model {model.name} has changed: the files in {folder} are not those of its "
+            f"training. Put them back, or {again}"
         )
     return folder
 
@@ -82,7 +81,7 @@ def _elsewhere(database: Path, model: "Model") -> str:
     if above.parent == models_folder(database):
         return ""
     return (
-        f" Its row names {above}, and only what lies in {models_folder(database)} is used: if "
+        f" Its row names {above}, but only folders in {models_folder(database)} are used: if "
         "that folder is yours, copy it there."
     )
 
@@ -114,7 +113,7 @@ def folder_of(database: Path, model: "Model") -> Path:
     # may have been moved or renamed together.
     name = Path(model.path or "").name
     if name in ("", ".."):
-        raise ModelFileError(f"{model.path!r} names no folder of a model; train another")
+        raise ModelFileError(f"{model.path!r} is not a model's folder; train another model")
     own = models_folder(database)
     with suppress(OSError):
         for place in () if (own / name).exists() else map(Path, model.places):
@@ -396,7 +395,7 @@ class ModelSelector(Generic[Made]):
         if store is not None:
             model_id = self.ensure(store, recipe)
             store.models.stand_in(self.task, recipe)
-        why = f"the small model cannot be used, and {recipe} decides in its place: {error}"
+        why = f"the small model cannot be used, so {recipe} decides instead: {error}"
         return SelectedModel(made, recipe, model_id, why)
 
     def _by_default(self, loaded: Loaded | None) -> SelectedModel[Made]:
@@ -490,7 +489,7 @@ def register_parser(store: "Store", chosen: SelectedModel[Resolver], parser: str
         store.models.ensure(model.name, model.task, model.recipe, version)
 
 
-NOTHING = "no other model was in use before{of}; to use one: nfh-tui models activate ID"
+NOTHING = "no other model was active before{of}; activate one with nfh-tui models activate ID"
 
 
 class NoEarlierModelError(ModelsError):

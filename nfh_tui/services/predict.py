@@ -337,7 +337,7 @@ PREDICTION_BATCH = 128
 WRITE_SIZE = WriteSize(first=32, smallest=4, largest=PREDICTION_BATCH, seconds=0.012)
 """Predictions."""
 
-GOES_ON = "What was predicted is stored: run the command again, and it goes on from there."
+GOES_ON = "The predictions so far are stored: run the command again to continue."
 
 Progress = Callable[[str, int, int], None]
 """Called with a label, the amount done and the total."""
@@ -543,8 +543,8 @@ def predict_all(store: "Store", wanted: PredictAllRequest, progress: Progress) -
     chosen = resolver_for(store, wanted.model)
     if chosen.model_id is None:
         raise ResolutionRecipeError(
-            f"the model in {wanted.model} is none of this database's, so that what it predicts "
-            "could not be stored; --file takes a text, or labelled rows"
+            f"the model in {wanted.model} is not in this database, so its predictions cannot "
+            "be stored; --file takes a text, or labelled rows"
         )
     with ExitStack() as machines:
         tools, warnings = _tools(store, chosen, wanted, machines)

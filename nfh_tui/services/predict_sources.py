@@ -99,7 +99,7 @@ class Stream(Source):
 OPEN_ERRORS: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such file",
     NotADirectoryError: "there is no such file",
-    PermissionError: "may not be read: permission denied",
+    PermissionError: "cannot be read: permission denied",
     IsADirectoryError: "is a folder; name a file in it",
 }
 
@@ -176,8 +176,8 @@ def format_of(stream: Stream) -> str:
     if found.name not in FORMATS:
         raise stream.error(
             None,
-            f"is a file of {found.name}, which holds answers, and numbers are wanted; "
-            f"predict reads {', '.join(FORMATS)}",
+            f"is a file of {found.name}, which holds answers, not numbers; predict reads "
+            f"{', '.join(FORMATS)}",
         )
     return found.name
 
@@ -330,8 +330,8 @@ def _warn_of_cuts(stream: Stream, cut: int) -> None:
     if cut:
         stream.warnings.append(
             f"passages of more than {LONGEST:,} characters were cut, in "
-            f"{counted(cut, 'place')}, and what stands before a cut is not seen behind it: put "
-            "an empty line where a scene ends"
+            f"{counted(cut, 'place')}, and text before a cut is not used after it: put an "
+            "empty line where a scene ends"
         )
 
 
@@ -352,7 +352,10 @@ def other_format(
                 STANDARD_NAME, None, f"is read without --{first}; save it to a file first"
             )
         if format_name == TEXT:
-            name, why = visible(place, 200), f"is read as {TEXT}, which knows no --{first}"
+            name, why = (
+                visible(place, 200),
+                f"is read as {TEXT}, which has no --{first}",
+            )
             raise FormatError(name, None, f"{why}; leave it out")
         return recognise_file(path, format_name, options)
     if format_name is not None:

@@ -133,9 +133,8 @@ class PredictorClient:
             if self._failures > RESTARTS:
                 return self._report(
                     "off",
-                    f"{reason} It was started {RESTARTS + 1} times in vain and stays off: "
-                    f"leave the workbench and open it again to try once more. "
-                    f"Its log: {self._log}",
+                    f"{reason} It failed to start {RESTARTS + 1} times and stays off: quit "
+                    f"the workbench and open it again to retry. Its log: {self._log}",
                 )
             delay = self._first_delay * 2 ** (self._failures - 1)
             self._report("restarting", f"{reason} It starts again in {delay:g} s.")
@@ -175,7 +174,7 @@ class PredictorClient:
             try:
                 self._handle(protocol.decode_reply(line))
             except msgspec.DecodeError as error:
-                self._last_error = f"The predictor said something that cannot be read: {error}."
+                self._last_error = f"The predictor sent a message that cannot be read: {error}."
                 process.kill()
 
     def _handle(self, reply: protocol.Reply) -> None:

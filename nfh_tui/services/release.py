@@ -131,15 +131,15 @@ def new_folder(place: Path) -> Iterator[NewFolder]:
 def _check_free(target: Path) -> None:
     if os.path.lexists(target):
         raise ExportError(
-            f"{visible(str(target), NAME_SHOWN)} is there already, and a release is never "
-            "written over: name another folder"
+            f"{visible(str(target), NAME_SHOWN)} already exists, and a release is never "
+            "overwritten: name another folder"
         )
 
 
 def _sentence(target: Path, error: OSError) -> str:
     name = visible(str(target), NAME_SHOWN)
     why = write_reason(error)
-    return f"{name}: no release could be written: {why}. Nothing was left behind."
+    return f"{name}: no release could be written: {why}. No file was left behind."
 
 
 class FileNames:
@@ -162,8 +162,8 @@ class FileNames:
         other = self._taken.setdefault(name.casefold(), split)
         if other != split:
             raise ExportError(
-                f"the files of two splits would have one name, {visible(name)}: release one of "
-                "them with a query such as split:dev"
+                f"the files of two splits would have the same name, {visible(name)}: release "
+                "one of them with a query such as split:dev"
             )
         return name
 
@@ -545,7 +545,9 @@ def release(
     decided, and where it cannot be written; StoreError where the database cannot be read.
     """
     if ME in asked_of(query):
-        raise ExportError("a release is the same whoever makes it: name the person, and not me")
+        raise ExportError(
+            "a release must be the same for everybody: name the person instead of me"
+        )
     from nfh_models.agreement.bootstrap import Resampling
     from nfh_models.agreement.coefficients import no_skill
     from nfh_models.agreement.pairs import collect
@@ -560,12 +562,12 @@ def release(
         tables = collect(passing.items(frozen.ballots(query)))
         if not tally.items:
             raise ExportError(
-                "nothing is decided of what the query finds, so there is nothing to release"
+                "nothing that the query finds is decided, so there is nothing to release"
             )
         rows = _write_rows(folder, frozen, query, stems, passing.homes)
         kept = _write_guidelines(folder, frozen, tally)
         agreement = measure_agreement(
-            tables, no_skill("Skill was not asked for."), Resampling(RESAMPLES, SEED)
+            tables, no_skill("Skill was not measured."), Resampling(RESAMPLES, SEED)
         )
         contents = Contents(
             names.query(query),
@@ -724,7 +726,7 @@ def _sums(folder: Path) -> dict[str, str]:
     path = folder / SUMS
     shown = visible(str(folder), NAME_SHOWN)
     if not path.is_file():
-        raise ExportError(f"{shown} is no release: wanted a folder with a file {SUMS} in it")
+        raise ExportError(f"{shown} is not a release: wanted a folder with a file {SUMS} in it")
     if path.stat().st_size > LARGEST_SUMS:
         raise ExportError(f"{shown}: {SUMS} is larger than that of any release")
     found: dict[str, str] = {}
@@ -755,12 +757,12 @@ def _faults(folder: Path, sums: dict[str, str]) -> Iterator[str]:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != wanted:
             yield (
-                f"{visible(name)}: was changed since: its SHA-256 is {found[:12]}…, wanted "
+                f"{visible(name)}: has changed: its SHA-256 is {found[:12]}…, wanted "
                 f"{wanted[:12]}…"
             )
     for path in sorted(folder.iterdir()):
         if path.name not in sums and path.name != SUMS:
-            yield f"{visible(path.name)}: is no file of this release"
+            yield f"{visible(path.name)}: is not a file of this release"
 
 
 def _ids(path: Path) -> Iterator[str | None]:

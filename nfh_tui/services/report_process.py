@@ -55,7 +55,7 @@ async def output(arguments: Sequence[str], database: Path) -> str:
             await child.wait()
     if child.returncode != 0:
         sentence = said.decode("utf-8", "replace").strip()[-MOST_SAID:]
-        raise ReportError(sentence or f"nfh-tui {arguments[0]} ended without a word")
+        raise ReportError(sentence or f"nfh-tui {arguments[0]} ended without a message")
     return printed.decode("utf-8", "replace")
 
 
@@ -65,7 +65,7 @@ async def report(arguments: Sequence[str], database: Path, kind: type[R]) -> R:
     try:
         return msgspec.json.decode(printed, type=kind)
     except msgspec.DecodeError as error:
-        raise ReportError(f"nfh-tui {arguments[0]} printed no such report: {error}") from error
+        raise ReportError(f"nfh-tui {arguments[0]} printed another report: {error}") from error
 
 
 def unwrapped(text: str) -> str:

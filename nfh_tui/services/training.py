@@ -236,9 +236,9 @@ def trainer_for(
 
 def _refuse(recipe: str, base: Base | str | None, device: str | None) -> None:
     if base is not None:
-        raise TrainerError(f"{recipe} starts from nothing: leave base out")
+        raise TrainerError(f"{recipe} starts from scratch: leave out base")
     if device is not None:
-        raise TrainerError(f"{recipe} is fitted without a network: leave device out")
+        raise TrainerError(f"{recipe} is fitted without a network: leave out device")
 
 
 def check_keys(
@@ -285,12 +285,12 @@ def general_of(words: Iterable[str]) -> General:
         key, equals, value = word.partition("=")
         if key in GENERAL and equals:
             if not value:
-                raise TrainerError(f"{word!r}: a value is wanted behind the =")
+                raise TrainerError(f"{word!r}: a value is missing after the =")
             own[key] = value
         else:
             rest.append(word)
     if "dev" in own and "dev_split" in own:
-        raise TrainerError("dev and dev_split both say what judges the training: leave one out")
+        raise TrainerError("dev and dev_split both say what judges the training: leave out one")
     device = own.get("device")
     if device is not None and not DEVICE.fullmatch(device):
         raise TrainerError(f"'device={device}': wanted {DEVICES}")
@@ -529,9 +529,9 @@ class EncoderTrainer:
         self.recipe = recipe
         named = {word.partition("=")[0] for word in words}
         if "task" in named:
-            raise TrainerError("the task is said before the options, and is no setting")
+            raise TrainerError("the task goes before the options, and is not a setting")
         if base is not None and "encoder" in named:
-            raise TrainerError("base and encoder both name what to start from: leave one out")
+            raise TrainerError("base and encoder both name what to start from: leave out one")
         check_keys(words, recipe, SETTABLE, GENERAL)
         fixed = {"task": task}
         if recipe == SMALL:
@@ -595,11 +595,11 @@ class EncoderTrainer:
         if not outcome.epoch and self._base is not None:
             notes.append(
                 f"no epoch did better on what was kept out than {self._base.name}, from which "
-                "it started: it says what that one says"
+                "it started: the two models answer alike"
             )
         if found.lost:
             notes.append(
-                f"{found.lost:,} of {found.heads:,} heads stand outside the window of "
+                f"{found.lost:,} of {found.heads:,} heads are outside the window of "
                 f"{bundle.settings.window} words and cannot be learnt"
             )
         return TrainedModel(
@@ -640,7 +640,7 @@ def _inherited_settings(
         before = msgspec.convert(config.settings.get("training"), EncoderSettings)
     except msgspec.ValidationError as error:
         raise ModelFileError(
-            f"{base.folder} is no model that encoder can start from: {error}"
+            f"{base.folder} is not a model that encoder can start from: {error}"
         ) from error
     kept: dict[str, object] = {name: getattr(before, name) for name in OF_NETWORK}
     kept = {name: value for name, value in (kept | FINE_TUNING).items() if name not in named}

@@ -93,7 +93,9 @@ def public_url(given: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("wanted an address such as https://nfh.example.org")
     if parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
-        raise ValueError("wanted scheme and name only, without path: the proxy passes all on")
+        raise ValueError(
+            "wanted only scheme and name, without a path: the proxy forwards everything"
+        )
     usual = {"http": 80, "https": 443}[parts.scheme]
     port = "" if parts.port in {None, usual} else f":{parts.port}"
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -125,18 +127,18 @@ class CloseCode:
 
 
 LEFT = CloseCode(1000, "You left the workbench. Your answers and drafts are saved.")
-SERVER_ENDS = CloseCode(1001, "The server was ended. Your answers and drafts are saved.")
+SERVER_ENDS = CloseCode(1001, "The server has ended. Your answers and drafts are saved.")
 BAD_MESSAGE = CloseCode(1008, "The page sent something that cannot be read.")
 TOO_MUCH = CloseCode(1008, "The page sent more than a person can type.")
 TOO_LARGE = CloseCode(1009, "The page sent more at once than the workbench takes: paste less.")
 FELL_OVER = CloseCode(
-    4500, "The workbench ended by itself. What was saved is kept; its log says why."
+    4500, "The workbench ended unexpectedly. What was saved is kept; its log says why."
 )
 NO_START = CloseCode(4501, "The workbench could not be opened; the server's log says why.")
 TOO_MANY_OF_YOURS = CloseCode(
-    4429, "You have as many workbenches open as one person may: close one."
+    4429, "You have the most workbenches open that one person may have: close one."
 )
-TOO_MANY = CloseCode(4503, "Too many people are here. Wait until somebody leaves.")
+TOO_MANY = CloseCode(4503, "Too many workbenches are open. Try again when somebody has left.")
 
 
 SECRET_BYTES = 32
@@ -516,13 +518,13 @@ NOT_INVITED = ("Not invited", WHO_SENT_IT)
 NO_SUCH_LINK = ("This link is not valid", WHO_SENT_IT)
 WRONG_ADDRESS = (
     "Not under this address",
-    "Open the link as it was sent to you. Behind a proxy, the server must be started with "
+    "Open exactly the link that was sent to you. Behind a proxy, start the server with "
     "--public-url.",
 )
 NOTHING_HERE = ("Nothing here", "The workbench is at the start of this address.")
-ELSEWHERE = ("Only from the page itself", "This is no page to open.")
+ELSEWHERE = ("Only from the page itself", "This page cannot be opened.")
 
-UNREADABLE = ("Not understood", "This server was asked for something that it cannot read.")
+UNREADABLE = ("Not understood", "The server cannot read this request.")
 FAULT = ("That did not work", "The server could not answer. Try again.")
 
 PAGE_FIELD = re.compile(r"\{(name|mode|font-size)\}")

@@ -34,8 +34,8 @@ ACCESS_OF = {
 }
 """The access of guests who are not admins, by the mode they were invited for."""
 
-NOT_YOURS = "This would be done as {other}, and you are {me}."
-NO_READING = "This writes, and was asked for as if it only read."
+NOT_YOURS = "This is an action of {other}, but you are {me}."
+NO_READING = "This action writes, but was requested as one that only reads."
 
 
 class GuestClient(StoreClient):

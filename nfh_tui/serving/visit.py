@@ -284,7 +284,7 @@ def _within(value: object, bounds: tuple[int, int]) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise WireError("a size that is no number")
+        raise WireError("a size that is not a number")
     return min(max(value, bounds[0]), bounds[1])
 
 

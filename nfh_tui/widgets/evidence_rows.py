@@ -365,9 +365,9 @@ def add_places(
     if folded and all(proposed.intersection(noun) for noun in nouns):
         # All name what is proposed: what is of interest is where else it stands.
         if len(tokens) > len(nouns):
-            rows.folded("Nouns", [*_told_places(item, tokens), (" · * offers them", "note")])
+            rows.folded("Nouns", [*_told_places(item, tokens), (" · * adds them", "note")])
         return
-    rows.heading("Nouns", "* offers their places" if len(tokens) > len(nouns) else "")
+    rows.heading("Nouns", "* adds their places" if len(tokens) > len(nouns) else "")
     for token in tokens[:MOST_PLACES]:
         rows.text(_place(item, token, lanes, state), indent=1, hang=6)
     if len(tokens) > MOST_PLACES:
@@ -556,7 +556,7 @@ def add_doubt(rows: RowBuilder, item: AnchorItem) -> None:
         return
     who = " ".join(filter(None, (doubt.recipe, f"of job {doubt.job}")))
     words = (
-        f"gold doubted {1 - doubt.likely:.2f}: {who}, which had not seen it, says "
+        f"unlikely gold, {1 - doubt.likely:.2f}: {who}, which did not see it, says "
         f"{_choice_words(doubt.choice, item)}"
     )
     rows.text([("? ", "asks"), (words, "note")], indent=1, hang=3)
@@ -1096,7 +1096,7 @@ def search_terms(item: AnchorItem, state: EditState) -> tuple[frozenset[str], st
     return frozenset(nouns | ({noun} if noun else set())), state.tag
 
 
-OLDER = "the rule read otherwise then"
+OLDER = "the rule had another text then"
 
 
 def add_remarks(
@@ -1286,7 +1286,7 @@ def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
     rows.text(parts, indent=1, hang=3)
 
 
-HIDDEN = "Others' answers and the gold stay hidden while you annotate."
+HIDDEN = "Others' answers and gold are hidden while you annotate."
 WITHHELD = "hidden until you decide"
 MOST_KEYS = 9
 """Answers that a digit adopts."""

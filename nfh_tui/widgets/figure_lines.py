@@ -14,7 +14,7 @@ from nfh_tui.widgets.passage_render import STEPS
 
 # Text in cells is drawn as it is: text from a file must have been passed through `visible`.
 
-NOTHING_TO_OPEN = "Nothing stands behind this figure."
+NOTHING_TO_OPEN = "This figure has no items."
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def rule_rows(guide: Guide, kind: Kind | None, tag: str | None, width: int) -> t
     if not chosen and (kind is not None or not guide.body):
         return ()
     rows = RowBuilder(width)
-    rows.heading("Guidelines", "F5 opens them")
+    rows.heading("Guidelines", "F5 opens the guidelines")
     if not chosen:
         return ((), *rows.made, *_whole(guide.body, width))
     made = [row for rule in list(chosen)[:MOST_RULES] for row in _rule(rule, width)]

@@ -290,7 +290,7 @@ def window(item: AnchorItem) -> TurnWindow | None:
     marked = (m for one in votes for m in one.answer.mentions() if m.origin is Origin.MARKED)
     if not all(first <= item.passage.turn_of(mention.head) <= end for mention in marked):
         return None
-    return TurnWindow(first, end, "voters saw from here", "voters saw to here")
+    return TurnWindow(first, end, "annotators saw from here", "annotators saw to here")
 
 
 # All answers to an item in a fixed order: annotators with the keys that adopt their answers,
@@ -853,9 +853,9 @@ def _free(grid: _Grid, start: int, end: int, size: int) -> range:
 # The heat map of a passage: the heat of each word, and the lines that explain it.
 
 NO_MODEL = "No model has answered this item yet."
-HIDDEN = "What the model says is hidden until you have answered."
-NO_OTHER = "No other model has answered this item: nfh-tui predict --model NAME lets one."
-NOT_ALIKE = "What the two models said is not of the same words."
+HIDDEN = "The model's answer is hidden until you have answered."
+NO_OTHER = "No other model has answered this item: nfh-tui predict --model NAME adds one."
+NOT_ALIKE = "The two models answered for different words."
 
 BAR = 8
 """Cells of a class's bar for the share 1."""
@@ -998,7 +998,7 @@ def _classes(item: AnchorItem, heat: Heat, other: str | None) -> list[Run]:
         if share is not None and step(abs(share)) is not None
     ]
     if not scored:
-        words = "are alike" if heat is Heat.DIFFERENCE else "each under 1 %"
+        words = "are similar" if heat is Heat.DIFFERENCE else "each under 1 %"
         return [_faint(f"classes: {words}")]
     runs = [_faint("classes: ")]
     for kind, share in sorted(scored, key=lambda entry: -abs(entry[1])):

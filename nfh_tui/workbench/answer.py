@@ -57,7 +57,7 @@ GUARD_VARIABLE = "NFH_TUI_GUARD"
 """An environment variable; "off" has a key that accepts count at once."""
 KEYS_TITLE, KEY_CELLS, LEAST_NAME = 8, 5, 3
 """Cells of the question which answer, of a key beside its name, and least ones of the name."""
-SEEN_NOW = "This is the item; the key once more accepts."
+SEEN_NOW = "This is the item; press the key again to accept."
 EARLY = "Too early: this item is not accepted. Press the key again."
 FLAGS = (
     ("a", "span wrong", FlagName.ANCHOR.value),
@@ -338,7 +338,7 @@ class AnswerController(Controller):
         if kept is None:
             # Escape discards the comment like undo; redo restores it.
             self.step_back(
-                state.past, state.future, "the comment stays as it was; Z brings it back"
+                state.past, state.future, "the comment is unchanged; Z restores your text"
             )
 
     # --- saving -----------------------------------------------------------------------------
@@ -408,10 +408,10 @@ class AnswerController(Controller):
         if gold is None or not whose or gold == state.known_gold or gold.answer == made:
             return True
         question = (
-            f"{whose} has just decided this: {describe(gold.answer, item.passage)}. "
-            f"You say: {describe(made, item.passage)}"
+            f"{whose} just decided this: {describe(gold.answer, item.passage)}. You say: "
+            f"{describe(made, item.passage)}"
         )
-        choices = (("y", "replace it", "replace"), ("n", "let it stand", "stand"))
+        choices = (("y", "replace it", "replace"), ("n", "keep that decision", "stand"))
         chosen = await self.bench.prompts.choose(question, choices)
         if state.anchor_id != item.anchor_id or chosen is None:
             return False
@@ -544,9 +544,9 @@ class AnswerController(Controller):
         kept = "It is kept as a draft, and the item is shown again."
         if self.draft_writer.lost(key):
             kept = (
-                "The draft is not on disk either: the answer stands in this window only, which "
-                "shows the item again. Leave the window open until it can be saved, or have "
-                "all of it written to another file (ctrl+p, Rescue)."
+                "The draft is not on disk either: the answer is only in this window, which "
+                "shows the item again. Keep the window open until it can be saved, or write "
+                "everything to another file (ctrl+p, Rescue)."
             )
         await self.bench.prompts.show_error(
             f"The answer is not saved. {sentence_of(error)}\n\n{kept}"
@@ -591,7 +591,7 @@ class AnswerController(Controller):
         item = self.writable()
         mine = {mark.name.value for mark in item.flags if mark.annotator == self.state.me.name}
         choices = tuple(
-            (key, ("take back: " if name in mine else "") + words, name)
+            (key, ("withdraw: " if name in mine else "") + words, name)
             for key, words, name in FLAGS
         )
         if (name := await self.bench.prompts.choose("Flag", choices)) is None:
@@ -619,4 +619,4 @@ class AnswerController(Controller):
         """Delete the draft of the item; undo restores it while the item is shown."""
         self.writable()
         self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
-        self.ui.notify("draft thrown away", Level.DONE)
+        self.ui.notify("draft discarded", Level.DONE)

@@ -37,7 +37,7 @@ FLAG_WORDS = {
     FlagName.AMBIGUOUS: "ambiguous",
     FlagName.ANCHOR: "the span is wrong",
 }
-GOLD_WITH_IT = "and the gold they made; what they replaced stays away"
+GOLD_WITH_IT = "and the gold they made; what they replaced is not restored"
 KINDS = (*IMPLICIT_KINDS, Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN)
 """Kinds for bulk operations; not Reference, whose heads differ in each passage."""
 
@@ -47,16 +47,16 @@ def bulk_operations(role: Role) -> tuple[Option, ...]:
     adjudicator = role is Role.ADJUDICATOR
     decisions = "decisions" if adjudicator else "answers"
     general = (
-        ("Set a flag", "yours, on each", "flag"),
-        ("Clear a flag", "yours only", "unflag"),
-        ("Skip", "put off what is not decided", "skip"),
-        ("Skip no longer", "", "unskip"),
+        ("Set a flag", "your flag, on each item", "flag"),
+        ("Clear a flag", "only your flag", "unflag"),
+        ("Skip", "put off undecided items", "skip"),
+        ("Stop skipping", "", "unskip"),
         (f"Withdraw my {decisions}", GOLD_WITH_IT * adjudicator, "withdraw"),
     )
     deciding = (
-        ("Adopt what annotators agree on", "all, or a majority as settle finds it", "proposal"),
+        ("Adopt agreed answers", "of all, or of a majority by the rules of settle", "proposal"),
         ("Adopt the model's answers", "of the active model", "model"),
-        ("Give all the same answer", "a class, Unknown, Not an NFH, Damaged", "class"),
+        ("Give all items one answer", "a class, Unknown, Not an NFH, Damaged", "class"),
     )
     return (*deciding, *general) if adjudicator else general
 
@@ -100,9 +100,9 @@ def _listed(counts: Mapping[str, int]) -> str:
 # No screen is needed. Reasons that only the store knows, such as an empty undo log, are
 # reported when the action is tried.
 
-SWITCH = "This is for reading. M changes to annotating, M again to adjudicating."
-NOTHING = "There is no item here to do that with."
-OTHERS = "This shows what others answered, so not while annotating. M changes the mode."
+SWITCH = "You are reading. M switches to annotating, M again to adjudicating."
+NOTHING = "There is no item here."
+OTHERS = "This shows others' answers, so not while annotating. M switches the mode."
 EMPTY = "The queue is empty."
 NO_PROPOSAL = "Nobody proposes another span for this number."
 INVITED = {
@@ -111,13 +111,13 @@ INVITED = {
     Access.ADJUDICATOR: "You were invited to adjudicate",
 }
 BELONGS_TO = {
-    Access.ANNOTATOR: "this is for those who annotate",
-    Access.ADJUDICATOR: "this is for those who adjudicate",
-    Access.ADMIN: "this is for whoever runs the server",
+    Access.ANNOTATOR: "this is for annotators",
+    Access.ADJUDICATOR: "this is for adjudicators",
+    Access.ADMIN: "this is for the person who runs the server",
 }
-NOT_SEEN = "You were invited to annotate, and this shows what others answered."
+NOT_SEEN = "You were invited to annotate, and this shows others' answers."
 """For an action that needs another mode, if the person cannot change the mode."""
-IN_VIEW = "The model is hidden while you annotate or decide blind; here it is in view."
+IN_VIEW = "The model is hidden only while you annotate or decide blind; here it is visible."
 FIRST, LAST = "That was the first item.", "That was the last item."
 
 OF_AN_ITEM = frozenset({DECIDE, HEADS, CURSOR, ADOPT, ITEM})
@@ -130,9 +130,9 @@ UNCHANGED = {
     "cursor.left": "This is the first word.",
     "cursor.right": "This is the last word.",
     "cursor.previous_turn": "This is the first turn.",
-    "cursor.anchor": "The cursor stands on the number already.",
+    "cursor.anchor": "The cursor is already on the number.",
     "cursor.next_head": "This is the only marked head.",
-    "adopt.nobody": "Nothing is chosen that could be cleared.",
+    "adopt.nobody": "There is nothing to clear.",
 }
 """Messages for actions of the editor that change nothing."""
 

@@ -75,7 +75,7 @@ def _taken_over(some: Sequence[Activation]) -> str:
     first = some[0]
     does = " and ".join(DOES[one.task] for one in some)
     before = " and ".join(dict.fromkeys(one.before or "" for one in some))
-    by = f"put to use by {first.who}" if first.who else "put to use"
+    by = f"activated by {first.who}" if first.who else "activated"
     return f"{first.model} now {does} in place of {before}: {first.reason or by}"
 
 
@@ -102,7 +102,7 @@ def end_message(job: Job) -> str:
 def come_round(jobs: Sequence[int]) -> str:
     """Report that scheduled trainings were queued."""
     numbers = " and ".join(map(str, jobs))
-    return f"Enough is decided for another training: job {numbers} is queued"
+    return f"There are enough new decisions for a training: job {numbers} is queued"
 
 
 SETTING = "tour"
@@ -125,56 +125,56 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
         right_pane = TourStep(
             "#guide",
             "The guidelines",
-            "The rules to decide by. Others' answers stay hidden, and the model's until you "
-            f"have answered. {keys('guide')} shows the evidence here instead.",
+            "These are the rules for decisions. Others' answers are hidden, and the model's "
+            f"until you have answered. {keys('guide')} shows the evidence here instead.",
         )
     else:
         right_pane = TourStep(
             "#evidence",
             "The evidence",
-            "What annotators and the model say. Most answers come preselected with the reason. "
-            f"1–9 take over an annotator's answer, {keys('adopt.model')} the model's; alt with "
-            "the digit saves it, too, and goes on.",
+            "Here are the annotators' and the model's answers. Most items have a proposal "
+            f"with its reason. 1–9 adopt an annotator's answer, {keys('adopt.model')} the "
+            "model's; alt with the digit also saves it and goes on.",
         )
     return (
         TourStep(
             "#passage",
             "The question",
-            "Between ▸ and ◂ stands a number without its noun. Which noun is missing? "
-            "It may stand in the text, or nowhere.",
+            "The number between ▸ and ◂ lacks its noun. Which noun is missing? It may be in "
+            "the text, or nowhere.",
         ),
         TourStep(
             "#queue",
             "The queue",
-            f"{keys('queue.next')} and {keys('queue.previous')} go on and back, "
-            f"{keys('queue.next_undecided')} to the next one that is open. "
-            f"{keys('query')} asks for others. {keys('pane.next')} changes the pane.",
+            f"{keys('queue.next')} and {keys('queue.previous')} go forward and back, "
+            f"{keys('queue.next_undecided')} to the next open item. {keys('query')} shows "
+            f"other items. {keys('pane.next')} switches the pane.",
         ),
         right_pane,
         TourStep(
             "#passage",
             "Your answer",
-            f"{keys('hint.start')} puts letters on the nouns: type one to mark the head. "
-            "Or choose a class by its key, which stands below the passage; "
-            f"{keys('kind.not_nfh')} where no noun is missing.",
+            f"{keys('hint.start')} puts letters on the nouns: type one to mark the head. Or "
+            f"choose a class by its key, shown below the passage; {keys('kind.not_nfh')} if "
+            "no noun is missing.",
         ),
         TourStep(
             "StatusLine",
             "Saved",
             f"{keys('accept')} saves and goes on; this line says “saved” once it is on disk. "
-            f"{keys('undo')} takes it back, also tomorrow.",
+            f"{keys('undo')} undoes it, even tomorrow.",
         ),
         TourStep(
             "KeyLine",
             "The keys",
-            f"{keys('help')} lists them all, {keys('palette')} has every act by name, and "
-            f"says why one cannot be done now. {keys('out')} goes one step out, "
+            f"{keys('help')} lists all keys, {keys('palette')} finds every action by name, "
+            f"and says why one is not available. {keys('out')} goes one step back, "
             f"{keys('quit')} quits: nothing is lost.",
         ),
     )
 
 
-READING = " (Here you only read: {mode} changes to annotating, then to adjudicating.)"
+READING = " (You are reading: {mode} switches to annotating, then to adjudicating.)"
 
 
 def words_of(step: TourStep, mode: Mode, keys: Callable[[str], str]) -> str:
@@ -284,7 +284,7 @@ class TourController(Controller):
             return
         self.state.tour_step = number
         step = self._steps[number]
-        goes = "enter goes on" if number + 1 < len(self._steps) else "enter ends it"
+        goes = "enter continues" if number + 1 < len(self._steps) else "enter ends it"
         foot = f"{number + 1} of {len(self._steps)} · {goes} · esc leaves"
         self._box.tell(step.title, words_of(step, self.state.mode, self._keys_of), foot)
         if step.target.lstrip("#") in {*PANES, "guide"}:
@@ -331,7 +331,7 @@ class BackgroundController(Controller):
 
     def look_for_others(self) -> None:
         """Check for commits of other processes, in the background."""
-        self.run_latest(self.notice_others, "others", "what others have written")
+        self.run_latest(self.notice_others, "others", "changes by others")
 
     async def notice_others(self) -> None:
         """Redraw what is visible if another process has committed; the draft stays."""
@@ -438,7 +438,7 @@ class BackgroundController(Controller):
             return  # a full disk or a locked file: tried again after a second
         except OSError as error:
             self.report_news(
-                f"No runner could be started: {error}. nfh-tui jobs run works the queue"
+                f"No runner could be started: {error}. nfh-tui jobs run runs the jobs"
             )
 
     async def _queue_what_is_due(self) -> tuple[int, ...]:

@@ -27,9 +27,9 @@ LONGEST_QUERY = 40
 """Maximum width of a query in a title, in cells."""
 TELL_EVERY = 0.1
 """Minimum seconds between two progress updates."""
-NOT_ADJUDICATING = "Decisions are applied while adjudicating: M changes the mode."
-NO_DECISION = "Nothing is decided yet that could be applied to others."
-NO_PRECEDENT = "No decision before this one has its rule, its number or its noun."
+NOT_ADJUDICATING = "Only adjudicators can apply decisions: M switches the mode."
+NO_DECISION = "There is no decision yet to apply to others."
+NO_PRECEDENT = "No earlier decision has the same rule, number or noun."
 LEFT_BLANK = (
     "This item is left blank on purpose, 1 in 8, so that you judge unprompted: its precedents "
     "are shown once you have decided."
@@ -56,7 +56,7 @@ class BulkController(Controller):
         if state.is_reading:
             raise RefusedError(self.ui.read_only_reason)
         text = clip(visible(state.query.text.strip()), LONGEST_QUERY)
-        title = f"All items of {text}" if text else "All items there are"
+        title = f"All items of {text}" if text else "All items"
         role, prompts = state.role, self.bench.prompts
         kind = await prompts.choose_from(title, availability.bulk_operations(role))
         if kind is None:
@@ -113,10 +113,10 @@ class BulkController(Controller):
 
     def _done_words(self, done: BulkDone) -> str:
         if done.act_id is None:
-            return "nothing was to be changed any more"
-        left = f", {done.left:,} left, changed meanwhile" if done.left else ""
+            return "there was nothing left to change"
+        left = f", {done.left:,} skipped, because they have changed" if done.left else ""
         at = local_time(done.at)
-        return f"{done.words}{left}, saved {at}; z twice takes all of it back"
+        return f"{done.words}{left}, saved {at}; z twice undoes all of it"
 
     async def review(self) -> None:
         """Open the review sheet from the current item on; go on at the item that it leaves."""

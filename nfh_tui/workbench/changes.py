@@ -39,7 +39,7 @@ def undo_words(done: Undone) -> str:
     items = f"{done.anchors:,} items"
     parts = [items] if done.anchors != 1 and items not in done.summary else []
     if done.skipped:
-        parts.append(f"{done.skipped:,} left, changed since")
+        parts.append(f"{done.skipped:,} skipped, because they have changed")
     return f"{done.summary} ({', '.join(parts)})" if parts else done.summary
 
 
@@ -67,7 +67,7 @@ class SpanController(Controller):
         start, end = now.start + start_by, now.end + end_by
         turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
         if start >= end:
-            self.ui.notify("A number keeps one word at least.", Level.REFUSED)
+            self.ui.notify("A number keeps at least one word.", Level.REFUSED)
         elif start < turn.start or end > turn.end:
             self.ui.notify(
                 "A number stays in its turn: there is no further word here.", Level.REFUSED
@@ -85,7 +85,7 @@ class SpanController(Controller):
         words = _words(item, span)
         said = f"you propose “{words}” for the number"
         if span == item.anchor:
-            said = f"proposal taken back: the number is “{words}”"
+            said = f"proposal withdrawn: the number is “{words}”"
         self.ui.notify(f"{said}, saved {local_time(saved.at)}", Level.DONE)
         await self.bench.answers.reload_written(item.anchor_id)
 
@@ -138,7 +138,7 @@ class SpanController(Controller):
         Names are hidden from people who work blind; hidden predictions are not even counted.
         """
         if item.withheld:
-            return "What others said, shown to you or not, becomes stale."
+            return "All answers of others, shown to you or not, become stale."
         room = self.bench.size.width - ROOM_OF_CHOICES
         for most in range(len(labels.annotators), 0, -1):
             words = f"{labels.said(most, named=not self.state.blind)}."
@@ -157,16 +157,16 @@ class UndoController(Controller):
         """Undo the last change of the draft, else the last saved change. Raises
         RefusedError.
         """
-        words = "taken back in the draft"
+        words = "undone in the draft"
         if not self.state.past and self._holds_draft():
             # A draft of an earlier session has no steps, only its initial state.
             self.state.past.append(self.state.initial)
-            words = "draft taken back"
+            words = "draft undone"
         if self.bench.answers.step_back(self.state.past, self.state.future, words):
             return
         if not self.state.is_reading and await self._asks_before_many():
             return
-        await self._show_undone("taken back", await self._undo_saved(undo=True))
+        await self._show_undone("undone", await self._undo_saved(undo=True))
 
     def _holds_draft(self) -> bool:
         """Return True if the editor holds a draft that differs from the saved answer."""
@@ -185,15 +185,15 @@ class UndoController(Controller):
             self.state.warned_of = 0
             return False
         self.state.warned_of, words = found
-        self.ui.notify(f"Undo once more takes all of this back: {words}")
+        self.ui.notify(f"Undo again undoes all of this: {words}")
         return True
 
     async def redo(self) -> None:
         """Redo what was undone, in the draft or saved. Raises RefusedError."""
         state = self.state
-        if self.bench.answers.step_back(state.future, state.past, "done again in the draft"):
+        if self.bench.answers.step_back(state.future, state.past, "redone in the draft"):
             return
-        await self._show_undone("done again", await self._undo_saved(undo=False))
+        await self._show_undone("redone", await self._undo_saved(undo=False))
 
     async def _undo_saved(self, *, undo: bool) -> Undone:
         """Undo or redo in the store. Raises RefusedError if that is not possible."""
@@ -201,7 +201,7 @@ class UndoController(Controller):
             raise RefusedError(self.ui.read_only_reason)
         await self.bench.answers.draft_writer.flush()
         # A settlement of many items takes seconds; keys wait until it is done.
-        words = "taking back…" if undo else "doing it again…"
+        words = "undoing…" if undo else "redoing…"
         me = self.state.me
         step = (
             self.client.write(self.store.edits.undo, me)
@@ -214,7 +214,7 @@ class UndoController(Controller):
             raise RefusedError(str(error)) from error
         if done is None:
             raise RefusedError(
-                "Nothing is left to undo." if undo else "Nothing was undone last."
+                "There is nothing to undo." if undo else "There is nothing to redo."
             )
         return done
 
@@ -243,16 +243,16 @@ class UndoController(Controller):
                 return
 
 
-QUESTION = "Write all there is to another file?"
+QUESTION = "Write everything to another file?"
 WRITTEN = """{place}
 
-This file holds all that was saved in the database, and what could not be saved. Leave this
+The file will hold everything that was saved, and what could not be saved. Quit this
 program (q), have it looked through, and go on there:
 
   nfh-tui doctor --db FILE
   nfh-tui {mode} --db FILE
 
-What is still done in this window is in neither; {again} writes a newer file."""
+Further changes in this window are in neither file; {again} writes a newer file."""
 AGAIN = "Rescue in the palette (ctrl+p)"
 
 
@@ -269,7 +269,7 @@ class RescueController(Controller):
             return
         self.state.unsaved_reported = True
         error = GoneError(sentence)
-        await self.bench.prompts.show_error(str(error), "A file of the database is gone")
+        await self.bench.prompts.show_error(str(error), "A file of the database is missing")
         await self.offer(error)
 
     async def offer(self, error: Exception) -> None:
@@ -291,7 +291,7 @@ class RescueController(Controller):
             self.bench.answers.draft_writer.drop(key)
         self.ui.refresh_status()
         words = WRITTEN.format(place=place, mode=self.state.mode.value, again=AGAIN)
-        await self.bench.prompts.show_text("All of it is written", words)
+        await self.bench.prompts.show_text("Everything is written", words)
 
     def _saving(self, key: ItemKey, state: EditState) -> Callable[[Store], object]:
         """Return a function that saves an unsaved answer, else the draft."""

@@ -168,9 +168,9 @@ OF_JUDGES = (
     NamedQuery("to decide", "-state:decided sort:disagree"),
     NamedQuery("disagree", "state:disagree sort:disagree"),
     NamedQuery("model against gold", "model!=gold sort:conflict"),
-    NamedQuery("where the model is unsure", "-state:decided sort:uncertain"),
+    NamedQuery("where the model is uncertain", "-state:decided sort:uncertain"),
     NamedQuery("kinds with little gold", "-state:decided sort:rare"),
-    NamedQuery("gold that a model doubts", "doubt>0.9 sort:doubt"),
+    NamedQuery("gold that a model finds unlikely", "doubt>0.9 sort:doubt"),
     NamedQuery("flagged guideline", "flag:guideline"),
     NamedQuery("one random sample", "-state:decided sort:random/1"),
     NamedQuery("decided by me", ""),
@@ -185,7 +185,7 @@ def built_in(mode: Mode, me: str) -> tuple[NamedQuery, ...]:
     name = quote(me)
     if mode is Mode.ANNOTATE:
         return (
-            NamedQuery("given to me", "todo:me sort:assigned"),
+            NamedQuery("assigned to me", "todo:me sort:assigned"),
             NamedQuery("not answered by me", f"-by:{name}"),
             NamedQuery("skipped by me", "state:skipped"),
             NamedQuery("one random sample", f"-by:{name} sort:random/1"),

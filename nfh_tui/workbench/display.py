@@ -31,8 +31,8 @@ LEAST_LINES = 3
 """Minimum rows for the words of a passage."""
 FRAME = 2
 """Rows of the passage pane without words and keys of kinds: its title, and the answer."""
-BOUNDED = "lines bound what voters saw"
-NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may have"
+BOUNDED = "lines frame what annotators saw"
+NOT_BOUNDED = "lines frame what annotators saw; here they saw everything, or may have"
 """Shown when the lines are switched on, for items with and without them."""
 
 
@@ -394,7 +394,7 @@ class Display(Controller):
         self.refresh_item()
         drawn = state.visible_item is not None and window(state.visible_item) is not None
         words = BOUNDED if drawn else NOT_BOUNDED
-        self.notify(words if state.windowed else "bounds of voters hidden")
+        self.notify(words if state.windowed else "frame of annotators hidden")
         if state.access >= Access.ADMIN:
             await self.client.write(
                 self.store.settings.write, VOTERS_SAW, ON if state.windowed else OFF
@@ -404,7 +404,7 @@ class Display(Controller):
         """Show or hide names of annotators."""
         self.state.blind = not self.state.blind
         self.refresh_item()
-        self.notify("names hidden, order mixed" if self.state.blind else "names shown")
+        self.notify("names hidden, answers shuffled" if self.state.blind else "names shown")
 
     def toggle_model(self) -> None:
         """Show or hide predictions of items that you have not answered yet."""
@@ -413,9 +413,9 @@ class Display(Controller):
             return
         self.state.model_shown = not self.state.model_shown
         self.refresh_item()
-        where = " I puts it in the place of the guidelines." if self.state.guide_shown else ""
+        where = " I shows it in place of the guidelines." if self.state.guide_shown else ""
         self.notify(
-            f"The model is shown, and your answers say that you saw it.{where}"
+            f"The model is shown, and your answers record that.{where}"
             if self.state.model_shown
             else "The model is hidden until you have answered."
         )

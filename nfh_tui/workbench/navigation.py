@@ -30,7 +30,7 @@ WINDOW = 200
 """Rows that are searched together for the next undecided item."""
 WINDOWS = 3
 """Number of windows that are searched before the whole queue."""
-ALL_DONE = "All done: nothing that you were given is left. Thank you!"
+ALL_DONE = "All done: you have answered everything that was assigned to you. Thank you!"
 STEPS = frozenset({"queue.next", "queue.previous"})
 
 
@@ -223,7 +223,7 @@ class QueueController(Controller):
     def _position_failed(self, error: Exception) -> None:
         # A position is not work: people who only read need no report.
         if not self.state.unsaved_reported and not self.client.read_only:
-            self.ui.notify(f"Where you stand is not saved. {error}", Level.REFUSED)
+            self.ui.notify(f"Your place in the queue is not saved. {error}", Level.REFUSED)
 
     # --- moving in the queue ----------------------------------------------------------------
 
@@ -300,7 +300,7 @@ class QueueController(Controller):
             place = await self._undecided_anywhere(forward)
         if place is None:
             where = "after" if forward else "before"
-            raise RefusedError(f"Nothing {where} this item waits any more.")
+            raise RefusedError(f"No item {where} this one is open.")
         await self.go(place)
 
     async def _undecided_near(self, forward: bool) -> int | None:

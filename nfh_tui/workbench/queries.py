@@ -26,7 +26,7 @@ TAB_WORDS = 10
 """Cells of the footer that completions cannot use."""
 VIEW_SIGN = "@"
 """A query with this prefix is the name of a saved view."""
-DEEP = "The item in hand is number {place:,} in this order; {first} goes to the first."
+DEEP = "The current item is number {place:,} in this order; {first} goes to the first."
 RANDOM = "random"
 ORDER = "order"
 WIDE = max(map(len, SORTS)) + 2
@@ -161,7 +161,7 @@ class QueryController(Controller):
         await self.bench.queue.open(query, self.state.anchor_id)
         if not len(self.state.ids):
             self.ui.notify(
-                "Nothing fits this query; esc goes back to the one before.", Level.REFUSED
+                "No item matches this query; esc goes back to the previous one.", Level.REFUSED
             )
 
     def _count_soon(self, text: str) -> None:
@@ -183,7 +183,7 @@ class QueryController(Controller):
         """Run the query again."""
         await self.show(self.state.query)
         if len(self.state.ids):
-            self.ui.notify("the queue is made anew", Level.DONE)
+            self.ui.notify("the queue is being updated", Level.DONE)
 
     async def step_out(self) -> None:
         """Go one level up: to the passage pane, then to the previous query."""
@@ -335,6 +335,10 @@ def _option(name: str, meaning: str, now: str) -> tuple[str, str, str]:
     if name == RANDOM:
         seed = now.partition("/")[2]
         another = int(seed) + 1 if seed.isdigit() else 1
-        return label, f"as it is now; enter shuffles anew ({another})", f"{term}/{another}"
+        return (
+            label,
+            f"now; enter shuffles again ({another})",
+            f"{term}/{another}",
+        )
     turned = term if now.startswith("-") else f"-{term}"
-    return label, "as it is now; enter turns it round", turned
+    return label, "the present order; enter reverses it", turned

@@ -80,7 +80,7 @@ from nfh_tui.workbench.side_panels import (
 )
 from nfh_tui.workbench.state import WorkbenchState
 
-NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
+NOTHING_HERE = "The queue is empty. : shows other items, esc goes back."
 PATIENCE = 3.0
 """Seconds to wait for pending writes at exit before asking."""
 COUNTING = 1.0
@@ -408,7 +408,7 @@ class Workbench(Tolerant, Screen[None]):
     def show_palette(self) -> None:
         from nfh_tui.screens.dialogs import Palette
 
-        self.app.push_screen(Palette(placeholder="An act by name…"))
+        self.app.push_screen(Palette(placeholder="An action by name…"))
 
     async def choose_theme(self) -> None:
         """Choose a theme, with a preview of the highlighted one."""
@@ -454,7 +454,7 @@ class Workbench(Tolerant, Screen[None]):
         self.ui.refresh_keys()
         self.ui.notify(
             {
-                Mode.BROWSE: "reading: nothing can be changed",
+                Mode.BROWSE: "reading: you cannot change anything",
                 Mode.ANNOTATE: f"annotating as {self.state.me.name}",
                 Mode.ADJUDICATE: f"adjudicating as {self.state.me.name}: answers make gold",
             }[mode],
@@ -470,10 +470,10 @@ class Workbench(Tolerant, Screen[None]):
         """Save pending writes and exit; asks first if something cannot be saved."""
         await self.save_all()
         if self.state.saving or self.answers.draft_writer.unsaved:
-            question = "Something is not saved yet. Leave all the same?"
+            question = "Something is not saved yet. Quit anyway?"
             choices = (
                 ("y", "leave", "leave"),
-                ("r", "write all to another file", "rescue"),
+                ("r", "write everything to another file", "rescue"),
                 ("n", "stay", "stay"),
             )
             chosen = await self.prompts.choose(question, choices)
@@ -504,7 +504,7 @@ class Workbench(Tolerant, Screen[None]):
         short = spent < MINUTES_FROM
         time = counted(spent, "second") if short else counted(round(spent / 60), "minute")
         work = f"You {found} in {time} of work" if done else f"You {verbs[state.role]} nothing"
-        what = "of what was given to you" if state.todo_left is not None else "in this queue"
+        what = "of what was assigned to you" if state.todo_left is not None else "in this queue"
         if not state.is_reading:
             with suppress(TimeoutError):
                 async with asyncio.timeout(COUNTING):

@@ -106,8 +106,8 @@ SUGGESTED = 6
 """Rules in the footer while one is typed."""
 LONGEST_TITLE = 40
 """Cells of a rule's title there."""
-NO_SUCH_RULE = "No rule has “{text}”; with an empty line, enter lists them all."
-NO_RULES = "There are no guidelines here to take a rule from: F5 shows why."
+NO_SUCH_RULE = "No rule has “{text}”; enter on an empty line lists all rules."
+NO_RULES = "There are no guidelines here with rules: F5 shows why."
 
 
 class GuidelinesController(Controller):
@@ -207,7 +207,7 @@ class GuidelinesController(Controller):
     def _offer(self, rules: Sequence[GuidelineRule], text: str, now: str | None) -> None:
         """Show the rules that match the input so far."""
         self.bench.key_line.foot = Foot(
-            "tab" if rules else "no rule has this; enter alone lists them all",
+            "tab" if rules else "no rule has this; enter alone lists all rules",
             # The line leaves out the last ones that do not fit.
             tuple((rule.id, clip(rule.title, LONGEST_TITLE)) for rule in rules[:SUGGESTED]),
         )
@@ -215,9 +215,7 @@ class GuidelinesController(Controller):
             one = name_of(rules[0]) if len(rules) == 1 else counted(len(rules), "rule")
             self.bench.bar.note = one if rules else "no such rule"
         else:
-            kept = (
-                f"{self.state.guidelines.words(now)}; - takes it away" if now else "id or words"
-            )
+            kept = f"{self.state.guidelines.words(now)}; - removes it" if now else "id or words"
             self.bench.bar.note = f"{kept}; enter lists all"
 
     async def _rule_of(self, text: str, chooser: RuleChooser) -> str | None:
@@ -233,7 +231,7 @@ class GuidelinesController(Controller):
         if self.state.edit.tag is not None and not text:
             options.append(("No rule", f"takes {self.state.edit.tag} away", ""))
         return await self.bench.prompts.choose_from(
-            "The rule it turns on", options, start=self.state.edit.tag
+            "The rule that decides", options, start=self.state.edit.tag
         )
 
     def _tag(self, tag: str | None) -> None:
@@ -301,5 +299,5 @@ class ScreenController(Controller):
         await self.bench.queries.run(text, back=True)
         if text is not None and made.meant > len(state.ids) > 0:
             self.ui.notify(
-                f"the first {len(state.ids):,} of {made.meant:,}: a query names no more"
+                f"the first {len(state.ids):,} of {made.meant:,}: a query cannot name more"
             )

@@ -8,6 +8,7 @@ import pytest
 
 from nfh_db.records import AnchorState, FlagName, Role, Rule
 from nfh_models.domain import Blocking, DifferenceNote, Kind, Relation, Sort
+from tools.sentences import sentences
 
 PAGE = (Path(__file__).parents[2] / "docs" / "words.md").read_text("utf-8")
 READ = {
@@ -59,3 +60,23 @@ def test_no_word_is_told_twice() -> None:
     words = re.findall(r"^\| ([^|`]+) \|", PAGE, re.MULTILINE)
     told = [word for word in words if word not in ("word", "people read")]
     assert len(told) == len(set(told))
+
+
+def test_no_sentence_of_the_program_has_a_retired_phrase() -> None:
+    table = section("Phrases of screens, help and errors")
+    retired = re.findall(r"^\| [^|]+ \| ([^|]+) \|$", table, re.MULTILINE)
+    phrases = [one for cell in retired if cell != "not" for one in cell.split(", ")]
+    assert len(phrases) > 20
+    found = re.compile(
+        rf"(?<!\w)(?:{'|'.join(phrases)}|(?<!here )is no (?!longer))(?!\w)", re.IGNORECASE
+    )
+    assert [one for one in sentences() if found.search(one.text)] == []
+
+
+def test_the_list_of_sentences_has_help_notices_and_errors() -> None:
+    listed = {one.text for one in sentences()}
+    assert (
+        "Undo the last change of this draft, else your last saved act, on any item." in listed
+    )
+    assert "Add a person." in listed
+    assert "{…} cannot be read: {…}" in listed

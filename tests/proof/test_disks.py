@@ -276,7 +276,7 @@ def test_a_file_deleted_under_the_workbench_is_noticed_and_all_is_rescued(
         desk.until_text("00001 said")
         database.with_name(f"nfh.db{end}").unlink()
         # Already the look each second tells it.
-        desk.until_text("A file of the database is gone")
+        desk.until_text("A file of the database is missing")
         close_errors(desk)
         desk.press("n")
         desk.press("a")
@@ -286,9 +286,9 @@ def test_a_file_deleted_under_the_workbench_is_noticed_and_all_is_rescued(
         assert re.search(r"saved \d", work.foot(desk.screen.text())) is None
         close_errors(desk)
         desk.press("y")
-        desk.until_text("All of it is written")
+        desk.until_text("Everything is written")
         desk.press("\x1b")
-        desk.until(lambda text: "All of it is written" not in text, "the desk again")
+        desk.until(lambda text: "Everything is written" not in text, "the desk again")
         rescues = sorted(tmp_path.glob("nfh-rescue-*.db"))
         assert desk.quit() == 0
     assert len(rescues) == 1

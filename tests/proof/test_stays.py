@@ -199,7 +199,7 @@ def test_a_component_takes_the_place_of_a_component_only(tmp_path: Path) -> None
     write_state(folder, ComponentState(SETTINGS, {CONFIG: b"new"}, {}))
     assert [path.name for path in (folder / IDENTIFIER).iterdir()] == [CONFIG]
     (folder / IDENTIFIER / "notes.txt").write_text(MINE)
-    with pytest.raises(ModelFileError, match=r"holds notes\.txt, which is no model's"):
+    with pytest.raises(ModelFileError, match=r"holds notes\.txt, which is not of a model"):
         write_state(folder, ComponentState(SETTINGS, {}, {}))
     assert (folder / IDENTIFIER / CONFIG).read_bytes() == b"new"
     assert (folder / IDENTIFIER / "notes.txt").read_text() == MINE
@@ -247,7 +247,7 @@ def test_a_backup_takes_no_name_where_there_are_no_second_names(
     database.back_up(source, tmp_path / "first.db")
     place.write_text(MINE)
     monkeypatch.setattr(os.path, "lexists", lambda _: False)
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="already exists"):
         database.back_up(source, place)
     assert place.read_text() == MINE
     assert sorted(one.name for one in tmp_path.glob("*.db")) == [
@@ -266,7 +266,7 @@ def test_the_log_of_a_database_that_is_gone_is_not_dropped_for_a_new_one(
         path.symlink_to(real)
     log = tmp_path / f"w.db{end}"
     log.write_text(MINE)
-    with pytest.raises(StoreError, match="what was written last may be in it"):
+    with pytest.raises(StoreError, match="may hold the last changes"):
         Store.open(path, create=True)
     assert log.read_text() == MINE
     assert not real.exists()

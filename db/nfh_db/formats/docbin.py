@@ -715,7 +715,7 @@ def _component_number(doc: "Doc", span: Span, heads: object, relation: str) -> L
         )
         if word is None:
             raise MarkError(
-                f"a head of the component stands {distance} from {span[0]}, which is not a word"
+                f"a head of the component is {distance} from {span[0]}, which is not a word"
             )
         mentions.append(LinkedMention((word.start_char, word.end_char), HEAD))
     label = Kind.REFERENCE if mentions else Kind.NFH

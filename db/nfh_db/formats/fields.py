@@ -79,7 +79,7 @@ def decode(text: str) -> object:
             f"is not JSON: {message} at column {error.colno}, found {near}"
         ) from error
     except RecursionError as error:
-        raise ValueError("is not read: its JSON is nested too deeplylylylyly") from error
+        raise ValueError("is not read: its JSON is nested too deeply") from error
 
 
 def unpaired_surrogate(text: str) -> bool:

@@ -205,7 +205,7 @@ def _header(file: IO[bytes], at: int) -> "tuple[ThriftStruct, int]":
 
 
 def _no_page(at: int) -> LimitError:
-    return LimitError(f"at byte {at:,} stands no page: the file is damaged")
+    return LimitError(f"byte {at:,} does not begin a page: the file is damaged")
 
 
 # --- thrift's compact protocol --------------------------------------------------------------

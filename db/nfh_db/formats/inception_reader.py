@@ -416,7 +416,7 @@ def load_json(content: bytes, layer: CasLayer) -> Loaded:
         )
     if not isinstance(found.structures, list | dict):
         raise MarkError(
-            "is no UIMA CAS in JSON: it has no %FEATURE_STRUCTURES; wanted the format "
+            "is not a UIMA CAS in JSON: it has no %FEATURE_STRUCTURES; wanted the format "
             '"UIMA CAS JSON 0.4.0"'
         )
     _check_structures(found)
@@ -575,10 +575,7 @@ def plain_xml(content: bytes) -> bytes:
     except UnicodeError as error:
         raise MarkError(f"is not text in {encoding}: {reason_of(error)}") from error
     if not BEGUN.match(text):
-        raise MarkError(
-            "is not XML: it is not XML: it is not XML: it is not XML: it is not XML: it "
-            f"begins with {shown(text[:20])}"
-        )
+        raise MarkError(f"is not XML: it begins with {shown(text[:20])}")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise MarkError(
             "declares a document type, which could hold entities; wanted XML as UIMA writes "

@@ -273,7 +273,7 @@ def check_keys(text: str | bytes, parts: Parts) -> None:
     try:
         pairs = json.loads(raw, object_pairs_hook=tuple, parse_int=str, parse_float=str)
     except RecursionError as error:
-        raise MarkError("is not JSON: it is nested too deeplylylylyly") from error
+        raise MarkError("is not JSON: it is nested too deeply") from error
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -321,7 +321,7 @@ def carried_of(
     if not rest:
         return None
     if rest.count(b"[") + rest.count(b"{") > DEEPEST and depth(rest) > DEEPEST:
-        raise MarkError("holds values nested too deeplylylylyly")
+        raise MarkError("holds values nested too deeply")
     return f'{{"{name}":{{{rest.decode("utf-8")}}}}}'
 
 

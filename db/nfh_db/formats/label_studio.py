@@ -178,8 +178,8 @@ def _no_data(keys: Iterable[str]) -> MarkError:
     if SHORT.isdisjoint(keys):
         return MarkError('key "data" is missing; wanted a task')
     return MarkError(
-        "found an item of JSON_MIN, which leaves out relations, ground truths, what was passed "
-        'over and what models said; in Label Studio export as "JSON", the full one'
+        "found an item of JSON_MIN, which leaves out relations, ground truths, skipped "
+        'tasks and predictions; in Label Studio export as "JSON", the full one'
     )
 
 

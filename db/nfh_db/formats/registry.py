@@ -488,7 +488,7 @@ def loaded(point: EntryPoint) -> Format | str:
     except _PluginError as error:
         return str(error)
     if not isinstance(made, Format):
-        return f"{where} is no nfh_db.formats.base.Format"
+        return f"{where} is not an nfh_db.formats.base.Format"
     return _guarded(made, where)
 
 

@@ -333,7 +333,7 @@ class LeftOutCues:
         yield from self.doubtful.warning(
             "line",
             "read without a speaker though a name may be meant",
-            "; a name in capitals is always taken, another one if it stands before a colon "
+            "; a name in capitals is always taken, another one if it comes before a colon "
             "twice",
         )
 

@@ -10,7 +10,7 @@ from nfh_db.records import AnchorState, FlagName, Role, Rule
 from nfh_models.domain import IMPLICIT_KINDS, Blocking, DifferenceNote, Kind
 
 SORTS: dict[str, str] = {
-    "order": "as the passages stand in their files (the default)",
+    "order": "the order of the passages in their files (the default)",
     "disagree": "strongest disagreement first",
     "uncertain": "where the active model's first two choices are closest; unpredicted last",
     "entropy": "where the active model is most undecided between all candidates; others last",

@@ -207,8 +207,8 @@ def test_of_two_answers_the_one_submitted_last_counts(bring: Bring) -> None:
     assert (anchor.line, anchor.votes[0].answer.kind) == (2, Kind.YEAR)
     assert [vote.answer.kind for vote in anchor.earlier] == [Kind.CURRENCY, Kind.AGE]
     assert warnings == [
-        "2 rows whose worker answered the same number once more: the later answer counts, the "
-        "earlier one is in the number's history: lines 5, 8"
+        "2 rows whose worker answered the same number again: the later answer counts, the "
+        "earlier one is in the item's history: lines 5, 8"
     ]
 
 
@@ -275,8 +275,8 @@ def test_a_file_of_unusable_rows_brings_nothing(bring: Bring) -> None:
     ("row", "words", "warning"),
     [
         (marked("ed tent", "10;17"), "red tents", "1 row with a mark that ends inside a word"),
-        (marked("Ben: Then", "0;9"), "Then", "1 row with a mark that takes in a speaker's"),
-        (marked("old tents", "77;99"), "old tents", "1 row with offsets that fit no place"),
+        (marked("Ben: Then", "0;9"), "Then", "1 row with a mark that includes a speaker's"),
+        (marked("old tents", "77;99"), "old tents", "1 row with offsets that do not match"),
         (marked(" tents.\r\nBen: Then", "32;9"), "tents.\nBen: Then", "of 1 mark"),
     ],
 )  # fmt: skip
@@ -302,7 +302,7 @@ def test_unreadable_seconds_and_times_are_left_out_with_a_word(bring: Bring) -> 
 
 def test_indices_that_fit_nowhere_are_noted(bring: Bring) -> None:
     _, warnings = bring({"Input.target_start_index": "900"})
-    assert warnings[0].startswith("1 row with indices and a sentence that fit no place of the")
+    assert warnings[0].startswith("1 row with indices and a sentence that do not match the")
 
 
 def test_other_has_a_noun_or_a_remark(bring: Bring) -> None:
@@ -335,8 +335,9 @@ def test_without_a_parser_a_rule_finds_the_heads_and_says_so(
     (mention,) = passage.anchors[0].votes[0].answer.mentions()
     assert passage.passage.word(mention.head) == "leak"
     assert warnings == [
-        "of 1 mark the head was found by a rule, as no English spaCy pipeline with a parser "
-        "could be loaded: the last word before a preposition, a relative word or a stop; line 2"
+        "of 1 mark the head was found by a rule, because no English spaCy pipeline with a "
+        "parser could be loaded: the last word before a preposition, a relative word or a "
+        "stop; line 2"
     ]
 
 

@@ -241,7 +241,7 @@ WRONG = [
     ({"heads": [5]}, 'key "heads": item 0 is 5, wanted an object'),
     (
         {"heads": [{"mentions": [{"start": 0, "end": 2, "head": 2, "origin": "marked"}]}]},
-        "the gold answer: mention [0, 2) does not hold its head token 2",
+        "the gold answer: mention [0, 2) does not contain its head token 2",
     ),
     (
         {"heads": [{"mentions": [{"start": 0, "end": 2, "head": 1, "origin": "found"}]}]},

@@ -153,7 +153,7 @@ def test_a_name_that_is_not_in_capitals_has_to_stand_twice(write: Write) -> None
     assert words(once) == [(None, "Anna: one"), (None, "Listen: two")]
     assert once.warnings == [
         "2 lines read without a speaker though a name may be meant, the first in line 3: "
-        '"Anna"; a name in capitals is always taken, another one if it stands before a colon '
+        '"Anna"; a name in capitals is always taken, another one if it comes before a colon '
         "twice"
     ]
     twice = Heard(write(cue("Anna: one") + cue("Listen: two", at=1) + cue("- Anna: 3", at=2)))

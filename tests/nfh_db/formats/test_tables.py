@@ -298,7 +298,7 @@ def test_named_columns_are_those_of_a_table(write: Write, home: Path, call: Call
     twice = call("import", path, "--db", "x.db", "--columns", "text=a,text=b")
     assert (twice.exit_code, "names two columns for one of" in twice.stderr) == (2, True)
     other = call("import", path, "--format", "dialog", "--columns", "text=a", "--db", "x.db")
-    assert (other.exit_code, "knows no --columns" in other.stderr) == (1, True)
+    assert (other.exit_code, "has no --columns" in other.stderr) == (1, True)
 
 
 # --- whatever a csv module writes -----------------------------------------------------------

@@ -102,7 +102,7 @@ def test_formats_without_dialogs_know_no_window(
     path = write('{"format": "nfh-gold/1"}\n')
     refused = call("import", path, "--format", name, "--window", "2,1", "--db", "x.db")
     assert refused.exit_code == 1
-    assert "knows no --window" in refused.stderr
+    assert "has no --window" in refused.stderr
 
 
 PARSED = "".join(
@@ -117,7 +117,7 @@ def test_a_window_cuts_documents_of_words_that_came_with_the_file(
     path = write(PARSED, "a.conllu")
     done = call("import", path, "--window", "1,0", "--db", "x.db")
     assert "3 passages, 3 anchors new" in done.stdout
-    assert "not carried along in passages of a window" in done.stderr
+    assert "not kept in passages of a window" in done.stderr
     with Store.open(home / "x.db") as store:
         found = [
             (

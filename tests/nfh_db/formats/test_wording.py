@@ -91,7 +91,10 @@ def test_what_a_library_says_becomes_the_end_of_a_sentence(content: bytes, said:
         (json.JSONDecodeError("Expecting value", "[,]", 1), "wanted value (character 1)"),
         (json.JSONDecodeError("Expecting ',' delimiter", "[1 2]", 3), "wanted , (character 3)"),
         (KeyError("a b"), '"a b" is missing'),
-        (RecursionError("maximum recursion depth exceeded"), "it is nested too deeplylylylyly"),
+        (
+            RecursionError("maximum recursion depth exceeded"),
+            "it is nested too deeply",
+        ),
         (UnicodeDecodeError("utf-8", b"a\xff", 1, 2, "no"), "the byte 0xFF at 1 is not UTF-8"),
         (OSError("File\x1b[1m is no\nzip"), "file␛[1m is no"),
         (ValueError(), "it cannot be read"),

@@ -69,7 +69,7 @@ def test_a_row_leads_to_no_folder_outside_its_own(
     edit(database, "UPDATE model SET path = :path", path=row)
     model = model_of(database)
     assert not is_there(database, model)
-    with pytest.raises(ModelFileError, match=r"only what lies in .*sent-models is used"):
+    with pytest.raises(ModelFileError, match=r"only folders in .*sent-models are used"):
         checked_folder(database, model)
     told = call("models", "activate", "svm-1", "--db", database)
     assert told.exit_code == 1
@@ -157,7 +157,7 @@ def test_a_backup_takes_models_along_and_finds_them_under_another_name(
     # Nothing is replaced, and what is gone is said.
     again = call(*asked)
     assert again.exit_code == 1
-    assert "copy-models is there already; a backup never replaces anything" in again.stderr
+    assert "copy-models already exists, and a backup never replaces anything" in again.stderr
     assert sorted(path.name for path in away.iterdir()) == ["copy-models", "renamed.db"]
     assert call(*asked, "--data-only").exit_code == 0
     assert (
@@ -166,7 +166,7 @@ def test_a_backup_takes_models_along_and_finds_them_under_another_name(
     shutil.rmtree(models_folder(database))
     told = call("backup", away / "third.db", "--db", database)
     assert told.exit_code == 0
-    assert "the model svm-1 is left out: the model svm-1 is gone: " in told.stderr
+    assert "the model svm-1 is left out: the model svm-1 is missing: " in told.stderr
     assert not (away / "third-models").exists()
 
 

@@ -152,7 +152,7 @@ def test_a_stratum_is_decided_by_hand_where_the_whole_interval_is_too_high(
 
 @pytest.mark.parametrize(("wrong", "decided"), [(0, 0), (2, 1), (-1, 5)])
 def test_no_share_no_interval(wrong: int, decided: int) -> None:
-    with pytest.raises(ValueError, match="is no share"):
+    with pytest.raises(ValueError, match="is not a share"):
         interval(wrong, decided)
 
 

@@ -39,8 +39,8 @@ def test_preset_counts_wherever_it_stands():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("speed=3", "no setting of bilstm.*preset, vectors"),
-        ("state", "no setting of bilstm"),
+        ("speed=3", "not a setting of bilstm.*preset, vectors"),
+        ("state", "not a setting of bilstm"),
         ("state=0", "whole number from 1 to 4,096"),
         ("state=x", "whole number"),
         ("preset=big", "paper or release"),

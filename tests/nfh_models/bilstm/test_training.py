@@ -123,7 +123,7 @@ def test_nothing_to_learn_from_or_to_judge_on():
 def test_one_class_only_is_said_and_works(tmp_path):
     ages = [example_of(sentence, gold) for sentence, gold in SENTENCES if gold == "AGE"]
     one = learner(train_examples=ages)
-    assert one.notes == ("All 1 examples are AGE: the model will know nothing else.",)
+    assert one.notes == ("All 1 examples are AGE: the model cannot answer anything else.",)
     run(one, tmp_path)
 
 

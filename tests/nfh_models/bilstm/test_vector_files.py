@@ -81,8 +81,8 @@ def test_words_that_hold_spaces(tmp_path):
         ("the\ntent 1 2\n", "line 1: wanted a word and its numbers"),
         ("the one two\n", "line 1: wanted a word and its numbers"),
         ("the 1 2\ntent 1\n", "line 2: 1 numbers, wanted 2"),
-        ("the 1 2\ntent 1 x\n", "line 2: what follows the word is no number"),
-        ("the 1 2\ntent 1 nan\n", "line 2: what follows the word is no number"),
+        ("the 1 2\ntent 1 x\n", "line 2: the text after the word is not a number"),
+        ("the 1 2\ntent 1 nan\n", "line 2: the text after the word is not a number"),
         ("2 2\nthe 1 2\ntent 1\n", "line 3: 1 numbers, wanted 2"),
         ("2 0\n", "line 1: vectors of 0 numbers"),
         ("2 99999\n", "line 1: vectors of 99,999 numbers"),
@@ -105,7 +105,9 @@ def test_malformed_binary_is_a_sentence_with_the_word(tmp_path):
     with pytest.raises(VectorError, match="word 5 of 5"):
         found(path, {"tent"})
     path.write_bytes(whole[:-4] + struct.pack("<f", float("inf")))
-    with pytest.raises(VectorError, match="'leak': its vector holds what is no finite"):
+    with pytest.raises(
+        VectorError, match=("'leak': its vector has a value that is not a finite")
+    ):
         found(path, {"leak"})
 
 

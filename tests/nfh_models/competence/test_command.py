@@ -64,7 +64,7 @@ def report(call: Call, database: Path) -> dict[str, Any]:
 
 
 def test_json_holds_every_part(report: dict[str, Any]) -> None:
-    assert "written for showing" in report["caveat"]
+    assert "invented for demonstration" in report["caveat"]
     assert (report["items"], report["decided_by_experts"]) == (174, 45)
     assert sum(report["models"]["priors"].values()) == pytest.approx(1)
     assert [person["name"] for person in report["people"]] == ["ann1", "ann2", "ann3"]
@@ -74,7 +74,7 @@ def test_json_holds_every_part(report: dict[str, Any]) -> None:
         assert person["models"]["accuracy"]["value"] is not None
         assert sum(map(sum, person["against_expert"]["confusion"]["rows"])) == 45
         assert len(person["drift"]["blocks"]) == 10
-        assert person["check_items"]["kind"]["why"].startswith("No check item")
+        assert person["check_items"]["kind"]["why"].startswith("They have answered no check")
     tested = [trend for person in report["people"] for trend in person["drift"]["trends"]]
     assert report["trends_tested"] == len(tested) > 0
     assert report["remembered"] is None

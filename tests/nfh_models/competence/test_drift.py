@@ -66,8 +66,8 @@ def test_answers_of_one_time_have_no_order(kit: Any) -> None:
     marks = [kit.mark(i, at="2026-01-01T00:00:00.000Z", seconds=5) for i in range(30)]
     found = drift(marks)
     assert found.why == (
-        "30 of 30 answers have one and the same time (2026-01-01T00:00:00.000Z), as those of "
-        "a file without times have: there is no order in them."
+        "30 of 30 answers have the same time (2026-01-01T00:00:00.000Z), as in a file "
+        "without times, so they have no order."
     )
     assert (found.blocks, found.trends) == ((), ())
     assert found.seconds is not None

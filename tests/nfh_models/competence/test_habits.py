@@ -60,7 +60,7 @@ def test_always_the_closest_noun(kit: Any) -> None:
     counts = closest_nouns([*items, unknown])
     assert counts == {"ann": (20, 20), "bob": (0, 20)}
     assert told("ann", mixed(kit), {}, counts["ann"])["closest-noun"] == (
-        "20 of 20 answers REFERENCE that were looked at name the closest noun."
+        "20 of 20 examined answers REFERENCE name the closest noun."
     )
     assert told("bob", mixed(kit), {}, counts["bob"]) == {}
 

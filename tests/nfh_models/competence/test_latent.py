@@ -131,7 +131,7 @@ def test_few_items_are_too_few(kit: Any) -> None:
 def test_one_kind_tells_nobody_apart(kit: Any) -> None:
     given = [kit.mark(item, Kind.AGE) for item in range(40)]
     found = estimate(kit.marks(dict.fromkeys(("ann", "bob", "cyd"), given), 40))
-    assert found.why == "All votes are AGE: with one kind, nobody can be told apart."
+    assert found.why == "All votes are AGE: with one kind, people cannot be compared."
 
 
 def test_votes_that_nobody_shares_and_nfh_do_not_count(kit: Any) -> None:
@@ -147,7 +147,7 @@ def test_a_person_with_few_shared_votes_gets_a_sentence(kit: Any, quick: Estimat
     found = quick(kit.marks({**marks.people, "dee": few}, 60))
     measure = found.people["dee"].accuracy
     assert measure.value is None
-    assert measure.why == "Only 4 of their votes are on items that others answered, too."
+    assert measure.why == "Only 4 of their votes are on items that others answered too."
     assert found.people["dee"].confusion is None
 
 

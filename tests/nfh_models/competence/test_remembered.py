@@ -76,7 +76,7 @@ def test_a_report_is_remembered_only_on_request_and_forgotten_on_request(
         assert own is not None
         assert own.competences == ()
 
-    assert "count alike again" in call("annotators", "--db", database, "--forget").stdout
+    assert "count the same again" in call("annotators", "--db", database, "--forget").stdout
     again = call("annotators", "--db", database, "--forget", "--json").stdout
     assert json.loads(again) == {"forgotten": False}
     with Store.open(database) as store:

@@ -44,7 +44,7 @@ def test_an_answer_that_contradicts_itself_is_refused(
 
 
 def test_a_mention_holds_its_head_token() -> None:
-    with pytest.raises(AnswerError, match="does not hold its head token 4"):
+    with pytest.raises(AnswerError, match="does not contain its head token 4"):
         Mention(1, 4, 4)
 
 

@@ -105,7 +105,7 @@ def test_what_does_not_fit_is_not_joined(other: ModelBundle, words: str) -> None
 
 def test_a_width_that_cannot_be_shared_out() -> None:
     architecture = dict(joined([member(0), member(1)]).architecture) | {"columns": 3}
-    with pytest.raises(EncoderError, match="cannot be shared out among 3"):
+    with pytest.raises(EncoderError, match="cannot be divided among 3"):
         built(architecture)
 
 

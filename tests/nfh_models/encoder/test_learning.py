@@ -72,7 +72,7 @@ def test_unknown_is_other_and_not_nfh_teaches_nothing() -> None:
         implicit(AGE, Kind.UNKNOWN), implicit(AGE, Kind.NOT_NFH), implicit(AGE, Kind.NFH)
     )
     assert [one.heads for one in found.taught] == [((5,),)]
-    assert found.left_out == {"gold says nothing of a head": 2}
+    assert found.left_out == {"gold names no head": 2}
 
 
 @pytest.mark.parametrize(

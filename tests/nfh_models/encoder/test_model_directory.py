@@ -225,7 +225,7 @@ def edited(folder: Path, *keys: str, value: object) -> None:
         (("settings", "training", "colour"), 1, "colour"),
         (("settings", "temperature"), 0, "temperature"),
         (("settings", "training", "pair"), 12, "has the shape"),
-        (("settings", "training", "distance"), False, "no such model has: distance"),
+        (("settings", "training", "distance"), False, "unknown array: distance"),
         (("settings", "training", "weights"), "8bit", "lacks the array"),
         (("settings", "architecture", "hidden_size"), 32, "has the shape"),
         (("settings", "architecture", "num_hidden_layers"), 3, "and 15 more. Train"),
@@ -234,7 +234,7 @@ def edited(folder: Path, *keys: str, value: object) -> None:
         (("settings", "architecture", "num_attention_heads"), 0, "num_attention_heads"),
         (("settings", "architecture", "model_type"), "no such", "no such"),
         (("settings", "specials", "cls"), "<s>", "no piece"),
-        (("settings", "specials", "pad"), "dog", "the piece 'dog' is a word's"),
+        (("settings", "specials", "pad"), "dog", "the piece 'dog' is a word"),
         (("settings", "tokenizer"), "0" * 64, "not the one that the model was trained with"),
         (("task",), "resolution", "says the task 'resolution', and was trained for 'both'"),
         (("settings", "training", "task"), "resolution", "and was trained for 'resolution'"),
@@ -269,7 +269,7 @@ def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
     arrays = load_file(folder / WEIGHTS)
     arrays["mark"] = np.full_like(arrays["mark"], np.nan)
     save_file(arrays, folder / WEIGHTS)
-    with pytest.raises(ModelFileError, match="no finite number"):
+    with pytest.raises(ModelFileError, match="not a finite number"):
         load(folder)
 
 

@@ -93,7 +93,7 @@ def test_a_token_that_cannot_be_a_head_is_refused(wrong: str):
     item = item_of("A dog .", "The [ two ] .")
     assert item.anchor.start == 4
     wrong = "4" if wrong == "5" else wrong
-    with pytest.raises(ValueError, match="no token outside the anchor"):
+    with pytest.raises(ValueError, match="not a token that can be a head, outside the anchor"):
         decode(item, Choice(wrong, None, None, ()))
 
 

@@ -58,7 +58,7 @@ def test_ordinals(found: Found, line: str) -> None:
 def test_anchors_that_are_no_number(found: Found) -> None:
     for kind in (Kind.OTHER, Kind.NOT_NFH):
         found_here = found("Here we are , *scene* 1 .", kind)
-        assert found_here == {"no-number": "\u201cscene\u201d is no number"}
+        assert found_here == {"no-number": "\u201cscene\u201d is not a number"}
 
 
 def test_a_noun_right_behind(found: Found) -> None:

@@ -53,7 +53,7 @@ def test_two_rows_with_other_labels(kit: Any) -> None:
     rows = (row(3, Kind.AGE), row(9, Kind.YEAR))
     found = kit.found("She is *nine* .", Kind.AGE, rows=rows)
     assert found["two-golds"] == "a line 3 says AGE; a line 9 says YEAR"
-    assert found["repeated-row"] == "it stands in a line 3, a line 9"
+    assert found["repeated-row"] == "it is in a line 3, a line 9"
     same = kit.found("She is *nine* .", Kind.AGE, rows=(row(3, Kind.AGE), row(9, Kind.AGE)))
     assert set(same) == {"repeated-row"}
 
@@ -67,7 +67,7 @@ def test_several_peoples_rows_of_one_anchor_are_no_repetition(kit: Any) -> None:
     assert kit.found("She is *nine* .", Kind.AGE, rows=tasks) == {}
     again = ImportedRow("more.jsonl", 7, "train", who="ann1")
     found = kit.found("She is *nine* .", Kind.AGE, rows=(*people, *tasks, again))
-    assert found == {"repeated-row": "it stands in ann1.jsonl line 3, more.jsonl line 7"}
+    assert found == {"repeated-row": "it is in ann1.jsonl line 3, more.jsonl line 7"}
 
 
 def test_one_row_in_each_split_is_no_repetition_but_a_leak(kit: Any) -> None:

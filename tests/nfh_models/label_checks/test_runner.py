@@ -302,7 +302,7 @@ def test_what_a_row_says_and_cannot_be_read_is_told(
     call = ["doctor", "--corpus", "--db", str(tmp_path / "x.db")]
     told = CliRunner().invoke(commands, call, catch_exceptions=False)
     if told.exit_code:
-        where = "nfh-tui: What a.jsonl line 1 says of a number cannot be read: "
+        where = "nfh-tui: Line 1 of a.jsonl cannot be read: "
         assert told.stderr.startswith(where)
     assert labels not in ("[", "[99]", '[1, "x"]', "[0, -99]") or told.exit_code == 1
 

@@ -259,4 +259,4 @@ def test_only_one_without_a_parser_installed(
 def test_what_is_no_parser(spec: str) -> None:
     with pytest.raises(ParserError) as caught:
         load_parser(spec)
-    assert f"{spec!r} is no parser: wanted spacy, " in str(caught.value)
+    assert f"{spec!r} is not a parser: wanted spacy, " in str(caught.value)

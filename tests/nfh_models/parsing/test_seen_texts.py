@@ -82,7 +82,7 @@ def test_an_older_model_does_not_say(tmp_path: Path) -> None:
 
 def test_a_folder_in_its_place(tmp_path: Path) -> None:
     (tmp_path / SEEN).mkdir()
-    with pytest.raises(ModelFileError, match="is no file"):
+    with pytest.raises(ModelFileError, match="is not a file"):
         read_seen(tmp_path)
 
 

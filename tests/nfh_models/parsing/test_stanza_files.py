@@ -220,7 +220,7 @@ def test_tensors_that_are_no_model(tmp_path: Path) -> None:
     import torch
 
     torch.save(torch.zeros(3), tmp_path / "zeros.pt")
-    with pytest.raises(ParserError, match=r"zeros.pt is no model of stanza"):
+    with pytest.raises(ParserError, match=r"zeros.pt is not a model of stanza"):
         read_weights(tmp_path / "zeros.pt")
     torch.save({"weights": torch.zeros(3)}, tmp_path / "zeros.pt")
     with pytest.raises(ParserError, match="holds no stanza model"):
@@ -232,19 +232,21 @@ def test_packed_weights_are_not_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "zeros.pt"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
         parts.writestr("zeros/data/0", bytes(1_000_000))
-    with pytest.raises(ParserError, match=r"zeros.pt holds a packed part"):
+    with pytest.raises(ParserError, match=r"zeros.pt has a compressed part"):
         read_weights(path)
 
 
 def test_a_model_in_the_wrong_place(layout: Path) -> None:
     shutil.copy(MODEL / "lemma.pt", layout / "en" / "pos" / "small.pt")
-    with pytest.raises(ParserError, match=r"small.pt is no stanza model of the kind pos"):
+    with pytest.raises(ParserError, match=r"small.pt is not a stanza model of the kind pos"):
         find_models(layout)
 
 
 def test_a_transformer_is_not_looked_for(folder: Path, rewrite: Rewrite) -> None:
     rewrite(folder / "pos.pt", lambda weights: weights["config"].update(bert_model="org/big"))
-    with pytest.raises(ParserError, match="needs the transformer org/big, which is in no file"):
+    with pytest.raises(
+        ParserError, match=("needs the transformer org/big, which is not on this machine")
+    ):
         find_models(folder)
 
 
@@ -257,7 +259,7 @@ def test_nor_one_inside_a_model(folder: Path, rewrite: Rewrite) -> None:
 
 def test_a_pickled_dictionary_is_not_opened(folder: Path, rewrite: Rewrite) -> None:
     rewrite(folder / "lemma.pt", lambda weights: weights.update(dicts_version=2))
-    with pytest.raises(ParserError, match="keeps its dictionary as a pickle"):
+    with pytest.raises(ParserError, match="has its dictionary as a pickle"):
         find_models(folder)
 
 

@@ -67,7 +67,7 @@ def test_what_is_not_parsed_is_parsed() -> None:
     made, _ = trained(bare, LinearPlan(folds=0), parser)
     assert len(parser.asked) == len({one.item.passage.digest for one in bare})
     assert made.model.parser == "words 1.0"
-    with pytest.raises(ParserError, match="no parser was given"):
+    with pytest.raises(ParserError, match="but has no parser"):
         trained(bare)
 
 

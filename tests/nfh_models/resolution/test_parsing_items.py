@@ -105,7 +105,7 @@ def test_resolved_parses_and_answers_in_order() -> None:
 
 
 def test_a_parser_that_is_missing_or_gives_too_little() -> None:
-    with pytest.raises(ParserError, match="needs part of speech, and no parser was given"):
+    with pytest.raises(ParserError, match="needs part of speech, but has no parser"):
         parse_items([CUPS], POS, None)
     with pytest.raises(ParserError, match=r"words 1\.0 gives no lemma"):
         parse_items([CUPS], POS | {ParseLayer.LEMMA}, WordParser())

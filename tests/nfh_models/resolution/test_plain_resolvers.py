@@ -155,7 +155,7 @@ def test_an_item_without_its_parse_is_refused(
 def test_a_parse_beside_the_anchor_is_refused() -> None:
     item = item_of("[ one/NUM ] ./PUNCT cups/NOUN")
     moved = Item(item.passage, item.anchor, item.parsed, 1)
-    with pytest.raises(ValueError, match="does not hold its anchor"):
+    with pytest.raises(ValueError, match="lacks its anchor"):
         NearestResolver().resolve([moved])
 
 

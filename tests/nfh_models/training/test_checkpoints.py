@@ -120,7 +120,7 @@ def full_disk():
 def test_full_disk_is_a_sentence_and_the_one_before_stays(tmp_path):
     path = tmp_path / LAST
     write(path, checkpoint(1))
-    wanted = r"cannot be written: .*The one before stays"
+    wanted = r"cannot be written: .*The previous one is kept"
     with full_disk(), pytest.raises(CheckpointError, match=wanted):
         write(path, checkpoint(2, size=100_000))
     assert read(path, IDENTITY).progress.step == 1

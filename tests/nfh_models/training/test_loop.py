@@ -140,7 +140,7 @@ def test_loss_or_gradient_without_end_is_a_sentence(tmp_path, factor):
     for _ in range(6):
         next(running)
     learner.factor = factor
-    with pytest.raises(DivergedError, match=r"astray at step \d+: .*Try a lower rate"):
+    with pytest.raises(DivergedError, match=r"diverged at step \d+: .*Try a lower rate"):
         list(running)
     before = torch.cat([one.flatten() for one in learner.weights().values()])
     assert torch.isfinite(before).all()

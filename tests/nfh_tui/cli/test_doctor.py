@@ -76,7 +76,7 @@ def test_what_is_broken_is_named_and_can_be_mended(call: Call, database: Path) -
         f"        anchor 1 (item {public}, id:1): state is open, should be decided",
         "        What to do: --repair computes it from the answers and the gold",
     ]
-    assert rows[-1] == "2 things broken; `nfh-tui doctor --repair` mends 1 of them."
+    assert rows[-1] == "2 things broken; `nfh-tui doctor --repair` repairs 1 of them."
     report = json.loads(call("doctor", "--db", database, "--json").stdout)
     assert (report["ok"], report["broken"], report["repairable"]) == (False, 2, 1)
     assert [one["check"] for one in report["findings"]] == ["anchors", "summaries"]

@@ -234,7 +234,7 @@ def test_fitted_on_one_file_and_measured_on_another(
     alone = write(home / "c.tsv", YES, ())
     refused = call(*EVALUATE, "--file", tried, "--train", alone)
     assert refused.exit_code == 1
-    assert "nothing to tell apart" in refused.stderr
+    assert "nothing to distinguish" in refused.stderr
 
 
 def test_ablation_of_svm(call: Call, file: Path, loaded: list[object]) -> None:

@@ -79,7 +79,7 @@ def test_gold_of_a_span_that_was_replaced_is_counted(
         )
     words = (
         "1 number of the database has stale gold, which no file has: its span was replaced "
-        "after it was decided, and nobody has decided it anew"
+        "after it was decided, and nobody has decided it again"
     )
     for format_ in ("gold", "nfh"):
         asked = ("export", "state:decided", "--format", format_, "--db", database, "--out", "g")
@@ -313,7 +313,7 @@ def test_nothing_takes_the_place_of_no_file(
     result = call(*asked)
     assert result.exit_code == 1
     assert f"the existing file is unchanged, because {words}" in result.stderr
-    assert "took the place" not in result.stderr
+    assert "replaced the file" not in result.stderr
     assert kept.read_text() == "precious\n"
     assert [path.name for path in home.glob(".*")] == []
     assert call(*asked, "--allow-empty").exit_code == 0

@@ -402,4 +402,4 @@ def test_gold_on_words_without_a_number_is_named_by_the_doctor(call: Call, home:
     assert call("import", "a.jsonl", "--db", "x.db").exit_code == 1
     assert call("import", "a.jsonl", "--db", "x.db", "--map", "map.toml").exit_code == 0
     result = call("doctor", "--corpus", "--db", "x.db")
-    assert "a.jsonl line 1: \u201cthe same day\u201d is no number" in result.stdout
+    assert "a.jsonl line 1: \u201cthe same day\u201d is not a number" in result.stdout

@@ -400,7 +400,7 @@ def test_two_files_of_one_name_are_no_correction(
     longer = corrected.read_text("utf-8") + "\nEve: Nine.\n"
     corrected.write_text(longer, encoding="utf-8")
     call("imports", "remove", "1")
-    assert "1 passage new; nothing is gone" in call("import", corrected).stderr
+    assert "1 passage new; nothing was retired" in call("import", corrected).stderr
 
 
 def test_replacing_nothing_says_so(call: Call, first: Path) -> None:

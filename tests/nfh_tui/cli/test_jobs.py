@@ -212,7 +212,7 @@ def test_one_bad_file_of_several_fails_the_job_and_the_others_come_in(
     told = call("jobs", "wait", "1", "--db", path)
     assert told.exit_code == 1
     assert "bad.jsonl" in told.stderr
-    assert "1 of 2 files came in" in told.stderr
+    assert "1 of 2 files imported" in told.stderr
     shown = said(call("jobs", "show", "1", "--json", "--db", path))
     files = shown["result"]["files"]  # type: ignore[index]
     assert [one.get("rows") for one in files] == [2, None]

@@ -192,7 +192,7 @@ def test_a_path_of_a_job_leads_where_it_led_when_it_was_given(
     assert ran.stdout.endswith("1 job run\n")
     job = said(call("jobs", "show", 3, "--json", "--db", sent))
     assert job["state"] == "failed"
-    assert "is no whole path, or leads elsewhere" in str(job["error"])
+    assert "is not an absolute path, or leads" in str(job["error"])
     assert private.read_text().startswith("Me: ")
 
 

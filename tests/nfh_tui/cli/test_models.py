@@ -132,14 +132,14 @@ def test_a_model_whose_folder_is_gone_is_not_put_to_use(
     shutil.rmtree(home / "w-models" / "svm-2")
     result = call("models", "activate", "svm-2", "--db", path)
     assert result.exit_code == 1
-    assert "the model svm-2 is gone" in result.stderr
+    assert "the model svm-2 is missing" in result.stderr
     assert states(path)["svm-1"] == "active"
     lines = call("models", "--db", path).stdout.splitlines()
     assert lines[4].startswith("   4 !svm-2") and "!" not in lines[3]
     assert lines[-1].startswith("! missing folder")
     assert all(len(line) <= 80 for line in lines)
     assert (
-        "It cannot be used: the model svm-2 is gone"
+        "It cannot be used: the model svm-2 is missing"
         in call("models", "show", "svm-2", "--db", path).stdout
     )
 
@@ -151,7 +151,7 @@ def test_a_model_whose_files_were_changed_is_not_put_to_use(
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
     result = call("models", "activate", "svm-2", "--db", path)
     assert result.exit_code == 1
-    assert "have changed since it was trained" in result.stderr
+    assert "are not those of its training" in result.stderr
     assert states(path)["svm-1"] == "active"
     with Store.open(path) as store, pytest.raises(ModelFileError, match="have changed"):
         identifier_for(store, "svm-2")

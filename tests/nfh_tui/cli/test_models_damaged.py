@@ -76,9 +76,9 @@ def test_what_is_no_object_is_told_by_the_doctor(db: Path) -> None:
     ("column", "value", "words"),
     [
         ("path", None, "has no folder"),
-        ("path", "/etc", "is gone"),
+        ("path", "/etc", "is missing"),
         ("recipe", "encoder", "is a model of 'svm', not of 'encoder'"),
-        ("digest", None, "is not what it was"),
+        ("digest", None, "has changed"),
     ],
 )
 def test_what_cannot_be_used_is_not_put_to_use(
@@ -124,7 +124,7 @@ def test_a_folder_that_may_not_be_read_is_a_sentence(shut: Path, call: Call) -> 
 def test_weights_that_cannot_be_summed_are_refused(tmp_path: Path) -> None:
     huge = np.array([1.5e308, -1.5e308])
     save_svm(Svm(SvmSettings(), ["a", "b"], huge, 0.0), tmp_path / "m")
-    with pytest.raises(ModelFileError, match="too large to be summed"):
+    with pytest.raises(ModelFileError, match="too large to add"):
         load_svm(tmp_path / "m")
 
 

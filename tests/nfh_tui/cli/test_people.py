@@ -298,7 +298,7 @@ def test_of_two_new_names_at_once_one_counts(call: Call, home: Path) -> None:
         store.bulk.merge_people(ann, bea, kim, "rename ann to bea")
         with pytest.raises(StoreError, match="'ann' is a former name of 'bea'"):
             store.bulk.merge_people(ann, eva, kim, "rename ann to eva")
-        with pytest.raises(StoreError, match="'ann' stands for 'bea' by now: call it again"):
+        with pytest.raises(StoreError, match="'ann' is 'bea' now: run the command again"):
             store.bulk.merge_people(kim, ann, kim, "merge kim into ann")
     assert _votes(call) == {"bea": "AGE"}
     assert call("doctor").exit_code == 0, call("doctor").stdout

@@ -220,7 +220,7 @@ def test_an_empty_database_has_nothing_to_learn_from(call: Call) -> None:
     call("init", "--db", "w.db")
     result = call("retrain", "identification", "--wait", "--db", "w.db")
     assert result.exit_code == 1
-    assert "no number found here has gold" in result.stderr
+    assert "no number here has gold" in result.stderr
 
 
 def test_thirty_labels_are_learnt_from(call: Call, filled: Make) -> None:
@@ -238,11 +238,11 @@ def test_thirty_labels_are_learnt_from(call: Call, filled: Make) -> None:
         (("cooking",), "'cooking' is not a task"),
         (("identification", "--recipe", "rules"), "'rules' of identification learns nothing"),
         (("identification", "--recipe", "encoder"), "'encoder' of identification cannot"),
-        (("identification", "--set", "width=3"), "'width=3' is no setting of svm"),
+        (("identification", "--set", "width=3"), "'width=3' is not a setting of svm"),
         (("identification", "--set", "c=much"), "'c=much': wanted a number above 0"),
         (("identification", "class:"), "at character"),
-        (("identification", "--parser", "latin"), "'latin' is no parser: wanted spacy"),
-        (("identification", "--scheduler", "tcp://a:b"), "is no address"),
+        (("identification", "--parser", "latin"), "'latin' is not a parser: wanted spacy"),
+        (("identification", "--scheduler", "tcp://a:b"), "is not an address"),
     ],
 )
 def test_what_is_called_wrongly_makes_no_job(

@@ -187,8 +187,8 @@ def test_gold_read_as_a_persons_answers_leaves_the_votes_out(
     (report,) = json.loads(result.stdout)["files"]
     assert (report["gold_new"], report["votes_new"]) == (0, 2)
     assert report["warnings"] == [
-        "4 answers of the file left out: with an annotator named, the file's gold comes in as "
-        "that person's answers and nothing else"
+        "4 answers of the file left out: with --annotator, only the file's gold is imported, "
+        "as that person's answers"
     ]
     rows = [json.loads(line) for line in export(call, "y.db").splitlines()]
     assert [[vote["annotator"] for vote in row["votes"]] for row in rows] == [

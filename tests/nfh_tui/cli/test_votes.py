@@ -150,7 +150,7 @@ def test_gold_of_a_gold_file_is_the_persons_answer_and_its_votes_stay_out(
     came = report(result)
     assert (came["votes_new"], came["gold_new"]) == (2, 0)
     (warning,) = came["warnings"]
-    assert warning.startswith("2 answers of the file left out: with an annotator named")
+    assert warning.startswith("2 answers of the file left out: with --annotator")
     assert [kinds(ballot) for ballot in ballots("y.db")] == [{"eva": "AGE"}] * 2
     assert all(ballot.gold is None for ballot in ballots("y.db"))
     check_log("y.db")
@@ -241,7 +241,7 @@ def test_a_batch_comes_in_as_its_workers_answers(call: Call, batch: Make) -> Non
     assert [one.partition(":")[0] for one in came["warnings"]] == [
         "1 row left out, no worker named",
         "1 row left out, the code of the answer is not from 1 to 8",
-        "1 row whose worker answered the same number once more",
+        "1 row whose worker answered the same number again",
         "of 1 mark of several words the head was found by the parser of "
         + came["warnings"][3].split(" parser of ")[1].partition(":")[0],
     ]
@@ -302,7 +302,7 @@ def test_a_batch_names_its_own_people(call: Call, batch: Make) -> None:
     result = call("import", batch(assignment("A1", 3)), "--db", "x.db", "--annotator", "eva")
     assert result.exit_code == 1
     assert (
-        "the rows of amt files name who answered; import it without an annotator's name (eva)"
+        "the rows of amt files name the annotators; import it without an annotator's name (eva)"
         in result.stderr
     )
     assert ballots() == []

@@ -44,10 +44,10 @@ def slow(*words: str, start: Path | None = None) -> TrainSpec:
 
 def pid_at_work(cluster: LocalCluster, told: Told) -> int:
     """The process that said last that it is at work."""
-    said = [phase for phase in told.phases if phase.startswith("at work on ")][-1]
+    said = [phase for phase in told.phases if phase.startswith("working on ")][-1]
     with Client(cluster.scheduler_address, set_as_default=False) as client:
         pids: dict[str, int] = client.run(os.getpid)
-    return pids[said.removeprefix("at work on ")]
+    return pids[said.removeprefix("working on ")]
 
 
 @pytest.fixture(autouse=True)

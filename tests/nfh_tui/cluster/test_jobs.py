@@ -74,7 +74,7 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
         job = done(store, asked, kill_once)
         assert (job.state, job.error) == (JobState.DONE, None)
         assert killed
-        assert any("going on from its last checkpoint" in phase for phase in told.phases)
+        assert any("continuing from its last checkpoint" in phase for phase in told.phases)
         (model,) = [one for one in store.models.all() if one.recipe == "encoder"]
         assert job.model_id == model.id
         assert job.snapshot == model.snapshot

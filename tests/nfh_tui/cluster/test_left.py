@@ -62,7 +62,7 @@ def test_after_a_kill_nothing_is_trained_twice_at_a_time(
     made = train_model_at(address, snapshot, asked, work, out, told.append)
     assert made.metrics["start"] == 0
     assert trace.read_text().split() == ["begin", "end", "begin", "end"]
-    assert any("has left an earlier try" in phase for phase in told.phases)
+    assert any("has ended an earlier try" in phase for phase in told.phases)
 
 
 def test_a_training_that_is_cancelled_here_stops_there(
@@ -159,7 +159,7 @@ def processes(tmp_path: Path) -> "Iterator[tuple[str, list[subprocess.Popen[byte
 
 
 @pytest.mark.parametrize(
-    ("which", "said"), [(0, "the scheduler tcp.* is gone"), (1, "has no workers; start some")]
+    ("which", "said"), [(0, "the scheduler tcp.* has ended"), (1, "has no workers; start some")]
 )
 @pytest.mark.long
 def test_machines_that_go_and_do_not_come_back(

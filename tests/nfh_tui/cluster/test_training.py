@@ -70,8 +70,8 @@ def test_a_worker_killed_midway_is_followed_by_another_from_the_last_checkpoint(
     assert made.metrics["pid"] not in killed
     assert 5 < made.metrics["start"] < STEPS  # type: ignore[operator]
     assert made.digest == digest_of(out)
-    assert len([phase for phase in told.phases if phase.startswith("at work on")]) == 2
-    assert any(phase.endswith("going on from its last checkpoint") for phase in told.phases)
+    assert len([phase for phase in told.phases if phase.startswith("working on")]) == 2
+    assert any(phase.endswith("continuing from its last checkpoint") for phase in told.phases)
 
 
 @pytest.mark.long
@@ -85,10 +85,10 @@ def test_what_kills_each_worker_is_given_up(
 ) -> None:
     monkeypatch.setattr("nfh_tui.jobs.cluster_work.TRIES", 2)
     asked = slow("kill=1")
-    with pytest.raises(WorkerPoolError, match="was begun several times on workers of tcp"):
+    with pytest.raises(WorkerPoolError, match="was started several times on workers of tcp"):
         train_model_at(cluster.scheduler_address, snapshot, asked, work, out, told.append)
     assert not out.exists()
-    assert any(phase.endswith("; beginning again") for phase in told.phases)
+    assert any(phase.endswith("; starting again") for phase in told.phases)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_kills_each_worker_is_given_up(
         (
             "lie=1",
             WorkerPoolError,
-            "does not hold: its hash is .* 000000000000 was said.*Nothing was",
+            "is invalid: its hash is .* instead of 000000000000.*Nothing was",
         ),
     ],
 )

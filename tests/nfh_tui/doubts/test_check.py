@@ -236,9 +236,9 @@ def test_it_writes_in_short_stretches(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"recipe": "encoder", "words": ("dev=0.2",)}, "leave dev and dev_split out"),
+        ({"recipe": "encoder", "words": ("dev=0.2",)}, "leave out dev and dev_split"),
         ({"folds": 51}, "51 parts: wanted 2 to 50"),
-        ({"folds": 50}, "make no 50 parts"),
+        ({"folds": 50}, "too few for 50 parts"),
         ({"query": "class:none"}, "nothing to learn resolution from"),
         ({"words": ("c=no",)}, "c=no"),
     ],

@@ -61,7 +61,7 @@ def test_reference_without_a_head_says_how_to_mark_one(item, fresh, do):
         "Reference needs a head: press f, or move with w b and press space."
     )
     assert answer(fresh, item) == (
-        "Nothing is chosen yet: press f and letters for a head, or a key for a class."
+        "There is no answer yet: press f and letters for a head, or the key of a class."
     )
 
 
@@ -148,7 +148,7 @@ def test_a_noun_makes_an_other_of_nothing_and_leaves_a_stated_sort(item, fresh, 
     ("action", "why"),
     [
         ("kind.reference", "A Reference has its noun in the passage: mark it there."),
-        ("kind.broken", "A noun can be written for a class only: y a c p t or o first."),
+        ("kind.broken", "Only a class can have a written noun: press y a c p t or o first."),
     ],
 )
 def test_a_noun_is_refused_where_it_has_no_place(item, fresh, action, why, do):

@@ -54,7 +54,7 @@ def test_adopting(voted, judging, action, heads, kind, reason):
 @pytest.mark.parametrize(
     ("action", "why"),
     [
-        ("adopt.4", "Answer 4 only says that a noun is missing, not which: choose one."),
+        ("adopt.4", "Answer 4 says a noun is missing, not which one: choose one."),
         ("adopt.5", "There is no answer 5: 4 annotators have answered."),
     ],
 )
@@ -92,7 +92,7 @@ def test_an_annotator_cannot_adopt_others_answers(voted, action):
     state = first_state(voted, "me", Role.ANNOTATOR)
     outcome = act(state, voted, action)
     assert (outcome.refused, outcome.state) == (True, state)
-    assert outcome.say == "Others' answers are there for adjudicators; you are annotating."
+    assert outcome.say == "Only adjudicators see others' answers; you are annotating."
     assert act(state, voted, "adopt.model").state.heads == ((one(1),),)
 
 

@@ -119,9 +119,9 @@ def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
     same = after_deciding(kept_back[0], "me", make.age())
     other = after_deciding(kept_back[0], "me", make.reference(1))
     assert same is not None
-    assert same == "Your answer is the proposal that was held back (2 of 3)."
+    assert same == "Your answer equals the hidden proposal (2 of 3)."
     assert other is not None
-    assert "held back is Age (2 of 3); yours differs: which class." in other
+    assert "The hidden proposal is Age (2 of 3); yours differs: which class." in other
     usual = next(item for item in items if not is_withheld(item, "me"))
     assert after_deciding(usual, "me", make.age()) is None
     tie = make.item(votes=votes[1:], public_id=kept_back[0].public_id)
@@ -205,7 +205,7 @@ def test_a_draft_keeps_an_unfinished_span_hints_and_review(make):
 def test_a_draft_that_does_not_fit_is_refused_with_a_sentence_and_passed_over(make, change):
     item = make.item(votes=[make.vote("me", make.age())])
     body = json.dumps(json.loads(dump(first_state(item, "me", ANNOTATOR))) | change)
-    with pytest.raises(DraftError, match=r"start afresh\.$"):
+    with pytest.raises(DraftError, match=r"start again\.$"):
         load(body, item)
     state = first_state(replace(item, draft=make.item(draft=body).draft), "me", ANNOTATOR)
     assert (state.kind, state.source) == (Kind.AGE, AnswerSource.MINE)

@@ -101,7 +101,7 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         " 3 ; [b]why[/b]",
         f" ◆ expert · anna · {local('10:03')}",
         "",
-        "Nouns                  * offers their places",
+        "Nouns                    * adds their places",
         " 12   t1 My tents · noun",
         " 1m   t1 the good tents · noun",
         "      t3 A tent · noun",
@@ -142,7 +142,7 @@ def test_below_the_passage_what_agrees_takes_one_line(full):
         "Remarks",
         " 2 saw the model",
         "",
-        "Nouns           tents t1, t1, tent t3 · * offers them",
+        "Nouns           tents t1, t1, tent t3 · * adds them",
         "Model           Reference: tents = · cues",
     ]
     other = replace(state, kind=Kind.AGE, heads=())
@@ -196,8 +196,8 @@ def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
     state = first_state(item, "me", Role.ADJUDICATOR)
     assert shown(item, state)[:3] == [
         "Answer",
-        " ▸ Nothing is chosen yet: press f and",
-        "   letters for a head, or a key for a class.",
+        " ▸ There is no answer yet: press f and",
+        "   letters for a head, or a class key.",
     ]
     for token in (1, 11, 5):
         state = act(move_to(state, item, token).state, item, "head.toggle").state
@@ -211,7 +211,7 @@ def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
         " ; see turn 2",
     ]
     measured = act(state, item, "kind.other").state
-    assert " ▸ Which other? n number, c code, m measure," in shown(item, measured)
+    assert " ▸ Which sort? n number, c code, m measure," in shown(item, measured)
     noun = replace(
         first_state(item, "me", Role.ADJUDICATOR),
         kind=Kind.OTHER,
@@ -384,4 +384,4 @@ def test_times_are_local_and_odd_ones_are_left_as_they_are():
 
 
 def test_a_state_of_nothing_is_shown(make):
-    assert shown(make.item(), EditState())[1].startswith(" ▸ Nothing is chosen yet")
+    assert shown(make.item(), EditState())[1].startswith(" ▸ There is no answer yet")

@@ -329,7 +329,7 @@ def test_places_of_the_answers_nouns_show_who_marked_them(make):
     state = first_state(item, "me", Role.ADJUDICATOR)
     state = act(move_to(state, item, 11).state, item, "head.toggle").state
     rows = shown(item, state)
-    assert rows[rows.index("Nouns                  * offers their places") + 1 :][:5] == [
+    assert rows[rows.index("Nouns                    * adds their places") + 1 :][:5] == [
         " ₁13  t1 My tents · noun",
         " ₁    t1 the good tents · noun",
         "      t3 A tent · noun",

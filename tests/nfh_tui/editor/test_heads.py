@@ -21,7 +21,7 @@ def test_space_takes_a_token_and_drops_it_again(item, fresh, do):
     assert (taken.kind, taken.heads) == (Kind.REFERENCE, ((one(5),),))
     assert answer(taken, item) == reference_answer([[one(5)]])
     dropped = do(item, taken, "head.toggle")
-    assert (dropped.state.heads, dropped.say) == ((), "Head 1, “ropes”, is dropped.")
+    assert (dropped.state.heads, dropped.say) == ((), "Head 1, “ropes”, is removed.")
 
 
 def test_a_token_of_the_same_noun_joins_its_head(item, fresh, do):
@@ -33,15 +33,15 @@ def test_a_token_of_the_same_noun_joins_its_head(item, fresh, do):
     dropped = do(item, outcome.state, "to:1", "head.toggle")
     assert (dropped.state.heads, dropped.say) == (
         ((one(29),), (one(5),)),
-        "“tents” is dropped.",
+        "“tents” is removed.",
     )
 
 
 @pytest.mark.parametrize(
     ("token", "why"),
     [
-        (16, "“one” is the number itself; a head is the noun it lacks."),
-        (13, "“.” is no word, so it cannot be a head."),
+        (16, "“one” is the number itself; a head is its missing noun."),
+        (13, "“.” is not a word, so it cannot be a head."),
     ],
 )
 def test_what_cannot_be_a_head_is_refused(item, fresh, token, why):
@@ -61,17 +61,17 @@ def test_advice_on_pronouns_and_other_numbers(make, do):
     item = make.item(siblings=[(26, 27, AnchorState.OPEN)])
     state = first_state(item, "me", Role.ANNOTATOR)
     pronoun = do(item, state, "to:31", "head.toggle")
-    assert pronoun.say == "“them” only stands for a noun: mark that noun, if it is there."
+    assert pronoun.say == "“them” only refers to a noun: mark that noun, if it is there."
     assert pronoun.state.heads == ((one(31),),)
     number = do(item, state, "to:26", "head.toggle")
-    assert number.say == "“seven” is a number too: mark the noun behind it."
+    assert number.say == "“seven” is a number too: mark its noun."
 
 
 def test_backspace_drops_the_head_marked_last(item, fresh, do):
     state = do(item, fresh, "to:1", "head.toggle", "to:5", "head.toggle", "relation.and").state
     outcome = do(item, state, "head.drop_last")
     assert (outcome.state.heads, outcome.state.relation) == (((one(1),),), None)
-    assert outcome.say == "Head 2, “ropes”, is dropped."
+    assert outcome.say == "Head 2, “ropes”, is removed."
     empty = do(item, outcome.state, "head.drop_last").state
     assert do(item, empty, "head.drop_last").say == "No head is marked."
 
@@ -154,11 +154,11 @@ def test_a_span_holds_no_part_of_the_number(make, item, fresh, do):
     around = do(scored, fresh, "to:15", "span.grow", "to:19").state
     refused = act(around, scored, "head.toggle")
     assert (refused.refused, refused.state) == (True, around)
-    assert "holds the number itself" in refused.say
+    assert "contains the number itself" in refused.say
     only = do(item, fresh, "span.grow").state
     outcome = act(only, item, "head.toggle")
     assert (outcome.refused, outcome.state) == (True, only)
-    assert outcome.say == "“one” holds the number itself; a head is the noun it lacks."
+    assert outcome.say == "“one” contains the number itself; a head is its missing noun."
 
 
 def test_a_span_stays_in_one_turn(item, fresh, do):
@@ -199,7 +199,7 @@ def test_mentions_are_offered_one_by_one(item, fresh, do):
     added = do(item, asked.state, "key:y", "key:n")
     assert added.state.heads == ((one(1), one(11, ADDED)),)
     assert (added.state.pending, added.state.cursor) == (None, 1)
-    assert added.say == "Head 1 now stands in 2 places."
+    assert added.say == "Head 1 now has 2 places."
     by_space = do(item, asked.state, "key:n", "key:space").state
     assert by_space.heads == ((one(1), one(29, ADDED)),)
     all_at_once = do(item, asked.state, "key:a").state
@@ -238,7 +238,7 @@ def test_the_review_is_of_the_head_under_the_cursor_else_the_last(item, fresh, d
 def test_the_review_is_refused_where_there_is_nothing_to_offer(item, fresh, do):
     assert do(item, fresh, "mentions.all").refused
     outcome = do(item, fresh, "to:19", "head.toggle", "mentions.all")
-    assert (outcome.refused, outcome.say) == (True, "No other “men” stands here.")
+    assert (outcome.refused, outcome.say) == (True, "No other “men” is here.")
     reviewed = do(item, fresh, "to:1", "head.toggle", "mentions.all").state
     assert do(item, reviewed, "key:q").refused
     assert key(reviewed, item, "f4", None) is None

@@ -129,7 +129,7 @@ def test_the_newest_other_model_is_compared_unless_one_is_named(two):
     short = replace(third, scores=third.scores[:-1])
     unlike = replace(two, others=(short,))
     assert token_shares(unlike, Heat.DIFFERENCE) == ()
-    assert "not of the same words" in foot_text(unlike, Heat.DIFFERENCE)[0]
+    assert "for different words" in foot_text(unlike, Heat.DIFFERENCE)[0]
 
 
 def test_the_lines_below_name_choice_second_and_margin_and_the_classes(two):
@@ -144,7 +144,7 @@ def test_the_lines_below_name_choice_second_and_margin_and_the_classes(two):
     assert classes == " classes: Other ▊ +10"
     assert scale.endswith(" points")
     alike = replace(two, others=(replace(two.prediction, model="twin"),))
-    assert foot_text(alike, Heat.DIFFERENCE)[1] == " classes: are alike"
+    assert foot_text(alike, Heat.DIFFERENCE)[1] == " classes: are similar"
 
 
 def test_where_nothing_can_be_shown_the_reason_is_said(two, make):

@@ -197,7 +197,7 @@ def test_the_first_mark_replaces_what_is_proposed_and_the_next_is_added(offered)
     item, state = offered
     first = lettered(item, state, 5)
     assert heads_of(first.state) == [[5]]
-    assert first.say == "“ropes” replaces what was offered; f again adds a head."
+    assert first.say == "“ropes” replaces the proposal; f again adds a head."
     second = lettered(item, first.state, 19)
     assert heads_of(second.state) == [[5], [19]]
     assert second.say.startswith("2 heads: ")

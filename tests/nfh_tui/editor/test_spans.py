@@ -32,7 +32,7 @@ def test_a_marked_head_shrinks_to_its_noun(item, fresh, do):
     assert outcome.say == "Head 1 is “tents”."
     again = do(item, state, "span.shrink")
     assert again.refused
-    assert "v begins one" in (again.say or "")
+    assert "v starts one" in (again.say or "")
     assert do(item, state, "to:30", "span.shrink").refused
 
 

@@ -122,8 +122,8 @@ def test_who_says_nothing_is_wrong_and_counted(
     assert (found["n"], found["answered"], found["accuracy"]) == (10, 1, 0.1)
     assert sum(found["confusion"]["unanswered"]) == 9
     told = call(*EVALUATE, "--file", file, "--model", "silent", "--errors", 2).stdout
-    assert "nothing to say of 9" in told
-    assert "100.0 % are right" in told
+    assert "does not answer 9" in told
+    assert "100.0 % are right" in " ".join(told.split())
     assert "none" in told
 
 
@@ -287,10 +287,10 @@ def test_passages_about_several_heads(call: Call, home: Path, tiny: Resolvers) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--folds", "2"), "--folds is of identification"),
-        (("--train", "a"), "--train is of identification"),
-        (("--set", "c=1"), "--set is of identification"),
-        (("--ablation",), "--ablation is of identification"),
+        (("--folds", "2"), "--folds is for identification"),
+        (("--train", "a"), "--train is for identification"),
+        (("--set", "c=1"), "--set is for identification"),
+        (("--ablation",), "--ablation is for identification"),
         (("--file", "a", "--split", "dev"), "--file is measured completely"),
         (("--several-heads", "--split", "dev"), "--several-heads is measured completely"),
         (("--several-heads", "class:AGE"), "--several-heads is measured completely"),
@@ -313,7 +313,7 @@ def test_files_and_models_that_are_not_there(call: Call, write: Write, home: Pat
     (home / "rows.tsv").write_text("text\tind_s\tind_e\ty\nOnly_SEP_two\t1\t2\t1\n")
     for arguments, said in (
         (("--file", "gone.jsonl"), "gone.jsonl"),
-        (("--file", "rows.tsv"), "and not which"),
+        (("--file", "rows.tsv"), "not which one"),
         (("--file", write(DEV), "--model", "nobody"), "nobody"),
         (("--file", write(DEV), "--model", "linear"), "no model yet"),
     ):

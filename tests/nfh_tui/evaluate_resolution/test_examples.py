@@ -119,7 +119,7 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
     ("name", "content", "said"),
     [
         ("talk.txt", "Ann: I saw two.\n", "has no labels"),
-        ("rows.tsv", "text\tind_s\tind_e\ty\nOnly_SEP_two\t1\t2\t1\n", "and not which"),
+        ("rows.tsv", "text\tind_s\tind_e\ty\nOnly_SEP_two\t1\t2\t1\n", "not which one"),
         ("bad.jsonl", json.dumps({"tokens": ["a"]}) + "\n", "line 1"),
     ],
 )

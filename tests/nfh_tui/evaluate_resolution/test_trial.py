@@ -148,7 +148,7 @@ def test_what_a_folder_says_that_its_model_has_seen(write: Write, tmp_path: Path
     assert seen.on_all is not None
     assert seen.on_others is not None
     assert found.warnings[-1] == (
-        "enc-1 has seen the passages of 6 of these 10 examples, and its figures on them are "
+        "enc-1 has seen the passages of 6 of these 10 examples, so its figures on them are "
         f"too good: accuracy (inclusive) {100 * seen.on_all:.1f} on all, "
         f"{100 * seen.on_others:.1f} on the 4 others"
     )

@@ -49,7 +49,7 @@ def test_set_makes_versions_and_diff_tells_them_apart(call, tmp_path, text) -> N
     file = tmp_path / "own.md"
     file.write_text(text)
     made = call("set", file, "--as", "eva")
-    assert made.stdout.startswith("Version 2 holds now:")
+    assert made.stdout.startswith("Version 2 is now in force:")
     assert "nothing changed" in call("set", file, "--as", "bob").stdout
     changed = text.replace("Widen it.", "Widen it, always.")
     found = told(call("set", "-", "--as", "bob", "--json", input=changed))
@@ -72,7 +72,7 @@ def test_set_makes_versions_and_diff_tells_them_apart(call, tmp_path, text) -> N
     [
         (b"no rules", "hold no rule"),
         (b"## R1 A\n## R1 B\n", "own.md, line 2"),
-        (b"\xff", "no UTF-8"),
+        (b"\xff", "not UTF-8"),
     ],
 )
 def test_a_file_that_is_no_guidelines_is_refused(call, tmp_path, body, words) -> None:

@@ -70,7 +70,7 @@ async def test_a_text_without_sound_rules_waits(guided, open_desk) -> None:
         # On with it, the cursor in the line that is wrong.
         assert "This cannot be a version yet" in desk.text()
         await desk.press("escape", "j", "enter")
-        assert "kept, but no version yet" in desk.text()
+        assert "kept as a draft" in desk.text()
     assert versions(guided) == [(1, None)]
     assert begun(guided).startswith("## x\n")
 
@@ -84,11 +84,11 @@ async def test_what_is_typed_survives_a_crash_and_can_be_thrown_away(guided, ope
         # The program ends with the text open.
     async with open_desk(query="id:1", path=guided) as desk:
         await opened(desk)
-        assert "Go on with what you began" in desk.text()
+        assert "Continue with your draft" in desk.text()
         await desk.press("enter")
         assert "AB" in desk.text()
         await desk.press("escape", "end", "enter")
-        assert "thrown away" in desk.text()
+        assert "discarded" in desk.text()
     assert begun(guided) is None
     assert versions(guided) == [(1, None)]
 
@@ -103,7 +103,7 @@ async def test_somebody_else_was_faster(guided, text, open_desk) -> None:
         await drawn(desk)
         assert "Version 2 of the guidelines was saved by bob since" in desk.text()
         await desk.press("e")
-        assert "yours would take its place" in desk.text()
+        assert "yours would replace it" in desk.text()
         await desk.press("enter", "escape", "enter")
         await drawn(desk)
         assert "version 3 saved" in desk.text()
@@ -160,7 +160,7 @@ def test_the_text_goes_out_and_back(tmp_path, monkeypatch) -> None:
     assert guidelines.edited("a", command(tmp_path, bom)) == "x"
     with pytest.raises(GuidelinesError, match="cannot be started"):
         guidelines.edited("a", "/no/such/editor")
-    with pytest.raises(GuidelinesError, match=r"no UTF-8 at byte 1.*guidelines.md"):
+    with pytest.raises(GuidelinesError, match=r"not UTF-8 at byte 1.*guidelines.md"):
         guidelines.edited("a", command(tmp_path, 'p.write_bytes(b"x\\xff")'))
     with pytest.raises(GuidelinesError, match="cannot be started"):
         guidelines.edited("a", "un'closed")

@@ -98,7 +98,7 @@ async def test_reading_tags_nothing_and_annotating_does(guided, open_desk, read)
     async with open_desk(mode="browse", query="id:2", path=guided) as desk:
         await desk.press("R")
         assert not desk.screen.bar.is_open
-        assert "M changes" in desk.said
+        assert "M switches" in desk.said
         await desk.press("M")
         await desk.press("a", "R", "1", "enter", "enter")
     assert mine(read(1), role=Role.ANNOTATOR).rule_tag == "R1"

@@ -136,8 +136,8 @@ def test_where_the_small_model_is_damaged_cues_work_on_and_it_is_said_once(
     assert said(store, 2) == ("cues", "rules")
     asides = [one.message for one in heard if isinstance(one, Notice)]
     assert [one.partition(":")[0] for one in asides] == [
-        "The small model cannot be used, and cues decides in its place",
-        "The small model cannot be used, and rules decides in its place",
+        "The small model cannot be used, so cues decides instead",
+        "The small model cannot be used, so rules decides instead",
     ]
 
 
@@ -151,7 +151,7 @@ def test_a_model_of_ones_own_that_is_gone_answers_nothing_and_says_so(
     heard = asked(predictor, Ask(1, [1]))
     assert said(store, 1) == (None, "small")
     (told,) = [one.message for one in heard if isinstance(one, Notice)]
-    assert told.startswith("No prediction: the model encoder-1 is gone")
+    assert told.startswith("No prediction: the model encoder-1 is missing")
     small = store.models.named("small")
     assert small is not None
     store.models.activate(small.id)

@@ -29,7 +29,7 @@ async def test_how_doubted_by_what_and_what_it_says(open_desk, doubted):
     async with open_desk(query="state:decided", size=(140, 40)) as desk:
         told = " ".join(part[0] for row in desk.screen.evidence._rows for part in row)
         told = " ".join(told.split())
-        assert "gold doubted 0.93: linear of job 1, which had not seen it, says" in told
+        assert "unlikely gold, 0.93: linear of job 1, which did not see it, says" in told
         await desk.press("j")
         assert "doubted" not in desk.text()
 
@@ -57,5 +57,5 @@ async def test_deep_in_another_order_it_is_said_how_to_come_to_its_first(open_de
         await desk.press("S", "enter")
         assert "g goes to the first" not in desk.said
         await desk.press("G", "S", "home", "enter")
-        assert "The item in hand is number" in desk.said
+        assert "The current item is number" in desk.said
         assert "g goes to the first" in desk.said

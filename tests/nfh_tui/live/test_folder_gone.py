@@ -48,7 +48,7 @@ def test_what_is_loaded_answers_on_and_it_is_said_once(store: Store, folder: Pat
     told = asides(asked(predictor, Ask(2, [2, 3])))
     assert said(store, 3) == ("encoder-1", "encoder-1")
     assert [one.partition(".")[0] for one in told] == [
-        "The folder of the model encoder-1 is gone"
+        "The folder of the model encoder-1 is missing"
     ]
     assert asides(asked(predictor, Ask(3, [4]))) == []
     assert said(store, 4) == ("encoder-1", "encoder-1")
@@ -61,7 +61,7 @@ def test_what_could_not_be_loaded_answers_once_its_folder_is_back(
     folder.rename(away)
     predictor = Predictor(store)
     told = asides(asked(predictor, Ask(1, [1])))
-    assert told[0].startswith("No prediction: the model encoder-1 is gone")
+    assert told[0].startswith("No prediction: the model encoder-1 is missing")
     assert said(store, 1) == (None, None)
     away.rename(folder)
     heard = asked(predictor, Ask(2, [1]))
@@ -97,8 +97,8 @@ def test_a_database_and_its_models_may_be_called_otherwise_together(
     # Another model of that name is not taken for it.
     shutil.rmtree(found)
     write_small(found, seed=4, recipe="encoder")
-    with pytest.raises(ModelFileError, match="is not what it was"):
+    with pytest.raises(ModelFileError, match="has changed"):
         checked_folder(other, model)
     shutil.rmtree(found)
-    with pytest.raises(ModelFileError, match="is gone"):
+    with pytest.raises(ModelFileError, match="is missing"):
         checked_folder(other, model)

@@ -66,7 +66,7 @@ async def test_the_news_stands_until_it_can_have_been_read(
         await second(desk)
         monkeypatch.setattr(background, "READ_IN", -1.0)
         await second(desk)  # nobody has pressed a key: nobody may be there
-        assert "linear-1 now resolves in place of cues: put to use by anna" in desk.text()
+        assert "linear-1 now resolves in place of cues: activated by anna" in desk.text()
         monkeypatch.setattr(background, "READ_IN", 1e9)
         await desk.press("y", "enter")
         assert "saved" in desk.text()
@@ -286,7 +286,7 @@ async def test_enough_decisions_queue_a_training_and_start_a_runner(
         await desk.press("y", "enter")
         await second(desk)
         assert started == [[JobState.QUEUED]]
-        assert "another training: job 1 is queued" in desk.text()
+        assert "decisions for a training: job 1 is queued" in desk.text()
         assert desk.screen.status_line.status.job == "train linear waits"
         await desk.press("y", "enter", "y", "enter")
         await second(desk)

@@ -111,7 +111,7 @@ def test_no_phase_ends_in_a_colon() -> None:
 def test_doubts_of_a_model_that_agrees_with_little_are_said_to_be_its_own() -> None:
     found = {"anchors": 900, "doubted": 40, "accuracy": 0.66, "folds": 5}
     told = " ".join(" ".join(checked_lines(found, None)).split())
-    assert "most of its doubts are its own mistakes" in told
+    assert "most of its findings are its own mistakes" in told
     right = "\n".join(checked_lines(found | {"accuracy": 0.96}, None))
     assert "its own mistakes" not in right
     none = "\n".join(checked_lines(found | {"doubted": 0}, None))

@@ -40,7 +40,7 @@ def test_a_window_cuts_the_passages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "name", "said"),
-    [("-", None, "--window"), ("a.txt", "text", "knows no --window"), ("a.txt", None, None)],
+    [("-", None, "--window"), ("a.txt", "text", "has no --window"), ("a.txt", None, None)],
 )
 def test_a_setting_that_is_not_known_is_refused(
     tmp_path: Path, place: str, name: str | None, said: str | None
@@ -49,9 +49,7 @@ def test_a_setting_that_is_not_known_is_refused(
     file.write_text(DIALOG, "utf-8")
     where = place if place == "-" else str(file)
     options = ImportOptions(window=(1, 1)) if said else ImportOptions(offsets="utf16")
-    with pytest.raises(
-        FormatError, match=said or "is read as dialog, which knows no --offsets"
-    ):
+    with pytest.raises(FormatError, match=said or "is read as dialog, which has no --offsets"):
         other_format(where, name, options)
 
 
@@ -59,7 +57,7 @@ def test_a_setting_that_is_not_known_is_refused(
 def test_settings_are_of_a_file(command: tuple[str, ...], call: Call, home: Path) -> None:
     result = call(*command, "--offsets", "utf16")
     assert result.exit_code == 2
-    assert "--offsets is of a --file" in result.stderr
+    assert "--offsets needs --file" in result.stderr
 
 
 def test_evaluate_refuses_what_a_format_does_not_know(call: Call, home: Path) -> None:
@@ -68,7 +66,7 @@ def test_evaluate_refuses_what_a_format_does_not_know(call: Call, home: Path) ->
     asked = ("evaluate", "resolution", "--file", file, "--format", "prodigy")
     result = call(*asked, "--encoding", "cp1252")
     assert result.exit_code == 1
-    assert "is read as prodigy, which knows no --encoding" in result.stderr
+    assert "is read as prodigy, which has no --encoding" in result.stderr
 
 
 @pytest.mark.parametrize("name", [None, "prodigy", "dialog"])

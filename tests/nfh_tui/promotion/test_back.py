@@ -75,7 +75,7 @@ def test_going_back_goes_back_further_each_time(store: Store, models: dict[str, 
     seen = [roll_back(store, "resolution", who="ben").after for _ in range(3)]
     assert seen == [{"resolution": "b-1"}, {"resolution": "a-1"}, {"resolution": "small"}]
     with pytest.raises(
-        NoEarlierModelError, match="no other model was in use before for resolution"
+        NoEarlierModelError, match="no other model was active before for resolution"
     ):
         roll_back(store, "resolution")
     last = store.models.activations()[-1]
@@ -133,7 +133,7 @@ def test_what_cannot_be_used_any_more_is_passed_over(
     shutil.rmtree(path.parent / "w-models" / "b-1")
     done = roll_back(store, "resolution")
     assert done.after == {"resolution": "small"}
-    assert "the model b-1 is gone" in done.passed_over["b-1"]
+    assert "the model b-1 is missing" in done.passed_over["b-1"]
 
 
 def test_nothing_changes_where_nothing_before_can_be_used(
@@ -145,7 +145,7 @@ def test_nothing_changes_where_nothing_before_can_be_used(
     use(store, models, "a-1")
     shutil.rmtree(path.parent / "w-models" / "b-1")
     before = store.models.activations()
-    with pytest.raises(NoEarlierModelError, match="can be used: the model b-1 is gone"):
+    with pytest.raises(NoEarlierModelError, match="can be used: the model b-1 is missing"):
         roll_back(store, "resolution")
     assert store.models.activations() == before
 

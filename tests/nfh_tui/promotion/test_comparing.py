@@ -143,7 +143,7 @@ def test_models_of_two_tasks_have_nothing_in_common(
     assert task_of(models["svm-1"], models["small"]) == "identification"
     with pytest.raises(NotComparableError, match="of resolution and svm-1 of identification"):
         task_of(models["a-1"], models["svm-1"])
-    with pytest.raises(NotComparableError, match="do not both do identification"):
+    with pytest.raises(NotComparableError, match="are not both models of identification"):
         task_of(models["a-1"], models["small"], "identification")
 
 
@@ -198,7 +198,7 @@ def test_nothing_answered_is_said_with_the_way_on(
         store.models.ensure(name, "resolution", "encoder", "1")
     told = call("models", "compare", "a-1", "b-1", "--db", path)
     assert told.exit_code == 0
-    assert "Both have answered none of the items" in told.stdout
+    assert "Both models have answered none of these items" in told.stdout
     assert "a-1 has not answered 3 items with gold: --predict has it answer." in told.stdout
     found = json.loads(call("models", "compare", "a-1", "b-1", "--db", path, "--json").stdout)
     assert (found["n"], found["low"], found["missing"]) == (0, None, [3, 3])

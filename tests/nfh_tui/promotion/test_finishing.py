@@ -87,7 +87,7 @@ def test_a_verdict_beside_another_model_than_the_one_in_use_counts_for_nothing(
     made = store.jobs.finish_training(job(store), new(), {}, verdict=ruling, promote=True)
     assert made.state == "candidate"
     assert made.verdict["reason"] == (
-        "Ten points more. Meanwhile quicker-1 came into use, beside which it was not judged."
+        "Ten points more. Since then quicker-1 came into use, with which it was not compared."
     )
     assert store.jobs.all()[0].result["verdict"] == made.verdict
 

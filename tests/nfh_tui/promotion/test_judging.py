@@ -108,7 +108,7 @@ def test_where_no_model_is_in_use_it_is_the_first(store: Store, tmp_path: Path) 
     verdict = judged(store, tmp_path, [1])
     assert verdict.verdict == "first"
     assert verdict.reason == (
-        "There was no other model to judge it beside: 98.3 % of 60 examples right."
+        "There was no other model to compare it with: 98.3 % of 60 examples right."
     )
     assert verdict.to_json()["against"] is None
 
@@ -118,7 +118,9 @@ def test_a_model_whose_folder_is_gone_is_replaced(store: Store, tmp_path: Path) 
     shutil.rmtree(tmp_path / "w-models")
     verdict = judged(store, tmp_path, [1])
     assert verdict.verdict == PROMOTED
-    assert "old-1, which is in use, cannot be used (the model old-1 is gone" in verdict.reason
+    assert (
+        "old-1, which is in use, cannot be used (the model old-1 is missing" in verdict.reason
+    )
     told = verdict.to_json()
     assert (told["against"], told["against_id"]) == ("cues", None)
 
@@ -130,7 +132,7 @@ def test_what_the_one_in_use_learnt_from_does_not_judge(
     registered(store, "old-1", range(60, 100), metrics={"judged_on": "folds"})
     verdict = judged(store, tmp_path, [], dev=100)
     assert verdict.verdict == "candidate"
-    assert verdict.reason == "old-1 or the new model has seen all that was kept out."
+    assert verdict.reason == "old-1 or the new model has seen everything that was kept out."
     # Gold that came later it did not learn from.
     load(60, "b", start=100)
     later = judged(store, tmp_path / "later", [], dev=160)
@@ -150,7 +152,7 @@ def test_what_either_has_seen_does_not_judge(store: Store, tmp_path: Path) -> No
     assert "40 examples more were left out: old-1 or the new model has seen" in verdict.reason
     every = judged(store, tmp_path / "b", [], dev=100, seen=SeenTexts.of([], texts))
     assert every.verdict == "candidate"
-    assert every.reason == "old-1 or the new model has seen all that was kept out."
+    assert every.reason == "old-1 or the new model has seen everything that was kept out."
 
 
 def test_gold_given_with_a_model_in_view_is_counted_and_told_apart(
@@ -163,7 +165,9 @@ def test_gold_given_with_a_model_in_view_is_counted_and_told_apart(
     blind = verdict.trials[0].blind
     assert blind is not None
     assert (blind.n, blind.theirs) == (40, 0.5)
-    assert "20 of them have gold that was given with a model's answer in view" in verdict.reason
+    assert (
+        "20 of them have gold that was decided with a model's answer in view" in verdict.reason
+    )
     assert "on the other 40: 50.0 points more" in verdict.reason
 
 
@@ -264,7 +268,7 @@ def test_a_model_that_is_given_another_parser_s_words_is_named(
     monkeypatch.setattr(parsing, "load_parser", lambda spec, wanted: Parsing())
     verdict = judged(store, tmp_path, [1])
     assert verdict.verdict == PROMOTED
-    assert "old-1 learnt from what pipeline 1 parsed" in verdict.reason
+    assert "old-1 learnt with the parser pipeline 1" in verdict.reason
 
 
 def test_a_model_that_lacks_its_parser_here_is_not_replaced(
@@ -280,6 +284,6 @@ def test_a_model_that_lacks_its_parser_here_is_not_replaced(
     verdict = judged(store, tmp_path, [1])
     assert verdict.verdict == "candidate"
     assert verdict.reason == (
-        "old-1 could not be tried beside it (no pipeline is installed here): 98.3 % of 60 "
+        "old-1 could not be compared with it (no pipeline is installed here): 98.3 % of 60 "
         "examples right."
     )

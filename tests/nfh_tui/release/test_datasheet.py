@@ -237,4 +237,4 @@ def test_whoever_asks_is_in_no_query(
 ) -> None:
     result = call("release", home / "one", "todo:me", "--db", sample)
     assert result.exit_code == 1
-    assert "name the person, and not me" in result.output
+    assert "name the person instead of me" in result.output

@@ -55,7 +55,7 @@ def test_files_called_after_people_are_not_named(
     )
     hidden = (frozen("hidden", db, "--pseudonyms") / "DATASHEET.md").read_text("utf-8")
     assert "Zoe" not in hidden
-    assert "| not named: answers of person-1 | nfh | 0 | 0 | 1 |" in hidden
+    assert "| without a name: answers of person-1 | nfh | 0 | 0 | 1 |" in hidden
 
 
 @pytest.mark.parametrize(

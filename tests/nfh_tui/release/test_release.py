@@ -93,7 +93,7 @@ def test_a_folder_that_is_there_is_left_alone(
         place.mkdir() if name == "folder" else place.write_text("mine", "utf-8")
         result = call("release", place, "--db", sample)
         assert result.exit_code == 1
-        assert "is there already" in result.output
+        assert "already exists" in result.output
     assert (home / "file").read_text("utf-8") == "mine"
     assert not any((home / "folder").iterdir())
 
@@ -112,7 +112,7 @@ def test_where_nothing_is_decided_nothing_is_left_behind(
     before = set(home.iterdir())
     result = call("release", home / "one", "class:AGE", "state:open", "--db", sample)
     assert result.exit_code == 1
-    assert "nothing is decided" in result.output
+    assert "is decided, so there is nothing" in result.output
     assert set(home.iterdir()) == before
 
 

@@ -42,7 +42,7 @@ def test_a_changed_file_is_found(folder: Path, call: Callable[..., Result], name
     (folder / name).write_bytes(content.replace(b"e", b"E", 1))
     result = call("release", folder, "--check")
     assert result.exit_code == 1
-    assert f"{name}: was changed since" in result.output
+    assert f"{name}: has changed" in result.output
 
 
 def test_missing_and_further_files_are_found(folder: Path, call: Callable[..., Result]) -> None:
@@ -51,7 +51,7 @@ def test_missing_and_further_files_are_found(folder: Path, call: Callable[..., R
     result = call("release", folder, "--check")
     assert result.exit_code == 1
     assert "DATASHEET.md: is missing" in result.output
-    assert "notes.txt: is no file of this release" in result.output
+    assert "notes.txt: is not a file of this release" in result.output
 
 
 def test_a_line_changed_under_new_sums_is_found(
@@ -89,5 +89,5 @@ def test_what_is_no_release_is_refused(home: Path, call: Callable[..., Result]) 
     for place in (home, home / "nothing"):
         result = call("release", place, "--check")
         assert result.exit_code == 1
-        assert "is no release" in result.output
+        assert "is not a release" in result.output
     assert call("release", home, "class:AGE", "--check").exit_code == 2

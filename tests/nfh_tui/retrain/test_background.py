@@ -112,7 +112,7 @@ def test_an_evaluation_as_a_job_says_what_the_command_says(
         (("evaluate", "resolution", "class:"), 2, "at character"),
         (("evaluate", "resolution", "--model", "nobody"), 1, "'nobody' names no model"),
         (("evaluate", "identification", "--ablation"), 2, "leave out --background"),
-        (("evaluate", "resolution", "--folds", "3"), 2, "--folds is of identification"),
+        (("evaluate", "resolution", "--folds", "3"), 2, "--folds is for identification"),
     ],
 )
 def test_what_is_called_wrongly_makes_no_job(
@@ -135,7 +135,7 @@ def test_a_job_whose_model_is_gone_says_so(
     assert told.exit_code == 1
     assert "encoder-1" in told.stderr
     assert "Traceback" not in told.stderr
-    assert "fault of the program" not in told.stderr
+    assert "error in the program" not in told.stderr
 
 
 def test_gold_is_doubted_by_models_that_have_not_seen_it(
@@ -155,7 +155,7 @@ def test_gold_is_doubted_by_models_that_have_not_seen_it(
         assert (job.kind, job.task, job.arguments["folds"]) == ("check", "identification", 2)
         assert not [model for model in store.models.all() if model.path]
     doubted = job.result["doubted"]
-    assert f"  {doubted} doubted: " in told.stdout
+    assert f"  {doubted} unlikely: " in told.stdout
     found = run("export", "doubt>0.9", "--format", "gold").stdout.splitlines()
     assert len(found) == doubted
     assert said(run(*asked, "--json"))["kind"] == "check"
@@ -166,7 +166,7 @@ def test_gold_is_doubted_by_models_that_have_not_seen_it(
     [
         (("--recipe", "cues"), "learns nothing"),
         (("class:",), "at character"),
-        (("--set", "epochs=2"), "'epochs=2' is no setting of linear"),
+        (("--set", "epochs=2"), "'epochs=2' is not a setting of linear"),
         (("--recipe", "encoder", "--set", "base=./somewhere"), "there is no such folder"),
         (("--recipe", "encoder", "--set", "base=cues"), "base"),
     ],

@@ -91,7 +91,7 @@ def test_passages_that_are_held_out_are_not_learnt_from_and_counted(
         (6, None, "too few examples to learn resolution from"),
         (1, None, "too few examples to learn resolution from: 1 is left to learn from"),
         (40, Kind.AGE, "examples are AGE"),
-        (40, Kind.NOT_NFH, "no number found here has gold that says what its noun is"),
+        (40, Kind.NOT_NFH, "no number here has gold that names its noun"),
     ],
 )
 def test_gold_that_teaches_nothing_is_a_failed_job(
@@ -111,7 +111,7 @@ def test_both_tasks_take_numbers_of_both_sorts(path: Path, add: Add, base: Path)
     with Store.open(path) as store:
         job = train(store, f"base={base}", *FAST, task="both")
     assert job.state is JobState.FAILED
-    assert "identification has nothing to tell apart" in str(job.error)
+    assert "identification has nothing to distinguish" in str(job.error)
 
 
 def test_linear_is_tried_in_folds(path: Path, add: Add, pipeline: None) -> None:

@@ -78,8 +78,8 @@ def test_a_signal_in_a_step_waits_for_its_end_and_says_how_to_go_on(
     ended = number == signal.SIGTERM
     assert stopped.exit_code == (143 if ended else 1)
     assert stopped.stderr == (
-        f"nfh-tui: stopped. Job 1 is interrupted; nfh-tui jobs wait 1 --db {path} goes on "
-        "with it.\n"
+        f"nfh-tui: stopped. Job 1 is interrupted; nfh-tui jobs wait 1 --db {path} continues "
+        "it.\n"
     )
     assert len(losses) == 3
     words = ["jobs", "wait", "1", "--json", "--db", str(path)]
@@ -96,11 +96,11 @@ def test_what_went_astray_is_not_gone_on_with(path: Path, add: Add, base: Path) 
 
     def astray(phase: str, done: int, total: int) -> None:
         if phase.startswith("training, epoch 2"):
-            raise DivergedError("The training went astray")
+            raise DivergedError("The training diverged")
 
     with Store.open(path) as store:
         job = train(store, f"base={base}", *FAST, progress=astray)
-        assert (job.state, job.error) == (JobState.FAILED, "The training went astray")
+        assert (job.state, job.error) == (JobState.FAILED, "The training diverged")
         assert not list((path.parent / "w-jobs" / "1").rglob("*.safetensors"))
         assert not (path.parent / "w-models").exists()
         # Tried again it begins anew, on the same labels.

@@ -36,12 +36,12 @@ def test_what_commands_ask_for_is_of_the_form(store: Store) -> None:
 @pytest.mark.parametrize(
     ("kind", "task", "given", "words"),
     [
-        ("evaluate", "", {}, "do not say “task”"),
-        ("evaluate", "", {"task": "job"}, "'job' is no task"),
+        ("evaluate", "", {}, "lack “task”"),
+        ("evaluate", "", {"task": "job"}, "'job' is not a task"),
         ("evaluate", "", {"task": "resolution", "errors": True}, "“errors” is True"),
-        ("train", "nothing", {"recipe": "linear"}, "'nothing' is no task"),
+        ("train", "nothing", {"recipe": "linear"}, "'nothing' is not a task"),
         ("train", "resolution", {"recipe": "linear", "words": "a=b"}, "“words” is 'a=b'"),
-        ("predict", "resolution", {}, "do not say “query”"),
+        ("predict", "resolution", {}, "lack “query”"),
         ("predict", "resolution", {"query": "", "force": 1}, "“force” is 1, wanted true"),
         ("check", "resolution", {"recipe": 7}, "“recipe” is 7, wanted a text"),
         ("import", "", {"files": [1]}, r"“files” is \[1\], wanted texts"),
@@ -69,4 +69,4 @@ def test_what_cannot_be_read_fails_and_the_rest_goes_on(store: Store) -> None:
         assert job.state is JobState.FAILED
         assert job.error is not None
         assert words in job.error
-        assert "fault of the program" not in job.error
+        assert "error in the program" not in job.error

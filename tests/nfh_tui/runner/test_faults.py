@@ -46,7 +46,7 @@ def test_what_cannot_be_interrupted_ends_with_its_process_and_a_new_runner_comes
     until(lambda: queue.job(second).state is JobState.DONE)
     assert queue.job(first).state is JobState.CANCELLED
     assert queue.job(second).pid != runner.pid
-    assert "could not be left" in log_of(queue, first)
+    assert "could not be interrupted" in log_of(queue, first)
 
 
 def test_faults_of_a_body_end_its_job_and_say_where(queue: Queue) -> None:
@@ -55,7 +55,7 @@ def test_faults_of_a_body_end_its_job_and_say_where(queue: Queue) -> None:
     assert queue.states() == [JobState.FAILED, JobState.FAILED, JobState.DONE]
     job = queue.job(broken)
     assert job.error == (
-        f"a fault of the program: KeyError: 'nothing'. `nfh-tui jobs log {broken}` says where"
+        f"an error in the program: KeyError: 'nothing'. `nfh-tui jobs log {broken}` says where"
     )
     assert f"{probe.MODULE}.py" in log_of(queue, broken)
     assert "I am off" in str(queue.job(leaving).error)
@@ -137,8 +137,8 @@ def test_each_trouble_has_a_sentence(tmp_path: Path) -> None:
     assert str(tmp_path) in told(wrapped) or "/disk/file" in told(wrapped)
     assert "is full" in told(RuntimeError("I/O error: No space left on device (os error 28)"))
     assert "jobs retry 7" in told(full)
-    assert "not enough memory" in told(MemoryError())
-    assert "not enough memory" in told(
+    assert "too little free memory" in told(MemoryError())
+    assert "too little free memory" in told(
         RuntimeError("DefaultCPUAllocator: can't allocate memory")
     )
     assert "“No such file or directory” (/x)" in told(
@@ -174,8 +174,8 @@ def test_a_disk_that_fills_fails_the_job_and_it_goes_on_when_there_is_room(
         folder = there.folder(job_id)
         assert job.state is JobState.FAILED
         assert job.error == (
-            f"the disk that holds {folder} is full. Make room, then `nfh-tui jobs retry 1`: it "
-            "goes on from what was saved before"
+            f"the disk that holds {folder} is full. Make room, then `nfh-tui jobs retry 1`: "
+            "it continues from what was saved"
         )
         assert sorted(path.name for path in folder.iterdir()) == [
             *("asked-at", "log.txt", "snapshot.json", "spec.json")

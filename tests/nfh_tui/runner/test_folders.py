@@ -103,8 +103,8 @@ def test_nothing_is_done_where_the_folder_of_all_jobs_is_none(
     said = "no folder" if what == "a file" else "a link"
     assert (job.state, job.error) == (
         JobState.FAILED,
-        f"{above} is {said}, and jobs keep their files in a folder of that name. Move it away, "
-        "then try the job again",
+        f"{above} is {said}, but jobs need a folder of that name for their files. Move it "
+        "away, then retry the job",
     )
     assert tree(elsewhere / "1") == before
     assert not (tmp_path / "nothing").exists()
@@ -306,7 +306,7 @@ def test_a_backup_takes_the_files_of_jobs_along_but_of_those_that_run(
     assert copied.along.folders == (jobs_folder(place),)
     assert (copied.along.models, copied.along.jobs) == (0, 1)
     assert copied.along.left_out == (
-        f"what job {running} keeps is left out: it runs, and its files change",
+        f"the folder of job {running} is left out: it runs, and its files change",
     )
     assert [path.name for path in jobs_folder(place).iterdir()] == [str(done.id)]
     assert log_of(place, done).read_text("utf-8") == f"of {done.id}"

@@ -74,7 +74,7 @@ def test_the_report_is_not_written_over_a_text(story: Path, call: Call, tmp_path
     for out in (story, link):
         result = call(story, "--out", out)
         assert result.exit_code == 2
-        assert "a file to be scanned" in result.stderr
+        assert "an input file" in result.stderr
     assert story.read_bytes() == text
 
 
@@ -121,7 +121,7 @@ def test_a_report_for_people_fits_80_columns(
     assert max(map(len, tables)) <= 80
     assert "in all, 2 files" in lines
     assert any("NUL byte" in line for line in lines)
-    assert any("no UTF-8" in line for line in lines)
+    assert any("not UTF-8" in line for line in lines)
     assert any(line.startswith("  anchor") for line in lines)
     assert any(line.startswith("  decided by") for line in lines)
 
@@ -157,7 +157,7 @@ def test_a_stop_says_how_to_go_on(story: Path, pool: Inline, call: Call) -> None
     assert "This is saved: the same command continues from there." in stopped.stderr
     pool.fail_at = -1
     gone_on = call(story, "--json")
-    assert "goes on where an earlier run stopped" in gone_on.stderr
+    assert "continues where an earlier run stopped" in gone_on.stderr
     done = call(story, "--json")
     assert "scanned before" in done.stderr
     again = call(story, "--json", "--fresh")
@@ -196,7 +196,7 @@ def test_a_crew_that_fails_says_how_to_go_on(
     result = call(story)
     assert result.exit_code == 1
     assert "the scheduler is gone. " in result.stderr
-    assert "the same command goes on from there" in result.stderr
+    assert "the same command continues from there" in result.stderr
 
 
 def test_what_is_called_wrongly(story: Path, call: Call) -> None:

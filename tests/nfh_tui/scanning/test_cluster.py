@@ -77,7 +77,7 @@ def test_what_is_no_address_is_said_at_once(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threading, "Thread", None)  # nobody is asked
-    with pytest.raises(WorkerPoolError, match=r"is no address \(.*tcp://HOST:8786"):
+    with pytest.raises(WorkerPoolError, match=r"is not an address \(.*tcp://HOST:8786"):
         Cluster(address, RULES)
 
 
@@ -86,7 +86,7 @@ def test_what_answers_but_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = "tcp://{}:{}".format(*server.getsockname())
-        with pytest.raises(WorkerPoolError, match="does not answer as a scheduler does"):
+        with pytest.raises(WorkerPoolError, match="does not answer like a scheduler"):
             Cluster(address, RULES)
 
 
@@ -115,7 +115,7 @@ def test_versions_that_differ_are_said() -> None:
             ours, theirs = ({"packages": {"dask": found}} for found in ("1", "2"))
             return {"client": ours, "scheduler": ours, "workers": {"tcp://a": theirs}}
 
-    assert differences(Client()) == ["dask is not the same everywhere: 1 here, 2 on tcp://a"]
+    assert differences(Client()) == ["dask differs between machines: 1 here, 2 on tcp://a"]
 
 
 def test_without_dask_the_command_that_gets_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

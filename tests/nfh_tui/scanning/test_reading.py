@@ -77,7 +77,7 @@ def test_a_pipe_is_read_too(tmp_path: Path, engine: BlockProcessor) -> None:
     ("data", "why"),
     [
         ("He has one.".encode("utf-16"), "UTF-16"),
-        (b"version https://git-lfs.github.com/spec/v1\noid 7\n", "a pointer of Git LFS"),
+        (b"version https://git-lfs.github.com/spec/v1\noid 7\n", "a Git LFS pointer"),
         ("He has one.".encode("utf-32"), "iconv -f UTF-32"),
         ("He has one of them.".encode("utf-16-le"), "UTF-16"),
         (bytes(range(256)) * 9, "no text"),

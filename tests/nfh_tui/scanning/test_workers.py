@@ -86,7 +86,13 @@ def test_a_worker_that_finds_another_model_stops_the_scan(
     assert workers.submit(BlockBytes(b"one", "here"))().words == 1
     version.write_text("2")
     os.kill(workers.pids[0], signal.SIGKILL)
-    with pytest.raises(WorkerPoolError, match=r"was changed meanwhile: .*quick, 1, .*quick, 2"):
+    with pytest.raises(
+        WorkerPoolError,
+        match=(
+            r"was changed during the scan: .*quick, 1, "
+            r".*quick, 2"
+        ),
+    ):
         workers.submit(BlockBytes(b"one", "here"))()
 
 
@@ -106,7 +112,7 @@ def test_what_nobody_provided_for_is_a_sentence(
 
 @pytest.mark.parametrize(("folder", "parser"), [("a\udcff", None), (None, "spacy:\udcff")])
 def test_a_name_that_workers_cannot_be_told(folder: str | None, parser: str | None) -> None:
-    with pytest.raises(ModelsError, match="no UTF-8"):
+    with pytest.raises(ModelsError, match="not UTF-8"):
         Workers(BlockTask("svm", folder, parser, per_line=False), 1)
 
 

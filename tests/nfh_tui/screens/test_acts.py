@@ -32,7 +32,7 @@ async def test_the_workbench_lists_what_other_screens_do_and_opens_them(open_des
         found = await told(desk.screen)
         for action in ACTIONS:
             if action.of:
-                assert "which this opens" in found[f"{action.title}  ({action.shown})"][1]
+                assert "It opens the screen" in found[f"{action.title}  ({action.shown})"][1]
     async with open_desk(mode="annotate") as desk:
         shown, words = (await told(desk.screen))["All, or the query  (a)"]
         assert shown.startswith(SIGN) and "not while annotating" in words
@@ -57,7 +57,7 @@ async def test_help_has_the_pane_first_and_says_why_not(open_desk) -> None:
         await desk.press("f5", "question_mark")
         text = desk.text()
         assert text.index("Open") < text.index("Edit")
-        assert "not now: / asks for words first." in text
+        assert "not now: Press / first to search for words." in text
 
 
 async def test_a_key_that_nothing_has_says_so(open_desk) -> None:
@@ -85,7 +85,7 @@ async def test_what_names_only_the_first_items_says_so(open_desk) -> None:
         await visit(desk)
         desk.app.screen.meant = 9
         await desk.press("enter")
-        assert desk.said == "the first 1 of 9: a query names no more"
+        assert desk.said == "the first 1 of 9: a query cannot name more"
 
 
 def test_withdrawn_decisions_say_what_gold_they_had_replaced(store, me) -> None:

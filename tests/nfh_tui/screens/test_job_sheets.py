@@ -112,7 +112,7 @@ def test_a_job_in_full_has_curves_facts_and_the_end_of_its_log() -> None:
     assert "no gold" in text and "r puts it" in text and "It has no log" in text
     never = replace(JOB, state=JobState.CANCELLED, started_at=None, finished_at=NOW)
     text = plain(job_lines(never, JobView((), ()), listed, 62, 36))
-    assert "It never began, so it has no log." in text and "in the command" not in text
+    assert "It never began, so it has no log." in text and "the command that made" not in text
 
 
 def test_a_training_that_is_done_says_what_became_of_it_and_few_items_stand_with_figures():
@@ -130,7 +130,7 @@ def test_a_training_that_is_done_says_what_became_of_it_and_few_items_stand_with
 
 
 def test_gold_that_saw_a_model_is_told_once_and_what_is_not_predicted_with_its_number():
-    reason = "4 of them have gold that was given with a model's answer in view."
+    reason = "4 of them have gold that was decided with a model's answer in view."
     judged = replace(MODEL, verdict={"verdict": "candidate", "reason": reason, "saw_model": 4})
     listed = Listed((), (judged,), {}, NOW)
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}

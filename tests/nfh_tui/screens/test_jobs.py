@@ -55,7 +55,7 @@ async def no_figures(arguments, database, kind: type[R]) -> R:
 async def test_without_jobs_it_says_how_to_make_one(open_desk) -> None:
     async with open_desk() as desk:
         await desk.press("f4")
-        await until(desk, lambda: "Nothing has been asked for yet" in desk.text())
+        await until(desk, lambda: "There are no jobs yet" in desk.text())
         await desk.press("x")
         assert "t starts a training" in desk.app.screen.status_line.status.say
 
@@ -124,7 +124,7 @@ async def test_a_job_is_cancelled_after_one_question(open_desk, corpus, store) -
         await until(desk, lambda: "is cancelled" in screen.status_line.status.say)
         await until(desk, lambda: "cancelled" in screen.job.state)
         await desk.press("x")
-        assert screen.status_line.status.say == "It has ended already."
+        assert screen.status_line.status.say == "It has already ended."
         await desk.press("r")
         await until(desk, lambda: store.jobs.read(job_id).state is JobState.QUEUED)
 
@@ -314,7 +314,7 @@ async def test_a_model_is_put_to_use_by_the_command_that_tries_it(
         screen = await opened(desk)
         await stand_on(desk, screen, "model 1")
         await desk.press("u")
-        assert screen.status_line.status.say == "It is in use already."
+        assert screen.status_line.status.say == "It is already active."
         await desk.press("j", "u")
         await until(desk, lambda: "now the active" in screen.status_line.status.say)
         await desk.press("b", "enter", "i")
@@ -343,7 +343,7 @@ async def test_keys_do_not_wait_for_a_command(open_desk, corpus, monkeypatch) ->
         await desk.press("k")
         assert screen.subject == "model 1"
         await desk.press("b", "enter")
-        assert screen.status_line.status.say == "One thing at a time: going back goes on."
+        assert screen.status_line.status.say == "Wait a moment: going back is still running."
         may_end.set()
         await until(desk, lambda: "now the active" in screen.status_line.status.say)
         assert screen.status_line.status.busy == ""
@@ -361,7 +361,7 @@ async def test_the_list_to_compare_with_says_why_others_are_missing(
         await stand_on(desk, screen, "model 1")
         await desk.press("c")
         text = desk.text()
-        assert "svm-1  tells only whether a number is one" in text
+        assert "svm-1  says only whether a number is an NFH" in text
         assert "linear-9  has answered no item yet" in text
         await desk.press("escape")
         assert desk.app.screen is screen

@@ -91,9 +91,9 @@ def test_counts_are_shortened_where_there_is_no_room(count, width, shown) -> Non
 def test_an_undefined_figure_is_a_sentence() -> None:
     why = undefined("No item has two answers.")
     assert "No item has two answers." in plain(measure_lines("alpha", why, "note", 60))
-    only = Measure(1.0, None, None, 3, "All resamples are alike.")
+    only = Measure(1.0, None, None, 3, "All resamples are similar.")
     text = plain(measure_lines("alpha", only, "note", 60))
-    assert "1.000" in text and "All resamples are alike." in text and "[" not in text
+    assert "1.000" in text and "All resamples are similar." in text and "[" not in text
     assert percent(None) == "–"
 
 
@@ -106,7 +106,7 @@ def test_nobody_and_one_alone_are_told_so() -> None:
         figure_lines(alone, AgreementFigures(), "", 60),
         pair_lines(alone, AgreementFigures(), POOLED, "", 60),
     ):
-        assert "One annotator alone" in plain(lines)
+        assert "Only one annotator" in plain(lines)
 
 
 def test_names_are_text_and_go_into_queries_quoted() -> None:
@@ -139,7 +139,7 @@ def test_what_gives_the_answers_that_are_missing_is_said_of_the_active_model() -
     active, other = (ComparedSide("model", "small", number) for number in (4, 5))
     told = "Without an answer of this model: 107 items."
     text = plain(compared_lines(found, Sides(active, GOLD, 4), "", 110))
-    assert f"{told} `nfh-tui predict` gives them." in text
+    assert f"{told} `nfh-tui predict` adds them." in text
     text = plain(compared_lines(found, Sides(other, GOLD, 4), "", 110))
     assert told in text and "nfh-tui predict" not in text
 
@@ -153,7 +153,7 @@ def test_the_sides_are_named_and_nothing_in_common_is_said() -> None:
 
 def test_one_model_makes_no_curve_and_says_so() -> None:
     text = plain(learning_lines([ONE], {3: 4_369}, 60))
-    assert "One model has been judged" in text and "78.2" in text and "4,369" in text
+    assert "Only one model has been judged" in text and "78.2" in text and "4,369" in text
     assert "│" not in text
     assert "There is no model yet." in plain(learning_lines([], {}, 60))
 

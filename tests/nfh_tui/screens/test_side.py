@@ -136,7 +136,7 @@ async def test_help_names_the_keys_of_this_screen_only(open_desk) -> None:
         assert "Keys · Sheet" in text and "Back to the workbench." in text
         assert "Previous pane" not in text
         await desk.press("escape", "shift+tab")
-        assert "? lists those that do" in desk.text()
+        assert "? lists the keys" in desk.text()
 
 
 async def test_ctrl_q_quits_from_there(open_desk) -> None:

@@ -102,7 +102,7 @@ async def test_settings_are_typed_and_checked_and_kept(
     open_desk, corpus, store, monkeypatch, size
 ) -> None:
     async def refused(arguments, database, kind):
-        raise ReportError("Usage: nfh-tui retrain\n\nError: 'zz=1' is no setting of\nlinear")
+        raise ReportError("Usage: nfh-tui retrain\n\nError: 'zz=1' is not a setting of\nlinear")
 
     store.jobs.add(new_job("resolution", "linear"))
     monkeypatch.setattr("nfh_tui.screens.jobs.report", refused)
@@ -113,7 +113,7 @@ async def test_settings_are_typed_and_checked_and_kept(
         assert form.settings == "zz=1 q=j"
         assert "--set zz=1 --set q=j" in desk.text()
         await desk.press("enter")
-        await until(desk, lambda: "! 'zz=1' is no setting of linear" in desk.text())
+        await until(desk, lambda: "! 'zz=1' is not a setting of linear" in desk.text())
         assert desk.app.screen.form == form and len(store.jobs.all()) == 1
         await desk.press("escape")
         assert desk.app.screen is screen
@@ -128,5 +128,5 @@ async def test_the_command_checks_what_was_typed(open_desk, corpus, store) -> No
     async with open_desk(path=corpus) as desk:
         await opened(desk)
         await desk.press("t", "enter")
-        await until(desk, lambda: "is no setting of linear" in desk.text())
+        await until(desk, lambda: "is not a setting of linear" in desk.text())
         assert len(store.jobs.all()) == 1

@@ -72,13 +72,13 @@ def test_links_are_printed_and_name_the_proxy(call: Call, database: Path) -> Non
     public = ("--public-url", "https://nfh.example.org/", "--mode", "browse", "-state:decided")
     done = call("serve", "--invite", "ann", "--port", "0", "--db", database, *public)
     assert done.stdout.startswith("ann (browse): https://nfh.example.org/enter?token=")
-    assert "Whoever has a link is that person" in done.stderr
+    assert "A link identifies its person" in done.stderr
     assert "encrypted" not in done.stderr
 
 
 def test_a_host_for_others_is_warned_of(call: Call, database: Path) -> None:
     args = ("serve", "--invite", "ann", "--port", "0", "--db", database)
-    assert "nothing on the way is encrypted" in call(*args, "--host", "0.0.0.0").stderr
+    assert "the connection is not encrypted" in call(*args, "--host", "0.0.0.0").stderr
     assert "encrypted" not in call(*args).stderr
 
 

@@ -52,7 +52,7 @@ async def test_what_was_typed_last_is_kept_when_the_page_or_the_server_goes(
                 while (message := await eva.receive()).type is aiohttp.WSMsgType.BINARY:
                     pass
             assert message.type is aiohttp.WSMsgType.CLOSE
-            assert "The server was ended" in message.extra
+            assert "The server has ended" in message.extra
         assert await asyncio.wait_for(it.process.wait(), 40) == 0
         assert not list(filter(alive, children))
         assert draft(it, "eva", Role.ADJUDICATOR) == "YEAR"

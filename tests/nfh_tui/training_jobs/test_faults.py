@@ -177,10 +177,10 @@ def test_what_goes_astray_leaves_nothing_to_go_astray_from(
 
     def astray(phase: str, done: int, total: int) -> None:
         if phase.startswith("training, epoch 2"):
-            raise DivergedError("The training went astray")
+            raise DivergedError("The training diverged")
 
     job = training(progress=astray)
-    assert (job.state, job.error) == (JobState.FAILED, "The training went astray")
+    assert (job.state, job.error) == (JobState.FAILED, "The training diverged")
     assert not (jobs_folder(path) / str(store.jobs.all()[0].id) / WORK).exists()
 
 

@@ -111,9 +111,9 @@ def test_a_split_that_judges_wins_over_what_was_kept_out_and_says_so(
     [
         (
             SnapshotSpec("resolution", split="dev", dev_split="dev"),
-            "cannot be learnt from and judge",
+            "cannot be both learnt from and used to judge",
         ),
-        (SnapshotSpec("resolution", dev_split="dev"), "the split dev holds no gold"),
+        (SnapshotSpec("resolution", dev_split="dev"), "the split dev has no gold"),
     ],
 )
 def test_a_split_that_cannot_judge_is_a_sentence(

@@ -106,7 +106,7 @@ def test_what_was_the_active_model_at_first_is_started_from(
         (0, None, "there is nothing to learn resolution from"),
         (11, None, "too few examples to learn resolution from: 9 are left"),
         (40, Kind.AGE, "all 32 examples are AGE"),
-        (40, Kind.NOT_NFH, "no number found here has gold that says what its noun is"),
+        (40, Kind.NOT_NFH, "no number here has gold that names its noun"),
     ],
 )
 def test_too_little_gold_is_a_failed_job_with_a_sentence(
@@ -125,17 +125,17 @@ def test_classes_with_few_examples_are_named(store: Store, load: Load, training:
     notes = " ".join(training().result["notes"])  # type: ignore[arg-type]
     assert "too few examples to learn well: YEAR (3)" in notes
     assert "no example at all: CURRENCY, PEOPLE, TIME, OTHER" in notes
-    assert "kept out to judge it by: its figures say next to nothing" in notes
+    assert "kept out to judge it, so its figures say almost nothing" in notes
 
 
 @pytest.mark.parametrize(
     ("task", "recipe", "words", "says"),
     [
         ("resolution", "encoder", ("dev=0.7",), "a share of the passages above 0"),
-        ("resolution", "linear", ("base=active",), "starts from nothing"),
+        ("resolution", "linear", ("base=active",), "starts from scratch"),
         ("resolution", "encoder", ("base=./none",), "there is no such folder"),
-        ("identification", "svm", ("device=cpu",), "is no setting of svm"),
-        ("identification", "svm", ("dev=0.3", "foo=1"), "is no setting of svm"),
+        ("identification", "svm", ("device=cpu",), "is not a setting of svm"),
+        ("identification", "svm", ("dev=0.3", "foo=1"), "is not a setting of svm"),
     ],
 )
 def test_what_is_asked_for_wrongly_is_told_before_it_is_queued(

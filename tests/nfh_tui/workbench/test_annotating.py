@@ -93,7 +93,7 @@ async def test_elsewhere_there_is_nothing_hidden_to_show(open_desk, guessed):
     async with open_desk() as desk:
         assert shows_model(desk)
         await desk.press("O")
-        assert "here it is in view" in desk.said
+        assert "here it is visible" in desk.said
         assert shows_model(desk)
         await desk.press("M", "M")
         assert not shows_model(desk)
@@ -129,7 +129,7 @@ async def test_nothing_of_others_is_on_any_screen(open_desk, database, size):
         for key in ("1", "u", "i", "0", "f2", "f3"):
             await desk.press(key)
             assert len(desk.app.screen_stack) == 1
-            assert desk.said.startswith(("Others' answers", "This shows what others"))
+            assert desk.said.startswith(("Only adjudicators see", "This shows others'"))
 
 
 async def test_the_record_that_is_copied_has_nothing_of_others(open_desk):

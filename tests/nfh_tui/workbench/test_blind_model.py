@@ -72,7 +72,7 @@ async def test_it_is_hidden_until_one_has_decided(open_desk, database, blind, si
 async def test_shown_it_is_stored_with_the_decision(open_desk, database, blind, size):
     async with open_desk(query="sort:order", size=size) as desk:
         await desk.press("g", "j", "O")
-        assert "your answers say that you saw it" in desk.said
+        assert "your answers record that" in desk.said
         assert desk.state.visible_item.prediction is not None
         await desk.press("tab", "H", "escape", "t", "enter")
     assert decided(database, blind)[1].saw_model

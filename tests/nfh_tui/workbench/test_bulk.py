@@ -50,7 +50,7 @@ async def test_a_flag_is_looked_at_set_on_all_and_taken_back(open_desk, database
         assert count(database, "flag:guideline") == 3
         assert "flag guideline set on 3 items, saved" in desk.said
         await desk.press("z")
-        assert "Undo once more takes all of this back" in desk.said
+        assert "Undo again undoes all of this" in desk.said
         assert count(database, "flag:guideline") == 3
         await desk.press("z")
         assert count(database, "flag:guideline") == 0
@@ -59,7 +59,7 @@ async def test_a_flag_is_looked_at_set_on_all_and_taken_back(open_desk, database
 async def test_escape_leaves_all_as_it_is(open_desk, database) -> None:
     async with open_desk(query="state:open") as desk:
         await desk.press("E")
-        await pick(desk, "Give all the same answer")
+        await pick(desk, "Give all items one answer")
         await pick(desk, "Time")
         assert "no gold → Time" in desk.text()
         await desk.press("escape")
@@ -75,8 +75,8 @@ async def test_all_are_decided_but_what_others_decided(open_desk, database) -> N
         store.edits.commit_answer(first, other, Role.ADJUDICATOR, class_answer(Kind.YEAR))
     async with open_desk() as desk:
         await desk.press("E")
-        assert "All items there are" in desk.text()
-        await pick(desk, "Give all the same answer")
+        assert "All items" in desk.text()
+        await pick(desk, "Give all items one answer")
         await pick(desk, "Time")
         shown = desk.text()
         assert "5 items of 6 would change." in shown
@@ -101,7 +101,7 @@ async def test_agreed_answers_that_were_adopted_say_that_votes_were_in_view(
         store.imports.load(IncomingFile("agreed", "0" * 64, "gold"), [coming])
     async with open_desk(path=path) as desk:
         await desk.press("E")
-        await pick(desk, "Adopt what annotators agree on")
+        await pick(desk, "Adopt agreed answers")
         assert "no gold → Age" in desk.text()
         await desk.press("y")
         item = desk.state.stored_item
@@ -123,16 +123,16 @@ async def test_an_annotator_is_offered_no_decisions(open_desk, database) -> None
 async def test_who_only_reads_is_told_how_to_change_the_mode(open_desk) -> None:
     async with open_desk(mode="browse") as desk:
         await desk.press("E")
-        assert "This is for reading" in desk.said
+        assert "You are reading" in desk.said
         await desk.press("A")
-        assert "This is for reading" in desk.said
+        assert "You are reading" in desk.said
 
 
 async def test_what_is_begun_is_left(open_desk, database) -> None:
     async with open_desk(query="state:open") as desk:
         await desk.press("y")
         await desk.press("E")
-        await pick(desk, "Give all the same answer")
+        await pick(desk, "Give all items one answer")
         await pick(desk, "Time")
         assert "1 you have begun an answer" in desk.text()
         await desk.press("y")
@@ -175,9 +175,9 @@ async def test_another_import_under_way_is_said(
 async def test_the_preview_fits_small_terminals(open_desk, size) -> None:
     async with open_desk(size=size) as desk:
         await desk.press("E")
-        await pick(desk, "Give all the same answer")
+        await pick(desk, "Give all items one answer")
         await pick(desk, "Time")
         shown = desk.text()
         assert "would change." in shown
-        assert "y does it" in shown
+        assert "y applies it" in shown
         await desk.press("j", "j", "escape")

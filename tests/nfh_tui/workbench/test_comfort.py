@@ -151,7 +151,7 @@ async def test_its_keys_are_a_persons_own(database, monkeypatch):
     path.parent.mkdir(parents=True)
     path.write_text('[keys]\n"queue.next" = "f7"', encoding="utf-8")
     said, _, _ = await toured(database, ["enter"])
-    assert "f7 and k go on and back" in said[1].replace("│", "")
+    assert "f7 and k go forward and back" in said[1].replace("│", "")
 
 
 class Full(io.StringIO):

@@ -98,7 +98,7 @@ def test_every_colour_of_the_list_is_one_of_a_theme(given):
     [
         ("[keis]", "there is no section “keis”; wanted keys, theme, workbench"),
         ("keys = 3", "“keys” is not a section"),
-        ('[keys]\n"queue.nxt" = "n"', "there is no such act"),
+        ('[keys]\n"queue.nxt" = "n"', "there is no such action"),
         ("[theme]\nname = 3", "theme.name: wanted the name"),
         ('[theme]\ncolor = "#fff"', "theme.color: there is no such entry"),
         ("[theme.x]\ndark = 1", "theme.x.dark: wanted true or false"),
@@ -113,7 +113,10 @@ def test_every_colour_of_the_list_is_one_of_a_theme(given):
             "workbench.accept_after: wanted a number of seconds from 0 to 5",
         ),
         ("[workbench]\nidle_seconds = true", "workbench.idle_seconds: wanted a number"),
-        ("[workbench", "is not TOML, and none of it is used; mend or remove it (expected ']'"),
+        (
+            "[workbench",
+            "is not TOML, and none of it is used; correct or remove it (expected ']'",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_told_and_the_rest_counts(given, text, words):

@@ -110,13 +110,13 @@ async def test_a_proposal_kept_back_is_compared_after_deciding(open_desk, monkey
         assert desk.state.edit.kind is None
         await desk.press("y", "enter")
         assert desk.said.startswith("saved ")
-        assert "held back" in desk.said
+        assert "hidden proposal" in desk.said
 
 
 async def test_enter_without_an_answer_says_what_is_missing(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "enter")
-        assert "Nothing is chosen" in desk.said
+        assert "There is no answer" in desk.said
         assert desk.state.position.index == 1
     assert read(1).gold is None
 
@@ -125,7 +125,7 @@ async def test_reading_changes_nothing_and_says_how_to(open_desk, read):
     async with open_desk(mode="browse") as desk:
         for key in ("y", "enter", "s", "z", "plus", "exclamation_mark", "semicolon", "f"):
             await desk.press(key)
-            assert "M changes to annotating" in desk.said, key
+            assert "M switches to annotating" in desk.said, key
         await desk.press("h", "M")
         assert "annotating as edith" in desk.said
         await desk.press("y", "enter")
@@ -233,7 +233,7 @@ async def test_both_ends_of_the_number_can_be_moved(open_desk, read, keys, span)
 async def test_a_number_keeps_a_word_and_its_turn(open_desk, read):
     async with open_desk() as desk:
         await desk.press("minus")
-        assert "one word at least" in desk.said
+        assert "at least one word" in desk.said
         await desk.press("plus", "y")
         for _ in range(4):
             await desk.press("plus")

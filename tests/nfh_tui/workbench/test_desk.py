@@ -199,7 +199,7 @@ def test_history_in_words(read):
                     '{"at":"x"}', "undo", "eva"),
     ]  # fmt: skip
     text = history_text(lines, passage)
-    assert text.index("eva  taken back: flag") < text.index("import of x")
+    assert text.index("eva  undone: flag") < text.index("import of x")
     assert text.endswith(
         "Reference: “boots” (token 1, turn 1) without “coat” (token 4, turn 1) · "
         "had seen the model's answer"

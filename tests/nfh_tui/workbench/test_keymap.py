@@ -47,12 +47,12 @@ def test_two_acts_may_change_places():
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        ({"queue.nxt": "n"}, "there is no such act"),
-        ({"queue.next": 5}, "as a text"),
+        ({"queue.nxt": "n"}, "there is no such action"),
+        ({"queue.next": 5}, "as a string"),
         ({"queue.next": " , "}, "one or more keys"),
         ({"queue.next": "ctrl+q"}, "cannot be reassigned"),
-        ({"queue.next": "y"}, "is that of kind.year"),
-        ({"queue.next": "é", "queue.last": "é"}, "is that of queue.next"),
+        ({"queue.next": "y"}, "belongs to kind.year"),
+        ({"queue.next": "é", "queue.last": "é"}, "belongs to queue.next"),
     ],
 )
 def test_what_cannot_be_is_left_out_and_told(wanted, words):
@@ -97,9 +97,9 @@ async def test_troubles_are_told_when_the_workbench_opens(open_desk):
     async with open_desk() as desk:
         for _ in range(100):
             await desk.pilot.pause(0.02)
-            if "there is no such act" in desk.text():
+            if "there is no such action" in desk.text():
                 break
-        assert "[/b]: there is no such act" in desk.text()
+        assert "[/b]: there is no such action" in desk.text()
         await desk.press("escape", "j")
         assert desk.state.position.index == 1
 
@@ -121,7 +121,7 @@ async def test_troubles_are_told_when_the_workbench_opens(open_desk):
 def test_a_key_that_no_keyboard_has_is_told(key):
     keymap = apply({"queue.next": f"n, {key}"})
     assert keymap.actions is ACTIONS
-    assert "is no key; wanted a character, or a name" in keymap.troubles[0]
+    assert "is not a key; wanted a character, or a name" in keymap.troubles[0]
     assert keymap.troubles[0].isprintable()
 
 

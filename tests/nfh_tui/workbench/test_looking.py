@@ -160,7 +160,7 @@ async def test_a_search_for_nothing_and_one_that_finds_nothing(open_desk):
         assert len(desk.state.ids) == 6
         await desk.press("slash", *'zz"[/b]', "enter")
         assert len(desk.state.ids) == 0
-        assert "Nothing in the queue" in desk.text()
+        assert "The queue is empty" in desk.text()
         for key in ("j", "k", "G", "right_square_bracket", "h", "down", "L", "Y"):
             await desk.press(key)
         await desk.press("M", "y", "enter", "s", "exclamation_mark", "semicolon", "plus", "f")
@@ -208,7 +208,7 @@ async def test_undecided_items_are_found_both_ways(open_desk):
         await desk.press("left_square_bracket")
         assert desk.state.position.index == 1
         await desk.press("G", "right_square_bracket")
-        assert "waits any more" in desk.said
+        assert "one is open" in desk.said
 
 
 async def test_for_an_annotator_what_waits_is_what_is_not_answered(open_desk):

@@ -61,7 +61,7 @@ async def test_a_decision_that_was_just_made_is_replaced_only_if_asked_for(
         decide(database, read(1).anchor_id, "otto")
         await desk.press("enter")
         foot = desk.screen.key_line.foot.title
-        assert "otto has just decided this: Time. You say: Year" in foot
+        assert "otto just decided this: Time. You say: Year" in foot
         assert read(1).gold.adjudicator == "otto"
         # Enter is none of the answers: a held one asks again.
         await desk.press("enter", "enter", "n")

@@ -164,8 +164,8 @@ async def test_what_voters_saw_is_bounded_where_it_can_be_true_and_wanted(open_d
         for _ in range(2):
             desk.screen.action_act("window")
             await desk.settle()
-        assert "here they saw all of it, or may have" in desk.said
-        assert "voters saw from here" not in desk.text()
+        assert "here they saw everything, or may have" in desk.said
+        assert "annotators saw from here" not in desk.text()
     near = long.with_name("near.db")
     seen = (vote("ann1", reference_answer([noun(10 * (AT - 1) + 3)])),)
     anchor = IncomingAnchor(1, Anchor(10 * AT + 4, 10 * AT + 5), votes=seen)
@@ -173,19 +173,19 @@ async def test_what_voters_saw_is_bounded_where_it_can_be_true_and_wanted(open_d
     with Store.open(near, create=True) as store:
         store.imports.load(IncomingFile("near.gold.jsonl", "2" * 64, "gold"), [incoming])
     async with open_desk(path=near) as desk:
-        assert "voters saw from here" in desk.text()
+        assert "annotators saw from here" in desk.text()
         desk.screen.action_act("window")
         await desk.settle()
         assert "voters saw" not in desk.text()
         desk.screen.action_act("window")
         await desk.settle()
-        assert desk.said == "lines bound what voters saw"
+        assert desk.said == "lines frame what annotators saw"
         await desk.press("q")
     async with open_desk(path=near, mode="browse") as desk:
         lines = desk.text().split("\n")
-        begins = next(n for n, line in enumerate(lines) if "voters saw from here" in line)
+        begins = next(n for n, line in enumerate(lines) if "annotators saw from here" in line)
         assert f"{AT - 1} S" in lines[begins + 1]
-        ends = next(n for n, line in enumerate(lines) if "voters saw to here" in line)
+        ends = next(n for n, line in enumerate(lines) if "annotators saw to here" in line)
         assert f"{AT + 3} S" in lines[ends + 1]
     async with open_desk(path=near, mode="annotate", me="ann2") as desk:
         assert "voters saw" not in desk.text()
@@ -196,7 +196,7 @@ async def test_what_voters_saw_is_bounded_where_it_can_be_true_and_wanted(open_d
         assert "voters saw" not in desk.text()
         desk.screen.action_act("window")
         await desk.settle()
-        assert desk.said == "bounds of voters hidden"
+        assert desk.said == "frame of annotators hidden"
 
 
 async def test_mentions_are_asked_about_with_what_modifies_them(open_desk, database):

@@ -123,7 +123,7 @@ async def test_a_draft_of_another_session_is_taken_back_before_what_is_saved(ope
     async with open_desk() as desk:
         assert desk.state.edit.kind is Kind.YEAR
         await desk.press("z")
-        assert desk.said == "draft taken back"
+        assert desk.said == "draft undone"
         assert desk.state.edit.kind is None
         assert read(0).gold is not None
         await desk.press("Z")

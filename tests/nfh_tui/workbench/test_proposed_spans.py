@@ -63,7 +63,7 @@ async def test_a_proposal_is_seen_and_changed_and_taken_back(open_desk, read):
         await desk.press("plus", "greater_than_sign")
         assert "you propose the span “two ,”" in desk.text()
         await desk.press("less_than_sign", "minus", "minus")
-        assert "proposal taken back" in desk.said
+        assert "proposal withdrawn" in desk.said
         assert "you propose the span" not in desk.text()
     assert read(1).flags == ()
 
@@ -73,7 +73,7 @@ async def test_undo_takes_a_proposal_back_in_another_session(open_desk, read):
         await desk.press("g", "j", "plus")
     async with open_desk("annotate", me="ann1", size=SMALL) as desk:
         await desk.press("g", "j", "z")
-        assert "taken back: span “sixty two” proposed for “sixty”" in desk.said
+        assert "undone: span “sixty two” proposed for “sixty”" in desk.said
         assert "you propose" not in desk.text()
     assert read(1).flags == ()
 
@@ -146,9 +146,9 @@ async def test_reading_and_annotating_take_nothing(open_desk, propose):
         assert "ann2 proposes the span “sixty two”" in desk.text()
         assert "T takes it" not in desk.text()
         await desk.press("T")
-        assert "This is for reading" in desk.said
+        assert "You are reading" in desk.said
         await desk.press("plus")
-        assert "This is for reading" in desk.said
+        assert "You are reading" in desk.said
     async with open_desk("annotate", me="ann1", size=SMALL) as desk:
         await desk.press("j")
         assert "proposes the span" not in desk.text()

@@ -111,7 +111,7 @@ async def test_an_answer_that_is_lost_is_not_called_saved_and_can_be_rescued(
         assert "Time" in desk.text()
         await desk.press("y")
         (place,) = database.parent.glob("shell-rescue-*.db")
-        assert "All of it is written" in desk.text()
+        assert "Everything is written" in desk.text()
         await desk.press("escape", "q")
     assert desk.app.return_code == 0
     assert kinds(place, "edith") == ["YEAR", "TIME"]
@@ -132,7 +132,7 @@ async def test_the_loss_is_noticed_before_anything_is_written(open_desk, databas
         lost(database)
         for _ in range(100):
             await desk.pilot.pause(0.05)
-            if "A file of the database is gone" in desk.text():
+            if "A file of the database is missing" in desk.text():
                 break
         else:
             raise AssertionError("the loss was not noticed")
@@ -166,7 +166,7 @@ async def test_what_is_begun_goes_along_as_a_draft(open_desk, database, unhurrie
         await desk.screen.answers.draft_writer.flush()
         desk.screen.action_act("rescue")
         await desk.settle()
-        assert "All of it is written" in desk.text()
+        assert "Everything is written" in desk.text()
         await desk.press("escape")
     (place,) = database.parent.glob("shell-rescue-*.db")
     with Store.open(place) as store:

@@ -72,7 +72,7 @@ async def test_quitting_asks_where_saving_takes_too_long(open_desk, read, monkey
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter", "q")
         await asyncio.sleep(0.6)
-        assert "Leave all the same?" in desk.text()
+        assert "Quit anyway?" in desk.text()
         await desk.pilot.press("n")
         await asyncio.sleep(0.2)
         assert desk.said == "stayed"
@@ -159,7 +159,7 @@ async def test_on_a_full_disk_one_reads_on_undisturbed(open_desk, monkeypatch):
             await desk.pilot.pause(0.25)
             assert len(desk.app.screen_stack) == 1
         assert desk.state.position.index == 4
-        assert "Where you stand is not saved. The disk is full." in desk.said
+        assert "Your place in the queue is not saved. The disk is full." in desk.said
 
 
 async def test_a_full_disk_is_told_once_and_stands_there_until_it_is_over(
@@ -204,7 +204,7 @@ async def test_what_is_said_to_be_kept_is_kept(open_desk, read, monkeypatch):
         await desk.pilot.pause(0.3)
         assert len(desk.app.screen_stack) == 1
         assert not any("kept as a draft" in text for text in shown)
-        assert "in this window only" in shown[-1]
+        assert "only in this window" in shown[-1]
         assert desk.state.edit.kind is Kind.YEAR
         disk.lasts = False
         await desk.press("enter")

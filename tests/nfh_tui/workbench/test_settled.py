@@ -38,16 +38,16 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
         assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
         assert (
-            "Undo once more takes all of this back: settlement by rule unanimous of votes:2"
+            "Undo again undoes all of this: settlement by rule unanimous of votes:2"
             in desk.said
         )
         assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
-        assert "taken back: settlement by rule unanimous of votes:2" in desk.said
-        assert "1 left, changed since" in desk.said
+        assert "undone: settlement by rule unanimous of votes:2" in desk.said
+        assert "1 skipped, because they have changed" in desk.said
         assert desk.state.visible_item.gold is None
         await desk.press("z")
-        assert "Nothing is left to undo" in desk.said
+        assert "There is nothing to undo" in desk.said
         await desk.press("Z")
         assert "redone: settlement by rule unanimous of votes:2" in desk.said
         assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
@@ -69,7 +69,7 @@ async def test_while_it_is_taken_back_the_line_says_so(open_desk, settled, monke
     monkeypatch.setattr(Edits, "undo", watched)
     async with open_desk(query="votes:2") as desk:
         await desk.press("z", "z")
-        assert said == ["taking back…"]
+        assert said == ["undoing…"]
         assert desk.screen.status_line.status.busy == ""
 
 
@@ -93,10 +93,10 @@ async def test_beside_another_settlement_it_is_a_sentence(
     [
         (1, 0, "gold YEAR"),
         (2, 0, "gold YEAR (2 items)"),
-        (1, 3, "gold YEAR (3 left, changed since)"),
-        (1200, 1, "gold YEAR (1,200 items, 1 left, changed since)"),
+        (1, 3, "gold YEAR (3 skipped, because they have changed)"),
+        (1200, 1, "gold YEAR (1,200 items, 1 skipped, because they have changed)"),
         (1, 0, "gold YEAR"),
-        (0, 1200, "gold YEAR (0 items, 1,200 left, changed since)"),
+        (0, 1200, "gold YEAR (0 items, 1,200 skipped, because they have changed)"),
     ],
 )
 def test_what_is_said_of_it(anchors: int, skipped: int, said: str) -> None:
@@ -105,4 +105,6 @@ def test_what_is_said_of_it(anchors: int, skipped: int, said: str) -> None:
 
 def test_a_number_that_is_told_already_is_told_once() -> None:
     done = Undone("the model's answers adopted on 17 items", None, 17, "", 2)
-    assert undo_words(done) == "the model's answers adopted on 17 items (2 left, changed since)"
+    assert undo_words(done) == (
+        "the model's answers adopted on 17 items (2 skipped, because they have changed)"
+    )

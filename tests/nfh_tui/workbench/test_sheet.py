@@ -247,7 +247,7 @@ async def test_names_stay_hidden(open_sheet: OpenSheet, path: Path) -> None:
             bob = store.people.ensure("bob")
             store.edits.commit_answer(3, bob, Role.ADJUDICATOR, TIME)
         await sheet.press("enter")
-        assert "item 3 is left as it is: decided meanwhile" in sheet.desk.said
+        assert "item 3 is left as it is: already decided" in sheet.desk.said
 
 
 async def test_nothing_of_an_audit_or_a_second_reading_is_in_it(
@@ -288,7 +288,7 @@ async def test_undo_in_the_sheet_brings_the_last_one_back_as_it_was(
         await sheet.press("z")
         assert golds(path) == [""] * 7
         assert sheet.lines[1].endswith("Time yours")
-        assert "taken back: a review sheet accepted on 3 items" in sheet.said
+        assert "undone: a review sheet accepted on 3 items" in sheet.said
         await sheet.press("enter")
         assert golds(path)[1] == "TIME"
 

@@ -102,7 +102,7 @@ async def test_enter_with_nothing_ticked_says_so(open_desk, alike: Path) -> None
 async def test_without_a_decision_it_is_refused(open_desk, alike: Path) -> None:
     async with open_desk(path=alike) as desk:
         await desk.press("A")
-        assert "Nothing is decided yet that could be applied" in desk.said
+        assert "There is no decision yet to apply" in desk.said
         await desk.press("t", "enter", "A")
         assert desk.screen.is_current or "decided Time" in desk.text()
 
@@ -142,7 +142,7 @@ async def test_precedents_are_listed_and_opened_beside_the_queue(
 async def test_without_any_it_is_said_and_annotators_see_none(open_desk, alike: Path) -> None:
     async with open_desk(path=alike) as desk:
         await desk.press("P")
-        assert "No decision before this one" in desk.said
+        assert "No earlier decision" in desk.said
     async with open_desk(path=alike, mode="annotate") as desk:
         await desk.press("P")
         assert desk.screen.is_current
@@ -177,7 +177,7 @@ async def test_precedents_by_meaning_say_how_near_they_are(
         await desk.press("escape")
         # What is offered by meaning alone is not ticked.
         await desk.press("a", "enter", "A", "tab", "tab")
-        assert "▸ like this one: 1, 0 ticked · 1 more cannot be given it" in desk.text()
+        assert "▸ like this one: 1, 0 ticked · 1 more cannot take it" in desk.text()
         assert "→ Age · like this one: 0.93" in desk.text()
         assert "☐" in desk.text()
 

@@ -13,7 +13,7 @@ async def test_the_draft_first_then_what_is_saved(open_desk, read):
         await desk.press("Z")
         assert desk.state.edit.kind is Kind.TIME
         await desk.press("z", "z", "z")
-        assert "taken back: gold YEAR" in desk.said
+        assert "undone: gold YEAR" in desk.said
         assert desk.state.position.index == 1
     assert read(1).gold is None
     assert read(3).draft is None
@@ -29,11 +29,11 @@ async def test_across_items_and_forth_again(open_desk, read):
         assert desk.state.position.index == 1
         assert read(1).gold is None
         await desk.press("z")
-        assert "Nothing is left to undo" in desk.said
+        assert "There is nothing to undo" in desk.said
         await desk.press("Z", "Z")
         assert "redone" in desk.said
         await desk.press("Z")
-        assert "Nothing was undone last" in desk.said
+        assert "There is nothing to redo" in desk.said
     assert read(1).gold.answer.kind is Kind.YEAR
     assert read(5).gold.answer.kind is Kind.CURRENCY
 
