@@ -350,7 +350,7 @@ def _replace_heads(connection: Connection, owner: Owner, marks: Mapping[int, Mar
 COLUMNS = """
     w.id, w.anchor_id, w.annotator_id, n.name, w.role, w.kind, w.relation, w.sort, w.noun,
     w.comment, w.seconds, w.saw_model, w.saw_votes, w.guideline_version, w.rule_tag,
-    w.batch_id, w.answered_at, w.in_sheet, n.type
+    w.batch_id, w.answered_at, w.in_sheet, w.timed, n.type
 FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id"""
 READ_OF_ANCHORS = f"""
 SELECT {COLUMNS}
@@ -363,25 +363,25 @@ WHERE w.anchor_id = :anchor AND w.annotator_id = :annotator AND w.role = :role
 UPSERT = """
 INSERT INTO answer (anchor_id, annotator_id, role, kind, relation, sort, noun, comment,
     seconds, saw_model, saw_votes, guideline_version, rule_tag, batch_id, answered_at,
-    in_sheet)
+    in_sheet, timed)
 VALUES (:anchor, :annotator, :role, :kind, :relation, :sort, :noun, :comment,
     :seconds, :saw_model, :saw_votes, :guideline, :rule_tag, :batch, :at,
-    :in_sheet)
+    :in_sheet, :timed)
 ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
     kind = excluded.kind, relation = excluded.relation, sort = excluded.sort,
     noun = excluded.noun, comment = excluded.comment, seconds = excluded.seconds,
     saw_model = excluded.saw_model, saw_votes = excluded.saw_votes,
     guideline_version = excluded.guideline_version, rule_tag = excluded.rule_tag,
     batch_id = excluded.batch_id, answered_at = excluded.answered_at,
-    in_sheet = excluded.in_sheet, removed = 0
+    in_sheet = excluded.in_sheet, timed = excluded.timed, removed = 0
 RETURNING id"""
 INSERT_WITH_ID = """
 INSERT INTO answer (id, anchor_id, annotator_id, role, kind, relation, sort, noun, comment,
     seconds, saw_model, saw_votes, guideline_version, rule_tag, batch_id, answered_at,
-    in_sheet)
+    in_sheet, timed)
 VALUES (:id, :anchor, :annotator, :role, :kind, :relation, :sort, :noun, :comment,
     :seconds, :saw_model, :saw_votes, :guideline, :rule_tag, :batch, :at,
-    :in_sheet)"""
+    :in_sheet, :timed)"""
 REMOVE = """
 UPDATE answer SET removed = 1
 WHERE anchor_id = :anchor AND annotator_id = :annotator AND role = :role"""
@@ -397,7 +397,7 @@ def read(
     ).fetchone()
     if row is None:
         return None
-    return value_from(row[5:18], _heads(connection, "answer_id", [row[0]]).get(row[0], ()))
+    return value_from(row[5:19], _heads(connection, "answer_id", [row[0]]).get(row[0], ()))
 
 
 def write(
@@ -433,7 +433,7 @@ def votes(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[V
     """Return the answers by anchor id, without removed ones; lists are by name and role."""
     found: dict[int, list[Vote]] = {}
     for row, value in _rows(connection, anchor_ids):
-        vote = vote_of(value, row[3], Role(row[4]), row[18])
+        vote = vote_of(value, row[3], Role(row[4]), row[19])
         found.setdefault(row[1], []).append(vote)
     return found
 
@@ -445,14 +445,14 @@ def _rows(
     references = [row[0] for row in rows if row[5] == "REFERENCE"]
     marks = _heads(connection, "answer_id", references)
     for row in rows:
-        yield row, value_from(row[5:18], marks.get(row[0], ()))
+        yield row, value_from(row[5:19], marks.get(row[0], ()))
 
 
 def value_from(columns: Sequence[Any], marks: Marks) -> AnswerValue:
-    """Return an answer. columns: from `kind` to `in_sheet`, as in COLUMNS."""
-    kind, *said, seconds, saw_model, saw_votes, guideline, tag, batch, at, in_sheet = columns
+    """Return an answer. columns: from `kind` to `timed`, as in COLUMNS."""
+    kind, *said, seconds, saw_model, saw_votes, guideline, tag, batch, at = columns[:-2]
     seen = (seconds, bool(saw_model), bool(saw_votes), guideline, tag)
-    return AnswerValue(*(kind, at, marks, *said, *seen, batch, bool(in_sheet)))
+    return AnswerValue(*(kind, at, marks, *said, *seen, batch, *map(bool, columns[-2:])))
 
 
 READ_GOLD = """

@@ -238,7 +238,7 @@ def check_others(path: Path) -> None:
 APPLICATION_ID = 0x4E464844
 """The `application_id` in the file header ("NFHD"); it identifies our files."""
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 """The number of migrations this program knows; the file's `user_version`."""
 
 OLDEST_SQLITE = (3, 51, 3)

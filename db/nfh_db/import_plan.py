@@ -607,8 +607,8 @@ class ImportPlanner:
         id_ = self._next.answer
         self._next.answer += 1
         person = purpose.people[name]
-        kind, at, _, *said, _, in_sheet = msgspec.structs.astuple(value)
-        given = (*said, purpose.batch, at, in_sheet)
+        kind, at, _, *said, _, in_sheet, timed = msgspec.structs.astuple(value)
+        given = (*said, purpose.batch, at, in_sheet, timed)
         plan.answers.append((id_, anchor_id, person, role, kind, *given))
         self._head_rows(value.heads, answer_id=id_, gold_id=None)
         for old, new in pairwise((None, *self._past[anchor_id, name, role])):

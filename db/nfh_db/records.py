@@ -123,7 +123,7 @@ class Vote:
 
     imported: bool = field(default=False, compare=False)
     timed: bool = field(default=True, compare=False)
-    """Whether the imported file holds the time of the answer."""
+    """Whether `answered_at` is when it was given, and not when a file without times came in."""
 
     after: "Vote | None" = field(default=None, compare=False)
     """The earlier answer, kept in the file, from which this one was made."""

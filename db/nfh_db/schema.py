@@ -547,6 +547,9 @@ PEOPLE = (
     "ALTER TABLE annotator ADD COLUMN retired_at TEXT",
 )
 
+# Whether answered_at is known: false for an answer of a file without times.
+TIMES = "ALTER TABLE answer ADD COLUMN timed INTEGER NOT NULL DEFAULT 1"
+
 # The adjudicator decided the item in a review sheet, among many others.
 SHEETS = "ALTER TABLE answer ADD COLUMN in_sheet INTEGER NOT NULL DEFAULT 0"
 
@@ -649,6 +652,12 @@ def m013_weighted_votes(db: "Database") -> None:
     db.execute("ALTER TABLE gold_anew RENAME TO gold")
     for statement in GOLD_INDICES:
         db.execute(statement)
+
+
+@migrations()
+def m014_unknown_times(db: "Database") -> None:
+    """Add whether the time of an answer is known."""
+    db.execute(TIMES)
 
 
 # `schema.sql`: what the migrations build, as a readable file for review.

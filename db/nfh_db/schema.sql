@@ -87,7 +87,7 @@ CREATE TABLE answer (
         rule_tag TEXT,
         batch_id INTEGER REFERENCES batch(id),
         answered_at TEXT NOT NULL,
-        removed INTEGER NOT NULL DEFAULT 0, in_sheet INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0, in_sheet INTEGER NOT NULL DEFAULT 0, timed INTEGER NOT NULL DEFAULT 1,
         UNIQUE (anchor_id, annotator_id, role)
     ) STRICT;
 

@@ -52,6 +52,8 @@ class AnswerValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """The import that brought the answer; None if a person gave it here."""
 
     in_sheet: bool = False
+    timed: bool = True
+    """False for an answer of a file without times: `at` is the time of its import."""
 
 
 class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -245,6 +247,7 @@ def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
         rule_tag=vote.rule_tag,
         batch=batch,
         in_sheet=vote.in_sheet,
+        timed=vote.timed,
     )
 
 
@@ -275,6 +278,7 @@ def vote_of(value: AnswerValue, annotator: str, role: Role, type_: str = PERSON)
         type_,
         value.in_sheet,
         imported=value.batch is not None,
+        timed=value.timed,
     )
 
 

@@ -222,7 +222,7 @@ ORDER BY a.passage_id, a.start, a.stop"""
 ANSWERS = """
 SELECT w.id, w.anchor_id, w.annotator_id, n.name, w.role, w.removed, w.kind, w.relation,
     w.sort, w.noun, w.comment, w.seconds, w.saw_model, w.saw_votes, w.guideline_version,
-    w.rule_tag, w.batch_id, w.answered_at, w.in_sheet, coalesce(n.type, 'person')
+    w.rule_tag, w.batch_id, w.answered_at, w.in_sheet, w.timed, coalesce(n.type, 'person')
 FROM answer AS w LEFT JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.anchor_id IN (SELECT value FROM json_each(:ids))
 ORDER BY w.anchor_id, n.name, w.role"""
@@ -478,10 +478,10 @@ def _answers(connection: Connection, ids: dict[str, str]) -> dict[int, list[Answ
     heads = _heads(connection, "answer_id", [row[0] for row in rows])
     found: dict[int, list[AnswerRow]] = {}
     for row in rows:
-        value = answers.value_from(row[6:19], heads.marks.get(row[0], ()))
+        value = answers.value_from(row[6:20], heads.marks.get(row[0], ()))
         checked = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
         checked.decode()
-        answer = AnswerRow(*(*row[:5], bool(row[5]), value, checked, row[19]))
+        answer = AnswerRow(*(*row[:5], bool(row[5]), value, checked, row[20]))
         found.setdefault(answer.anchor_id, []).append(answer)
     return found
 

@@ -428,7 +428,8 @@ def _as_expert(claim: Claim, found: ClaimOutcome, kept: Restored | None) -> Clai
         return found
     at = claim.at or now()
     expert = Gold(gold.answer, Rule.EXPERT, claim.who, at)
-    vote = Vote(claim.who, Role.ADJUDICATOR, gold.answer, at, claim.seconds)
+    timed = claim.at is not None
+    vote = Vote(claim.who, Role.ADJUDICATOR, gold.answer, at, claim.seconds, timed=timed)
     return replace(found, gold=expert, votes=(*found.votes, vote))
 
 

@@ -133,6 +133,8 @@ TYPE = "type"
 """Only of a vote that no person gave: "model" or "rule"."""
 IN_SHEET = "in_sheet"
 """Only of an expert's decision in a review sheet: true."""
+TIMED = "timed"
+"""Only of a vote that came without a time, whose `at` is that of its import: false."""
 
 
 class GoldWriter:
@@ -227,7 +229,8 @@ def compact_json(value: object) -> str:
 def digest_of(values: Mapping[str, object]) -> str:
     """The digest of a line with these values, whatever the order of its keys."""
     content = {key: values[key] for key in KEYS if key in values and key != "digest"}
-    for key, keys in (("flags", (*FLAG_KEYS, SPAN)), ("votes", (*VOTE_KEYS, TYPE, IN_SHEET))):
+    votes = (*VOTE_KEYS, TYPE, IN_SHEET, TIMED)
+    for key, keys in (("flags", (*FLAG_KEYS, SPAN)), ("votes", votes)):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
     content["heads"] = _ordered_heads(content["heads"])
     if MODEL in content:
@@ -324,6 +327,7 @@ def _vote(vote: Vote) -> dict[str, object]:
         **dict(zip(VOTE_KEYS, (vote.annotator, vote.role, *values), strict=True)),
         **by_whom,
         **({IN_SHEET: True} if vote.in_sheet else {}),
+        **({} if vote.timed else {TIMED: False}),
     }
 
 
@@ -518,7 +522,7 @@ def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tu
     by_default = BY_MODEL if predicted else PERSON
     votes = []
     seen: set[tuple[str, Role]] = set()
-    for inner in fields.objects("votes", VOTE_KEYS, TYPE, IN_SHEET):
+    for inner in fields.objects("votes", VOTE_KEYS, TYPE, IN_SHEET, TIMED):
         vote = Vote(
             annotator=inner.name("annotator"),
             role=Role(inner.choice("role", tuple(Role))),
@@ -531,6 +535,7 @@ def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tu
             rule_tag=inner.optional_text("rule_tag"),
             type=inner.choice(TYPE, NOBODY) if TYPE in inner.values else by_default,
             in_sheet=IN_SHEET in inner.values and inner.boolean(IN_SHEET),
+            timed=TIMED not in inner.values or inner.boolean(TIMED),
         )
         if (vote.annotator, vote.role) in seen:
             raise inner.refuse("annotator", f"one vote of each {vote.role}")

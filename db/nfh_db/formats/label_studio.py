@@ -129,7 +129,7 @@ def _answer_of(
     """The answer that an annotation shows, when it was given, and the seconds that it took."""
     if slot.vote is not None:
         vote = record.votes[slot.vote]
-        return vote.answer, vote.answered_at, vote.seconds
+        return vote.answer, vote.answered_at if vote.timed else None, vote.seconds
     if slot.who is None and record.gold is not None:
         return record.gold.answer, record.gold.decided_at, None
     skips = (f for f in record.flags if (f.name, f.annotator) == (FlagName.SKIP, slot.who))

@@ -45,6 +45,7 @@ class StoredVote(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     guideline_version: int | None = None
     rule_tag: str | None = None
     in_sheet: bool = False
+    timed: bool = True
 
 
 class StoredGold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -144,6 +145,7 @@ def stored_vote(vote: Vote) -> StoredVote:
         vote.guideline_version,
         vote.rule_tag,
         vote.in_sheet,
+        vote.timed,
     )
 
 
@@ -307,6 +309,7 @@ def _vote(kept: StoredVote) -> Vote:
         kept.rule_tag,
         kept.type,
         kept.in_sheet,
+        timed=kept.timed,
     )
 
 

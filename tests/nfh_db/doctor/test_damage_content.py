@@ -23,7 +23,7 @@ DAMAGES = {
         "PRAGMA journal_mode = DELETE", words="not in write-ahead-log mode", mended=True, file=1
     ),
     "migrations that are not noted": damage(
-        "DELETE FROM _sqlite_migrations WHERE id = 13", words="12 migrations are noted", file=1
+        "DELETE FROM _sqlite_migrations WHERE id = 14", words="13 migrations are noted", file=1
     ),
     "a value that the table forbids": damage(
         "UPDATE anchor SET state = 'odd' WHERE id = 6",

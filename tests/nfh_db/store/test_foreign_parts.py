@@ -109,6 +109,7 @@ def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     change(
         made,
         *GOLD_BEFORE,
+        "ALTER TABLE answer DROP COLUMN timed",
         "ALTER TABLE answer DROP COLUMN in_sheet",
         "ALTER TABLE job DROP COLUMN mark",
         "DROP TABLE passage_text",

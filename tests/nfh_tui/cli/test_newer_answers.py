@@ -75,3 +75,22 @@ def test_a_worker_without_a_submit_time_never_does(call: Call, home: Path) -> No
     said = call("import", "--newer-answers", home / "b.csv")
     assert f"W1 answered {before} already, which was kept" in said.stderr
     assert _kind(call) == before
+
+
+def test_an_unknown_time_stays_unknown_elsewhere(call: Call, home: Path) -> None:
+    """A release of an answer without a time replaces nothing in another database."""
+    call("import", "--annotator", "ann", _untimed(home / "older.jsonl", "AGE"), "--db", "a.db")
+    release = call("export", "--format", "gold", "--db", "a.db").stdout
+    (home / "release.jsonl").write_text(release, encoding="utf-8")
+    (vote,) = json.loads(release)["votes"]
+    assert vote["timed"] is False
+    call("import", home / "release.jsonl", "--db", "b.db")
+    assert call("export", "--format", "gold", "--db", "b.db").stdout == release
+    for name in ("prodigy", "label-studio"):
+        call("export", "--format", name, "--out", home / name, "--db", "a.db")
+        call("import", home / name, "--db", f"{name}.db")
+        (line,) = call("export", "--format", "gold", "--db", f"{name}.db").stdout.splitlines()
+        assert [one["timed"] for one in json.loads(line)["votes"]] == [False], name
+    call("import", "--annotator", "ann", _untimed(home / "newer.jsonl", "YEAR"), "--db", "c.db")
+    said = call("import", "--newer-answers", home / "release.jsonl", "--db", "c.db")
+    assert "ann answered YEAR already, which was kept" in said.stderr

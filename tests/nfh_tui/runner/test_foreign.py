@@ -157,6 +157,7 @@ def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
     queue.change("ALTER TABLE job DROP COLUMN mark")
     for statement in GOLD_BEFORE:
         queue.change(statement)
+    queue.change("ALTER TABLE answer DROP COLUMN timed")
     queue.change("ALTER TABLE answer DROP COLUMN in_sheet")
     queue.change("DROP TABLE passage_text")
     queue.change("ALTER TABLE annotator DROP COLUMN merged_into")
