@@ -138,7 +138,7 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
         )
     return (
         TourStep(
-            "#passage",
+            "#passage-pane",
             "The question",
             "The number between ▸ and ◂ lacks its noun. Which noun is missing? It may be in "
             "the text, or nowhere.",
@@ -152,7 +152,7 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
         ),
         right_pane,
         TourStep(
-            "#passage",
+            "#passage-pane",
             "Your answer",
             f"{keys('hint.start')} puts letters on the nouns: type one to mark the head. Or "
             f"choose a class by its key, shown below the passage; {keys('kind.not_nfh')} if "
@@ -287,8 +287,8 @@ class TourController(Controller):
         goes = "enter continues" if number + 1 < len(self._steps) else "enter ends it"
         foot = f"{number + 1} of {len(self._steps)} · {goes} · esc leaves"
         self._box.tell(step.title, words_of(step, self.state.mode, self._keys_of), foot)
-        if step.target.lstrip("#") in {*PANES, "guide"}:
-            pane = step.target.lstrip("#").replace("guide", "evidence")
+        pane = step.target.strip("#").removesuffix("-pane").replace("guide", "evidence")
+        if pane in PANES:
             self.ui.show_pane(pane)
         self.bench.call_after_refresh(self.place_box)
 
