@@ -33,6 +33,11 @@ def answered(database: Path) -> list[list[str]]:
         return [[vote.answer.kind.value for vote in ballot.votes] for ballot in ballots[:3]]
 
 
+def until_answered(desk: Any) -> None:
+    """Wait for the answer that a key gives; the kinds' names stand below the passage anyway."""
+    desk.until(lambda text: "nothing chosen yet" not in text, "an answer")
+
+
 class Workbench:
     """The workbench on a database of a few items, with an answer begun on the first."""
 
@@ -48,7 +53,7 @@ class Workbench:
     def __enter__(self) -> Self:
         self.desk.until_text("00000 said")
         self.desk.press("y")
-        self.desk.until_text("Year ")
+        until_answered(self.desk)
         self.desk.press("\r")
         self.desk.until(lambda text: "saved" in self.foot(text), "saved")
         return self
@@ -82,7 +87,7 @@ class Workbench:
         self.desk.press("\r")
         self.desk.until(lambda text: "saved" in self.foot(text), "saved")
         self.desk.press("t")
-        self.desk.until_text("Time")
+        until_answered(self.desk)
         self.desk.press("\r")
         self.desk.until(lambda text: "saved" in self.foot(text), "saved")
         assert self.desk.quit() == 0
@@ -280,7 +285,7 @@ def test_a_file_deleted_under_the_workbench_is_noticed_and_all_is_rescued(
         close_errors(desk)
         desk.press("n")
         desk.press("a")
-        desk.until_text("Age ")
+        until_answered(desk)
         desk.press("\r")
         desk.until_text("The answer is not saved.")
         assert re.search(r"saved \d", work.foot(desk.screen.text())) is None

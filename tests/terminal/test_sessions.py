@@ -42,7 +42,7 @@ def test_a_session_is_left_and_seen_again_in_another_size(
 ) -> None:
     with desk.attached(120, 40):
         desk.press("y")
-        desk.until("Year")
+        desk.until("Year", without="nothing chosen yet")
     with desk.attached(80, 24):
         desk.until_true(lambda _: desk.size()[0] == 80, "80 columns")
         text = desk.until("Year", "Item 1", "Evidence", without="Queue")
@@ -64,7 +64,7 @@ def test_a_terminal_of_60_by_20_is_enough_to_decide(
     text = desk.until("Item 1", "1/5", without="Evidence")
     assert len(text.splitlines()) <= 20
     desk.press("t")
-    desk.until("Time")
+    desk.until("Time", without="nothing chosen yet")
     desk.press("Tab")
     desk.until("Evidence")
     desk.press("Enter")

@@ -89,7 +89,7 @@ def test_a_model_put_to_use_from_outside_answers_without_a_key(
     terminal.until("Item 1", "model small")
     terminal.until_true(lambda text: model_of(text) == "small", "what small says")
     terminal.press("y")
-    terminal.until("Year")
+    terminal.until("Year", without="nothing chosen yet")
     tui(terminal, f"models activate encoder-1 --db {database}")
     terminal.until("encoder-1 now resolves in place of small", "model encoder-1")
     text = terminal.until_true(lambda text: model_of(text) == "encoder-1", "the new model")
