@@ -330,6 +330,14 @@ def _mode(store: Store, wanted: Mode) -> Mode:
     return Mode.BROWSE
 
 
+def _tells_its_size() -> bool:
+    """Whether the terminal has a size: a serial line has none, and a container's may not."""
+    try:
+        return all(os.get_terminal_size(sys.__stdout__.fileno()))
+    except OSError:
+        return False
+
+
 def run_workbench(
     path: Path,
     me: str,
@@ -350,7 +358,7 @@ def run_workbench(
     if not shows_signs(encoding):
         sys.stderr.write(NO_SIGNS.format(encoding=encoding))
         return 1
-    if sys.__stdout__ is not None and sys.__stdout__.isatty():
+    if sys.__stdout__ is not None and sys.__stdout__.isatty() and _tells_its_size():
         # Set by a shell at its start, they would count before the size of the terminal.
         for name in ("COLUMNS", "LINES"):
             os.environ.pop(name, None)

@@ -270,6 +270,10 @@ def rooms(
     need(item.anchor.end - 1)
     before = {mention.start: 1 for mentions in heads for mention in mentions}
     before[item.anchor.start] = 1
+    for proposal in proposals(item):
+        if proposal.end != item.anchor.end:
+            need(proposal.end - 1)
+        before[proposal.start] = 1
     for token, size in (letters or {}).items():
         before[token] = before.get(token, 0) + size
     return Rooms(before, behind)

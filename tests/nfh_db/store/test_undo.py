@@ -271,7 +271,7 @@ def test_nothing_comes_back_to_an_anchor_that_is_replaced(
     store.edits.undo(eva)
     replaced()
     before = store.history.of_anchor(1)
-    with pytest.raises(ChangedSinceError, match=r"again: anchor 1, .* was replaced by bob at"):
+    with pytest.raises(ChangedSinceError, match=r"redone: anchor 1, .* was replaced by bob at"):
         store.edits.redo(eva)
     assert store.history.of_anchor(1) == before
     store.edits.undo(bob)

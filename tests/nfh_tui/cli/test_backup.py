@@ -221,7 +221,7 @@ def test_a_disk_that_cannot_be_written_is_a_sentence(
     small_disk("ro")
     result = call("backup", disk / "copy.db", "--db", database)
     assert result.exit_code == 1
-    assert "cannot be written; name a folder that you may write to" in result.stderr
+    assert "permission denied; name a folder that you may write to" in result.stderr
     assert names(disk) == []
 
 

@@ -61,7 +61,7 @@ def test_reference_without_a_head_says_how_to_mark_one(item, fresh, do):
         "Reference needs a head: press f, or move with w b and press space."
     )
     assert answer(fresh, item) == (
-        "There is no answer yet: press f and letters for a head, or the key of a class."
+        "There is no answer yet: press f and letters for a head, or a class key."
     )
 
 

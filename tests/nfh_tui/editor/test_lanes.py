@@ -227,8 +227,8 @@ def test_where_votes_deny_it_nothing_is_said_of_what_voters_saw(make):
 def test_thin_lines_bound_what_voters_saw(make):
     item = asked(make, 6, 3, make.vote("ann1", make.age(), imported=True))
     drawn = lines(item, None, 40, windowed=True)
-    assert drawn[1] == "     " + 13 * "┄" + " annotators saw from here"
-    assert drawn[6] == "     " + 15 * "┄" + " annotators saw to here"
+    assert drawn[1] == "     " + 9 * "┄" + " annotators saw from here"
+    assert drawn[6] == "     " + 11 * "┄" + " annotators saw to here"
     assert [line[:4] for line in drawn] == [
         "1 A ",
         "    ",

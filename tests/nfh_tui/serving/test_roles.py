@@ -272,6 +272,7 @@ def writes(it: StoreClient) -> dict[str, tuple[Access, Callable[[], object]]]:
         ("edits.set_flag", Access.ANNOTATOR, (4, me, FlagName.SKIP, True)),
         ("bulk.run", Access.ANNOTATOR, ([5], flagged, me)),
         ("bulk.run gold", Access.ADJUDICATOR, ([5], decided, me)),
+        ("bulk.accept_sheet", Access.ADJUDICATOR, ({5: age}, me, lambda _: Exposure())),
         ("workspace.save_draft", Access.ANNOTATOR, (4, me, mine, "{}")),
         ("workspace.save_draft gold", Access.ADJUDICATOR, (4, me, gold, "{}")),
         ("workspace.save_position", Access.ANNOTATOR, (me, "browse", there)),
@@ -386,9 +387,9 @@ async def test_nobody_writes_as_somebody_else(
     it = client(Access.ADJUDICATOR)
     other = it.store.people.ensure(OTHER)
     before = dump(database)
-    with pytest.raises(NotAllowedError, match="as eva"):
+    with pytest.raises(NotAllowedError, match="of eva"):
         await it.write(it.store.edits.set_flag, 1, other, FlagName.SKIP, True)
-    with pytest.raises(NotAllowedError, match="as eva"):
+    with pytest.raises(NotAllowedError, match="of eva"):
         await it.write(it.store.edits.undo, other)
     assert dump(database) == before
 

@@ -61,7 +61,7 @@ async def test_a_proposal_is_seen_and_changed_and_taken_back(open_desk, read):
         assert desk.state.edit.kind is Kind.YEAR
         assert span_of(desk) == Anchor(4, 5)
         await desk.press("plus", "greater_than_sign")
-        assert "you propose the span “two ,”" in desk.text()
+        assert "you propose the span “two,”" in desk.text()
         await desk.press("less_than_sign", "minus", "minus")
         assert "proposal withdrawn" in desk.said
         assert "you propose the span" not in desk.text()
