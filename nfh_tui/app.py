@@ -330,12 +330,10 @@ def _mode(store: Store, wanted: Mode) -> Mode:
     return Mode.BROWSE
 
 
-def _tells_its_size() -> bool:
-    """Whether the terminal has a size: a serial line has none, and a container's may not."""
-    try:
-        return all(os.get_terminal_size(sys.__stdout__.fileno()))
-    except OSError:
-        return False
+def _has_size() -> bool:
+    """Whether output goes to a terminal that has a size: a serial line has none."""
+    out = sys.__stdout__
+    return out is not None and out.isatty() and all(os.get_terminal_size(out.fileno()))
 
 
 def run_workbench(
@@ -358,7 +356,7 @@ def run_workbench(
     if not shows_signs(encoding):
         sys.stderr.write(NO_SIGNS.format(encoding=encoding))
         return 1
-    if sys.__stdout__ is not None and sys.__stdout__.isatty() and _tells_its_size():
+    if _has_size():
         # Set by a shell at its start, they would count before the size of the terminal.
         for name in ("COLUMNS", "LINES"):
             os.environ.pop(name, None)

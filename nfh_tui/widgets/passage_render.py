@@ -267,13 +267,11 @@ def rooms(
         sign = sibling_sign(sibling)
         if sign and sibling.anchor != item.anchor:
             need(sibling.anchor.end - 1, len(sign))
-    need(item.anchor.end - 1)
     before = {mention.start: 1 for mentions in heads for mention in mentions}
-    before[item.anchor.start] = 1
-    for proposal in proposals(item):
-        if proposal.end != item.anchor.end:
-            need(proposal.end - 1)
-        before[proposal.start] = 1
+    spans = (item.anchor, *proposals(item))
+    before |= dict.fromkeys((span.start for span in spans), 1)
+    for span in spans:
+        need(span.end - 1)
     for token, size in (letters or {}).items():
         before[token] = before.get(token, 0) + size
     return Rooms(before, behind)

@@ -94,8 +94,8 @@ def test_without_distances() -> None:
     [
         (member(1, 32), "hidden_size differs"),
         (member(1, window=60), "window differs"),
-        (replace(member(1), architecture={"model_type": "mpnet"}), "no BERT"),
-        (replace(joined([member(1), member(2)])), "no BERT"),
+        (replace(member(1), architecture={"model_type": "mpnet"}), "not a BERT"),
+        (replace(joined([member(1), member(2)])), "not a BERT"),
     ],
 )
 def test_what_does_not_fit_is_not_joined(other: ModelBundle, words: str) -> None:

@@ -133,7 +133,7 @@ def test_many_are_answered_in_their_order(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_a_model_of_one_task_refuses_the_other(task: Task, ask) -> None:
-    with pytest.raises(TaskError, match=f"trained for {task} alone"):
+    with pytest.raises(TaskError, match=f"trained only for {task}, and cannot"):
         ask(model(task=task))
 
 

@@ -76,7 +76,7 @@ def test_class_and_noun_that_may_be_so(found: Found, line: str, kind: Kind) -> N
 def test_a_free_noun_that_stands_in_the_passage(found: Found) -> None:
     line = "A joke|NOUN ? / Heard the *one* about the parrot ?"
     assert found(line, Kind.OTHER, noun="jokes")["other-noun-there"] == (
-        "it is OTHER \u201cjokes\u201d, and \u201cjoke\u201d stands there"
+        "it is OTHER \u201cjokes\u201d, and \u201cjoke\u201d is there"
     )
     assert "other-noun-there" not in found(line, Kind.OTHER, noun="story")
     assert "other-noun-there" not in found(line, Kind.OTHER)

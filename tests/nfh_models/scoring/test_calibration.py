@@ -179,5 +179,5 @@ def test_what_has_no_probability_is_left_out() -> None:
 
 @pytest.mark.parametrize("first", [-0.1, 0.9])
 def test_scores_that_are_no_probabilities_are_refused(first: float) -> None:
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(ValueError, match="not probabilities"):
         calibrate(judge([example(CUPS)], [choice(0, [first, *SPLIT[1:]])]))

@@ -141,7 +141,7 @@ def test_mcnemar_agrees_with_statsmodels(counts: tuple[int, int]) -> None:
 
 
 def test_wrong_calls() -> None:
-    with pytest.raises(ValueError, match="no measure"):
+    with pytest.raises(ValueError, match="not a measure"):
         compare(ages(pattern(6)), ages(pattern(6)), FEW, "f1")
     with pytest.raises(ValueError, match="same examples"):
         compare(ages(pattern(6)), ages(pattern(6))[::-1], FEW)

@@ -250,7 +250,7 @@ def test_bytes_that_do_not_hold(content: bytes, message: str) -> None:
 
 def test_files_that_do_not_hold(tmp_path: Path, nlp: Language) -> None:
     (tmp_path / CFG).write_text('{"identifier": "rules", "resolver": "cues", "more": 1}')
-    with pytest.raises(ModelFileError, match=r"cfg is invalid.*more"):
+    with pytest.raises(ModelFileError, match=r"cfg does not hold.*more"):
         NumericFusedHeads("nfh").from_disk(tmp_path)
     leading = ComponentState(
         ComponentSettings(identifier="x", resolver="none"), {"../config.json": b"{}"}

@@ -224,4 +224,5 @@ def test_memory_does_not_grow_with_the_numbers() -> None:
     peak(10)
     few, many = 100, 5_000
     # Threads of other tests allocate too, up to 60 kB; one kept number would take 100 bytes.
-    assert peak(many) - peak(few) < 40 * (many - few)
+    # A kept number takes 250 bytes. Threads of other tests allocate, too.
+    assert peak(many) - peak(few) < 120 * (many - few)

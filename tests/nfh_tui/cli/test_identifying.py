@@ -159,7 +159,7 @@ def test_broken_off_it_goes_on_where_it_was(
     with Store.open(path) as store:
         with pytest.raises(KeyboardInterrupt) as interrupt:
             identify(store, IdentifyRequest(parse("")), tools(store), NOBODY, stop)
-        assert "continues from there" in interrupt.value.__notes__[0]
+        assert "again to continue" in interrupt.value.__notes__[0]
         by_then = store.queue.count(parse("nfh:yes,no"), NOBODY)
         assert 0 < by_then < 90
         assert run(store).decided == 90 - by_then

@@ -153,7 +153,7 @@ def test_a_model_whose_files_were_changed_is_not_put_to_use(
     assert result.exit_code == 1
     assert "are not those of its training" in result.stderr
     assert states(path)["svm-1"] == "active"
-    with Store.open(path) as store, pytest.raises(ModelFileError, match="have changed"):
+    with Store.open(path) as store, pytest.raises(ModelFileError, match="has changed"):
         identifier_for(store, "svm-2")
 
 

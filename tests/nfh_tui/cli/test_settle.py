@@ -81,7 +81,7 @@ def test_in_words(call, db) -> None:
     assert "  96 not settled: blocked by class 32, blocked by noun 14, " in "\n".join(lines)
     assert lines[-5:] == [
         "One act of eva: z in the workbench as eva undoes it",
-        "  The error rate of the rules is unknown: no audit of these is finished.",
+        "  How often the rules are wrong is not known: no audit of these is finished.",
         "    nfh-tui audit --draw draws one",
         "96 anchors in disagreement left:",
         "  nfh-tui adjudicate 'state:disagree sort:disagree'",

@@ -48,7 +48,7 @@ def test_a_parcel_that_was_changed_on_the_way_is_refused(folder: Path, tmp_path:
     parcel = pack(folder)
     place = parcel.index(bytes(range(256))) + 7
     for damaged in (parcel[:-1], b"", parcel[:place] + b"?" + parcel[place + 1 :]):
-        with pytest.raises(TransferError, match="came damaged"):
+        with pytest.raises(TransferError, match="arrived damaged"):
             unpack(damaged, tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
 

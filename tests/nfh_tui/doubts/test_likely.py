@@ -51,7 +51,7 @@ def test_parts_are_whole_units_of_about_one_size() -> None:
     assert sorted(sizes) == [0, 1, 2, 3, 4]
     assert max(sizes.values()) - min(sizes.values()) <= 4
     assert parts == parts_of(units, 5)
-    with pytest.raises(TrialError, match="make no 5 parts"):
+    with pytest.raises(TrialError, match="too few for 5 parts"):
         parts_of(["a", "b", "c", "d"], 5)
 
 
