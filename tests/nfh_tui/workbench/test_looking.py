@@ -234,6 +234,9 @@ async def test_one_pane_at_a_time_below_100_columns(open_desk, size):
         assert desk.screen.query_one("#passage-pane").display == wide
         assert "▌Evidence" in desk.text()
         await desk.press("tab")
+        if size[0] >= 150:
+            assert "▌Details" in desk.text()
+            await desk.press("tab")
         assert "▌Queue" in desk.text()
         await desk.press("down")
         assert desk.state.position.index == 1
