@@ -190,7 +190,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _queue(
         "bulk.menu", "E", "Bulk actions",
-        "Flag or decide all items of the query; a preview comes first, one undo is enough.",
+        "Flag or decide all items of the query; a preview comes first, undo needs two presses.",
         access=ANNOTATOR, modes=WRITING,
     ),
     _queue(

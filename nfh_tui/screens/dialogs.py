@@ -489,7 +489,7 @@ class PreviewDialog(ListDialog[bool | None]):
         shown = len(preview.sample)
         if count:
             head.append(f"\n{'All of them' if shown == count else f'{shown} of them'}:", "bold")
-        hint = "y applies it, one undo reverts it · j k scroll · esc cancels"
+        hint = "y applies it, z twice undoes it · j k scroll · esc cancels"
         super().__init__(words[:1].upper() + words[1:], head, hint if count else "esc closes")
 
     def entries(self) -> Sequence[Text]:
