@@ -10,6 +10,8 @@ other passages. The nearest one by the state of the anchor has the same class in
 same place of the head (class; before or after, and how far) in 58 %; by its first 256 numbers
 in 78 % and 60 %; by a layer of the scorer in 74 to 78 % and 55 to 58 %. Another one of the same
 number word: 46 % and 25 %.
+
+Numpy is imported where it is used: the workbench asks here at its start, mostly without a file.
 """
 
 import logging
@@ -21,8 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.files import replacing
@@ -34,9 +34,14 @@ from nfh_models.identification.base import ENCODER, SMALL
 from nfh_models.resolution.base import TASK, Item
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from nfh_db.models import Model
     from nfh_db.store import Store
     from nfh_models.encoder.model import EncoderModel
+
+    Rows = NDArray[np.void]
 
 WIDTH = 256
 """Numbers of a vector at most."""
@@ -53,8 +58,6 @@ LEAST_WRITTEN = 64
 
 NOBODY = Annotator(0, "", "model")
 
-Rows = NDArray[np.void]
-
 
 class Header(msgspec.Struct, frozen=True):
     """What the file is of."""
@@ -66,8 +69,10 @@ class Header(msgspec.Struct, frozen=True):
     """Anchors of the database when it was written."""
 
 
-def row_type(width: int) -> np.dtype[np.void]:
+def row_type(width: int) -> "np.dtype[np.void]":
     """An anchor, its `check_of`, and its vector of length 1."""
+    import numpy as np
+
     return np.dtype([("anchor", "<i8"), ("check", "<u4"), ("vector", "<f2", (width,))])
 
 
@@ -84,8 +89,10 @@ def identity(model: "Model | None") -> str | None:
     return f"{model.id} {model.version} {model.digest or ''}"
 
 
-def read_rows(path: Path, model: str) -> tuple[Rows, Header]:
+def read_rows(path: Path, model: str) -> "tuple[Rows, Header]":
     """The rows of a file and its header; none of a missing, damaged or another model's file."""
+    import numpy as np
+
     try:
         with path.open("rb") as file:
             header = msgspec.json.decode(file.read(HEADER), type=Header)
@@ -98,8 +105,12 @@ def read_rows(path: Path, model: str) -> tuple[Rows, Header]:
     return np.empty(0, row_type(1)), Header(model, 1, 0, 0)
 
 
-def nearest(rows: Rows, anchor_id: int, among: Collection[int]) -> dict[int, tuple[float, int]]:
+def nearest(
+    rows: "Rows", anchor_id: int, among: Collection[int]
+) -> dict[int, tuple[float, int]]:
     """The nearest of some anchors; see `Near`. Compares with all of them."""
+    import numpy as np
+
     own = np.flatnonzero(rows["anchor"] == anchor_id)
     if not len(own):
         return {}
@@ -127,9 +138,13 @@ def _near(store: "Store") -> tuple[Near | None, str]:
     model = store.models.active(TASK)
     if (made_by := identity(model)) is None:
         return None, "no encoder is in use"
-    rows, header = read_rows(path_of(store.path), made_by)
-    made = f"{header.rows:,} of {header.anchors:,}" if header.rows else "none"
-    return partial(nearest, rows), f"vectors are being made, {made} so far"
+    path = path_of(store.path)
+    if path.exists():
+        rows, header = read_rows(path, made_by)
+        if header.rows:
+            made = f"{header.rows:,} of {header.anchors:,}"
+            return partial(nearest, rows), f"vectors are being made, {made} so far"
+    return None, "vectors are being made, none so far"
 
 
 def precedents(
@@ -158,6 +173,8 @@ class VectorMaker:
     """Makes the vectors that a database lacks, one at a time, and writes the file."""
 
     def __init__(self, store: "Store") -> None:
+        import numpy as np
+
         self._store = store
         self._path = path_of(store.path)
         self._of: tuple[object, ...] = ()
@@ -171,6 +188,8 @@ class VectorMaker:
 
         Raises StoreError.
         """
+        import numpy as np
+
         of = (name, self._store.similar.newest())
         if of != self._of:
             self._begin(name)
@@ -195,6 +214,8 @@ class VectorMaker:
 
     def _begin(self, name: str) -> None:
         """Keep the vectors of this model in the file, and list the anchors without one."""
+        import numpy as np
+
         places = self._store.similar.places()
         rows, _ = read_rows(self._path, name)
         stored = dict(zip(rows["anchor"].tolist(), rows["check"].tolist(), strict=True))
@@ -205,6 +226,8 @@ class VectorMaker:
 
     def _write(self, name: str) -> None:
         """Replace the file by one with all vectors. Raises ExportError."""
+        import numpy as np
+
         if not self._made:
             return
         width = len(self._made[0][2])
