@@ -257,15 +257,24 @@ def is_one_in_eight(public_id: str, me: str) -> bool:
     return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
 
 
-def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
-    """For a withheld proposal: how the decision compares with it; None for other items.
+def with_withheld(
+    item: AnchorItem, me: str, answer: Answer
+) -> tuple[Proposal, Blocking | None] | None:
+    """The proposal that was withheld, and the answer's blocking difference from it, if any.
 
-    None, too, where gold existed, since that was shown.
+    None where none was withheld. Where gold existed, none was: that is shown.
     """
-    found = proposal(item) if is_left_blank(item, me) else None
-    if found is None:
+    if not is_left_blank(item, me) or (found := proposal(item)) is None:
         return None
-    if (blocking := compare(answer, found.answer, item.passage.lemmas).blocking) is None:
+    return found, compare(answer, found.answer, item.passage.lemmas).blocking
+
+
+def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
+    """For a withheld proposal: say how the decision compares with it; None for other items."""
+    if (compared := with_withheld(item, me, answer)) is None:
+        return None
+    found, blocking = compared
+    if blocking is None:
         return f"Your answer equals the hidden proposal ({found.votes})."
     return (
         f"The hidden proposal is {KIND_WORDS[found.answer.kind]} ({found.votes}); yours "

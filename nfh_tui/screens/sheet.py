@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import _time, events
 from textual.app import ComposeResult
-from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -582,14 +581,14 @@ class SheetScreen(Tolerant, Screen[int | None]):
         for anchor_id, why in done.left.items():
             named = "already decided" if self._bench.state.blind else why
             parts.append(f"item {rows[anchor_id].place + 1:,} is left as it is: {named}")
-        told = [
-            votes.after_deciding(row.stored, self._bench.state.me.name, made)
+        compared = [
+            votes.with_withheld(row.stored, self._bench.state.me.name, made)
             for row in map(rows.__getitem__, done.decided)
             if isinstance(made := row.made, Answer)
         ]
-        if blank := [one for one in told if one is not None]:
-            same = sum("differs" not in one for one in blank)
-            parts.append(f"left blank: {same} of {len(blank)} as the votes say")
+        if differences := [one[1] for one in compared if one is not None]:
+            same = differences.count(None)
+            parts.append(f"left blank: {same} of {len(differences)} as the votes say")
         return "; ".join(parts)
 
     async def _undo(self) -> None:
@@ -627,11 +626,8 @@ class SheetScreen(Tolerant, Screen[int | None]):
             self.told, self.level = f"review sheet:{several} {self._last}", Level.DONE
         elif not self.rows:
             self.told, self.level = NONE_HERE, Level.REFUSED
-        self.dismiss(None if (row := self.row) is None else row.item.anchor_id)
-
-    def dismiss(self, result: int | None = None) -> AwaitComplete:
-        """Close the screen once; Textual would close the screen below on a second call."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
+        if self.is_current:  # a second call would close the screen below
+            self.dismiss(None if (row := self.row) is None else row.item.anchor_id)
 
     # --- drawing ----------------------------------------------------------------------------
 
