@@ -616,7 +616,7 @@ def run(
     import or another bulk operation is unfinished.
     """
     check(wish)
-    words = _summary(wish, len(ids))
+    words = f"{wish.words} on {counted(len(ids), 'item')}"
     with bulk_connection(path) as connection:
         finish_leftovers(connection)
         with BulkAct(connection, "bulk", me.id, words, "do this again", items=True) as act:
@@ -637,10 +637,6 @@ def run(
             share = planned / events
             left = len(act.apply(lambda count: progress("done", int(count * share))))
             return replace(done, changed=planned - left, left=left)
-
-
-def _summary(wish: BulkOperation, count: int) -> str:
-    return f"{wish.words} on {count:,} item" + ("" if count == 1 else "s")
 
 
 IN_SHEET = f"""
@@ -695,7 +691,7 @@ def accept_sheet(
     decided = tuple(one.anchor_id for one in planned if not one.kept)
     if not decided:
         return SheetDone(None, at, (), left)
-    words = _summary(wish, len(decided))
+    words = f"{wish.words} on {counted(len(decided), 'item')}"
     # A bulk act needs a batch, which is ready at once.
     name, work = secrets.token_hex(32), batches.Work()
     batch = batches.add(connection, words, name, "bulk", None, None, work)
