@@ -376,7 +376,7 @@ def run_workbench(
         app.close()
     words, last_mode = app.client.parting
     if words:
-        sys.stdout.write(f"{words}\nGo on with: {again.format(mode=last_mode)}\n")
+        sys.stdout.write(f"{words}\nContinue with: {again.format(mode=last_mode)}\n")
     if app.client.rescued is not None:
         sys.stderr.write(f"{lines_visible(RESCUED.format(place=app.client.rescued))}\n")
     elif app.client.not_rescued:

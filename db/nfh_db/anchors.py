@@ -140,12 +140,12 @@ def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
         return found
     row = connection.execute(READ_FATE, {"id": anchor_id}).fetchone()
     if row is None or row[2] == "loading":
-        raise StoreError(f"There is no anchor {anchor_id} in this database")
+        raise StoreError(f"There is no item {anchor_id} in this database")
     if row[1] is not None:
         raise StoreError(
-            f"Anchor {anchor_id} has been replaced by anchor {row[1]}: answer that one"
+            f"Item {anchor_id} has been replaced by item {row[1]}: answer that one"
         )
-    raise StoreError(f"Anchor {anchor_id} has been removed: go to the next one")
+    raise StoreError(f"Item {anchor_id} has been removed: go to the next one")
 
 
 def siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:

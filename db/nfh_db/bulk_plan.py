@@ -251,7 +251,7 @@ OF_FILE = "in place of gold from a file"
 OF_RULE = "in place of gold made by a rule"
 LOST_FILE = "had gold from a file before you decided, which is not restored"
 LOST_RULE = "had gold made by a rule before you decided, which is not restored"
-LOST_EXPERT = "had another expert's gold before you decided, which is not restored"
+LOST_EXPERT = "had another adjudicator's gold before you decided, which is not restored"
 """Warnings about an item that is changed."""
 
 LOST = {Rule.IMPORTED: LOST_FILE, Rule.EXPERT: LOST_EXPERT}
@@ -393,7 +393,7 @@ class BulkPlanner:
             decided = present is not None and present.kind != Kind.NFH
             return f"decided by {present.by or 'a rule'}" if present and decided else ""
         if present is not None and present.rule == Rule.EXPERT and present.by != self.me.name:
-            return f"decided by {present.by or 'an expert'}"
+            return f"decided by {present.by or 'an adjudicator'}"
         return BEGUN if id_ in facts.drafts else ""
 
     def _decision(self, id_: int, facts: _Facts, made: Answer) -> tuple[Row, ...]:

@@ -174,7 +174,7 @@ def withdraw(connection: Connection, anchor_id: int, me: Annotator, role: Role) 
     act_id = event_log.add(connection, me.id, "do", f"{_noun(role)} withdrawn", at)
     key = ("answer", anchor_id, me.id, role.value)
     if not event_log.change(connection, act_id, key, None):
-        raise StoreError(f"{me.name} has no {_noun(role)} of anchor {anchor_id} to withdraw")
+        raise StoreError(f"{me.name} has no {_noun(role)} of item {anchor_id} to withdraw")
     if role is Role.ADJUDICATOR and _made_the_gold(connection, anchor_id, me):
         event_log.change(connection, act_id, ("gold", anchor_id, None, ""), None)
     return Saved(act_id, anchor_id, answers.recompute(connection, anchor_id), at)
@@ -248,7 +248,7 @@ def _check_free(
     known = anchors.find_span(connection, passage_id, anchor)
     if known is not None and known[1]:
         raise StoreError(
-            f"“{passage.words(anchor.start, anchor.end)}” is anchor {known[0]} already: go to "
+            f"“{passage.words(anchor.start, anchor.end)}” is item {known[0]} already: go to "
             "that one, or choose another span"
         )
     return known
@@ -290,7 +290,7 @@ def replace_anchor(
     old = anchors.need_live(connection, anchor_id)
     passage = passages.read(connection, [old.passage_id])[old.passage_id]
     if anchor == old.anchor:
-        raise StoreError(f"Anchor {anchor_id} has this span already: widen or narrow it first")
+        raise StoreError(f"Item {anchor_id} has this span already: widen or narrow it first")
     known = _check_free(connection, old.passage_id, passage, anchor)
     labels = stale_labels(connection, anchor_id, me)
     if labels and labels != agreed:

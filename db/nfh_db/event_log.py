@@ -510,7 +510,7 @@ def _check_unchanged(
     # Only changes that another program made directly in the file are not in the log.
     who = "another program" if found is None else _who(*found)
     raise ChangedSinceError(
-        f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: anchor "
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: item "
         f"{event.anchor_id} was changed by {who} after this"
     )
 
@@ -523,7 +523,7 @@ def _check_there(connection: Connection, kind: str, words: str, event: Event) ->
     value = anchors.read(connection, event.anchor_id)
     what = "removed" if value is None or value.replaced_by is None else "replaced"
     raise ChangedSinceError(
-        f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: anchor "
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: item "
         f"{event.anchor_id}, to which it belongs, was {what} by "
         f"{'another program' if found is None else _who(*found)} after this"
     )
@@ -538,7 +538,7 @@ def _check_loses_nothing(
     for later, name, at in decided_after(connection, event):
         if present_value(connection, later.key) is not None:
             raise ChangedSinceError(
-                f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: anchor "
+                f"“{words}” cannot be {'undone' if kind == 'undo' else 'redone'}: item "
                 f"{event.anchor_id} was answered by {_who(name, at)} after this"
             )
 

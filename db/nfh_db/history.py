@@ -207,7 +207,7 @@ def find(connection: Connection, text: str) -> int:
         return int(wanted)
     if len(wanted) < SHORTEST_ID or set(wanted) - set("0123456789abcdef"):
         raise StoreError(
-            f"{text!r} names no item: give an anchor's number, or the id that `gold` files "
+            f"{text!r} names no item: give an item's number, or the id that `gold` files "
             f"have ({ID_DIGITS} hex digits, or the first {SHORTEST_ID} or more of them)"
         )
     found = [id_ for id_, public in _public_ids(connection) if public.startswith(wanted)]
@@ -267,5 +267,5 @@ class History(Repository):
             found = find(connection, item)
             past = next(of_anchors(connection, [found], wanted), None)
         if past is None:
-            raise StoreError(f"Anchor {found} has no passage: run `nfh-tui doctor`")
+            raise StoreError(f"Item {found} has no passage: run `nfh-tui doctor`")
         return past

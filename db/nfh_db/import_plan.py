@@ -521,7 +521,7 @@ class ImportPlanner:
         elif self._may_replace(before):
             counts.gold_replaced += 1
         else:
-            whose = "an expert's gold" if before.rule == Rule.EXPERT else "gold"
+            whose = "an adjudicator's gold" if before.rule == Rule.EXPERT else "gold"
             self._conflict(
                 line, f"{whose} {in_words(before)} was kept; the file says {in_words(value)}"
             )

@@ -51,7 +51,7 @@ AT_ONCE = 1_000
 LONGEST_QUERY = 60
 """Code points of the query that the summary of the act repeats."""
 
-BY_EXPERT = "decided by an expert"
+BY_EXPERT = "decided by an adjudicator"
 BY_FILE = "gold from a file"
 CONTRADICTED = "contradicts the NFH of a file"
 """Reasons to skip an anchor, in addition to those of the rules."""

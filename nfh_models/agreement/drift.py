@@ -173,7 +173,9 @@ def _block(
         votes[-1].at,
         len(votes),
         sum(a_day[day] for day in days) / len(days),
-        exact_share(sum(a.equal for a in decided), len(decided), "No expert decided these."),
+        exact_share(
+            sum(a.equal for a in decided), len(decided), "No adjudicator decided these."
+        ),
         _mean(agreeing),
         dict(Counter(mark.kind for mark in votes)),
         _seconds(votes, limit),
@@ -226,7 +228,9 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 def _trends(ordered: Sequence[JudgedVote], limit: float | None) -> Iterator[Trend]:
     given = [mark.seconds for mark in ordered if mark.seconds is not None]
     tried = [
-        _trend("right by the expert", [float(m.expert.equal) for m in ordered if m.expert]),
+        _trend(
+            "right by the adjudicator", [float(m.expert.equal) for m in ordered if m.expert]
+        ),
         _trend(
             "agreeing with the others", [m.agreeing for m in ordered if m.agreeing is not None]
         ),
@@ -348,7 +352,7 @@ def _fast(votes: Sequence[JudgedVote]) -> Iterator[Suspicion]:
     quick, careful = _right(fast), _right(slow)
     if quick[1] and careful[1]:
         sentence += (
-            f"; the expert agrees with {quick[0]:,} of {quick[1]:,} of these, and with "
+            f"; the adjudicator agrees with {quick[0]:,} of {quick[1]:,} of these, and with "
             f"{careful[0]:,} of {careful[1]:,} others"
         )
     yield Suspicion("fast", sentence + ".")

@@ -49,7 +49,7 @@ from nfh_models.agreement.pairs import (
 )
 from nfh_models.domain import Blocking, Kind
 
-NO_EXPERT = "No expert decided an item that they answered."
+NO_EXPERT = "No adjudicator decided an item that they answered."
 NO_CHECKS = "They have answered no check item."
 
 
@@ -143,7 +143,7 @@ LEAST = 10
 """Answers that a figure must rest on; our own bound."""
 
 CHECKS = "hidden check items"
-EXPERT = "what experts decided"
+EXPERT = "what adjudicators decided"
 DAWID_SKENE = "Dawid and Skene's model, over kinds"
 
 

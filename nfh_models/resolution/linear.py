@@ -1212,7 +1212,7 @@ def training(
 
 def _nothing(examples: int, why: str) -> str:
     if not examples:
-        return "there is no example to learn resolution from: settle some anchors first"
+        return "there is no example to learn resolution from: settle some items first"
     return f"nothing can be learnt from {examples:,} examples: {why}"
 
 

@@ -70,10 +70,10 @@ def agreement(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure how far annotators agree on the anchors that QUERY finds; without QUERY, on all.
+    """Measure how far annotators agree on the items that QUERY finds; without QUERY, on all.
 
     Whole answers are compared, by noun; each figure has its interval, or a sentence that
-    says why there is none. Experts' decisions are never counted as annotators' answers.
+    says why there is none. Adjudicators' decisions are never counted as annotators' answers.
     """
     from nfh_db.query import parse
     from nfh_models.agreement.bootstrap import Resampling
@@ -500,12 +500,15 @@ def _coverage(page: CommandReport, coverage: "Coverage") -> None:
         ("annotators' answers", "items:", "find"),
         [(label, f"{items:,}", _find(votes(label))) for label, items in coverage.votes.items()],
     )
-    for title, people in (("annotators", coverage.annotators), ("experts", coverage.experts)):
+    for title, people in (
+        ("annotators", coverage.annotators),
+        ("adjudicators", coverage.experts),
+    ):
         if people:
             page.note(f"{title}: {_names(people.items())}")
     if coverage.decided:
         decided = counted(coverage.decided, "item")
-        page.note(f"decided by an expert: {decided} (rule:expert)")
+        page.note(f"decided by an adjudicator: {decided} (rule:expert)")
 
 
 def _names(answers: Iterable[tuple[str, int]]) -> str:
@@ -677,18 +680,18 @@ def _two_rows(
 def _experts(page: CommandReport, agreement: "Agreement") -> None:
     if not agreement.coverage.experts and not agreement.coverage.decided:
         return
-    page.title("Annotators against what an expert decided")
+    page.title("Annotators against what an adjudicator decided")
     if agreement.experts.twos:
         _two_rows(page, agreement.experts, lambda name, _: decided_of(name), named=False)
     else:
-        page.note("No item that an expert decided was answered by another person.")
+        page.note("No item that an adjudicator decided was answered by another person.")
     for name, count in sorted(agreement.own.items()):
         page.note(f"left out: {counted(count, 'item')} that {name} decided too")
-    page.title("Experts with each other")
+    page.title("Adjudicators with each other")
     if agreement.doubles.twos:
         _two_rows(page, agreement.doubles, doubles_of)
     else:
-        page.note("No item was decided by two experts.")
+        page.note("No item was decided by two adjudicators.")
 
 
 def _matrix(page: CommandReport, matrix: "MajorityMatrix") -> None:

@@ -78,7 +78,7 @@ def annotators(
 ) -> None:
     """Report how reliable each annotator is on what QUERY finds; without QUERY, on all.
 
-    Measured against experts, by the models of Dawid and Skene and MACE, and over time.
+    Measured against adjudicators, by the models of Dawid and Skene and MACE, and over time.
     """
     from nfh_tui.services.annotators import measure_competence, store_competence
 
@@ -205,7 +205,7 @@ def _head(page: CommandReport, result: "CompetenceResult") -> None:
     found = result.competence
     page.say(
         f"{counted(len(found.people), 'annotator')} on {counted(found.items, 'item')}; an "
-        f"expert decided {found.decided:,} of them."
+        f"adjudicator decided {found.decided:,} of them."
     )
     if not found.people:
         page.say("Nobody has answered these items as an annotator.")
@@ -213,9 +213,9 @@ def _head(page: CommandReport, result: "CompetenceResult") -> None:
         page.say(CAVEAT)
     if found.decided:
         page.say(
-            f"On {found.unanimous:,} of the decided ones the votes do not differ. Experts "
-            "mostly decide items on which annotators differ, so these shares are lower than "
-            "over all items."
+            f"On {found.unanimous:,} of the decided ones the votes do not differ. "
+            "Adjudicators mostly decide items on which annotators differ, so these shares are "
+            "lower than over all items."
         )
 
 
@@ -227,8 +227,8 @@ def _remembered(page: CommandReport, result: "CompetenceResult") -> None:
         return
     if not kept.people:
         page.say(
-            f"Nothing is remembered: nobody has {LEAST} answers that check items, experts or "
-            "Dawid and Skene's model can judge."
+            f"Nothing is remembered: nobody has {LEAST} answers that check items, adjudicators "
+            "or Dawid and Skene's model can judge."
         )
         return
     page.title(f"Remembered, by {kept.source}")
@@ -245,7 +245,7 @@ def _remembered(page: CommandReport, result: "CompetenceResult") -> None:
 def _everybody(
     page: CommandReport, found: "CompetenceReport", people: "Sequence[AnnotatorCompetence]"
 ) -> None:
-    page.title("Against what an expert decided, and by the models")
+    page.title("Against what an adjudicator decided, and by the models")
     rows: list[tuple[Cell, ...]] = []
     for person in people:
         model = found.latent.people.get(person.name)
@@ -267,10 +267,10 @@ def _everybody(
         rows,
     )
     page.note(
-        "decided: of these answers, by an expert, too; of them are whole (nothing that blocks, "
-        "with its exact 95 % interval) and kind; heads: all the same, by noun, where both say "
-        "REFERENCE; D\u2013S: expected share of right kinds, of all; spam: probability that an "
-        "answer is given without knowing (MACE)"
+        "decided: of these answers, by an adjudicator, too; of them are whole (nothing that "
+        "blocks, with its exact 95 % interval) and kind; heads: all the same, by noun, where "
+        "both say REFERENCE; D\u2013S: expected share of right kinds, of all; spam: "
+        "probability that an answer is given without knowing (MACE)"
     )
     for person in people:
         if person.own:
@@ -316,7 +316,7 @@ def _person_text(
     ranked = sorted(person.kinds.items(), key=lambda one: (-one[1], one[0]))
     page.note(", ".join(f"{kind} {times / person.answers:.0%}" for kind, times in ranked))
     _heads(page, person.expert)
-    _matrix(page, "expert (rows)", person.expert.confusion)
+    _matrix(page, "adjudicator (rows)", person.expert.confusion)
     _matrix(page, "others (rows)", person.others)
     model = latent.people.get(person.name)
     if matrix and model is not None:
@@ -463,11 +463,12 @@ def _caution(page: CommandReport, found: "CompetenceReport") -> None:
             "that something changed, not why: the items may have changed."
         )
     page.say(
-        "Matrices: rows are what the expert decided; what most of the others say, where no "
-        "expert decided; and what Dawid\u2013Skene takes for true. Columns are the answers."
+        "Matrices: rows are what the adjudicator decided; what most of the others say, "
+        "where no adjudicator decided; and what Dawid\u2013Skene takes for true. Columns are "
+        "the answers."
     )
     page.say(
-        "right: nothing blocks against the expert; agree: mean share of the others that "
+        "right: nothing blocks against the adjudicator; agree: mean share of the others that "
         "agree; seconds: median and quartiles. A line with ! is a reason to look, not a "
         "proof."
     )

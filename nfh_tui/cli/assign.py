@@ -255,7 +255,10 @@ def dealt_lines(dealt: AssignmentCounts, wanted: AssignmentRequest) -> list[str]
     total = sum(sum(counts.values()) for counts in dealt.given.values())
     answers = counted(wanted.each, "answer")
     lack = dealt.items - dealt.filled
-    lines = [f"{counted(dealt.items, 'item')} to have {answers} each; {lack:,} lacked some."]
+    lines = [
+        f"{counted(dealt.items, 'item')} to have {answers} each, open assignments included; "
+        f"{lack:,} had fewer."
+    ]
     if total:
         many = "would be given" if dealt.dry_run else "given"
         lines.append(f"{counted(total, 'assignment')} {many} to these people:")
@@ -276,7 +279,7 @@ def dealt_lines(dealt: AssignmentCounts, wanted: AssignmentRequest) -> list[str]
     if dealt.checks_short:
         lines.append(
             f"{counted(dealt.checks_short, 'hidden check')} could not be added: there is too "
-            "little gold by experts or from files that these people do not know."
+            "little gold by adjudicators or from files that these people do not know."
         )
     if total and not dealt.dry_run:
         how = "adjudicate" if wanted.role is Role.ADJUDICATOR else "annotate"

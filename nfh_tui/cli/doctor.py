@@ -74,7 +74,7 @@ def backup(dest: str, data_only: bool, db: Path | None, as_json: bool) -> None:
         options.emit({"db": str(source)} | told | {"path": str(copied.path)})
         return
     options.echo(
-        f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'anchor')}, "
+        f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'item')}, "
         f"{counted(copied.answers, 'answer')}, {counted(copied.golds, 'gold')}, "
         f"{counted(copied.drafts, 'draft')}; {copied.bytes / 1e6:.1f} MB, looked through"
     )
@@ -121,7 +121,7 @@ def _text(found: "LabelProblems", limit: int) -> str:
     from nfh_tui.cli.report import CommandReport
 
     page = CommandReport()
-    where = f"{counted(found.anchors, 'anchor')} in {counted(found.passages, 'passage')}"
+    where = f"{counted(found.anchors, 'item')} in {counted(found.passages, 'passage')}"
     by = f"parts of speech by {found.tagger}" if found.tagger else "no parts of speech"
     page.say(f"Labels of {where}; {by}.")
     told = [result for result in found.results if result.hits]
@@ -130,7 +130,7 @@ def _text(found: "LabelProblems", limit: int) -> str:
         if some:
             page.title(meaning)
             page.table(
-                ("check", "findings:", "anchors:"),
+                ("check", "findings:", "items:"),
                 [(r.check.name, f"{len(r.hits):,}", f"{r.anchors:,}") for r in some],
             )
     for result in told:
@@ -166,8 +166,8 @@ def _tell_hit(page: "CommandReport", hit: "Hit") -> None:
         return
     first = hit.places[0]
     more = len(hit.places) - 1
-    also = f", and {counted(more, 'other anchor')}" if more else ""
-    page.note(f"anchor {first.anchor_id}, {_rows(first)}{also}: {note}")
+    also = f", and {counted(more, 'other item')}" if more else ""
+    page.note(f"item {first.anchor_id}, {_rows(first)}{also}: {note}")
     page.note(f"  {snippet(first)}")
     page.note(f"  {hit.query if len(hit.query) <= LONGEST_QUERY else first.query}")
 
@@ -202,7 +202,7 @@ def _rest(page: "CommandReport", found: "LabelProblems") -> None:
     if skipped:
         page.title("Not checked, because there is no parser")
         page.say(f"{', '.join(skipped)}. {found.why or ''}")
-    page.say("The query under each anchor finds it: type it after : in the workbench.")
+    page.say("The query under each item finds it: type it after : in the workbench.")
 
 
 # --- JSON --------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ def _read_draft(body: str) -> object:
 
 def _tell(report: "DoctorReport", repaired: "Repaired | None") -> None:
     options.echo(
-        f"{visible(str(report.path), 200)}: {counted(report.anchors, 'anchor')}, "
+        f"{visible(str(report.path), 200)}: {counted(report.anchors, 'item')}, "
         f"{counted(report.events, 'event')} in the log; SQLite {report.sqlite}, schema "
         f"{report.schema}; {report.seconds:.1f} s"
     )
@@ -531,7 +531,7 @@ def _conflicts(conflicts: Sequence[Conflict], request: "SettleRequest") -> Itera
         yield f"  and {len(items) - SHOWN_ITEMS:,} more; --json lists them all"
     golds = [{one.here.rule, one.there.rule} for one in conflicts if one.what == "gold"]
     if {"expert"} in golds:
-        yield "Items that experts decided differently, now that both decisions are here:"
+        yield "Items that adjudicators decided differently, now that both decisions are here:"
         yield f"  {request.command('adjudicate', BETWEEN_EXPERTS)}"
     if any(rules <= BY_VOTES for rules in golds):
         yield "Where a rule made both golds, nfh-tui settle makes gold again from all votes"

@@ -70,7 +70,7 @@ def doubts(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Find gold that a model considers unlikely, among the anchors that QUERY finds.
+    """Find gold that a model considers unlikely, among the items that QUERY finds.
 
     The gold is split into parts. A model learns from all parts but one, and says for that one
     what it would answer. No model is kept, and no gold is changed: how unlikely each gold is

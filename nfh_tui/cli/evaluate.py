@@ -43,7 +43,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
 @click.option(
     "--split",
     callback=word,
-    help="Only anchors of this split, as imported rows give it.",
+    help="Only items of this split, as imported rows give it.",
 )
 @click.option(
     "--file",
@@ -139,7 +139,7 @@ def evaluate(
     background: bool,
     **options: Any,  # noqa: ANN401 - the fields of EvaluateOptions
 ) -> None:
-    """Measure a model on the labelled numbers of the anchors that QUERY finds.
+    """Measure a model on the labelled numbers of the items that QUERY finds.
 
     TASK is identification (is the number's noun missing?) or resolution (what is the noun?).
     Without QUERY, all anchors. Gold that answers the task's question is the label; what has

@@ -185,7 +185,7 @@ def head(page: CommandReport, trial: IdentificationTrial, call: EvaluateOptions)
     }:
         page.note(sentence)
     if not size:
-        page.note("there is nothing to measure: no anchor here has a label")
+        page.note("there is nothing to measure: no item here has a label")
     if size and yes in (0, size):
         only = "an NFH" if yes else "no NFH"
         page.note(f"every label says {only}, so the other kind of error cannot occur")

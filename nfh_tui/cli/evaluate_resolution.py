@@ -422,7 +422,7 @@ def head(found: ResolutionResult, call: EvaluateOptions) -> tuple[str, list[str]
 
 def _reservations(found: ResolutionResult, size: int, references: int) -> Iterator[str]:
     if not size:
-        yield "there is nothing to measure: no anchor here has a label that names a head"
+        yield "there is nothing to measure: no item here has a label that names a head"
         return
     if not references:
         yield "no label is a Reference, so heads are not measured"

@@ -89,7 +89,7 @@ def report_words(report: Mapping[str, object]) -> str:
         return value if isinstance(value, int) else 0
 
     new = f"{counted(number('passages_new'), 'passage')}, "
-    new += counted(number("anchors_new"), "anchor")
+    new += counted(number("anchors_new"), "item")
     parts = [
         f"{counted(number('rows'), 'row')}: {new} new",
         f"gold {number('gold_new'):,} new, {number('gold_same'):,} the same, "
@@ -158,7 +158,7 @@ REASONS = {
 @click.option(
     "--replace-gold",
     is_flag=True,
-    help="Let the files' labels replace gold that differs; never an expert's.",
+    help="Let the files' labels replace gold that differs; never an adjudicator's.",
 )
 @click.option(
     "--newer-answers",
@@ -368,7 +368,7 @@ def export(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the anchors that QUERY finds; without QUERY, all.
+    """Write the items that QUERY finds; without QUERY, all.
 
     The file is written under another name and renamed when it is complete; a file that was
     there is replaced, with a notice. A file without rows replaces none.
@@ -515,7 +515,7 @@ def after_export(name: str, lost: Mapping[str, int]) -> str | None:
         for what, number in lost.items()
         if number and what not in (What.TOKENS, What.SPEAKERS)
     ]
-    return f"{name}: anchors that lost data: {'; '.join(told)}" if told else None
+    return f"{name}: items that lost data: {'; '.join(told)}" if told else None
 
 
 def _installed(extra: str) -> str:

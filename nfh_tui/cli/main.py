@@ -25,7 +25,7 @@ COMMANDS = {
     "init": Lazy("workbench", "init", "Make a new, empty database."),
     "import": Lazy("files", "import_", "Import files into the database."),
     "imports": Lazy("imports", "imports", "List the imports, or remove one."),
-    "export": Lazy("files", "export", "Export anchors to a file."),
+    "export": Lazy("files", "export", "Export items to a file."),
     "release": Lazy(
         "release", "release", "Write gold as a release: a folder with a datasheet."
     ),

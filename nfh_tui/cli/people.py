@@ -225,7 +225,7 @@ def _two(one: "TwoAnswers", made: "PeopleMerge", keep: str | None) -> str:
     why = "later" if one.later else "as you say"
     end = f"{counts}'s counts, {why}" if counts else "no time says which is later: --keep NAME"
     return (
-        f"anchor {one.anchor_id}, {visible(one.word)}: {made.of.name} {in_words(one.of)}, "
+        f"item {one.anchor_id}, {visible(one.word)}: {made.of.name} {in_words(one.of)}, "
         f"{made.to.name} {in_words(one.to)}; {end}"
     )
 

@@ -69,9 +69,7 @@ class RetrainCommand(options.QueryCommand):
     help="A setting of the recipe (docs/recipes.md), or base, dev_split, dev or device "
     "(docs/models.md).",
 )
-@click.option(
-    "--split", callback=options.word, help="Learn only from the anchors of this split."
-)
+@click.option("--split", callback=options.word, help="Learn only from the items of this split.")
 @click.option(QUERY_OPTION, "named_query", metavar="QUERY", help="The same as QUERY.")
 @options.parser_option
 @options.wait_option
@@ -106,7 +104,7 @@ def retrain(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Train a model of TASK on the gold of the anchors that QUERY finds, of all by default.
+    """Train a model of TASK on the gold of the items that QUERY finds, of all by default.
 
     TASK is identification, resolution, or both. The training is a job: the command returns
     when it is queued, and `nfh-tui jobs` shows its progress. Some passages are kept out of

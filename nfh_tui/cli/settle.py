@@ -69,7 +69,7 @@ seed_option = click.option(
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Votes that an anchor needs.",
+    help="Votes that an item needs.",
 )
 @click.option(
     "--audit",
@@ -95,9 +95,9 @@ def settle(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Make gold of the votes on the anchors that QUERY finds; without QUERY, on all.
+    """Make gold of the votes on the items that QUERY finds; without QUERY, on all.
 
-    Gold of an expert or of a file is never changed. It is one act: z in the workbench
+    Gold of an adjudicator or of a file is never changed. It is one act: z in the workbench
     undoes it, except what somebody has changed since then.
     """
     from nfh_db.records import Annotator, Rule
@@ -124,25 +124,27 @@ def settle(
                 person,
                 least=least,
                 dry_run=dry_run,
-                progress=lambda what, done: counter.show(f"{done:,} anchors {what}"),
+                progress=lambda what, done: counter.show(f"{done:,} items {what}"),
             )
-        drawn = None
+        drawn, why_none = None, ""
         if audit_size is not None:
-            drawn = _audit_of(store, parsed, audit_size, seed, person, to, report)
+            drawn, why_none = _audit_of(store, parsed, audit_size, seed, person, to, report)
         strata = settled_strata(store.audits.all(), report.strata, parsed.text)
         rest = f"{parsed.text} state:disagree".strip()
         count = store.queue.count(options.parse_query([rest]), person)
+    request = SettleRequest(options.user(), db)
     if as_json:
         options.emit(settlement_json(report, parsed.text, (rest, count), drawn, strata))
-        return
-    request = SettleRequest(options.user(), db)
-    options.tell_lines(settlement_lines(report, who))
-    options.tell_lines(strata_lines(strata, request))
-    if count:
-        options.echo(f"{counted(count, 'anchor')} in disagreement left:")
-        options.echo(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
-    if drawn is not None:
-        options.tell_lines(drawn_lines(drawn, request))
+    else:
+        options.tell_lines(settlement_lines(report, who))
+        options.tell_lines(strata_lines(strata, request, waits=drawn is not None))
+        if count:
+            options.echo(f"{counted(count, 'item')} in disagreement left:")
+            options.echo(f"  {request.command('adjudicate', f'{rest} sort:disagree')}")
+        if drawn is not None:
+            options.tell_lines(drawn_lines(drawn, request))
+    if why_none:
+        options.say(why_none)
 
 
 def _audit_of(
@@ -153,26 +155,24 @@ def _audit_of(
     person: "Annotator",
     to: str | None,
     report: "SettleReport",
-) -> "NewAudit | None":
-    """A sample of what the settlement did; prints why there is none."""
+) -> "tuple[NewAudit | None, str]":
+    """A sample of what the settlement did, or why there is none."""
     from nfh_tui.services.agreement import draw_audit
 
     if report.dry_run:
-        options.say(
+        return None, (
             "No audit is drawn with --dry-run, which settles nothing: leave out --dry-run"
         )
-        return None
     if report.act_id is None:
-        options.say(
+        return None, (
             "No audit was drawn, because nothing new was settled. nfh-tui audit --draw draws "
             "from everything that rules settled"
         )
-        return None
     auditor = store.people.ensure(to) if to else person
     drawn = draw_audit(store, query, wanted, _seed(seed), person, auditor, report)
     if drawn is None:
-        options.say("No audit was drawn, because nothing that was settled can be audited")
-    return drawn
+        return None, "No audit was drawn, because nothing that was settled can be audited"
+    return drawn, ""
 
 
 def _seed(seed: int | None) -> int:
@@ -193,7 +193,7 @@ def _seed(seed: int | None) -> int:
     "size",
     type=click.IntRange(1, LARGEST_AUDIT),
     metavar="[N]",
-    help="Draw this many items that rules settled and no expert has decided since then; "
+    help="Draw this many items that rules settled and no adjudicator has decided since then; "
     f"{DEFAULT_AUDIT} without N.",
 )
 @options.as_option
@@ -211,7 +211,7 @@ def audit(
 ) -> None:
     """Report each audit: how many of the golds that rules made are wrong.
 
-    With --draw, first draw another from the anchors that QUERY finds. Its items are decided
+    With --draw, first draw another from the items that QUERY finds. Its items are decided
     in the workbench like others, but gold and votes are hidden until then.
     """
     from nfh_db.records import Annotator
@@ -229,13 +229,27 @@ def audit(
     if as_json:
         told = None if drawn is None else drawn_json(drawn)
         options.emit({"audits": found, "strata": strata, "drawn": told})
-        return
-    request = SettleRequest(options.user(), db)
+    else:
+        _tell_audits(found, strata, drawn, SettleRequest(options.user(), db))
+    if size is not None and drawn is None:
+        options.say(
+            "No audit was drawn: the query finds nothing that a rule settled and that is not "
+            "audited yet"
+        )
+
+
+def _tell_audits(
+    found: "Sequence[AuditReport]",
+    strata: "Sequence[SettledStratum]",
+    drawn: "NewAudit | None",
+    request: "SettleRequest",
+) -> None:
+    if drawn is None and found:
+        waits = any(one.left for one in found)
+        options.tell_lines(strata_lines(strata, request, waits=waits))
     for one in found:
         if drawn is None or one.run != drawn.run:
             options.tell_lines(audit_lines(one, request))
-    if drawn is None and found:
-        options.tell_lines(strata_lines(strata, request))
     if any(one.wrong for one in found):
         options.echo(f"What was found wrong: {request.command('browse', 'audit:wrong')}")
     if drawn is not None:
@@ -247,18 +261,12 @@ def audit(
 def _drawn(
     store: "Store", query: "Query", size: int, seed: int | None, me: str | None, to: str | None
 ) -> "NewAudit | None":
-    """A sample of all that rules settled; prints why there is none."""
+    """A sample of all that rules settled; None if there is nothing to draw from."""
     from nfh_tui.services.agreement import draw_audit
 
     person = store.people.ensure(me or options.user())
     auditor = store.people.ensure(to) if to else person
-    drawn = draw_audit(store, query, size, _seed(seed), person, auditor)
-    if drawn is None:
-        options.say(
-            "No audit was drawn: the query finds nothing that a rule settled and that is not "
-            "audited yet"
-        )
-    return drawn
+    return draw_audit(store, query, size, _seed(seed), person, auditor)
 
 
 NAME_SHOWN = 100
@@ -273,7 +281,7 @@ TIED = "\xa0"
 
 def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
     yield (
-        f"{counted(report.anchors, 'anchor')} checked by rule {report.rule}, "
+        f"{counted(report.anchors, 'item')} checked by rule {report.rule}, "
         f"{counted(report.least, 'vote')} or more"
     )
     yield (
@@ -290,7 +298,7 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
             yield from _wrapped(f"{title}: {_listed(found)}")
     if report.changed:
         yield from _wrapped(
-            f"{counted(report.changed, 'anchor')} unchanged, because somebody changed gold, "
+            f"{counted(report.changed, 'item')} unchanged, because somebody changed gold, "
             "votes or span in the meantime. Settle again to include them"
         )
     if report.dry_run:
@@ -346,15 +354,20 @@ class SettleRequest:
         return self.command("adjudicate", "todo:me/adjudicator sort:assigned", auditor)
 
 
-def strata_lines(strata: "Sequence[SettledStratum]", request: SettleRequest) -> Iterator[str]:
-    """What audits found in each stratum, and which ones to decide by hand."""
+def strata_lines(
+    strata: "Sequence[SettledStratum]", request: SettleRequest, *, waits: bool = False
+) -> Iterator[str]:
+    """What audits found in each stratum, and which ones to decide by hand.
+
+    waits: an audit that is to be decided is reported below.
+    """
     from nfh_models.agreement.audit import TOLERATED, Advice
 
     if not any(one.audited for one in strata):
-        if strata:
+        if strata and not waits:
             yield from _wrapped(
                 "How often the rules are wrong is not known: no audit of these is finished. "
-                "nfh-tui audit --draw draws one"
+                "nfh-tui audit --draw draws one; nfh-tui audit shows those that are open"
             )
         return
     yield f"What audits found wrong ({CONFIDENCE} interval), by class and votes"
@@ -424,9 +437,8 @@ def audit_lines(audit: "AuditReport", request: SettleRequest) -> Iterator[str]:
     if audit.why is not None:
         yield from _wrapped(f"No error rate yet: {audit.why}")
         if audit.left:
-            yield f"  Go on: {request.todo(audit.auditor)}"
+            yield f"  Continue: {request.todo(audit.auditor)}"
         return
-    yield from _rates(audit)
     rows = [
         (name, *(f"{count:,}" for count in (one.size, one.drawn, one.decided, one.wrong)))
         for name, one in audit.strata.items()
@@ -434,6 +446,8 @@ def audit_lines(audit: "AuditReport", request: SettleRequest) -> Iterator[str]:
     if rows:
         titles = ("stratum", "golds", "drawn", "decided", "wrong")
         yield from aligned([titles, *rows], indent="  ")
+    # Last: it is what the reader came for, and the end of a long output stays in view.
+    yield from _rates(audit)
 
 
 def _rates(audit: "AuditReport") -> Iterator[str]:
@@ -444,9 +458,10 @@ def _rates(audit: "AuditReport") -> Iterator[str]:
         whole = audit.covered == audit.frame
         seen = "" if whole else f" (of the strata looked at: {audit.covered:,} golds)"
         yield from _wrapped(
-            f"error rate {percentage(audit.rate)}, strata weighted by their sizes{seen}"
+            f"Error rate {percentage(audit.rate)}, strata weighted by their sizes{seen}"
         )
     yield from _wrapped(
-        f"of those decided {percentage(audit.share)}, {CONFIDENCE} interval {percentage(low)} "
-        f"to {percentage(high)}; at most {percentage(audit.bound)} with {CONFIDENCE} confidence"
+        f"{percentage(audit.share)} of those decided are wrong, {CONFIDENCE} interval "
+        f"{percentage(low)} to {percentage(high)}; at most {percentage(audit.bound)} with "
+        f"{CONFIDENCE} confidence"
     )

@@ -190,7 +190,7 @@ def demo(fresh: bool, me: str | None) -> None:
 @options.db_option
 @options.reporting_screen
 def browse(query: Sequence[str], me: str | None, mode: str, db: Path | None) -> None:
-    """Open the workbench on the anchors that QUERY finds; without QUERY, on all."""
+    """Open the workbench on the items that QUERY finds; without QUERY, on all."""
     _start(db, me, mode, query)
 
 
@@ -386,7 +386,7 @@ def serve(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Serve the workbench on the anchors that QUERY finds to invited people.
+    """Serve the workbench on the items that QUERY finds to invited people.
 
     Prints a link for each of them. Links hold until the server ends (Ctrl-C).
     """

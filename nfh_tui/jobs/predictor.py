@@ -497,7 +497,7 @@ def answer(predictor: Predictor, ask: protocol.Ask, anchor_id: int) -> protocol.
         return protocol.Failed(f"No prediction: {error}", ask.id, anchor_id)
     if seconds is None:
         return protocol.Failed(
-            f"No prediction: there is no anchor {anchor_id}.", ask.id, anchor_id
+            f"No prediction: there is no item {anchor_id}.", ask.id, anchor_id
         )
     return protocol.AnchorReady(ask.id, anchor_id, seconds)
 

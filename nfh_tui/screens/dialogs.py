@@ -634,7 +634,7 @@ class PrecedentDialog(ListDialog[int | None]):
         return [self._entry(one) for one in self._precedents]
 
     def _entry(self, one: Precedent) -> Text:
-        who = RULE_WORDS.get(one.rule.value, "an expert")
+        who = RULE_WORDS.get(one.rule.value, "an adjudicator")
         if self._named and one.by:
             who = visible(one.by)
         when = local(one.at)[:10] if one.at else ""

@@ -34,7 +34,7 @@ RULE_WORDS = {
     "unanimous": "all votes agree",
     "majority": "by majority",
     "weighted": "by weighted votes",
-    "expert": "decided by an expert",
+    "expert": "decided by an adjudicator",
 }
 
 

@@ -1173,7 +1173,7 @@ def _facts(lane: Lane, item: AnchorItem, rules: Guide) -> list[str]:
 
 
 def _gold_facts(gold: Gold) -> list[str]:
-    rule = "expert" if gold.rule is Rule.EXPERT else f"{gold.rule}"
+    rule = "adjudicator" if gold.rule is Rule.EXPERT else f"{gold.rule}"
     return [rule, gold.adjudicator or "", local_time(gold.decided_at or "")]
 
 

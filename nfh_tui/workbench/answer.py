@@ -423,13 +423,13 @@ class AnswerController(Controller):
         return False
 
     def _decided_by(self, item: AnchorItem) -> str:
-        """Return the name of another expert whose decision an answer replaces; else ""."""
+        """Return the name of another adjudicator whose decision an answer replaces; else ""."""
         gold = item.gold
         if self.state.role is Role.ANNOTATOR or gold is None or gold.rule is not Rule.EXPERT:
             return ""
         if gold.adjudicator == self.state.me.name:
             return ""
-        return (None if self.state.blind else gold.adjudicator) or "another expert"
+        return (None if self.state.blind else gold.adjudicator) or "another adjudicator"
 
     async def _is_early(self) -> bool:
         """Return True if the key to accept came before the item could be read.
@@ -457,8 +457,8 @@ class AnswerController(Controller):
             self.state.last_accepted = item.anchor_id
 
     def _decided_so(self, item: AnchorItem) -> bool:
-        """Return True if the editor holds an expert's decision unchanged, which then keeps its
-        author.
+        """Return True if the editor holds an adjudicator's decision unchanged, whose author it
+        keeps.
 
         Gold that no person decided becomes your own decision when you accept it. So does a
         decision whose rule has a new text: you decide it again under that text.
@@ -479,7 +479,9 @@ class AnswerController(Controller):
     def _unchanged_words(self, item: AnchorItem, made: Answer) -> str:
         """Say whose decision stands if you accept it unchanged."""
         gold = item.gold
-        whose = (None if gold is None or self.state.blind else gold.adjudicator) or "an expert"
+        whose = (
+            None if gold is None or self.state.blind else gold.adjudicator
+        ) or "an adjudicator"
         if gold is None or gold.answer.without_comment() == made.without_comment():
             return f"unchanged: already decided this way by {whose}"
         return f"unchanged: your decision is kept beside the one by {whose}, which counts"

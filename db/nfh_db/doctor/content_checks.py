@@ -79,13 +79,13 @@ def _expert_trouble(anchor: CheckedAnchor, chunk: PassageChunk) -> str:
     # An imported file may hold an expert's gold without the answer.
     imported = gold.value.batch is not None
     if gold.answer_id is None:
-        return "" if imported else "it is an expert's, but points to no answer"
+        return "" if imported else "it is an adjudicator's, but points to no answer"
     found = [row for row in chunk.answers.get(anchor.id, ()) if row.id == gold.answer_id]
     if not found:
         return f"it points to answer {gold.answer_id}, which is not about this anchor"
     answer = found[0]
     if answer.role != Role.ADJUDICATOR or answer.annotator_id != gold.annotator_id:
-        return f"it points to answer {answer.id}, which is not the deciding expert's"
+        return f"it points to answer {answer.id}, which is not the deciding adjudicator's"
     if imported:
         return ""
     if answer.removed:

@@ -105,7 +105,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "rules",
-        "Each gold has its source: its import, the expert's answer, or the votes.",
+        "Each gold has its source: its import, the adjudicator's answer, or the votes.",
         check_chunk=content_checks.rules,
         remedy=AGAIN,
     ),

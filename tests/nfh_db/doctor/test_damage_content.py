@@ -237,7 +237,7 @@ DAMAGES = {
     ),
     "an expert's gold without an answer": damage(
         "UPDATE gold SET answer_id = NULL WHERE anchor_id = 2",
-        words="gold 2 2: it is an expert's, but points to no answer",
+        words="gold 2 2: it is an adjudicator's, but points to no answer",
         rules=1,
     ),
     "an expert's gold of another item": damage(
@@ -249,7 +249,7 @@ DAMAGES = {
         "UPDATE gold SET answer_id = (SELECT id FROM answer WHERE anchor_id = 2 "
         "AND role = 'adjudicator' AND annotator_id = (SELECT id FROM annotator "
         "WHERE name = 'eva')) WHERE anchor_id = 2",
-        words="which is not the deciding expert's",
+        words="which is not the deciding adjudicator's",
         rules=1,
     ),
     "an expert's gold that says something else": damage(

@@ -146,7 +146,7 @@ def test_an_edited_row_of_the_hub_meets_its_own_number_and_no_other(
         assert sum(report.rows for report in found) == 9
         assert sum(report.anchors_new for report in found) == (0 if known else 5)
         conflicts = [one for report in found for one in report.conflicts]
-        words = "line 1: an expert's gold YEAR was kept; the file says CURRENCY"
+        words = "line 1: an adjudicator's gold YEAR was kept; the file says CURRENCY"
         assert conflicts == ([words] if known else [])
 
 

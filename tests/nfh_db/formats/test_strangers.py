@@ -106,7 +106,7 @@ def test_a_wide_encoding_is_read_as_the_refusal_says(
     advised = refused.stderr.strip().rpartition("--encoding ")[2]
     assert (refused.exit_code, advised) == (1, encoding)
     done = call("import", path, "--db", "x.db", "--encoding", advised)
-    assert (done.exit_code, "1 anchor new" in done.stdout) == (0, True)
+    assert (done.exit_code, "1 item new" in done.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("pause", ["nan", "inf", "-1", "0"])

@@ -88,10 +88,10 @@ def test_a_column_of_texts_alone_is_one_dialog_and_that_is_said(
 ) -> None:
     path = write("text\nI saw two.\nGive me three.\nHe is ten.\n", "k.csv")
     done = call("import", path, "--db", home / "x.db", "--dry-run")
-    assert "1 passage, 3 anchors new" in done.stdout
+    assert "1 passage, 3 items new" in done.stdout
     assert "3 rows were read as turns of one dialog" in done.stderr
     apart = call("import", path, "--db", home / "x.db", "--dry-run", "--window", "0,0")
-    assert "3 passages, 3 anchors new" in apart.stdout
+    assert "3 passages, 3 items new" in apart.stdout
 
 
 def test_the_same_talk_is_the_same_passage_as_a_dialog(write: Write) -> None:
@@ -294,7 +294,7 @@ def test_named_columns_are_those_of_a_table(write: Write, home: Path, call: Call
             0,
             True,
         )
-        assert "1 anchor new" in done.stdout
+        assert "1 item new" in done.stdout
     twice = call("import", path, "--db", "x.db", "--columns", "text=a,text=b")
     assert (twice.exit_code, "names two columns for one of" in twice.stderr) == (2, True)
     other = call("import", path, "--format", "dialog", "--columns", "text=a", "--db", "x.db")

@@ -62,8 +62,8 @@ def test_a_file_comes_in_again_with_another_window(
     write: Write, home: Path, call: Call
 ) -> None:
     arguments = ("import", write(SCENE, "s.txt"), "--db", "x.db")
-    assert "4 anchors new" in call(*arguments).stdout
-    assert "2 passages, 3 anchors new" in call(*arguments, "--window", "0,0").stdout
+    assert "4 items new" in call(*arguments).stdout
+    assert "2 passages, 3 items new" in call(*arguments, "--window", "0,0").stdout
     assert "imported before" in call(*arguments, "--window", "0,0").stdout
     assert "imported before" in call(*arguments).stdout
 
@@ -116,7 +116,7 @@ def test_a_window_cuts_documents_of_words_that_came_with_the_file(
 ) -> None:
     path = write(PARSED, "a.conllu")
     done = call("import", path, "--window", "1,0", "--db", "x.db")
-    assert "3 passages, 3 anchors new" in done.stdout
+    assert "3 passages, 3 items new" in done.stdout
     assert "not kept in passages of a window" in done.stderr
     with Store.open(home / "x.db") as store:
         found = [
@@ -140,7 +140,7 @@ def test_a_window_cuts_texts_of_brat_without_a_marked_number(home: Path, call: C
     (folder / "a.txt").write_text("Ann: Two?\nBen: Yes.\nAnn: Or three?\n", "utf-8")
     (folder / "a.ann").write_text("", "utf-8")
     done = call("import", folder, "--window", "0,0", "--db", home / "x.db")
-    assert "2 passages, 2 anchors new" in done.stdout
+    assert "2 passages, 2 items new" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_an_item_holds_what_came_in(kit, see) -> None:
 
 def test_an_unknown_anchor_is_none(store: Store) -> None:
     assert store.items.read(99, store.people.ensure("eva"), Role.ANNOTATOR) is None
-    with pytest.raises(StoreError, match="no anchor 99"):
+    with pytest.raises(StoreError, match="no item 99"):
         store.edits.commit_answer(
             99, store.people.ensure("eva"), Role.ANNOTATOR, class_answer(Kind.AGE)
         )
@@ -216,7 +216,7 @@ def test_withdrawing_takes_gold_along(store: Store, say, see) -> None:
     lee = store.people.ensure("lee")
     assert store.edits.withdraw(1, lee, Role.ADJUDICATOR).state is AnchorState.ANSWERED
     assert see().gold is None
-    with pytest.raises(StoreError, match="lee has no decision of anchor 1"):
+    with pytest.raises(StoreError, match="lee has no decision of item 1"):
         store.edits.withdraw(1, lee, Role.ADJUDICATOR)
     assert (
         store.edits.withdraw(1, store.people.ensure("ann1"), Role.ANNOTATOR).state
@@ -382,7 +382,7 @@ def test_places_follow_a_replacement(store: Store, anchor: int) -> None:
 def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
     eva = store.people.ensure("eva")
     kit.load(store, kit.one(WORDS, CATS))
-    with pytest.raises(StoreError, match="“cats” is anchor 2 already"):
+    with pytest.raises(StoreError, match="“cats” is item 2 already"):
         store.edits.replace_anchor(
             1, eva, Role.ADJUDICATOR, Anchor(CATS, CATS + 1), store.edits.stale_labels(1, eva)
         )
@@ -398,9 +398,9 @@ def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
     store.edits.replace_anchor(
         1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.edits.stale_labels(1, eva)
     )
-    with pytest.raises(StoreError, match="has been replaced by anchor 3"):
+    with pytest.raises(StoreError, match="has been replaced by item 3"):
         store.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
-    with pytest.raises(StoreError, match="has been replaced by anchor 3"):
+    with pytest.raises(StoreError, match="has been replaced by item 3"):
         store.edits.replace_anchor(
             1, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 1), store.edits.stale_labels(1, eva)
         )

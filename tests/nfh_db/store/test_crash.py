@@ -127,7 +127,7 @@ def test_an_import_under_way_is_seen_by_nobody(path: Path, halfway, kit) -> None
         assert store.items.passages([1, 2, 3]).keys() == {1}
         assert len(list(store.items.records(parse(""), eva, "gold"))) == 1
         assert len(store.history.of_anchor(1)) == 1
-        with pytest.raises(StoreError, match="no anchor 2"):
+        with pytest.raises(StoreError, match="no item 2"):
             store.edits.commit_answer(2, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
         with pytest.raises(StoreError, match=r"killed\.jsonl is being imported by process"):
             kit.load(store, kit.one("two 1", 0))

@@ -165,7 +165,7 @@ def test_an_experts_gold_is_never_replaced(store: Store, kit) -> None:
     other = kit.one("I have one", 2, gold=kit.gold(kit.to(0)))
     report = kit.load(store, other, replace_gold=True)
     assert report.conflicts == (
-        "line 1: an expert's gold AGE was kept; the file says REFERENCE to token 0",
+        "line 1: an adjudicator's gold AGE was kept; the file says REFERENCE to token 0",
     )
     assert items(store)[0].gold.adjudicator == "lee"
     report = kit.load(store, kit.one("I have one", 2, gold=kit.gold(Kind.AGE)))

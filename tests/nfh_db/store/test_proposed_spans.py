@@ -167,7 +167,7 @@ def test_undo_and_redo_after_a_restart(decided: Store, path: Path) -> None:
 def test_what_cannot_be_proposed(decided: Store, kit) -> None:
     ann = decided.people.ensure("ann1")
     kit.load(decided, kit.one(WORDS, 4))
-    with pytest.raises(StoreError, match="“two” is anchor 2 already"):
+    with pytest.raises(StoreError, match="“two” is item 2 already"):
         decided.edits.propose_span(1, ann, Anchor(4, 5))
     with pytest.raises(PassageError, match="outside a passage of 6 tokens"):
         decided.edits.propose_span(1, ann, Anchor(2, 7))
@@ -239,7 +239,7 @@ def test_a_replacement_is_not_done_again_over_what_was_decided_since(
     store.edits.undo(eva)
     kim = store.people.ensure("kim")
     store.edits.commit_answer(1, kim, Role.ADJUDICATOR, class_answer(Kind.AGE))
-    with pytest.raises(ChangedSinceError, match="cannot be redone: anchor 1 was answered"):
+    with pytest.raises(ChangedSinceError, match="cannot be redone: item 1 was answered"):
         store.edits.redo(eva)
     assert golds(store) == [(2, 3)]
     store.edits.undo(kim)

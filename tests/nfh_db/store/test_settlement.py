@@ -161,7 +161,7 @@ def test_an_experts_decision_stands(store, me, voted, seen):
     anchor = voted(Kind.AGE, Kind.AGE)
     decide(store, "eva", anchor, Kind.YEAR)
     report = store.settlement.run(parse(""), UNANIMOUS, me)
-    assert dict(report.skipped) == {"decided by an expert": 1}
+    assert dict(report.skipped) == {"decided by an adjudicator": 1}
     assert seen(anchor).gold.answer.kind is Kind.YEAR
     assert report.act_id is None
 

@@ -144,7 +144,7 @@ def test_gold_changed_since_is_not_undone(
     answer(store, bob, 1, Kind.YEAR, Role.ADJUDICATOR)
     with pytest.raises(
         ChangedSinceError,
-        match="“gold AGE” cannot be undone: anchor 1 was changed by bob at 12:03 UTC after",
+        match="“gold AGE” cannot be undone: item 1 was changed by bob at 12:03 UTC after",
     ):
         store.edits.undo(eva)
     assert kinds(store, eva, 1) == ["bob YEAR", "eva AGE"]
@@ -158,7 +158,7 @@ def test_redo_over_a_change_is_refused(store: Store, eva: Annotator) -> None:
     answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
     store.edits.undo(eva)
     answer(store, bob, 1, Kind.YEAR, Role.ADJUDICATOR)
-    with pytest.raises(ChangedSinceError, match="cannot be redone: anchor 1 was changed"):
+    with pytest.raises(ChangedSinceError, match="cannot be redone: item 1 was changed"):
         store.edits.redo(eva)
 
 
@@ -264,14 +264,14 @@ def test_nothing_comes_back_to_an_anchor_that_is_replaced(
         )
 
     replaced()
-    with pytest.raises(ChangedSinceError, match=r"undone: anchor 1, .* was replaced by bob at"):
+    with pytest.raises(ChangedSinceError, match=r"undone: item 1, .* was replaced by bob at"):
         store.edits.undo(eva)
     store.edits.undo(bob)
     store.edits.undo(eva)
     store.edits.undo(eva)
     replaced()
     before = store.history.of_anchor(1)
-    with pytest.raises(ChangedSinceError, match=r"redone: anchor 1, .* was replaced by bob at"):
+    with pytest.raises(ChangedSinceError, match=r"redone: item 1, .* was replaced by bob at"):
         store.edits.redo(eva)
     assert store.history.of_anchor(1) == before
     store.edits.undo(bob)
@@ -287,7 +287,7 @@ def test_nothing_comes_back_to_an_anchor_that_is_gone(store: Store, eva: Annotat
     answer(store, eva, new, Kind.AGE)
     store.edits.undo(eva)
     store.edits.undo(bob)
-    with pytest.raises(ChangedSinceError, match=f"anchor {new}, .* was removed by bob at"):
+    with pytest.raises(ChangedSinceError, match=f"item {new}, .* was removed by bob at"):
         store.edits.redo(eva)
 
 
@@ -322,7 +322,7 @@ def test_what_another_program_changed_is_not_undone(store: Store, eva: Annotator
     other = connect(store.path, "rw")
     other.execute("UPDATE answer SET kind = 'YEAR'")
     other.close()
-    with pytest.raises(ChangedSinceError, match="anchor 1 was changed by another program"):
+    with pytest.raises(ChangedSinceError, match="item 1 was changed by another program"):
         store.edits.undo(eva)
 
 

@@ -58,7 +58,7 @@ def test_right_and_agreeing_by_block(kit: Any) -> None:
     assert (first.right.value, second.right.value) == (1.0, 0.0)
     assert (first.agreeing.value, first.agreeing.n) == (0.5, 10)
     bare = drift([kit.mark(i) for i in range(20)]).blocks[0]
-    assert (bare.right.value, bare.right.why) == (None, "No expert decided these.")
+    assert (bare.right.value, bare.right.why) == (None, "No adjudicator decided these.")
     assert (bare.agreeing.value, bare.agreeing.why) == (None, "Nobody else answered these.")
 
 
@@ -106,7 +106,7 @@ def test_a_steady_fall_is_told_and_chance_is_not(kit: Any) -> None:
     report = competence(kit.marks({"ann": ann, "bob": bob}))
     by_name = {person.name: person.drift.trends for person in report.people}
     told = {trend.what: trend.rho > 0 for trend in by_name["ann"] if trend.holds}
-    assert told == {"right by the expert": False, "seconds": True}
+    assert told == {"right by the adjudicator": False, "seconds": True}
     assert not any(trend.holds for trend in by_name["bob"])
     assert report.tests == sum(map(len, by_name.values())) == 3
 

@@ -26,8 +26,8 @@ def test_very_fast_answers(kit: Any) -> None:
     slow = [kit.mark(10 + i, Kind.TIME, seconds=9.0, right=True) for i in range(40)]
     sentence = told("ann", [*fast, *slow], {})["fast"]
     assert sentence == (
-        "10 of 50 answers took less than 2 seconds; the expert agrees with 0 of 10 of these, "
-        "and with 40 of 40 others."
+        "10 of 50 answers took less than 2 seconds; the adjudicator agrees with 0 of 10 of "
+        "these, and with 40 of 40 others."
     )
 
 

@@ -159,7 +159,7 @@ def test_an_expert_is_no_annotator(call: Call, rows: Path) -> None:
     answer(rows, "eva", Kind.AGE, Kind.YEAR, role=Role.ADJUDICATOR)
     result = call("agreement", "--db", rows, "--resamples", 50)
     assert "Only ann answered these items" in result.stdout
-    assert "Annotators against what an expert decided" in result.stdout
+    assert "Annotators against what an adjudicator decided" in result.stdout
     found = report(call, rows)
     assert found["pairs"]["pairs"] == 0  # type: ignore[index]
     (two,) = found["against_expert"]["annotators"]  # type: ignore[index]

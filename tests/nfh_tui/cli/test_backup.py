@@ -90,7 +90,7 @@ def test_in_a_folder_it_is_named_after_the_database_and_the_time(
     for dest in ("kept", "kept/"):
         result = call("backup", dest, "--db", database)
         assert result.exit_code == 0
-        assert "400 anchors, 1 answer, 400 golds, 1 draft;" in result.stdout
+        assert "400 items, 1 answer, 400 golds, 1 draft;" in result.stdout
         time.sleep(0.002)
     made = names(home / "kept")
     assert len(made) == 2

@@ -45,7 +45,7 @@ def test_a_clean_database(call: Call, database: Path) -> None:
     result = call("doctor", "--db", database)
     assert (result.exit_code, result.stderr) == (0, "")
     first, *lines, last = result.stdout.splitlines()
-    assert first.startswith(f"{database}: 3 anchors, 4 events in the log; SQLite 3.")
+    assert first.startswith(f"{database}: 3 items, 4 events in the log; SQLite 3.")
     assert [line.split()[:2] for line in lines] == [["ok", check.name] for check in CHECKS]
     assert last == "Nothing is broken."
 
@@ -208,7 +208,7 @@ def test_a_query_belongs_to_the_corpus_and_a_repair_does_not(
 def test_the_corpus_is_looked_at_by_query(call: Call, database: Path) -> None:
     result = call("doctor", "--corpus", "-votes:1", "--limit", "1", "--db", database)
     assert result.exit_code == 0
-    assert result.stdout.startswith("Labels of 2 anchors in 2 passages")
+    assert result.stdout.startswith("Labels of 2 items in 2 passages")
 
 
 def test_progress_is_for_terminals(

@@ -167,7 +167,7 @@ def test_import_settlement_decision_and_undo(call: Call, store: Store, clock: Cl
     store.edits.undo(eva)
     rows = told(call("history", "--item", "3"))
     settled = "Age · all votes agree of ann1, ann2, ann3"
-    decided = "Year · decided by an expert, eva"
+    decided = "Year · decided by an adjudicator, eva"
     assert rows[0] == ("import of some.jsonl | ann1's answer | before  nothing | after   Age")
     golds = [row.split(" | ") for row in rows if "| gold |" in row]
     assert [(gold[2], gold[3]) for gold in golds] == [
@@ -338,7 +338,7 @@ def test_an_item_to_which_nothing_happened(call: Call, store: Store) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["--item", "99"], 1, "names no item: give an anchor's number, or the id"),
+        (["--item", "99"], 1, "names no item: give an item's number, or the id"),
         (["--item", "x"], 1, "names no item"),
         (["--item", "abcdef0123"], 1, "No item here has the id"),
         (["--as", "nobody"], 1, "is called 'nobody'"),

@@ -23,7 +23,7 @@ def report(result: Result) -> dict[str, object]:
 def test_an_nfh_file_comes_in_and_says_what_it_brought(call: Call, nfh_file: Make) -> None:
     result = call("import", nfh_file(3, "nfh_dev.jsonl"), "--db", "x.db")
     assert result.exit_code == 0
-    assert "nfh_dev.jsonl: 3 rows: 3 passages, 3 anchors new; gold 3 new" in result.stdout
+    assert "nfh_dev.jsonl: 3 rows: 3 passages, 3 items new; gold 3 new" in result.stdout
     assert "nfh_dev.jsonl: read as nfh: its first line is a JSON object" in result.stderr
 
 
@@ -59,7 +59,7 @@ def test_a_dry_run_reports_and_stores_nothing(
     call("init", "--db", "x.db")
     before = dump(home / "x.db")
     result = call("import", file, "--db", "x.db", "--dry-run")
-    assert "4 anchors new" in result.stdout
+    assert "4 items new" in result.stdout
     assert "Nothing was stored" in result.stdout
     assert dump(home / "x.db") == before
 

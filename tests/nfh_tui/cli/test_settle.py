@@ -73,7 +73,7 @@ def settle(call: Callable[..., Result], *arguments: object) -> list[str]:
 def test_in_words(call, db) -> None:
     lines = settle(call, "--rule", "unanimous", "--as", "eva")
     assert lines[:2] == [
-        "174 anchors checked by rule unanimous, 2 votes or more",
+        "174 items checked by rule unanimous, 2 votes or more",
         "  gold: 78 new, 0 the same as before, 0 replaced, 0 taken back",
     ]
     assert lines[2].startswith("  in all 78 settled, by class: REFERENCE 42, OTHER 10, ")
@@ -82,8 +82,8 @@ def test_in_words(call, db) -> None:
     assert lines[-5:] == [
         "One act of eva: z in the workbench as eva undoes it",
         "  How often the rules are wrong is not known: no audit of these is finished.",
-        "    nfh-tui audit --draw draws one",
-        "96 anchors in disagreement left:",
+        "    nfh-tui audit --draw draws one; nfh-tui audit shows those that are open",
+        "96 items in disagreement left:",
         "  nfh-tui adjudicate 'state:disagree sort:disagree'",
     ]
     assert max(map(len, lines)) <= 80
@@ -101,7 +101,11 @@ def test_what_to_type_next_names_the_database_that_was_named(call, db) -> None:
     assert f"  {with_db}'state:disagree sort:disagree'" in lines
     todo = f"{with_db}--as 'a b' 'todo:me/adjudicator sort:assigned'"
     assert lines[-1] == f"Decide them: {todo}"
-    assert f"  Go on: {todo}" in call("audit", "--db", db).stdout.splitlines()
+    assert "not known" not in " ".join(lines)
+    said = call("audit", "--db", db).stdout.splitlines()
+    assert said[0].startswith("Audit ")
+    assert said[-1] == f"  Continue: {todo}"
+    assert call("settle", "--rule", "majority", "--audit").stdout.startswith("174 ")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_stopped_by_the_person_it_says_what_is_stored(
     call, as_json, db, monkeypatch, phase, says, golds
 ) -> None:
     def stop(_: object, words: str) -> None:
-        if words.endswith(f" anchors {phase}"):
+        if words.endswith(f" items {phase}"):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -272,7 +276,7 @@ def test_what_an_audit_finds(call, as_json, db, editor) -> None:
     said = call("audit").stdout
     assert "28 decided (100 left)" in said
     assert "No error rate yet: 100 of 128 items are still to be decided" in said
-    assert "Go on: nfh-tui adjudicate --as otto 'todo:me/adjudicator sort:assigned'" in said
+    assert "Continue: nfh-tui adjudicate --as otto 'todo:me/adjudicator sort:assigned'" in said
 
     wrong += decide(db, "otto", None, editor)
     (audit,) = as_json("audit")["audits"]
@@ -330,10 +334,12 @@ def test_audits_in_words(call, as_json, db, editor) -> None:
     assert lines[-1] == f"Decide them: nfh-tui adjudicate --as me {todo}"
     wrong = decide(db, "me", None, editor)
     said = call("audit").stdout.splitlines()
-    assert said[0].endswith(" by me: 40 items of 128 that rules settled, seed 1")
-    assert said[1].startswith(f"  40 decided, {wrong} wrong (")
-    assert said[2].startswith("  error rate ")
-    assert "95 % interval" in said[3]
+    first = next(place for place, line in enumerate(said) if line.startswith("Audit "))
+    assert said[first].endswith(" by me: 40 items of 128 that rules settled, seed 1")
+    assert said[first + 1].startswith(f"  40 decided, {wrong} wrong (")
+    # The figures stand under the tables, where the end of a long output is read.
+    assert said[-4].startswith("  Error rate ")
+    assert "95 % interval" in said[-3]
     assert said[-1] == "What was found wrong: nfh-tui browse audit:wrong"
 
 

@@ -202,7 +202,7 @@ def test_another_version_predicts_anew(
 
 def test_an_anchor_that_is_gone(working: Predictor) -> None:
     reply = answer(working, Ask(7, [99]), 99)
-    assert reply == Failed("No prediction: there is no anchor 99.", 7, 99)
+    assert reply == Failed("No prediction: there is no item 99.", 7, 99)
 
 
 def test_tags_are_kept_for_the_next_anchor_of_a_passage(working: Predictor) -> None:
@@ -262,7 +262,7 @@ def test_conversation(of_cues: Path, pipeline: None) -> None:
         first, gone, last = (hear(process) for _ in range(3))
         assert isinstance(first, AnchorReady)
         assert (first.id, first.anchor) == (1, 2)
-        assert gone == Failed("No prediction: there is no anchor 99.", 1, 99)
+        assert gone == Failed("No prediction: there is no item 99.", 1, 99)
         assert isinstance(last, AnchorReady)
         with Store.open(of_cues) as store:
             found = stored(store, 4)

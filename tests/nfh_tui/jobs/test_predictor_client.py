@@ -111,7 +111,7 @@ async def test_an_anchor_that_is_gone_is_said(
     client.ask([99, 1])
     await heard.until(lambda: heard.done == [1])
     assert heard.states[-1] == PredictorState(
-        "ready", "No prediction: there is no anchor 99.", "cues, NFH: rules"
+        "ready", "No prediction: there is no item 99.", "cues, NFH: rules"
     )
 
 

@@ -332,9 +332,9 @@ async def test_counting_what_is_left_keeps_nobody(open_desk, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ([], "Go on with: nfh-tui annotate\n"),
+        ([], "Continue with: nfh-tui annotate\n"),
         (["--as", "Ida B{0}", "--db", "a b.db"],
-         "Go on with: nfh-tui annotate --as 'Ida B{0}' --db 'a b.db'\n"),
+         "Continue with: nfh-tui annotate --as 'Ida B{0}' --db 'a b.db'\n"),
     ],
 )  # fmt: skip
 def test_the_command_to_go_on_with_is_told(monkeypatch, tmp_path, given, expected):

@@ -205,7 +205,7 @@ def test_history_in_words(read):
         "had seen the model's answer"
     )
     assert "ann1's answer" in text
-    assert "Other, noun “joke” · comment: hm · decided by an expert, eva" in text
+    assert "Other, noun “joke” · comment: hm · decided by an adjudicator, eva" in text
     assert "before  “two” (token 10)" in text
     assert "eva's flag skip\n      before  nothing\n      after   set" in text
     assert partners(lines) == (77,)

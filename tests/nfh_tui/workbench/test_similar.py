@@ -138,7 +138,7 @@ async def test_precedents_are_listed_and_opened_beside_the_queue(
         # Blind, nobody is named.
         await desk.press("B", "P")
         assert "other" not in desk.text()
-        assert "an expert" in desk.text()
+        assert "an adjudicator" in desk.text()
         await desk.press("escape")
 
 
