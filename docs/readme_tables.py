@@ -8,11 +8,26 @@ from pathlib import Path
 
 from nfh_db.formats.base import How, What
 from nfh_db.formats.registry import OURS
-from nfh_tui.actions import ACTIONS, Access, key_table_markdown
+from nfh_tui.actions import ACTIONS, GROUPS, Access, table_lines
 from nfh_tui.config import LEGEND
 
 DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS / "keys.md", DOCS / "formats.md", DOCS / "serve.md")
+
+
+def key_table() -> str:
+    """The keys by group; actions that share a line of the help share one here."""
+    rows = ["| keys | act |", "|---|---|"]
+    for group in GROUPS:
+        rows.append(f"| | *{group}* |")
+        for line in table_lines([group]):
+            what = f"**{line.title}.** {line.description}".strip()
+            rows.append(f"| {markdown_keys(line.keys)} | {what} |")
+    return "\n".join(rows) + "\n"
+
+
+def markdown_keys(shown: str) -> str:
+    return " ".join(f"`{key}`" for key in shown.replace("|", "\\|").split())
 
 
 def format_link(name: str) -> str:
@@ -108,7 +123,7 @@ def sign_table() -> str:
 def with_tables(text: str) -> str:
     """The text of a page with all tables as the registries have them now."""
     tables = {
-        "keys": key_table_markdown(),
+        "keys": key_table(),
         "signs": sign_table(),
         "formats": format_table(),
         "holds": holds_table(),

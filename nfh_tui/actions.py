@@ -663,18 +663,3 @@ def key_line(keys: str, title: str, actions: Sequence[Action]) -> str:
     if len(keys) > width:
         return f"  {keys}\n  {'':{width}} {title}"
     return f"  {keys:{width}} {title}"
-
-
-def key_table_markdown() -> str:
-    """Return the keys as one Markdown table for the documentation; ends with a line end."""
-    rows = ["| keys | act |", "|---|---|"]
-    for group in GROUPS:
-        rows.append(f"| | *{group}* |")
-        for line in table_lines([group]):
-            what = f"**{line.title}.** {line.description}".strip()
-            rows.append(f"| {_markdown_keys(line.keys)} | {what} |")
-    return "\n".join(rows) + "\n"
-
-
-def _markdown_keys(shown: str) -> str:
-    return " ".join(f"`{key}`" for key in shown.replace("|", "\\|").split())

@@ -6,6 +6,7 @@ Times are UTC in ISO 8601 with milliseconds.
 
 import tempfile
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -313,7 +314,7 @@ FIRST_SCHEMA = (
 )
 
 
-# Migrations: one function per change, never edited after a release.
+# Migrations: the statements of one change each, never edited after a release.
 #
 # A test compares what they build with `schema.sql`.
 
@@ -469,8 +470,10 @@ JOBS = (
 )
 
 # Adds the flag `reject`: the annotator refused the task as shown. Other tools distinguish this
-# from a skipped task.
-FLAG_ANEW = """CREATE TABLE flag_anew (
+# from a skipped task. From this version on, turns may have times. SQLite cannot alter a CHECK,
+# so the table is created anew and copied.
+FORMATS = (
+    """CREATE TABLE flag_anew (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
         name TEXT NOT NULL
@@ -479,10 +482,22 @@ FLAG_ANEW = """CREATE TABLE flag_anew (
         flagged_at TEXT NOT NULL,
         removed INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (anchor_id, annotator_id, name)
-    ) STRICT, WITHOUT ROWID"""
+    ) STRICT, WITHOUT ROWID""",
+    "INSERT INTO flag_anew SELECT * FROM flag",
+    "DROP TABLE flag",
+    "ALTER TABLE flag_anew RENAME TO flag",
+    "CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0",
+)
 
-# Adds the rule `weighted`.
-GOLD_ANEW = f"""CREATE TABLE gold_anew (
+GOLD_INDICES = (
+    "CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL",
+    "CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0",
+    "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
+)
+
+# Adds the rule `weighted`; the table is created anew for its CHECK, as in FORMATS.
+WEIGHTED_VOTES = (
+    f"""CREATE TABLE gold_anew (
         anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
         kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
         relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
@@ -497,11 +512,11 @@ GOLD_ANEW = f"""CREATE TABLE gold_anew (
         decided_at TEXT,
         removed INTEGER NOT NULL DEFAULT 0,
         votes TEXT NOT NULL DEFAULT ''
-    ) STRICT"""
-GOLD_INDICES = (
-    "CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL",
-    "CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0",
-    "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
+    ) STRICT""",
+    "INSERT INTO gold_anew SELECT * FROM gold",
+    "DROP TABLE gold",
+    "ALTER TABLE gold_anew RENAME TO gold",
+    *GOLD_INDICES,
 )
 
 JOB_MARKS = (
@@ -548,116 +563,38 @@ PEOPLE = (
 )
 
 # Whether answered_at is known: false for an answer of a file without times.
-TIMES = "ALTER TABLE answer ADD COLUMN timed INTEGER NOT NULL DEFAULT 1"
+TIMES = ("ALTER TABLE answer ADD COLUMN timed INTEGER NOT NULL DEFAULT 1",)
 
 # The adjudicator decided the item in a review sheet, among many others.
-SHEETS = "ALTER TABLE answer ADD COLUMN in_sheet INTEGER NOT NULL DEFAULT 0"
+SHEETS = ("ALTER TABLE answer ADD COLUMN in_sheet INTEGER NOT NULL DEFAULT 0",)
 
 
-@migrations()
-def m001_first_schema(db: "Database") -> None:
-    """Create the tables of the first release."""
-    for statement in FIRST_SCHEMA:
+# By name, in the order in which they are applied.
+MIGRATIONS = {
+    "m001_first_schema": FIRST_SCHEMA,
+    "m002_votes_that_count": VOTES_THAT_COUNT,
+    "m003_identification": IDENTIFICATION,
+    "m004_finding": FINDING,
+    "m005_jobs": JOBS,
+    "m006_formats": FORMATS,
+    "m007_job_marks": JOB_MARKS,
+    "m008_proposed_spans": PROPOSED_SPANS,
+    "m009_words_digests": WORDS_DIGESTS,
+    "m010_text_trigrams": TEXT_TRIGRAMS,
+    "m011_people": PEOPLE,
+    "m012_sheets": SHEETS,
+    "m013_weighted_votes": WEIGHTED_VOTES,
+    "m014_unknown_times": TIMES,
+}
+
+
+def _apply(statements: tuple[str, ...], db: "Database") -> None:
+    for statement in statements:
         db.execute(statement)
 
 
-@migrations()
-def m002_votes_that_count(db: "Database") -> None:
-    """Add purposes of assignments, differences, the votes of a gold, and merged acts."""
-    for statement in VOTES_THAT_COUNT:
-        db.execute(statement)
-
-
-@migrations()
-def m003_identification(db: "Database") -> None:
-    """Add predictions of whether a number is a fused head."""
-    for statement in IDENTIFICATION:
-        db.execute(statement)
-
-
-@migrations()
-def m004_finding(db: "Database") -> None:
-    """Add what queries and precedents need: confidence, differences from gold, rule tags."""
-    for statement in FINDING:
-        db.execute(statement)
-
-
-@migrations()
-def m005_jobs(db: "Database") -> None:
-    """Add jobs of all kinds, training curves, activations, doubts and sides."""
-    for statement in JOBS:
-        db.execute(statement)
-
-
-@migrations()
-def m006_formats(db: "Database") -> None:
-    """Add the flag `reject`. From this version on, turns may have times.
-
-    SQLite cannot alter a CHECK, so the table is created anew and copied.
-    """
-    db.execute(FLAG_ANEW)
-    db.execute("INSERT INTO flag_anew SELECT * FROM flag")
-    db.execute("DROP TABLE flag")
-    db.execute("ALTER TABLE flag_anew RENAME TO flag")
-    db.execute("CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0")
-
-
-@migrations()
-def m007_job_marks(db: "Database") -> None:
-    """Add a mark that authenticates jobs, and an id of the database."""
-    for statement in JOB_MARKS:
-        db.execute(statement)
-
-
-@migrations()
-def m008_proposed_spans(db: "Database") -> None:
-    """Add the spans that annotators propose."""
-    for statement in PROPOSED_SPANS:
-        db.execute(statement)
-
-
-@migrations()
-def m009_words_digests(db: "Database") -> None:
-    """Add the digests of passages' words."""
-    for statement in WORDS_DIGESTS:
-        db.execute(statement)
-
-
-@migrations()
-def m010_text_trigrams(db: "Database") -> None:
-    """Add an index of the texts of passages."""
-    for statement in TEXT_TRIGRAMS:
-        db.execute(statement)
-
-
-@migrations()
-def m011_people(db: "Database") -> None:
-    """Add the names that were merged into others, and people who are retired."""
-    for statement in PEOPLE:
-        db.execute(statement)
-
-
-@migrations()
-def m012_sheets(db: "Database") -> None:
-    """Add whether an answer was given in a review sheet."""
-    db.execute(SHEETS)
-
-
-@migrations()
-def m013_weighted_votes(db: "Database") -> None:
-    """Add the rule `weighted`; the table is created anew for its CHECK, as in m006."""
-    db.execute(GOLD_ANEW)
-    db.execute("INSERT INTO gold_anew SELECT * FROM gold")
-    db.execute("DROP TABLE gold")
-    db.execute("ALTER TABLE gold_anew RENAME TO gold")
-    for statement in GOLD_INDICES:
-        db.execute(statement)
-
-
-@migrations()
-def m014_unknown_times(db: "Database") -> None:
-    """Add whether the time of an answer is known."""
-    db.execute(TIMES)
+for _name, _statements in MIGRATIONS.items():
+    migrations(name=_name)(partial(_apply, _statements))
 
 
 # `schema.sql`: what the migrations build, as a readable file for review.

@@ -5,7 +5,7 @@ Each coefficient is written as a function of per-item rows (`*_rows`) whose sums
 coefficient (`*_of`), which is what the bootstrap needs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -315,11 +315,9 @@ def cohen_of(sums: Floats) -> Floats:
 # The paper's matrix of majority and minority (figure 3).
 #
 # Rows are the majority's class, columns the minority's; unanimous items are on the diagonal.
-# With three votes an item, the matrix determines all votes, so that vote patterns and Fleiss'
-# kappa can be computed from a printed matrix.
+# With three votes an item, the matrix determines all votes.
 
 VOTERS = 3
-UNANIMOUS, MAJORITY, NONE = "3-0", "2-1", "1-1-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,14 +329,7 @@ class MajorityMatrix:
     rows: tuple[tuple[int, ...], ...]
     no_majority: int
     """Items whose three votes are in three classes; they are in no cell."""
-    not_printed: int = 0
-    """Of a matrix taken from print: items with a majority that no cell holds. Else 0."""
     left_out: tuple[LeftOut, ...] = ()
-
-    @property
-    def items(self) -> int:
-        """All items, in cells or not."""
-        return sum(map(sum, self.rows)) + self.no_majority + self.not_printed
 
 
 def majority_matrix(tables: Tables) -> MajorityMatrix:
@@ -363,52 +354,6 @@ def majority_matrix(tables: Tables) -> MajorityMatrix:
             }
         ),
     )
-
-
-def matrix_patterns(matrix: MajorityMatrix) -> Mapping[str, int]:
-    """Items by vote pattern: 3-0 on the diagonal, 2-1 off it, 1-1-1 without a majority."""
-    cells = np.array(matrix.rows)
-    unanimous = int(np.trace(cells))
-    return {
-        UNANIMOUS: unanimous,
-        MAJORITY: int(cells.sum()) - unanimous + matrix.not_printed,
-        NONE: matrix.no_majority,
-    }
-
-
-def matrix_counts(rows: Sequence[Sequence[int]]) -> Ints:
-    """The votes that the cells stand for, shape (items, classes); items without majority have
-    none.
-    """
-    votes, times = [], []
-    for majority, row in enumerate(rows):
-        for minority, items in enumerate(row):
-            vote = [0] * len(rows)
-            vote[majority] += VOTERS - 1
-            vote[minority] += 1
-            votes.append(vote)
-            times.append(items)
-    return np.repeat(np.array(votes, dtype=np.int64), times, axis=0)
-
-
-def matrix_kappa(matrix: MajorityMatrix, resampling: Resampling) -> Measure:
-    """Fleiss' kappa of a matrix; n counts all items, those in no cell included.
-
-    Of items in no cell only the agreement is known (0 without a majority, one pair of three
-    with one), not the classes: chance agreement is computed from the cells. The interval
-    resamples items, since a printed matrix does not tell passages.
-    """
-    counts = matrix_counts(matrix.rows)
-    if not len(counts):
-        return undefined("The matrix has no items.")
-    unseen = np.zeros((matrix.no_majority + matrix.not_printed, counts.shape[1] + 2))
-    unseen[:, -1] = 1.0
-    unseen[matrix.no_majority :, -2] = 1 / VOTERS
-    rows = np.vstack((fleiss_rows(counts), unseen))
-    value = float(fleiss_of(rows.sum(axis=0)))
-    if np.isnan(value):
-        return undefined("The matrix has only one class.", matrix.items)
-    return resampling.measure(value, len(rows), rows, np.arange(len(rows)), fleiss_of)
 
 
 MOST_PAIRS = 200

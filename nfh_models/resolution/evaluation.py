@@ -402,7 +402,6 @@ class ResolutionEvaluation:
     """`heads` are over all gold References, `heads_several` over those with two or more
     distinct nouns; None without answers.
     """
-    heads_judged: tuple[HeadsJudged, ...]
     oracle: ResolutionFigures | None
     """None where no choice has scores."""
     calibration: Calibration | None
@@ -451,7 +450,6 @@ def evaluate(
         heads_several=(
             None if answers is None else head_figures(one for one in heads if one.several)
         ),
-        heads_judged=heads,
         oracle=oracle(examples, choices) if scored else None,
         calibration=calibrate(judged) if probabilities else None,
         noun_calibration=calibrate(judged, by_noun=True) if probabilities else None,
