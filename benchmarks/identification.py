@@ -118,16 +118,16 @@ def text_of(name: str, words: int, every: int) -> Text:
 
 def cases_in(text: str) -> list[SentenceNumber]:
     """The numbers of a raw text in their sentences."""
-    from nfh_models.identification.base import cases_of_text
+    from nfh_models.identification.base import cases_of_sentences, sentences_of_text
 
-    return [found.case for found in cases_of_text(text)]
+    return [found.case for found in cases_of_sentences(text, sentences_of_text(text))]
 
 
 def identify(text: str, identifier: Identifier, parser: Parser) -> int:
     """Decide every number of a raw text; how many there are."""
-    from nfh_models.identification.base import cases_of_text
+    from nfh_models.identification.base import cases_of_sentences, sentences_of_text
 
-    cases = (found.case for found in cases_of_text(text))
+    cases = (found.case for found in cases_of_sentences(text, sentences_of_text(text)))
     return sum(1 for _ in decide(cases, identifier, parser))
 
 

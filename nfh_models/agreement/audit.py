@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import exp, lgamma, log, log1p
 
-DEFAULT_SIZE = 150
-"""Items of an audit. If none is wrong, at most 2 % of all gold is wrong (confidence 95 %)."""
-
 CONFIDENCE = 0.95
 
 

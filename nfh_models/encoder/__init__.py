@@ -7,8 +7,8 @@ the package, and runs without `transformers`.
 
 `settings` has the settings and loads no framework; `features` makes model input; `backbone`
 loads and implements encoders; `model` has the network, its use and its files; `quantization`
-stores weights in few bits; `training` and `distillation` make models. All but `settings` load
-torch or numpy. Import `load_encoder` from here, everything else from its module.
+stores weights in few bits; `training` makes models. All but `settings` load torch or numpy.
+Import `load_encoder` from here, everything else from its module.
 """
 
 from pathlib import Path

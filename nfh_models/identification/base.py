@@ -136,7 +136,7 @@ def decide(
     needs, and where a parser is needed and there is none.
     """
     check_layers(identifier, parser)
-    for given in _batches(cases):
+    for given in batches_of(cases, lambda case: case.word_span, BATCH):
         batch = given
         if identifier.needs and parser is not None:
             batch = parse_cases(given, parser)
@@ -167,10 +167,6 @@ def batches_of(
         yield batch
 
 
-def _batches(cases: Iterable[SentenceNumber]) -> Iterator[list[SentenceNumber]]:
-    return batches_of(cases, lambda case: case.word_span, BATCH)
-
-
 def check_layers(identifier: Identifier, parser: Parser | None) -> None:
     """Raise ParserError unless the parser gives what the identifier needs."""
     given = frozenset() if parser is None else parser.layers
@@ -180,12 +176,6 @@ def check_layers(identifier: Identifier, parser: Parser | None) -> None:
             f"{parser.name} gives no {' and no '.join(sorted(missing))}; "
             f"the recipe {identifier.recipe} needs it"
         )
-
-
-def parsed_cases(cases: Iterable[SentenceNumber], parser: Parser) -> Iterator[SentenceNumber]:
-    """Each case with its sentence parsed, in order and in bounded memory."""
-    for given in _batches(cases):
-        yield from parse_cases(given, parser)
 
 
 def parse_cases(cases: Sequence[SentenceNumber], parser: Parser) -> list[SentenceNumber]:
@@ -270,17 +260,12 @@ class TextCase:
     end: int
 
 
-def cases_of_text(text: str, *, per_line: bool = False) -> Iterator[TextCase]:
-    """The numbers of a text, in order; those of one sentence share a word span.
+def sentences_of_text(text: str, *, per_line: bool = False) -> Iterator[Span]:
+    """Code points [start, end) of the sentences.
 
     per_line: each line is a text of its own. Otherwise a line break inside a paragraph is white
     space, and an empty line ends a sentence.
     """
-    return cases_of_sentences(text, sentences_of_text(text, per_line=per_line))
-
-
-def sentences_of_text(text: str, *, per_line: bool = False) -> Iterator[Span]:
-    """Code points [start, end) of the sentences; see `cases_of_text`."""
     if not per_line:
         yield from sentence_spans(text)
         return
@@ -289,8 +274,8 @@ def sentences_of_text(text: str, *, per_line: bool = False) -> Iterator[Span]:
 
 
 def cases_of_sentences(text: str, sentences: Iterable[Span]) -> Iterator[TextCase]:
-    """The numbers of some sentences of a text, in order. Only sentences that may hold a number
-    are tokenized.
+    """The numbers of some sentences of a text, in order; those of one sentence share a word
+    span. Only sentences that may hold a number are tokenized.
     """
     for start, end in sentences:
         if may_hold_number(text[start:end]):

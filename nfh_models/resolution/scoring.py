@@ -17,7 +17,6 @@ import numpy.typing as npt
 from nfh_models.agreement.bootstrap import Floats, Ints
 from nfh_models.domain import (
     IMPLICIT_KINDS,
-    PAPER_CLASSES,
     Answer,
     Head,
     Kind,
@@ -850,21 +849,6 @@ def elmo_confusion() -> tuple[tuple[int | None, ...], ...]:
     known = {(label, label): count for label, count in _DIAGONAL.items()} | _BESIDE
     known |= {(label, REF_WRONG): 0 for label in LABELS[:-1]}
     return tuple(tuple(known.get((gold, said)) for said in COLUMNS) for gold in LABELS)
-
-
-ANNOTATORS: tuple[str, ...] = tuple(kind.value for kind in PAPER_CLASSES)
-ANNOTATOR_CONFUSION: tuple[tuple[int, ...], ...] = (
-    (3819, 17, 17, 26, 276, 22, 924),
-    (15, 437, 3, 0, 0, 7, 21),
-    (20, 10, 1030, 1, 1, 0, 11),
-    (40, 1, 1, 305, 0, 1, 40),
-    (221, 0, 0, 0, 374, 0, 81),
-    (8, 0, 0, 0, 0, 157, 13),
-    (652, 20, 15, 37, 59, 18, 1360),
-)
-"""The paper's figure 3: tasks by the majority's label (rows) and the minority's (columns), in
-the order of ANNOTATORS; on the diagonal all three agree. OTHER includes Unknown.
-"""
 
 
 DISTANCES: tuple[str, ...] = (

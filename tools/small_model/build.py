@@ -602,7 +602,7 @@ def make(asked: BuildRequest, say: Say) -> Path:
 
     Raises ModelsError and FormatError for what cannot be read or learnt from, OSError.
     """
-    from nfh_models.encoder.distillation import between
+    from tools.small_model.distillation import between
 
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
@@ -654,7 +654,7 @@ def begun(asked: BuildRequest) -> "ModelBundle | None":
 def joined_columns(material: "Material", asked: BuildRequest, say: Say) -> "ModelBundle":
     """Models that were trained apart, each with a seed of its own, as one that keeps its
     weights as the training behind it does."""
-    from nfh_models.encoder.distillation import joined
+    from tools.small_model.distillation import joined
 
     first = asked.first or asked.settings
     made = []

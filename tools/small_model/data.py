@@ -37,12 +37,14 @@ from nfh_models.domain import (
 from nfh_models.encoder.model import TeacherStates
 from nfh_models.encoder.training import Silver, Soft, key_of_item
 from nfh_models.identification.base import (
+    BATCH,
     Example,
     SentenceNumber,
+    batches_of,
     cases_of,
     decide,
     numbers_of,
-    parsed_cases,
+    parse_cases,
 )
 from nfh_models.identification.rules import Rules
 from nfh_models.model_files import digest_of
@@ -350,7 +352,7 @@ class _Chunk:
 
 
 def _taught(teacher: "EncoderModel", items: Sequence[Item], *, states: bool) -> _Chunk:
-    from nfh_models.encoder import distillation
+    from tools.small_model import distillation
 
     if states:
         return _Chunk(*distillation.teacher_output(teacher, items))
@@ -451,6 +453,12 @@ def elided(item: Item, case: SentenceNumber) -> Silver | None:
     if not again:
         return Silver(made)
     return Silver(made, reference_answer([[Mention(one, one + 1, one) for one in again]]))
+
+
+def parsed_cases(cases: Iterable[SentenceNumber], parser: Parser) -> Iterator[SentenceNumber]:
+    """Each case with its sentence parsed, in order and in bounded memory."""
+    for given in batches_of(cases, lambda case: case.word_span, BATCH):
+        yield from parse_cases(given, parser)
 
 
 def elided_sentences(

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.agreement.audit import (
-    DEFAULT_SIZE,
     Advice,
     Stratum,
     advice,
@@ -17,6 +16,8 @@ from nfh_models.agreement.audit import (
     upper_bound,
     weighted,
 )
+
+SIZE = 150
 
 ALLOCATIONS = [
     # by largest remainder
@@ -107,11 +108,11 @@ def test_every_item_is_as_likely_as_another_of_its_stratum() -> None:
 
 
 def test_no_error_in_150_bounds_the_rate_by_2_percent() -> None:
-    assert upper_bound(0, DEFAULT_SIZE) == pytest.approx(1 - 0.05 ** (1 / 150), abs=1e-12)
-    assert upper_bound(0, DEFAULT_SIZE) == pytest.approx(0.01977, abs=1e-5)
+    assert upper_bound(0, SIZE) == pytest.approx(1 - 0.05 ** (1 / 150), abs=1e-12)
+    assert upper_bound(0, SIZE) == pytest.approx(0.01977, abs=1e-5)
     assert upper_bound(0, 148) > 0.02 > upper_bound(0, 149)
     # The rule of three.
-    assert abs(upper_bound(0, DEFAULT_SIZE) - 3 / DEFAULT_SIZE) < 0.0003
+    assert abs(upper_bound(0, SIZE) - 3 / SIZE) < 0.0003
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.encoder.distillation import teacher_output
 from nfh_models.encoder.model import (
     PAPER,
     EncoderModel,
@@ -43,6 +42,7 @@ from tests.nfh_models.encoder.handmade import (
     reference,
 )
 from tests.nfh_models.encoder.test_learning import TINY, run
+from tools.small_model.distillation import teacher_output
 
 ITEMS = [DOGS, AGE, CATS]
 

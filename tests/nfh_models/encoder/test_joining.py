@@ -11,7 +11,6 @@ from safetensors.numpy import load_file, save_file
 
 from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import COLUMNS_KIND, EncoderError, built
-from nfh_models.encoder.distillation import JoinError, between, joined
 from nfh_models.encoder.model import ModelBundle, NetworkOutput, load, network_of, read, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare, training
@@ -27,6 +26,7 @@ from tests.nfh_models.encoder.handmade import (
     item,
     pieces,
 )
+from tools.small_model.distillation import JoinError, between, joined
 
 ITEMS = [DOGS, AGE, CATS, item("Ann: zoo ?", "Ben: [ 22 ] of the xylophones and dogs")]
 SETTINGS = EncoderSettings(pair=8)

@@ -11,7 +11,6 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from nfh_models.encoder import load_encoder
-from nfh_models.encoder.distillation import soft_targets, teacher_output
 from nfh_models.encoder.model import (
     NOTICE,
     SHUT,
@@ -29,6 +28,7 @@ from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weigh
 from nfh_models.model_files import CONFIG, METRICS, VOCABULARY, WEIGHTS, ModelFileError
 from nfh_models.resolution.recipes import load_resolver
 from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, NUMBERS, backbone, item
+from tools.small_model.distillation import soft_targets, teacher_output
 
 ITEMS = [DOGS, AGE, CATS]
 CASES = [one.case for one in NUMBERS]

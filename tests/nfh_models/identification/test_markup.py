@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_models.identification.base import cases_of_text
+from nfh_models.identification.base import cases_of_sentences, sentences_of_text
 from nfh_models.text.numbers import may_hold_number
 from nfh_models.text.tokens import spans
 
@@ -25,7 +25,8 @@ from nfh_models.text.tokens import spans
     ],
 )
 def test_they_are_found_where_they_stand(text: str, numbers: list[str]) -> None:
-    assert [text[one.start : one.end] for one in cases_of_text(text)] == numbers
+    found = cases_of_sentences(text, sentences_of_text(text))
+    assert [text[one.start : one.end] for one in found] == numbers
     assert may_hold_number(text) or not numbers
 
 

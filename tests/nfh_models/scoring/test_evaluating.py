@@ -158,11 +158,6 @@ def test_the_papers_matrix_comes_to_its_printed_figures() -> None:
     assert cells["TIME", "AGE"] is None
 
 
-def test_the_annotators_matrix_is_square() -> None:
-    assert len(scoring.ANNOTATOR_CONFUSION) == len(scoring.ANNOTATORS)
-    assert sum(map(sum, scoring.ANNOTATOR_CONFUSION)) == 10_060
-
-
 # --- together -------------------------------------------------------------------------------
 
 

@@ -1,9 +1,11 @@
 """What the quick search lets through: everything that the number grammar would find."""
 
+from collections.abc import Iterator
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_models.identification.base import cases_of_text
+from nfh_models.identification.base import TextCase, cases_of_sentences, sentences_of_text
 from nfh_models.text import numbers
 from nfh_models.text.numbers import find_numbers, may_hold_number
 from nfh_models.text.tokens import spans
@@ -91,6 +93,10 @@ def test_codes_for_a_terminal_end_with_a_letter() -> None:
 def test_most_words_that_only_look_like_numbers_are_left_out() -> None:
     text = "Someone often phoned a tender wonderful weight about fortune; none atone for it."
     assert not may_hold_number(text)
+
+
+def cases_of_text(text: str, *, per_line: bool = False) -> Iterator[TextCase]:
+    return cases_of_sentences(text, sentences_of_text(text, per_line=per_line))
 
 
 def test_where_numbers_stand_in_the_text() -> None:
