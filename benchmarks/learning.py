@@ -35,7 +35,7 @@ from nfh_models.resolution.linear import NEEDS as LINEAR_NEEDS
 from nfh_models.resolution.recipes import load_resolver
 from nfh_models.resolution.scoring import figures, judge
 from nfh_models.small import load_small
-from nfh_tui.services.examples import resolution_examples_of_file
+from nfh_tui.services.examples import ResolutionExamples
 from nfh_tui.services.training import TrainingSets, packaged_base, trainer_for
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -104,7 +104,7 @@ def _examples(split: str) -> list[ResolutionExample]:
     path = Path(os.environ.get("NFH_DATA", BESIDE)) / "resolution" / f"nfh_{split}.jsonl"
     if not path.is_file():
         sys.exit(f"learning needs {path} (set NFH_DATA)")
-    return list(resolution_examples_of_file(path))
+    return list(ResolutionExamples.of_file(path))
 
 
 def tried(model: Resolver, examples: Examples) -> tuple[float, float]:

@@ -28,9 +28,9 @@ import sys, time
 from pathlib import Path
 from nfh_db.store import Store
 from nfh_models.parsing.base import load_parser
-from nfh_tui.services.examples import examples_of_store
+from nfh_tui.services.examples import Examples
 with Store.open(Path(sys.argv[1])) as store:
-    stretches = [example.case.stretch for example in examples_of_store(store)]
+    stretches = [example.case.stretch for example in Examples.of_store(store)]
 began = time.perf_counter()
 parser = load_parser()
 loaded = time.perf_counter()

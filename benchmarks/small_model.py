@@ -38,9 +38,9 @@ print(f"{imported - begun:.2f} {loaded - imported:.2f} {peak:.0f}")
 def items_of(path: Path) -> list[Item]:
     """Items of a file; made up where there is none."""
     if path.is_file():
-        from nfh_tui.services.examples import resolution_examples_of_file
+        from nfh_tui.services.examples import ResolutionExamples
 
-        return [example.item for example in resolution_examples_of_file(path)][:ANCHORS]
+        return [example.item for example in ResolutionExamples.of_file(path)][:ANCHORS]
     from nfh_models.domain import Anchor, Passage, Token, Turn
 
     words = ("We had a tent and some rope . How many do you need ? I need two . " * 9).split()

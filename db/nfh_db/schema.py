@@ -6,7 +6,6 @@ Times are UTC in ISO 8601 with milliseconds.
 
 import tempfile
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -588,13 +587,15 @@ MIGRATIONS = {
 }
 
 
-def _apply(statements: tuple[str, ...], db: "Database") -> None:
-    for statement in statements:
-        db.execute(statement)
+def _register(name: str, statements: tuple[str, ...]) -> None:
+    @migrations(name=name)
+    def apply(db: "Database") -> None:
+        for statement in statements:
+            db.execute(statement)
 
 
 for _name, _statements in MIGRATIONS.items():
-    migrations(name=_name)(partial(_apply, _statements))
+    _register(_name, _statements)
 
 
 # `schema.sql`: what the migrations build, as a readable file for review.

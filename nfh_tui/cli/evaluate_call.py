@@ -26,6 +26,7 @@ from nfh_tui.cli.report import CommandReport, Steps
 from nfh_tui.display_figures import NONE, difference_interval, interval
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
 from nfh_tui.services.evaluate import Trial
+from nfh_tui.services.examples import LabelledExamples
 from nfh_tui.services.imports import ImportOptions
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
 from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 A = TypeVar("A")
+E = TypeVar("E", bound=LabelledExamples)
 T = TypeVar("T")
 Json = dict[str, Any]
 Interval = tuple[float, float] | None
@@ -222,6 +224,14 @@ def open_source(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | N
         warn([f"there is no database at {database}, so no model of a database is used"])
     with options.named_store(database if looks_up and there else None) as found:
         yield found
+
+
+def examples_of(kind: type[E], call: EvaluateOptions, store: "Store | None") -> E:
+    """The labelled numbers that the call names, of its file or of the database."""
+    if call.file is not None:
+        return kind.of_file(call.file, call.format, blind=call.blind, options=call.reading)
+    assert store is not None  # noqa: S101 - opened, since the labels are in it
+    return kind.of_store(store, parse(call.query), call.split, blind=call.blind)
 
 
 def warn(sentences: Iterable[str]) -> None:

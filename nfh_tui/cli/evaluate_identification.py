@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.messages import counted, visible
-from nfh_db.query import parse
 from nfh_models.agreement.measure import Measure
 from nfh_models.identification.base import RULES, SVM, TRAINED
 from nfh_models.identification.evaluation import (
@@ -48,6 +47,7 @@ from nfh_tui.cli.evaluate_call import (
     check_names,
     difference_row,
     every_two,
+    examples_of,
     held_on,
     interval_ends,
     interval_notes,
@@ -76,7 +76,7 @@ from nfh_tui.services.evaluate import (
     rules_without,
     with_seen,
 )
-from nfh_tui.services.examples import Examples, examples_of_file, examples_of_store
+from nfh_tui.services.examples import Examples
 from nfh_tui.services.models import identifier_for
 
 if TYPE_CHECKING:
@@ -572,7 +572,7 @@ def held(
     fitting raise.
     """
     with open_source(call, looks_up=_looks_up(call)) as store, progress_of(tell) as step:
-        source = _examples(call, store)
+        source = examples_of(Examples, call, store)
         training_set = _training_set(call, step)
         systems = systems_of(call, store, training_set)
         layers = layers_needed(systems)
@@ -599,17 +599,10 @@ def _looks_up(call: EvaluateOptions) -> bool:
     return any(spec not in known and not Path(spec).is_dir() for spec in call.models)
 
 
-def _examples(call: EvaluateOptions, store: "Store | None") -> Examples:
-    if call.file is not None:
-        return examples_of_file(call.file, call.format, blind=call.blind, options=call.reading)
-    assert store is not None  # noqa: S101 - opened, since the labels are in it
-    return examples_of_store(store, parse(call.query), call.split, blind=call.blind)
-
-
 def _training_set(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
     if call.train is None:
         return None
-    source = examples_of_file(call.train, blind=call.blind)
+    source = Examples.of_file(call.train, blind=call.blind)
     return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
 
 

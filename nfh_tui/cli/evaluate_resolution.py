@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nfh_db.messages import counted, visible
-from nfh_db.query import parse
 from nfh_models.domain import Passage
 from nfh_models.parsing.base import load_parser
 from nfh_models.resolution import scoring
@@ -44,6 +43,7 @@ from nfh_tui.cli.evaluate_call import (
     check_names,
     difference_row,
     every_two,
+    examples_of,
     held_on,
     interval_ends,
     interval_notes,
@@ -70,12 +70,7 @@ from nfh_tui.services.evaluate import (
     system_for,
     with_seen,
 )
-from nfh_tui.services.examples import (
-    ResolutionExamples,
-    resolution_examples_of_file,
-    resolution_examples_of_package,
-    resolution_examples_of_store,
-)
+from nfh_tui.services.examples import ResolutionExamples, resolution_examples_of_package
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -133,7 +128,11 @@ def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResul
     models raise.
     """
     with open_source(call, looks_up=True) as store, progress_of(tell) as step:
-        source = _examples(call, store)
+        source = (
+            resolution_examples_of_package()
+            if call.several_heads
+            else examples_of(ResolutionExamples, call, store)
+        )
         systems = _systems(call, store)
         baselines = [
             ResolutionSystem(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind))
@@ -180,17 +179,6 @@ def _found(whole: ResolutionTrial, systems: int, call: EvaluateOptions) -> Resol
         lambda a, b: [compare(a, b, call.resampling, measure) for measure in COMPARED],
     )
     return ResolutionResult(trial, evaluations, versus, baselines)
-
-
-def _examples(call: EvaluateOptions, store: "Store | None") -> ResolutionExamples:
-    if call.several_heads:
-        return resolution_examples_of_package()
-    if call.file is not None:
-        return resolution_examples_of_file(
-            call.file, call.format, blind=call.blind, options=call.reading
-        )
-    assert store is not None  # noqa: S101 - opened, since the labels are in it
-    return resolution_examples_of_store(store, parse(call.query), call.split, blind=call.blind)
 
 
 def _systems(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSystem]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from nfh_db.formats.base import Format
 from nfh_db.formats.registry import NFH_IDENT, RecognizedFile, formats, opened, reading
@@ -103,6 +103,44 @@ class LabelledExamples:
         self.blind = blind
         self._labels = labels
         self._begin()
+
+    @classmethod
+    def of_file(
+        cls,
+        path: Path,
+        format_: Format | str | None = None,
+        *,
+        blind: bool = False,
+        options: "ImportOptions | None" = None,
+    ) -> Self:
+        """The labelled numbers of a file, in its order; the group of each is its passage's
+        digest.
+
+        format_: None lets the content decide, as an import does. Raises FormatError for a file
+        that cannot be read, or whose labels are of no use to the task.
+        """
+        return cls(labels_of_file(path, format_, cls.unfit, options), blind=blind)
+
+    @classmethod
+    def of_store(
+        cls,
+        store: "Store",
+        query: Query | None = None,
+        split: str | None = None,
+        *,
+        blind: bool = False,
+    ) -> Self:
+        """The numbers of a query whose gold is of use to the task, by passage and span.
+
+        split: only of anchors that an imported row put there. All are of one moment. The group
+        of each is its passage's digest.
+        """
+        return cls(labels_of_store(store, query, split), blind=blind)
+
+    @staticmethod
+    def unfit(format_: Format) -> str | None:  # noqa: ARG004 - subclasses use it
+        """Why a format's labels are of no use to the task; None where they are."""
+        return None
 
     def _begin(self) -> None:
         """Count anew."""
@@ -277,36 +315,6 @@ def _holds_number(passage: Passage, anchor: Anchor) -> bool:
     return any(parts_of(passage.word(place)) for place in range(anchor.start, anchor.end))
 
 
-def examples_of_file(
-    path: Path,
-    format_: Format | str | None = None,
-    *,
-    blind: bool = False,
-    options: "ImportOptions | None" = None,
-) -> Examples:
-    """The labelled numbers of a file, in its order; the group of each is its passage's digest.
-
-    format_: None lets the content decide, as an import does. Raises FormatError for a file
-    that cannot be read or has no labels of its own.
-    """
-    return Examples(labels_of_file(path, format_, options=options), blind=blind)
-
-
-def examples_of_store(
-    store: "Store",
-    query: Query | None = None,
-    split: str | None = None,
-    *,
-    blind: bool = False,
-) -> Examples:
-    """The numbers of a query of which gold says what they are, by passage and span.
-
-    split: only of anchors that an imported row put there. All are of one moment. The group
-    of each is its passage's digest.
-    """
-    return Examples(labels_of_store(store, query, split), blind=blind)
-
-
 # Labelled numbers as examples of resolution: what is the missing noun?
 #
 # Gold is a Reference or one of the six implicit classes; UNKNOWN counts as OTHER, as in the
@@ -326,6 +334,12 @@ class ResolutionExamples(LabelledExamples):
 
     unknown: examples whose gold is UNKNOWN and counts as OTHER.
     """
+
+    @staticmethod
+    def unfit(format_: Format) -> str | None:
+        if format_ is NFH_IDENT:
+            return "whose labels say only whether a noun is missing, not which one"
+        return None
 
     def _begin(self) -> None:
         super()._begin()
@@ -364,27 +378,6 @@ def resolution_gold(answer: Answer) -> Answer | None:
     return replace(answer, kind=kind)
 
 
-def resolution_examples_of_file(
-    path: Path,
-    format_: Format | str | None = None,
-    *,
-    blind: bool = False,
-    options: "ImportOptions | None" = None,
-) -> ResolutionExamples:
-    """The labelled numbers of a file, in its order; the group of each is its passage's digest.
-
-    format_: None lets the content decide, as an import does. Raises FormatError for a file
-    that cannot be read, or whose labels say nothing of heads.
-    """
-    return ResolutionExamples(labels_of_file(path, format_, _unfit, options), blind=blind)
-
-
-def _unfit(format_: Format) -> str | None:
-    if format_ is NFH_IDENT:
-        return "whose labels say only whether a noun is missing, not which one"
-    return None
-
-
 def resolution_examples_of_package() -> ResolutionExamples:
     """The package's own passages about several heads, those that are kept out of training."""
     return ResolutionExamples(LabelSource(SEVERAL_HEADS, None, _about_several_heads))
@@ -396,18 +389,3 @@ def _about_several_heads(warnings: list[str]) -> Together:  # noqa: ARG001
     for one in several_heads_examples(held_out=True):
         gold = Gold(one.gold, Rule.IMPORTED)
         yield one.item.passage, [LabelledNumber(one.item.anchor, gold, (), one.where)]
-
-
-def resolution_examples_of_store(
-    store: "Store",
-    query: Query | None = None,
-    split: str | None = None,
-    *,
-    blind: bool = False,
-) -> ResolutionExamples:
-    """The numbers of a query of which gold says what is missing, by passage and span.
-
-    split: only of anchors that an imported row put there. All are of one moment. The group
-    of each is its passage's digest.
-    """
-    return ResolutionExamples(labels_of_store(store, query, split), blind=blind)

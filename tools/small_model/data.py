@@ -52,7 +52,7 @@ from nfh_models.parsing.base import Parsed, Parser
 from nfh_models.resolution import baselines
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.text.tokens import lemmas
-from nfh_tui.services.examples import labels_of_file, resolution_examples_of_file
+from nfh_tui.services.examples import ResolutionExamples, labels_of_file
 from nfh_tui.services.predict_sources import opened
 from nfh_tui.services.predict_sources import passages as passages_of
 from tools.small_model.overlap import Overlap
@@ -199,11 +199,11 @@ def read_data(folder: Path, say: Say, only: int | None = None) -> Data:
     for path in (TRAIN, DEV, IDENTIFICATION):
         if not (folder / path).is_file():
             raise DataError(f"{folder / path} is missing: wanted a folder with {path}")
-    dev = list(resolution_examples_of_file(folder / DEV))[:only]
+    dev = list(ResolutionExamples.of_file(folder / DEV))[:only]
     overlap = Overlap.read(folder, (example.item.passage for example in dev))
     dropped: Counter[str] = Counter()
     train: list[ResolutionExample] = []
-    for example in resolution_examples_of_file(folder / TRAIN):
+    for example in ResolutionExamples.of_file(folder / TRAIN):
         listed = overlap.of_line(TRAIN, line_of(example.where))
         shared = overlap.of(example.item.passage, sentences=False)
         if listed or shared:

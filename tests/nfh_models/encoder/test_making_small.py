@@ -15,7 +15,7 @@ from nfh_models.encoder.settings import EncoderSettings
 from nfh_models.encoder.training import key_of_item
 from nfh_models.model_files import ModelFileError, SeenTexts, read_seen
 from nfh_models.small import load_small, small_folder
-from nfh_tui.services.examples import resolution_examples_of_file
+from nfh_tui.services.examples import ResolutionExamples
 from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.nfh_models.encoder.test_backbone import made
 from tests.nfh_models.parsing.tiny_small import write_small
@@ -209,7 +209,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     seen = read_seen(tmp_path / "package")
     assert seen is not None
     first_of = {
-        name: next(iter(resolution_examples_of_file(data / path))).item.passage
+        name: next(iter(ResolutionExamples.of_file(data / path))).item.passage
         for name, path in (("train", TRAIN), ("dev", DEV))
     }
     assert not seen.holds(first_of["train"]), "it overlaps with the tests"

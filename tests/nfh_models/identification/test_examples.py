@@ -19,8 +19,6 @@ from nfh_tui.services.examples import (
     NO_GOLD,
     SAW_MODEL,
     Examples,
-    examples_of_file,
-    examples_of_store,
 )
 from nfh_tui.services.imports import ImportOptions, export_file, import_file
 
@@ -55,7 +53,7 @@ def shape(examples: Examples) -> list[tuple[list[str], int, int, bool, str]]:
 
 
 def test_rows_of_the_identification_files(write: Write) -> None:
-    found = examples_of_file(write("rows.tsv", HEADER, *ROWS))
+    found = Examples.of_file(write("rows.tsv", HEADER, *ROWS))
     some = list(found)
     assert [one.nfh for one in some] == [True, False, False, False]
     assert [one.where for one in some] == ["line 2", "line 3", "line 4", "line 5"]
@@ -69,7 +67,7 @@ def test_rows_of_the_identification_files(write: Write) -> None:
 
 
 def test_labels_at_no_number_are_kept_and_counted(write: Write) -> None:
-    found = examples_of_file(write("rows.tsv", HEADER, *ROWS))
+    found = Examples.of_file(write("rows.tsv", HEADER, *ROWS))
     assert len(list(found)) == 4
     assert found.no_number == 2
     # Gone through again, nothing is counted twice.
@@ -79,14 +77,14 @@ def test_labels_at_no_number_are_kept_and_counted(write: Write) -> None:
 
 @pytest.mark.parametrize("row", ["Only_SEP_two_SEP_.\t1\t9\t1", "Only_SEP_two_SEP_.\t7\t8\t1"])
 def test_offsets_past_the_end_refuse_the_file(write: Write, row: str) -> None:
-    found = examples_of_file(write("rows.tsv", HEADER, ROWS[0], row))
+    found = Examples.of_file(write("rows.tsv", HEADER, ROWS[0], row))
     with pytest.raises(FormatError, match=r"line 3.*ind_[se].*wanted"):
         list(found)
 
 
 def test_anchors_of_the_resolution_files_are_all_nfhs(write: Write) -> None:
     age = json.loads(NFH.example) | {"head": ["AGE"]}
-    found = examples_of_file(write("rows.jsonl", NFH.example, json.dumps(age)))
+    found = Examples.of_file(write("rows.jsonl", NFH.example, json.dumps(age)))
     some = list(found)
     assert [one.nfh for one in some] == [True, True]
     # The anchor's own sentence, and no other of its turns.
@@ -111,7 +109,7 @@ def test_files_without_gold_are_refused(
     format_, _ = recognise(Source(path))
     assert format_.name in ("dialog", "amt")
     with pytest.raises(FormatError, match=said):
-        examples_of_file(path)
+        Examples.of_file(path)
 
 
 # --- the store ------------------------------------------------------------------------------
@@ -132,16 +130,16 @@ def load(store: Store, path: Path, annotator: str | None = None) -> None:
 def test_the_store_gives_what_the_file_gave(write: Write, store: Store) -> None:
     path = write("dev.tsv", HEADER, *ROWS)
     load(store, path)
-    found = examples_of_store(store)
-    assert sorted(shape(found)) == sorted(shape(examples_of_file(path)))
+    found = Examples.of_store(store)
+    assert sorted(shape(found)) == sorted(shape(Examples.of_file(path)))
     assert found.no_number == 2
-    assert shape(found) == shape(examples_of_store(store))
+    assert shape(found) == shape(Examples.of_store(store))
     assert all(one.where.startswith("anchor ") for one in found)
 
 
 def test_numbers_of_one_sentence_share_its_words(write: Write, store: Store) -> None:
     load(store, write("dev.tsv", HEADER, *ROWS))
-    same = [one for one in examples_of_store(store) if len(one.case.word_span.words) == 5]
+    same = [one for one in Examples.of_store(store) if len(one.case.word_span.words) == 5]
     assert len(same) == 2
     assert same[0].case.word_span is same[1].case.word_span
 
@@ -149,13 +147,13 @@ def test_numbers_of_one_sentence_share_its_words(write: Write, store: Store) -> 
 def test_query_and_split_narrow_the_store(write: Write, store: Store) -> None:
     load(store, write("dev.tsv", HEADER, ROWS[0]))
     load(store, write("train.tsv", HEADER, ROWS[1]))
-    everything = shape(examples_of_store(store))
+    everything = shape(Examples.of_store(store))
     assert len(everything) == 2
-    assert [one[0][0] for one in shape(examples_of_store(store, split="dev"))] == ["Take"]
-    assert [one[0][0] for one in shape(examples_of_store(store, parse("anchor:two")))] == [
+    assert [one[0][0] for one in shape(Examples.of_store(store, split="dev"))] == ["Take"]
+    assert [one[0][0] for one in shape(Examples.of_store(store, parse("anchor:two")))] == [
         "Two"
     ]
-    assert shape(examples_of_store(store, parse("anchor:two"), "dev")) == []
+    assert shape(Examples.of_store(store, parse("anchor:two"), "dev")) == []
 
 
 def test_gold_that_says_neither_yes_nor_no_is_left_out(
@@ -168,13 +166,13 @@ def test_gold_that_says_neither_yes_nor_no_is_left_out(
     for number, kind in enumerate(kinds, 1):
         if kind is not None:
             store.edits.commit_answer(number, me, Role.ADJUDICATOR, class_answer(kind))
-    found = examples_of_store(store)
+    found = Examples.of_store(store)
     assert [one.nfh for one in found] == [True, False, True]
     assert found.left_out == {BROKEN: 1, NO_GOLD: 1}
 
     # The same out of the file that holds everything, with the votes beside the gold.
     export_file(store, Query(), GOLD, tmp_path / "gold.jsonl")
-    again = examples_of_file(tmp_path / "gold.jsonl")
+    again = Examples.of_file(tmp_path / "gold.jsonl")
     assert shape(again) == shape(found)
     assert again.left_out == found.left_out
 
@@ -189,13 +187,13 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
     store.edits.commit_answer(2, eva, Role.ADJUDICATOR, other)
     # Somebody's vote that the gold was not made of.
     store.edits.commit_answer(2, max_, Role.ANNOTATOR, nfh, Exposure(saw_model=True))
-    found = {one.where: one.saw_model for one in examples_of_store(store)}
+    found = {one.where: one.saw_model for one in Examples.of_store(store)}
     assert found == {f"anchor {n}": n == 1 for n in range(1, 5)}
-    blind = examples_of_store(store, blind=True)
+    blind = Examples.of_store(store, blind=True)
     assert {one.where for one in blind} == {"anchor 2", "anchor 3", "anchor 4"}
     assert blind.left_out == {SAW_MODEL: 1}
     export_file(store, Query(), GOLD, tmp_path / "gold.jsonl")
-    assert sum(one.saw_model for one in examples_of_file(tmp_path / "gold.jsonl")) == 1
+    assert sum(one.saw_model for one in Examples.of_file(tmp_path / "gold.jsonl")) == 1
 
 
 def test_settled_gold_saw_what_its_votes_saw(write: Write, store: Store) -> None:
@@ -207,12 +205,12 @@ def test_settled_gold_saw_what_its_votes_saw(write: Write, store: Store) -> None
             store.edits.commit_answer(anchor_id, me, Role.ANNOTATOR, class_answer(kind), seen)
     store.settlement.run(parse("id:2"), Rule.UNANIMOUS, me)
     store.settlement.run(parse("id:1"), Rule.MAJORITY, me)
-    assert [one.saw_model for one in examples_of_store(store)] == [True, False]
+    assert [one.saw_model for one in Examples.of_store(store)] == [True, False]
 
 
 @pytest.mark.long
 def test_real_rows(data_dir: Path) -> None:
-    found = examples_of_file(data_dir / "identification" / "dev.tsv")
+    found = Examples.of_file(data_dir / "identification" / "dev.tsv")
     some = list(found)
     assert len(some) == 18_401
     assert sum(one.nfh for one in some) == 7_865

@@ -269,9 +269,9 @@ def test_what_is_no_setting_is_told_what_can_be(one: str, wanted: str) -> None:
 def test_it_learns_from_real_rows(data_dir: Path) -> None:
     from nfh_models.identification.base import parse_cases
     from nfh_models.parsing.base import load_parser
-    from nfh_tui.services.examples import examples_of_file
+    from nfh_tui.services.examples import Examples
 
-    some = list(islice(examples_of_file(data_dir / "identification" / "dev.tsv"), 800))
+    some = list(islice(Examples.of_file(data_dir / "identification" / "dev.tsv"), 800))
     cases = parse_cases([one.case for one in some], load_parser())
     parsed = [replace(one, case=case) for one, case in zip(some, cases, strict=True)]
     decisions = cross_validate(parsed)

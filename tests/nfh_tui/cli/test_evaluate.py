@@ -19,7 +19,7 @@ from nfh_tui.services.evaluate import (
     hold_identification,
     other_parser,
 )
-from nfh_tui.services.examples import examples_of_file
+from nfh_tui.services.examples import Examples
 
 Call = Callable[..., Result]
 Json = dict[str, object]
@@ -339,7 +339,7 @@ class Lengths:
 
 def test_a_recipe_without_a_parser(file: Path) -> None:
     trial = hold_identification(
-        examples_of_file(file), [IdentificationSystem.ready("tiny", Lengths(), None)], None
+        Examples.of_file(file), [IdentificationSystem.ready("tiny", Lengths(), None)], None
     )
     assert trial.parser is None
     assert trial.parsing == 0
@@ -359,11 +359,11 @@ def test_examples_are_parsed_only_where_something_is_fitted(file: Path, parser: 
     ready = IdentificationSystem.ready("rules", Rules(), None)
     fitted = IdentificationSystem("any", "any", "1", cross=cross, needs=Rules().needs)
     watched = Watched(parser)
-    both = hold_identification(examples_of_file(file), [fitted, ready], watched)
+    both = hold_identification(Examples.of_file(file), [fitted, ready], watched)
     assert [one.system.name for one in both.judged] == ["any", "rules"]
     assert seen == [True] * 20
     assert watched.seconds > 0
-    alone = hold_identification(examples_of_file(file), [ready], parser)
+    alone = hold_identification(Examples.of_file(file), [ready], parser)
     assert all(one.case.parsed is None for one in alone.examples)
     assert alone.judged[0].decisions == both.judged[1].decisions
 

@@ -16,7 +16,7 @@ from nfh_models.model_files import digest_of
 from nfh_tui.jobs import cluster_work, tasks, training
 from nfh_tui.jobs.cluster_work import resolving_at
 from nfh_tui.jobs.runner import work
-from nfh_tui.services.examples import resolution_examples_of_store
+from nfh_tui.services.examples import ResolutionExamples
 from nfh_tui.services.models import resolver_for
 from tests.nfh_models.parsing.tiny_small import write_small
 from tests.nfh_tui.retrain.handmade import Add, quiet
@@ -126,7 +126,7 @@ def test_a_trained_model_goes_to_the_workers(
         )
         store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
         chosen = resolver_for(store, "enc-1")
-        items = [example.item for example in resolution_examples_of_store(store, None, None)]
+        items = [example.item for example in ResolutionExamples.of_store(store, None, None)]
         with resolving_at(cluster.scheduler_address, store, chosen, None) as elsewhere:
             folder.rename(tmp_path / "gone")
             found = [choice for _, choice in elsewhere.resolved(items)]

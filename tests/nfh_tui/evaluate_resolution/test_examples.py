@@ -20,8 +20,6 @@ from nfh_tui.services.examples import (
     NOT_NFH,
     SAW_MODEL,
     ResolutionExamples,
-    resolution_examples_of_file,
-    resolution_examples_of_store,
     resolution_gold,
 )
 from nfh_tui.services.imports import ImportOptions, export_file, import_file
@@ -48,7 +46,7 @@ def shape(examples: ResolutionExamples) -> list[tuple[str, int, Answer]]:
 
 
 def test_rows_of_the_release(write: Write) -> None:
-    found = resolution_examples_of_file(write(DEV))
+    found = ResolutionExamples.of_file(write(DEV))
     some = list(found)
     assert (found.format, found.left_out, found.unknown) == ("nfh", {}, 0)
     assert [one.gold.kind for one in some[:5]] == [Kind.REFERENCE] * 4 + [Kind.AGE]
@@ -63,12 +61,12 @@ def test_rows_of_the_release(write: Write) -> None:
 def test_the_store_gives_what_the_file_gave(write: Write, store: Store) -> None:
     path = write(DEV)
     load(store, path)
-    found = resolution_examples_of_store(store)
+    found = ResolutionExamples.of_store(store)
     by_span = sorted(shape(found), key=lambda one: one[:2])
-    assert by_span == sorted(shape(resolution_examples_of_file(path)), key=lambda one: one[:2])
-    only = resolution_examples_of_store(store, parse("class:AGE"))
+    assert by_span == sorted(shape(ResolutionExamples.of_file(path)), key=lambda one: one[:2])
+    only = ResolutionExamples.of_store(store, parse("class:AGE"))
     assert [one.gold.kind for one in only] == [Kind.AGE]
-    assert [*resolution_examples_of_store(store, split="test")] == []
+    assert [*ResolutionExamples.of_store(store, split="test")] == []
 
 
 def test_gold_that_names_no_head_is_left_out_and_unknown_is_other(
@@ -80,12 +78,12 @@ def test_gold_that_names_no_head_is_left_out_and_unknown_is_other(
     for number, kind in enumerate(kinds, 1):
         if kind is not None:
             store.edits.commit_answer(number, eva, Role.ADJUDICATOR, class_answer(kind))
-    found = resolution_examples_of_store(store)
+    found = ResolutionExamples.of_store(store)
     assert [one.gold.kind for one in found] == [Kind.OTHER, Kind.AGE]
     assert found.left_out == {NOT_NFH: 1, BROKEN: 1, NO_HEAD: 1, NO_GOLD: 1}
     assert found.unknown == 1
     export_file(store, Query(), GOLD, tmp_path / "gold.jsonl")
-    again = resolution_examples_of_file(tmp_path / "gold.jsonl")
+    again = ResolutionExamples.of_file(tmp_path / "gold.jsonl")
     assert shape(again) == shape(found)
     assert (again.left_out, again.unknown) == (found.left_out, 1)
 
@@ -106,11 +104,11 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
     eva = store.people.ensure("eva")
     seen = Exposure(saw_model=True, in_sheet=True)
     store.edits.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), seen)
-    examples = resolution_examples_of_store(store)
+    examples = ResolutionExamples.of_store(store)
     found = {one.where: one.saw_model for one in examples}
     assert found == {"anchor 1": False, "anchor 2": True, "anchor 3": False}
     assert examples.in_sheet == 1
-    blind = resolution_examples_of_store(store, blind=True)
+    blind = ResolutionExamples.of_store(store, blind=True)
     assert [one.where for one in blind] == ["anchor 1", "anchor 3"]
     assert blind.left_out == {SAW_MODEL: 1}
 
@@ -129,10 +127,10 @@ def test_files_that_name_no_head_are_refused(
     path = tmp_path / name
     path.write_text(content, "utf-8")
     with pytest.raises(FormatError, match=said):
-        list(resolution_examples_of_file(path))
+        list(ResolutionExamples.of_file(path))
 
 
 def test_real_rows(data_dir: Path) -> None:
-    found = list(resolution_examples_of_file(data_dir / "resolution" / "nfh_dev.jsonl"))
+    found = list(ResolutionExamples.of_file(data_dir / "resolution" / "nfh_dev.jsonl"))
     assert len(found) == 1_000
     assert sum(one.gold.kind is Kind.REFERENCE for one in found) == 464

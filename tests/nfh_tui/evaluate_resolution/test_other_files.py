@@ -12,7 +12,7 @@ from nfh_db.query import Query
 from nfh_db.store import Store
 from nfh_tui.cli.evaluate_call import call_of
 from nfh_tui.sample import corpus_path
-from nfh_tui.services.examples import resolution_examples_of_file
+from nfh_tui.services.examples import ResolutionExamples
 from nfh_tui.services.imports import ImportOptions, export_file, import_file
 from tests.nfh_db.formats.test_round_trips import NAMES, ways
 
@@ -29,7 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def examples(path: Path) -> tuple[list[str], dict[str, int]]:
-    found = resolution_examples_of_file(path)
+    found = ResolutionExamples.of_file(path)
     shown = sorted(
         repr([getattr(one, key) for key in one.__slots__ if key != "where"]) for one in found
     )

@@ -23,8 +23,6 @@ from nfh_tui.services.evaluate import (
 )
 from nfh_tui.services.examples import (
     ResolutionExamples,
-    resolution_examples_of_file,
-    resolution_examples_of_store,
 )
 from nfh_tui.services.imports import ImportOptions, import_file
 
@@ -52,7 +50,7 @@ def test_each_is_given_what_it_needs(write: Write) -> None:
     reader, plain = Reader(), Reader()
     plain.needs = frozenset()
     both = [ResolutionSystem("reader", reader), ResolutionSystem("plain", plain)]
-    trial = hold_resolution(resolution_examples_of_file(write(DEV)), both, Nouns())
+    trial = hold_resolution(ResolutionExamples.of_file(write(DEV)), both, Nouns())
     assert reader.parsed == [True] * len(DEV)
     assert plain.parsed == [False] * len(DEV)
     assert all(one.item.parsed is None for one in trial.examples)
@@ -67,7 +65,7 @@ def test_each_is_given_what_it_needs(write: Write) -> None:
 
 def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
     trial = hold_resolution(
-        resolution_examples_of_file(write(DEV[3:4])), [ResolutionSystem("t", Tiny())], None
+        ResolutionExamples.of_file(write(DEV[3:4])), [ResolutionSystem("t", Tiny())], None
     )
     (answer,) = trial.judged[0].answers
     assert answer is not None
@@ -75,7 +73,7 @@ def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
 
 
 def test_a_parser_that_is_missing(write: Write) -> None:
-    source = resolution_examples_of_file(write(DEV[:1]))
+    source = ResolutionExamples.of_file(write(DEV[:1]))
     with pytest.raises(ParserError, match="part of speech"):
         hold_resolution(source, [ResolutionSystem("r", Reader())], None)
 
@@ -85,7 +83,7 @@ def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
         def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
             return super().resolve(items)[1:]
 
-    source = resolution_examples_of_file(write(DEV[:2]))
+    source = ResolutionExamples.of_file(write(DEV[:2]))
     with pytest.raises(ValueError, match="1 answers to 2 items"):
         hold_resolution(source, [ResolutionSystem("short", Short())], None)
 
@@ -109,7 +107,7 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
         new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
         model = store.jobs.finish_training(store.jobs.begin("resolution", {}), new)
         system = ResolutionSystem("enc-1", Tiny("encoder"), model.id)
-        train = resolution_examples_of_store(store, split="train")
+        train = ResolutionExamples.of_store(store, split="train")
 
         def seen(
             source: ResolutionExamples, one: ResolutionSystem, where: Store | None = store
@@ -126,19 +124,19 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
         assert "the passages of 5 of these 6 examples" in known.sentence
         assert seen(train, replace(system, model_id=None)) is None
         assert seen(train, system, None) is None
-        assert seen(resolution_examples_of_store(store, split="dev"), system) is None
+        assert seen(ResolutionExamples.of_store(store, split="dev"), system) is None
 
 
 def test_what_a_folder_says_that_its_model_has_seen(write: Write, tmp_path: Path) -> None:
     """Both figures are in the warning: on all, and on those that it has not seen."""
-    passages = [one.item.passage for one in resolution_examples_of_file(write(DEV))]
+    passages = [one.item.passage for one in ResolutionExamples.of_file(write(DEV))]
     system = ResolutionSystem("enc-1", Tiny("encoder"), folder=tmp_path)
 
     def trial(content: bytes | None) -> ResolutionTrial:
         (tmp_path / SEEN).unlink(missing_ok=True)
         if content is not None:
             (tmp_path / SEEN).write_bytes(content)
-        source = resolution_examples_of_file(write(DEV))
+        source = ResolutionExamples.of_file(write(DEV))
         return with_seen(None, hold_resolution(source, [system], None))
 
     found = trial(SeenTexts.of(passages[:4], passages[4:6]).to_bytes())
