@@ -196,7 +196,7 @@ class Options:
     guidelines: shown in place of the evidence for annotators. idle_seconds: time without a key
     after which the clock of an item stops. accept_after: seconds that an item must be in view
     before a key accepts an answer that you have not changed; 0 for none. animation: of
-    scrolling. tour: offered to users who are new to a database.
+    scrolling. tour: offered to users who are new.
     """
 
     mouse: bool = True

@@ -74,6 +74,7 @@ class BrowserHost(Host):
     """The host of a guest's workbench in a browser, which may disconnect at any time."""
 
     queues_trainings = False
+    is_local = False
 
     def __init__(self, access: Access) -> None:
         self.access = access

@@ -184,25 +184,20 @@ def words_of(step: TourStep, mode: Mode, keys: Callable[[str], str]) -> str:
 
 
 NAME = "toured"
-"""A file in the data folder with one name per line."""
+"""An empty file in the data folder of who has seen the tour, under whatever names."""
 
 
-def first_time(me: str) -> bool:
-    """Return True on the first call for a person, and record it.
+def first_time() -> bool:
+    """Return True on the first call for a user of this machine, and record it.
 
     If the file cannot be written, returns True; then only the database records it.
     """
-    line = " ".join(me.split())
-    try:
-        path = data_folder() / NAME
-        known = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        if line in known:
+    path = data_folder() / NAME
+    with suppress(OSError):
+        if path.exists():
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
-    except (OSError, ValueError):
-        return True
+        path.touch()
     return True
 
 
@@ -233,7 +228,7 @@ AT_MOST = 0.5
 
 
 class TourController(Controller):
-    """Shows the tour to people who are new to a database.
+    """Shows the tour to people who are new to the program.
 
     The tour does not block: enter continues, escape ends it, and other keys keep their meaning.
     """
@@ -248,7 +243,10 @@ class TourController(Controller):
         return {"tour": self.start}
 
     async def start_if_new(self) -> None:
-        """Start the tour if this person has not seen it; it starts by itself only once."""
+        """Start the tour if this person has not seen it; it starts by itself only once.
+
+        Guests of a server share its data folder: only the database tells them apart.
+        """
         # The box would cover the message of an empty queue.
         seen = self.client.read_only or not self.state.keeps_own
         if not self._wanted or self.state.visible_item is None or seen:
@@ -256,7 +254,7 @@ class TourController(Controller):
         name = f"{SETTING}.{self.state.me.name}"
         if await self.client.read(self.store.settings.read, name) is None:
             await self.client.write(self.store.settings.write, name, "shown")
-            if await asyncio.to_thread(first_time, self.state.me.name):
+            if not self.bench.host.is_local or await asyncio.to_thread(first_time):
                 await self.start()
 
     async def start(self) -> None:

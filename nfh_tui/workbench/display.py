@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from textual.css.scalar import Scalar
 from textual.scroll_view import ScrollView
+from textual.widgets import Static
 
 from nfh_db.records import AnchorItem, Role
 from nfh_tui.actions import Access, foot_actions
@@ -147,6 +148,11 @@ class Display(Controller):
         item = self.state.stored_item
         self.state.visible_item = None if item is None else self.state.blinding.visible(item)
         nothing = self.state.visible_item is None
+        if nothing:
+            words = f"The queue is empty. : shows other items{self.bench.queries.way_out()}."
+            if not self.state.query.text:
+                words = "There are no items yet: nfh-tui import FILE brings some in."
+            self.bench.query_one("#nothing", Static).update(words)
         if nothing is not self.bench.has_class("-nothing"):
             self.bench.set_class(nothing, "-nothing", update=False)
             self._restyle("nothing", "passage", "evidence", "details")

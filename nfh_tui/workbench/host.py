@@ -31,6 +31,8 @@ class Host:
     """What the person may change."""
     queues_trainings = True
     """The workbench queues scheduled trainings that are due."""
+    is_local = True
+    """The person's own files, such as the data folder, are on this machine."""
 
     def open_store(self, path: Path) -> Store:
         """Open the database for reading and, if possible, writing. Raises StoreError."""

@@ -160,9 +160,14 @@ class QueryController(Controller):
         self.ui.notify("")
         await self.bench.queue.open(query, self.state.anchor_id)
         if not len(self.state.ids):
-            self.ui.notify(
-                "No item matches this query; esc goes back to the previous one.", Level.REFUSED
-            )
+            self.ui.notify(f"No item matches this query{self.way_out()}.", Level.REFUSED)
+
+    def way_out(self) -> str:
+        """Return what escape does where the queue is empty, as the end of a sentence."""
+        former = (parse(one.text) for one in self.state.query_history)
+        if any(not self.bench.queue.why_not_asked(query) for query in former):
+            return "; esc goes back to the previous query"
+        return "; esc shows all items" if self.state.query.text else ""
 
     def _count_soon(self, text: str) -> None:
         """Count the items of a query; cancels a count for an older text."""
@@ -194,6 +199,8 @@ class QueryController(Controller):
         elif (former := self._previous()) is not None:
             here = former.anchor_id if former.back else self.state.anchor_id or former.anchor_id
             await self.bench.queue.open(parse(former.text), here, insist=True)
+        elif self.state.query.text and not len(self.state.ids):
+            await self.bench.queue.open(Query())
         else:
             self.ui.notify("Nothing is open. q quits.")
 

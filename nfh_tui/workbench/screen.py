@@ -80,7 +80,6 @@ from nfh_tui.workbench.side_panels import (
 )
 from nfh_tui.workbench.state import WorkbenchState
 
-NOTHING_HERE = "The queue is empty. : shows other items, esc goes back."
 PATIENCE = 3.0
 """Seconds to wait for pending writes at exit before asking."""
 COUNTING = 1.0
@@ -180,7 +179,7 @@ class Workbench(Tolerant, Screen[None]):
         self.interceptors: tuple[Callable[[KeyPress], bool], ...] = first
 
     def compose(self) -> ComposeResult:
-        nothing = Static(NOTHING_HERE, id="nothing", markup=False)
+        nothing = Static(id="nothing", markup=False)
         with Horizontal(id="panes"):
             yield self._pane("queue", self.queue_list)
             with Vertical(id="work"):

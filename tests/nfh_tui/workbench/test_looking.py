@@ -160,12 +160,24 @@ async def test_a_search_for_nothing_and_one_that_finds_nothing(open_desk):
         assert len(desk.state.ids) == 6
         await desk.press("slash", *'zz"[/b]', "enter")
         assert len(desk.state.ids) == 0
-        assert "The queue is empty" in desk.text()
+        assert "shows other items; esc goes back to the previous query." in desk.text()
         for key in ("j", "k", "G", "right_square_bracket", "h", "down", "L", "Y"):
             await desk.press(key)
         await desk.press("M", "y", "enter", "s", "exclamation_mark", "semicolon", "plus", "f")
         await desk.press("escape")
         assert len(desk.state.ids) == 6
+
+
+async def test_out_of_an_empty_queue_that_was_left_escape_leads_to_all_items(open_desk):
+    async with open_desk(mode="adjudicate") as desk:
+        await desk.press("slash", *"zzzz", "enter", "q")
+    async with open_desk(mode="adjudicate") as desk:
+        assert len(desk.state.ids) == 0
+        assert "The queue is empty. : shows other items; esc shows all items." in desk.text()
+        await desk.press("escape")
+        assert len(desk.state.ids) == 6
+        await desk.press("escape")
+        assert desk.said == "Nothing is open. q quits."
 
 
 async def test_the_item_stays_where_it_is_among_what_is_found(open_desk):
