@@ -89,6 +89,11 @@ class Planner:
     me: str
     means: Means = Means.ALL
 
+    @property
+    def view(self) -> range:
+        """The tokens in view, by which letters are given: passages of releases fit the pane."""
+        return range(len(self.item.passage.tokens))
+
     def shortest(self) -> Keys | None:
         """The keys, enter included; None where none were found."""
         first = self._first()
@@ -168,7 +173,7 @@ class Planner:
             yield from self._done(state, name)
 
     def _letters(self, state: EditState) -> dict[int, str]:
-        return dict(act(state, self.item, "hint.start").state.hints)
+        return dict(act(state, self.item, "hint.start", view=self.view).state.hints)
 
     def _reached(
         self, state: EditState, tokens: list[int], letters: dict[int, str]
@@ -187,10 +192,10 @@ class Planner:
             )
 
     def _lettered(self, state: EditState, label: str) -> Iterator[Step]:
-        asked = act(state, self.item, "hint.start")
+        asked = act(state, self.item, "hint.start", view=self.view)
         after = asked.state
         for letter in label:
-            outcome = key(after, self.item, letter, letter)
+            outcome = key(after, self.item, letter, letter, self.view)
             if outcome is None or outcome.refused:
                 return
             after = outcome.state
