@@ -124,6 +124,18 @@ class Passage:
         return dict(found)
 
     @cached_property
+    def forms(self) -> Mapping[str, Sequence[str]]:
+        """The words of each lemma, as they are written, each once."""
+        return {
+            lemma: tuple(dict.fromkeys(map(self.word, at))) for lemma, at in self.places.items()
+        }
+
+    @cached_property
+    def speakers_words(self) -> frozenset[str]:
+        """The words of the speakers' names."""
+        return frozenset(word for turn in self.turns for word in (turn.speaker or "").split())
+
+    @cached_property
     def spellings(self) -> Mapping[str, Sequence[int]]:
         """The tokens of each word, as it is written."""
         found = defaultdict[str, list[int]](list)

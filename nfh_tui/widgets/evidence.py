@@ -1,6 +1,6 @@
 """The evidence pane: the answer being edited, and everything else known about the item."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar
@@ -62,7 +62,7 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
         self._anchor_id: int | None = None
-        self._build: Callable[[int], tuple[Row, ...]] | None = None
+        self._build: partial[tuple[Row, ...]] | None = None
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
         self._painter = Painter(self, "evidence", ROLES)
@@ -84,13 +84,17 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
         part: what is shown of it. tight: without empty rows where the passage is above. A new
         item is shown from its top; for the same item the scroll position stays.
         """
-        before, self._anchor_id = self._anchor_id, None if item is None else item.anchor_id
-        self._build = None
+        known, self._build = self._build, None
         if item is not None:
             self._build = partial(
                 _rows, item, state, blind=blind, history=history, rules=rules or Guide(),
                 precedents=precedents, part=part, tight=tight,
             )  # fmt: skip
+        if self._rows_width == self.scrollable_content_region.width and _alike(
+            known, self._build
+        ):
+            return
+        before, self._anchor_id = self._anchor_id, None if item is None else item.anchor_id
         self._fill()
         if before is None or before != self._anchor_id:
             self.scroll_to(y=0, animate=False, force=True)
@@ -115,6 +119,15 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
             self._fill()
         else:
             self.virtual_size = Size(width, len(self._rows))
+
+
+def _alike(
+    one: partial[tuple[Row, ...]] | None, other: partial[tuple[Row, ...]] | None
+) -> bool:
+    """Whether both build the same rows."""
+    if one is None or other is None:
+        return False
+    return (one.args, one.keywords) == (other.args, other.keywords)
 
 
 def _rows(

@@ -3,7 +3,7 @@ prediction, and earlier decisions. An annotator sees nothing of others' answers.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -46,7 +46,6 @@ from nfh_tui.editor.state import (
     EditState,
     answer,
     blinded,
-    in_anchor,
     live,
     quoted,
 )
@@ -401,25 +400,20 @@ def _noun_tokens(
     heads += [head.mentions for answer in answers for head in answer.heads]
     if not heads:
         return []
-    places = _places_by_lemma(item.passage)
-    taken: set[int] = set()
+    nouns = [{fold(item.passage.tokens[m.head].lemma) for m in mentions} for mentions in heads]
+    wanted = set[str]().union(*nouns)
+    places = defaultdict[str, set[int]](set)
+    for lemma, tokens in item.passage.places.items():
+        if (word := fold(lemma)) in wanted:
+            places[word].update(tokens)
+    taken = set(range(item.anchor.start, item.anchor.end))
     found = []
-    for mentions in heads:
-        words = {fold(item.passage.tokens[m.head].lemma) for m in mentions}
-        same = sorted(place for word in words for place in places.get(word, ()))
-        tokens = tuple(t for t in same if t not in taken and not in_anchor(item, t))
-        taken.update(tokens)
-        if tokens:
-            found.append(tokens)
+    for words in nouns:
+        same = set[int]().union(*(places[word] for word in words)) - taken
+        taken |= same
+        if same:
+            found.append(tuple(sorted(same)))
     return found
-
-
-def _places_by_lemma(passage: Passage) -> dict[str, list[int]]:
-    """Tokens of each folded lemma."""
-    folded: dict[str, list[int]] = {}
-    for lemma, places in passage.places.items():
-        folded.setdefault(fold(lemma), []).extend(places)
-    return folded
 
 
 def _place(

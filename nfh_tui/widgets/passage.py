@@ -267,9 +267,9 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
     def _stay(self, before: PassageLayout | None, now: PassageLayout) -> None:
         """Keep the cursor's line at the same row after signs have moved words."""
         cursor = 0 if self._edit is None else self._edit.cursor
-        if before is None or len(before.spots) != len(now.spots) or cursor >= len(now.spots):
+        if before is None or before.tokens != now.tokens or cursor >= now.tokens:
             return
-        by = now.spots[cursor].line - before.spots[cursor].line
+        by = now.spot(cursor).line - before.spot(cursor).line
         if by:
             self.scroll_to(y=max(0, self.scroll_offset.y + by), animate=False, force=True)
 
@@ -309,7 +309,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         """Scroll to the anchor, with more lines before than after it, and to the cursor."""
         if self._plan is None or self._shown is None:
             return
-        line = self._plan.spots[self._shown.anchor.start].line
+        line = self._plan.spot(self._shown.anchor.start).line
         top = line - self._rows * 2 // 3 if self._overflows else 0
         self.scroll_to(y=max(0, top), animate=False, force=True)
         self._keep_in_view()
@@ -323,10 +323,10 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
             # The pane may have grown since it was scrolled.
             self.scroll_to(y=0, animate=False, force=True)
             return
-        spots = self._plan.spots
-        if not 0 <= self._edit.cursor < len(spots):
+        if not 0 <= self._edit.cursor < self._plan.tokens:
             return
-        line, rows, top = spots[self._edit.cursor].line, self._rows, self.scroll_offset.y
+        line = self._plan.spot(self._edit.cursor).line
+        rows, top = self._rows, self.scroll_offset.y
         margin = min(MARGIN, (rows - 1) // 2)
         wanted = min(max(top, line + margin + 1 - rows), line - margin)
         if wanted != top:

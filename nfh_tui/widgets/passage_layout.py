@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from nfh_models.domain import Passage, Turn
@@ -109,8 +110,21 @@ class PassageLayout:
     """Cells before the words."""
 
     lines: tuple[VisualLine, ...]
-    spots: tuple[TokenPosition, ...]
-    """By token."""
+    turns: Sequence["TurnLayout"]
+    firsts: Sequence[int]
+    """The line in which each turn begins."""
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens."""
+        return self.turns[-1].end
+
+    def spot(self, token: int) -> TokenPosition:
+        """The position of a token."""
+        rank = bisect_right(self.turns, token, key=attrgetter("end"))
+        turn = self.turns[rank]
+        line, x, width = turn.spots[token - turn.end]
+        return TokenPosition(self.firsts[rank] + line, x, width)
 
     def at(self, line: int, x: int) -> int | None:
         """The token drawn in a cell; None for none."""
@@ -124,7 +138,7 @@ class PassageLayout:
 
     def lines_of(self, token: int) -> range:
         """The lines of a token: several if it is longer than a line."""
-        first = self.spots[token].line
+        first = self.spot(token).line
         last = first
         while self.goes_on(last, token):
             last += 1
@@ -142,7 +156,7 @@ class PassageLayout:
 
         The same token in the first and the last line.
         """
-        spot = self.spots[token]
+        spot = self.spot(token)
         middle = spot.x + spot.width / 2
         step = 1 if down else -1
         line = spot.line + step
@@ -165,21 +179,13 @@ class PassageLayout:
 
 @dataclass(frozen=True, slots=True)
 class TurnLayout:
-    """The lines of a turn, and the positions of its tokens."""
+    """The lines of a turn, and the positions of its tokens, counted from its first line."""
 
-    first: int
-    """The line of the passage in which it begins."""
+    end: int
+    """The token behind the last."""
 
     lines: Sequence[VisualLine]
     spots: Sequence[TokenPosition]
-
-    def at(self, first: int) -> "TurnLayout":
-        """The same turn, beginning in another line."""
-        if first == self.first:
-            return self
-        by = first - self.first
-        spots = [TokenPosition(line + by, x, width) for line, x, width in self.spots]
-        return TurnLayout(first, self.lines, spots)
 
 
 def lay_out(
@@ -202,7 +208,8 @@ def lay_out(
     cells = _cells_by_turn(passage, rooms)
     known = {} if known is None else known
     lines: list[VisualLine] = []
-    spots: list[TokenPosition] = []
+    turns: list[TurnLayout] = []
+    firsts: list[int] = []
     for rank, turn in enumerate(passage.turns):
         if window is not None and rank == window.first > 0:
             lines.append(VisualLine(rank, " " * gutter, (), window.begins))
@@ -220,13 +227,13 @@ def lay_out(
             for lead, newline, gap, word in _words(passage, turn, rooms):
                 filler.add(lead, newline, gap, word)
             filler.break_line()
-            laid = TurnLayout(0, filler.lines, filler.spots)
-        known[key] = laid = laid.at(len(lines))
+            known[key] = laid = TurnLayout(turn.end, filler.lines, filler.spots)
+        turns.append(laid)
+        firsts.append(len(lines))
         lines += laid.lines
-        spots += laid.spots
         if window is not None and rank == window.last < len(passage.turns) - 1:
             lines.append(VisualLine(rank, " " * gutter, (), window.ends))
-    return PassageLayout(width, gutter, tuple(lines), tuple(spots))
+    return PassageLayout(width, gutter, tuple(lines), turns, firsts)
 
 
 def _cells_by_turn(
@@ -253,7 +260,8 @@ def _time_cells(passage: Passage, width: int) -> int:
     """Cells for start times: 0 where none is known or the pane is too narrow."""
     if width < TIMED:
         return 0
-    return max((len(said_at(turn)) for turn in passage.turns), default=0)
+    timed = (turn for turn in passage.turns if turn.begin is not None)
+    return max((len(said_at(turn)) for turn in timed), default=0)
 
 
 class _Word(NamedTuple):

@@ -669,7 +669,7 @@ def _words(passage: Passage, mention: Mention) -> str:
 
 
 def _arrow(layout: PassageLayout, mention: Mention, top: int, bottom: int) -> str:
-    line = layout.spots[mention.head].line
+    line = layout.spot(mention.head).line
     return UP if line < top else DOWN if line >= bottom else ""
 
 
@@ -775,7 +775,7 @@ def _fill_between(grid: _Grid, line: VisualLine, marks: PassageMarks) -> None:
 
 def _starts(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:
     """Whether a piece is the beginning of its token."""
-    return piece.token != NO_TOKEN and layout.spots[piece.token][:2] == (number, piece.x)
+    return piece.token != NO_TOKEN and layout.spot(piece.token)[:2] == (number, piece.x)
 
 
 def _goes_on(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:

@@ -123,7 +123,7 @@ def is_name(passage: Passage, token: int) -> bool:
 
 
 def _speaks(passage: Passage, word: str) -> bool:
-    return any(word in (turn.speaker or "").split() for turn in passage.turns)
+    return word in passage.speakers_words
 
 
 def _begins_a_sentence(passage: Passage, token: int) -> bool:
@@ -168,8 +168,7 @@ def noun_form(passage: Passage, token: int, *, plural: bool) -> str:
     made = plural_of(word) if plural else singular_of(word)
     if made == word:
         return word
-    for place in passage.places[lemma]:
-        found = passage.word(place)
+    for found in passage.forms[lemma]:
         if found[1:].islower() and is_plural(found) == plural and _may_be_noun(found, lemma):
             return found.lower()
     return made
@@ -741,7 +740,8 @@ def _class_words(item: PlacedNumber, answer: Answer, *, several: bool) -> str:
 
 def _follows_age(item: PlacedNumber) -> bool:
     """True behind "aged" and "the age of"."""
-    words = [fold(item.passage.word(p)) for p in range(item.anchor.start)][-2:]
+    start = item.anchor.start
+    words = [fold(item.passage.word(place)) for place in range(max(0, start - 2), start)]
     return words[-1:] == ["aged"] or words == ["age", "of"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_db.records import CompetenceWeight, FlagMark, FlagName, Gold, HistoryLine, Role, Rule
-from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
+from nfh_models.domain import Answer, Kind, Passage, Relation, Sort, class_answer
 from nfh_tui.display_figures import bar
 from nfh_tui.display_text import width_of
 from nfh_tui.editor.commands import act, first_state, move_to
@@ -385,3 +385,32 @@ def test_times_are_local_and_odd_ones_are_left_as_they_are():
 
 def test_a_state_of_nothing_is_shown(make):
     assert shown(make.item(), EditState())[1].startswith(" ▸ There is no answer yet")
+
+
+def test_the_evidence_of_a_long_passage_reads_no_more_words_than_of_a_short_one(
+    make, monkeypatch
+):
+    count = 0
+    read = Passage.word
+
+    def word(passage, token):
+        nonlocal count
+        count += 1
+        return read(passage, token)
+
+    def words_read(turns):
+        nonlocal count
+        lines = [("Nora", "My tents leak .")] * turns
+        passage = make.passage([*lines, ("Bram", "Take the one of mine .")])
+        start = 4 * turns + 2
+        votes = make.three(make.reference(1), make.reference([1, 5]), make.age())
+        item = make.item(passage, (start, start + 1), votes=votes)
+        state = first_state(item, "me", Role.ADJUDICATOR)
+        first = shown(item, state, 90)
+        count = 0
+        assert shown(item, state, 90) == first
+        assert "[tent]" in " ".join(first)
+        return count
+
+    monkeypatch.setattr(Passage, "word", word)
+    assert 0 < words_read(400) <= words_read(20)

@@ -39,7 +39,7 @@ def check(passage, width):
             end = piece.x + piece.width
             if piece.token != NO_TOKEN and (not seen or seen[-1] != piece.token):
                 seen.append(piece.token)
-                assert layout.spots[piece.token][:2] == (number, piece.x)
+                assert layout.spot(piece.token)[:2] == (number, piece.x)
         assert end <= max(width - 1, layout.gutter + 10)
         assert layout.at(number, layout.gutter - 1) is None
         assert layout.at(number, end) is None
@@ -81,13 +81,13 @@ def test_text_of_tokenized_files_is_shown_as_people_write_it(text, written):
     passage = Passage(text, tuple(tokens), (Turn(0, None, 0, len(tokens)),))
     layout = check(passage, 90)
     assert drawn(layout) == [f"1  {written}"]
-    for token, spot in enumerate(layout.spots):
+    for token, spot in enumerate(map(layout.spot, range(layout.tokens))):
         cells = range(spot.x, spot.x + spot.width)
         assert {layout.at(0, x) for x in cells} == {token}, "a click finds its word"
         assert written[spot.x - 3 : cells.stop - 3] == passage.word(token)
     for token in range(1, len(tokens)):
         signs = lay_out(passage, 90, Rooms({token: 1}, {token - 1: 1}))
-        before, here = signs.spots[token - 1], signs.spots[token]
+        before, here = signs.spot(token - 1), signs.spot(token)
         assert here.x - before.x - before.width >= 2, "signs keep their cells"
 
 
@@ -192,7 +192,7 @@ def test_a_line_of_a_megabyte_is_laid_out_whole(make):
     word = lay_out(make.passage([("A", "x" * 1_000_000)]), 60)
     assert sum(line.pieces[0].width for line in word.lines) == 1_000_000
     words = lay_out(make.passage([("A", "word " * 200_000 + "end")]), 60)
-    assert words.at(len(words.lines) - 1, words.spots[-1].x) == 200_000
+    assert words.at(len(words.lines) - 1, words.spot(words.tokens - 1).x) == 200_000
 
 
 def test_real_passages_are_found_where_they_are_drawn(make, data_dir):
@@ -207,3 +207,23 @@ def test_real_passages_are_found_where_they_are_drawn(make, data_dir):
             for (_, speaker), tokens in groupby(said, key=lambda one: one[:2])
         ]
         check(make.passage(turns), 52)
+
+
+def test_a_sign_moves_the_turns_below_without_laying_them_out_again(make):
+    passage = make.passage([("Nora", "My tents leak ."), *make.tents[1:]] * 50)
+    known = {}
+    before = lay_out(passage, 24, known=known)
+    number, first = len(known), before.turns[0]
+    cells = first.lines[0].pieces[-1].token
+    after = lay_out(passage, 24, Rooms({}, {cells: 6}), known=known)
+    assert len(known) == number + 1
+    assert after.turns[0] is not first
+    assert all(
+        one is other for one, other in zip(before.turns[1:], after.turns[1:], strict=True)
+    )
+    moved = after.firsts[-1] - before.firsts[-1]
+    assert moved > 0
+    for token in range(before.turns[0].end, before.tokens):
+        line, x, width = before.spot(token)
+        assert after.spot(token) == (line + moved, x, width)
+        assert after.at(line + moved, x) == token

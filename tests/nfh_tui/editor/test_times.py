@@ -45,7 +45,7 @@ def test_times_stand_in_a_column_of_their_own():
         "3 四郎 1:02:15  ",
     ]
     assert {cell_len(line.label) for line in layout.lines} == {layout.gutter}
-    assert [spot.x for spot in layout.spots] == [layout.gutter] * 3
+    assert [layout.spot(token).x for token in range(3)] == [layout.gutter] * 3
 
 
 def test_a_narrow_pane_and_a_passage_without_times_have_none():

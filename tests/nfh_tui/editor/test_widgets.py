@@ -160,7 +160,7 @@ async def test_the_number_comes_into_view_and_the_cursor_stays_there(long):
             app.show(long, state)
             await pilot.pause()
             top, rows = app.passage.scroll_offset.y, app.passage.size.height - 1
-            assert top <= app.passage._plan.spots[token].line < top + rows
+            assert top <= app.passage._plan.spot(token).line < top + rows
         assert app.passage.scroll_offset.y == 0
 
 
@@ -228,7 +228,7 @@ async def test_a_click_tells_the_word(busy, long):
         await pilot.click("#passage", offset=(12, 30))
         app.show(long, None)
         await pilot.pause()
-        spot = app.passage._plan.spots[long.anchor.start]
+        spot = app.passage._plan.spot(long.anchor.start)
         y = spot.line - app.passage.scroll_offset.y
         await pilot.click("#passage", offset=(1 + spot.x, 1 + y))
         await pilot.pause()

@@ -6,6 +6,7 @@ from nfh_db.records import CompetenceWeight, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Relation, class_answer
 from nfh_tui.editor.votes import annotators_votes
+from nfh_tui.widgets.evidence_rows import evidence
 
 
 def pane(desk):
@@ -136,3 +137,20 @@ async def _decided(desk):
         frozenset({"boot"}),
         None,
     )
+
+
+async def test_an_item_is_told_once_and_again_only_if_something_is_new(open_desk, monkeypatch):
+    built = []
+
+    def counted(*item, **how):
+        built.append(item)
+        return evidence(*item, **how)
+
+    monkeypatch.setattr("nfh_tui.widgets.evidence.evidence", counted)
+    async with open_desk(size=(120, 40)) as desk:
+        before, times = pane(desk), len(built)
+        desk.screen.ui.refresh_evidence()
+        assert len(built) == times
+        await desk.press("2")
+        assert len(built) == times + 1
+        assert pane(desk) != before
