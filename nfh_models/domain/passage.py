@@ -126,9 +126,11 @@ class Passage:
     @cached_property
     def forms(self) -> Mapping[str, Sequence[str]]:
         """The words of each lemma, as they are written, each once."""
-        return {
-            lemma: tuple(dict.fromkeys(map(self.word, at))) for lemma, at in self.places.items()
-        }
+        found = defaultdict[str, dict[str, None]](dict)
+        for word, at in self.spellings.items():
+            for index in at:
+                found[self.tokens[index].lemma][word] = None
+        return {lemma: tuple(words) for lemma, words in found.items()}
 
     @cached_property
     def speakers_words(self) -> frozenset[str]:

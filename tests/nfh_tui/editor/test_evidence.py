@@ -99,7 +99,7 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         " 2 saw the model",
         " 3 R19 One noun any reader would say",
         " 3 ; [b]why[/b]",
-        f" ◆ expert · anna · {local('10:03')}",
+        f" ◆ adjudicator · anna · {local('10:03')}",
         "",
         "Nouns                    * adds their places",
         " 12   t1 My tents · noun",
