@@ -32,6 +32,7 @@ from pathlib import Path
 
 from nfh_db.messages import reason_of
 from nfh_db.system import data_folder
+from nfh_models.domain import Blocking
 from nfh_tui.actions import ACTIONS, BY_ID, Action, key_name
 
 WITH = frozenset({"ctrl", "alt", "shift", "meta", "super", "hyper"})
@@ -435,6 +436,18 @@ def make_folder_for(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
 
 
+DISAGREEMENTS: dict[Blocking, tuple[str, str]] = {
+    Blocking.DAMAGE: ("damage", "damaged text"),
+    Blocking.SCOPE: ("scope", "fused head or not"),
+    Blocking.ROUTE: ("route", "class or noun"),
+    Blocking.ANSWERABILITY: ("answer?", "answerable"),
+    Blocking.CLASS: ("class", "which class"),
+    Blocking.NOUN: ("noun", "which noun"),
+    Blocking.PARTIAL: ("partial", "part of the nouns"),
+    Blocking.RELATION: ("relation", "and/or"),
+}
+"""Each kind of disagreement as a tag of the queue, and as people read it, strongest first."""
+
 LEGEND: tuple[tuple[str, str], ...] = (
     ("▸one◂", "the item's number; others are dim; ✓ and a letter: decided with that kind"),
     ("‹ ›", "the span that an annotator proposes for the number"),
@@ -453,12 +466,13 @@ LEGEND: tuple[tuple[str, str], ...] = (
     ("✓ ↺", "decided; the number's span was corrected after people had answered"),
     ("▌ ┆", "in the queue: the item shown; where you continue, while another one is shown"),
     ("2-1 noun", "two annotators against one, and their first difference"),
-    ("scope, route", "what answers differ in: an NFH or none; the class or its noun"),
-    ("answer?, relation", "what answers differ in: can it be answered; AND or OR"),
+    *((tag, f"answers differ: {words}") for tag, words in DISAGREEMENTS.values()),
     ("» a m g", "you skipped it; flags: span wrong, ambiguous, guidelines silent"),
     ("= ≠ noun", "in the evidence: the same as your answer; the difference from it"),
     ("≈ mention", "in the evidence: the same noun, but no mention that your answer has"),
     ("12m◆", "in the evidence: whose it is: annotators 1 and 2, the model, the gold"),
     ("t1 +1", "in the evidence: in turn 1; one more mention"),
+    ("as 1", "in the evidence: the same sentence as with the answer of annotator 1"),
+    ("R18", "rule R18 of the guidelines, on which the answer depends: R, F5"),
 )
 """Each sign with its meaning, from the passage to the evidence."""

@@ -1,4 +1,5 @@
-"""List the sentences that people read on screens and in commands: `python tools/sentences.py`.
+"""List the sentences that people read on screens, in commands and in files that the program
+writes: `python tools/sentences.py`.
 
 A path names the packages, folders or modules to read; without one, all are read.
 """
@@ -20,6 +21,8 @@ SQL = re.compile(
     r"|\b(?:SELECT|FROM|WHERE|AND|EXISTS|NULL|PRIMARY KEY) ?[\w({]|= \?| IS \w"
 )
 COMMANDS = frozenset({"command", "group"})
+TAGS = re.compile(r"\{#.*?#\}|\{%.*?%\}|<style>.*?</style>|<[a-z/!][^>]*>|\n\s*\n", re.DOTALL)
+VALUES = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
 class Sentence(NamedTuple):
@@ -31,10 +34,13 @@ class Sentence(NamedTuple):
 
 
 def sentences(*paths: Path) -> Iterator[Sentence]:
-    """Yield the texts of the modules under the paths that read as words of English."""
+    """Yield the texts of the modules and templates under the paths that read as English."""
     for path in paths or [TREE / name for name in PACKAGES]:
-        for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            yield from _of(module)
+        for module in sorted(path.rglob("*.*")) if path.is_dir() else [path]:
+            if module.suffix == ".py":
+                yield from _of(module)
+            elif module.suffix in (".j2", ".html"):
+                yield from _of_template(module)
 
 
 def _of(module: Path) -> Iterator[Sentence]:
@@ -47,6 +53,19 @@ def _of(module: Path) -> Iterator[Sentence]:
         text = _text(node)
         if text and WORDS.search(text) and not SQL.search(text):
             yield Sentence(name, getattr(node, "lineno", 0), text)
+
+
+def _of_template(template: Path) -> Iterator[Sentence]:
+    """The texts between the tags of a template, and those inside its expressions."""
+    text = template.read_text("utf-8")
+    name, start = str(template.resolve().relative_to(TREE)), 0
+    for tag in (*TAGS.finditer(text), None):
+        piece = text[start : tag.start() if tag else len(text)]
+        inside = re.findall(r'"([^"]*)"', " ".join(VALUES.findall(piece)))
+        for one in (VALUES.sub("{…}", piece), *inside):
+            if WORDS.search(words := " ".join(one.split())):
+                yield Sentence(name, text.count("\n", 0, start) + 1, words)
+        start = tag.end() if tag else start
 
 
 def _hidden(tree: ast.AST) -> Iterator[ast.AST]:

@@ -780,21 +780,21 @@ def worst_words(
 CARD = """\
 # {name}
 
-Says of a number in an English sentence whether its noun is missing (a numeric fused head).
-A linear support vector machine, as in Elazar and Goldberg (2019), "Where's My Head?
-Definition, Data Set, and Models for Numeric Fused-Head Identification and Resolution",
+This model says whether the noun of a number in an English sentence is missing (a numeric
+fused head). It is a linear support vector machine, as in Elazar and Goldberg (2019), "Where's
+My Head? Definition, Data Set, and Models for Numeric Fused-Head Identification and Resolution",
 section 4.2.
 
-- Made {at} of {n:,} labelled numbers in {groups:,} passages.
+- Made {at} from {n:,} labelled numbers in {groups:,} passages.
 - Of these numbers {nfh:,} are fused heads and {other:,} are not.
 - {parsed}
 - Features: {features}.
 - Settings: {settings}.
 
-## How good it is
+## Accuracy
 
-In {folds} folds, each number decided by a machine that had not seen its passage; the model
-itself is fitted on all of them. The deviation is that between folds.
+Measured in {folds} folds: each number was decided by a machine that had not seen its passage.
+The model itself learned from all of them. The deviation is between folds.
 
 | figure | all folds | mean of folds | deviation |
 |---|---|---|---|
@@ -805,10 +805,10 @@ itself is fitted on all of them. The deviation is that between folds.
 | NFH | {hit:,} | {missed:,} |
 | NOT_NFH | {false:,} | {passed:,} |
 
-These figures tell how well it repeats the labels it learnt from, on text of the same kind. If
-rules made those labels, they tell how well it repeats the rules.
+These figures say how well the model repeats the labels that it learned from, on text of the
+same kind. If rules made those labels, they say how well it repeats the rules.
 
-## Where it fails
+## Errors
 
 The anchors with most errors in the folds.
 

@@ -440,7 +440,7 @@ def tell_seconds(page: CommandReport, trial: Trial, told: Iterable[str]) -> None
     """How long a trial took. told: of each system."""
     page.title("Seconds")
     if trial.parser is not None:
-        page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
+        page.note(f"parsing, once for all models: {trial.parsing:.1f} ({trial.parser})")
     for one in told:
         page.note(one)
 

@@ -475,6 +475,7 @@ class Predictor:
         for part, trouble in (
             ("resolution", self._resolver.trouble),
             ("identification", self._identifier.trouble),
+            ("vectors", self._vectors.trouble),
         ):
             if trouble and trouble not in self._told.values():  # once for a model of both tasks
                 new.append(trouble)
@@ -524,8 +525,6 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[protocol.Reply], No
             if predictor.refresh():
                 reply(predictor.ready)
             reply(answer(predictor, *taken))
-            for sentence in predictor.news():
-                reply(protocol.Notice(sentence))
         elif os.getppid() != parent:
             return
         else:
@@ -536,6 +535,8 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[protocol.Reply], No
                     reply(predictor.ready)
                 if predictor.make_vector():
                     pause = 0.0
+        for sentence in predictor.news():
+            reply(protocol.Notice(sentence))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,7 +14,6 @@ number word: 46 % and 25 %.
 Numpy is imported where it is used: the workbench asks here at its start, mostly without a file.
 """
 
-import logging
 import os
 from collections import deque
 from collections.abc import Collection
@@ -182,6 +181,8 @@ class VectorMaker:
         self._made: list[tuple[int, int, NDArray[np.float32]]] = []
         self._lacking: deque[tuple[int, int]] = deque()
         self._anchors = 0
+        self.trouble = ""
+        """Why no more vectors are made, as a sentence; "" if they are."""
 
     def make_one(self, name: str, model: "EncoderModel") -> bool:
         """Make one vector; returns True if others are lacking. name: of the model, `identity`.
@@ -208,7 +209,7 @@ class VectorMaker:
             if len(self._made) >= enough or not self._lacking:
                 self._write(name)
         except (ModelsError, ExportError) as error:
-            logging.getLogger(__name__).warning("No more vectors are made: %s", error)
+            self.trouble = f"Precedents are not ranked by meaning: no vectors are made. {error}"
             self._lacking.clear()
         return bool(self._lacking)
 
@@ -237,4 +238,4 @@ class VectorMaker:
         with replacing(self._path) as file:
             file.write(msgspec.json.encode(header).ljust(HEADER))
             file.write(rows.tobytes())
-        self._kept, self._made = rows, []
+        self._kept, self._made, self.trouble = rows, [], ""

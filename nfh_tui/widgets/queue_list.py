@@ -11,7 +11,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nfh_db.records import AnchorState, FlagName, QueueRow
-from nfh_models.domain import Blocking, Kind
+from nfh_models.domain import Kind
+from nfh_tui.config import DISAGREEMENTS
 from nfh_tui.display_text import clip, cut_left, isolate, width_of
 from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
 from nfh_tui.textual_support import Painter, TolerantPane, one_line, pad, start
@@ -29,7 +30,6 @@ KNOWN = 2_000
 """Maximum number of cached rows; the least recently used ones are removed."""
 
 KIND_SHORT = {**KIND_WORDS, Kind.REFERENCE: "Ref", Kind.NFH: "NFH"}
-BLOCKING_SHORT = {Blocking.ANSWERABILITY: "answer?"}
 ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in AnchorState))
 """Text roles, each a component class `queue--NAME`."""
 
@@ -56,7 +56,7 @@ def row_note(row: QueueRow, width: int = MOST_NOTE) -> str:
     The pattern of the votes is left out if both do not fit into `width` cells.
     """
     if row.state is AnchorState.DISAGREE and row.strongest is not None:
-        name = BLOCKING_SHORT.get(row.strongest, row.strongest.value)
+        name, _ = DISAGREEMENTS[row.strongest]
         both = f"{row.pattern} {name}".strip()
         return both if len(both) <= width else name
     if row.kind is not None:

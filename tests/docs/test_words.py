@@ -8,19 +8,10 @@ import pytest
 
 from nfh_db.records import AnchorState, FlagName, Role, Rule
 from nfh_models.domain import Blocking, DifferenceNote, Kind, Relation, Sort
+from nfh_tui.config import DISAGREEMENTS
 from tools.sentences import sentences
 
 PAGE = (Path(__file__).parents[2] / "docs" / "words.md").read_text("utf-8")
-READ = {
-    "damaged text": Blocking.DAMAGE,
-    "fused head or not": Blocking.SCOPE,
-    "class or noun": Blocking.ROUTE,
-    "answerable": Blocking.ANSWERABILITY,
-    "which class": Blocking.CLASS,
-    "which noun": Blocking.NOUN,
-    "part of the nouns": Blocking.PARTIAL,
-    "and/or": Blocking.RELATION,
-}
 
 
 def section(title: str) -> str:
@@ -31,8 +22,8 @@ def test_each_kind_of_disagreement_has_the_name_that_people_read() -> None:
     rows = re.findall(
         r"^\| ([^|`]+) \| `(\w+)` \|", section("Kinds of disagreement"), re.MULTILINE
     )
-    assert rows == [(words, kind.value) for words, kind in READ.items()]
-    assert list(READ.values()) == list(Blocking)
+    assert rows == [(words, kind.value) for kind, (_, words) in DISAGREEMENTS.items()]
+    assert list(DISAGREEMENTS) == list(Blocking)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +71,4 @@ def test_the_list_of_sentences_has_help_notices_and_errors() -> None:
     )
     assert "Add a person." in listed
     assert "{…} cannot be read: {…}" in listed
+    assert "This release has no answers of individual people." in listed

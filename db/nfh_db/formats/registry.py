@@ -36,8 +36,8 @@ from nfh_db.formats.docbin import DOCBIN
 from nfh_db.formats.doccano import DOCCANO
 from nfh_db.formats.files import ZIP_MARK, Binary, Content, FileOrigin, Folder, Source
 from nfh_db.formats.fountain import FOUNTAIN
+from nfh_db.formats.gold import COMPACT, GoldWriter
 from nfh_db.formats.gold import FORMAT as GOLD_VERSION
-from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.huggingface import HF_PARQUET
 from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
 from nfh_db.formats.label_studio import LABEL_STUDIO
@@ -138,8 +138,9 @@ GOLD = Format(
     name="gold",
     extensions=(".jsonl",),
     description=(
-        f"everything known of an anchor ({GOLD_VERSION}): the five keys of nfh, and text, "
-        "offsets, heads, votes, flags and how the gold came to count"
+        "everything known of an item: the five keys of nfh, and text, offsets, heads, votes, "
+        f"flags and how the gold came to count ({GOLD_VERSION}; {COMPACT}, by export "
+        "--compact, has each passage once)"
     ),
     example=(
         '{"tokens":["No",",","three","."],"line_indices":[0,0,0,0],'

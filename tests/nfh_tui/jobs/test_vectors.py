@@ -200,26 +200,37 @@ def test_numbers_that_are_none_come_last(store: Store, me: Annotator) -> None:
     assert found(store, me, 1) == []
 
 
-def test_a_full_disk_ends_the_work_and_is_logged(
-    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_full_disk_ends_the_work_and_is_told_once(
+    database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path) -> None:
         raise ExportError(f"{path}: cannot be written: the disk is full.")
 
     monkeypatch.setattr(vectors, "replacing", full)
-    make(store)
-    assert "No more vectors are made" in caplog.text
-    assert "the disk is full" in caplog.text
-    assert not path_of(store.path).exists()
+    with Store.open(database) as store:
+        me = store.people.ensure("edith")
+        activate(store, "small", "small")
+        predictor = Predictor(store)
+        for anchor_id in (2, 4):
+            decide(store, me, anchor_id)
+            while predictor.make_vector():
+                pass
+            told = predictor.news()
+            assert len(told) == (anchor_id == 2)
+            assert not told or told[0].startswith("Precedents are not ranked by meaning: no ")
+            assert not told or told[0].endswith("cannot be written: the disk is full.")
+        assert not path_of(store.path).exists()
 
 
 def test_the_predictor_makes_them_with_the_model_in_use(database: Path) -> None:
     with Store.open(database) as store:
         me = store.people.ensure("edith")
         decide(store, me, 2, 4)
+        activate(store, "small", "small")
         predictor = Predictor(store)
         while predictor.make_vector():
             pass
+        assert path_of(store.path).exists()
         assert [id_ for id_, _ in found(store, me, 4)] == [2]
         activate(store, "cues", "cues")
         predictor.refresh()

@@ -67,8 +67,8 @@ def test_agreement_is_what_the_command_reports(
         f"{alpha['value']:.2f}",
         f"{alpha['low']:.2f} to {alpha['high']:.2f}",
     ]
-    assert "50 numbers undecided and left out, 40 of which annotators differ on" in sheet
-    assert "written for showing" in sheet
+    assert "50 numbers undecided and left out. Annotators differ on 40 of them," in sheet
+    assert "written as a demonstration" in sheet
 
 
 def beginning(sheet: str) -> str:
@@ -80,12 +80,15 @@ def test_an_audit_is_told_with_its_interval(
     sample: Path, frozen: Callable[..., Path], call: Callable[..., Result]
 ) -> None:
     before = sheet_of(frozen("one", sample))
-    assert "79 answers made by a rule, and no sample" in before
-    assert "no sample was audited: how many are wrong is not known." in beginning(before)
+    assert "no sample of the 79 answers made by a rule was audited" in before
+    assert "How many are wrong is not known: no sample was audited." in beginning(before)
     call("audit", "--draw", "20", "--as", "eva", "--seed", "7", "--db", sample)
     unfinished = sheet_of(frozen("two", sample))
     assert "No error rate: 20 of 20 items" in unfinished
-    assert "made of votes by a rule, and no audit of them is finished" in beginning(unfinished)
+    assert (
+        "made from votes by a rule. How many are wrong is not known: no audit of them is finished."
+        in beginning(unfinished)
+    )
     with Store.open(sample) as store:
         eva = store.people.ensure("eva")
         golds = {
@@ -104,8 +107,8 @@ def test_an_audit_is_told_with_its_interval(
     assert f"95 % interval {100 * low:.1f} % to {100 * high:.1f} %" in sheet
     assert "no sample was audited" not in sheet
     assert (
-        "an audit of 20 such answers found 1 wrong and put them right: of the others "
-        f"{100 * reported['rate']:.1f} % are taken to be wrong "
+        "An audit of 20 of these answers found 1 wrong and corrected them. It estimates that "
+        f"{100 * reported['rate']:.1f} % of the others are wrong "
         f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
     ) in beginning(sheet)
 
@@ -128,7 +131,7 @@ def test_what_was_in_view_is_told_with_the_model(
     sheet = sheet_of(frozen("one", sample))
     assert row(sheet, "expert")[:4] == ["48", "2", "1", "45"]
     assert "2 of 127 answers (1.6 %) were decided with a model's answer in view" in sheet
-    assert "of 2 numbers: model first-model (recipe cues, version 7)" in sheet
+    assert "Model in use for 2 numbers: first-model (recipe cues, version 7)" in sheet
     assert row(sheet, "unanimous")[:4] == ["61", "0", "0", "61"]
 
 
@@ -221,7 +224,7 @@ def test_comments_of_gold_and_of_votes_are_counted_once(
         own = line.get("comment")
         wanted += len(said) + bool(own and own not in said)
     assert wanted
-    assert f"{wanted} comments stand as written" in sheet_of(folder)
+    assert f"{wanted} comments, published as written" in sheet_of(folder)
 
 
 def test_new_guidelines_are_a_change(sample: Path, frozen: Callable[..., Path]) -> None:

@@ -45,7 +45,7 @@ def test_a_model_is_made_judged_registered_and_has_a_card(
         assert store.jobs.points(job.id)
         assert resolver_for(store, "encoder-1").model.recipe == "encoder"
     card = (folder / CARD).read_text("utf-8")
-    assert "Where it fails" in card
+    assert "## Errors" in card
     assert f"{metrics['examples']} examples in" in card
     assert sorted(one.name for one in folder.parent.iterdir()) == ["encoder-1"]
 
