@@ -560,7 +560,9 @@ class AnswerController(Controller):
     async def reload_written(self, anchor_id: int) -> None:
         """Reload all views of an anchor that was just written."""
         self.bench.item.cache.forget(anchor_id)
-        if self.state.anchor_id == anchor_id:
+        # The item in view may be another number of the passage, which shows this one's state.
+        shown = self.state.stored_item
+        if shown is not None and any(one.anchor_id == anchor_id for one in shown.siblings):
             await self.bench.item.reload()
         await self.bench.queue_list.refresh_rows([anchor_id])
         await self.bench.queue.count_left()

@@ -30,7 +30,7 @@ WINDOW = 200
 """Rows that are searched together for the next undecided item."""
 WINDOWS = 3
 """Number of windows that are searched before the whole queue."""
-ALL_DONE = "All done: you have answered everything that was assigned to you. Thank you!"
+ALL_DONE = "All done: every item assigned to you is answered."
 STEPS = frozenset({"queue.next", "queue.previous"})
 
 

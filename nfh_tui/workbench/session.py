@@ -40,7 +40,10 @@ class ItemCache:
         if (item := self._items.get(anchor_id)) is not None:
             self._items.move_to_end(anchor_id)
             return item
-        return await asyncio.shield(self._start(anchor_id))
+        item = await asyncio.shield(self._start(anchor_id))
+        # What was forgotten during the read is outdated.
+        is_new = item is None or anchor_id in self._items
+        return item if is_new else await self.get(anchor_id)
 
     def ahead(self, anchor_ids: Iterable[int]) -> None:
         """Start reading items. Errors are raised to later callers of `get`."""

@@ -86,9 +86,9 @@ def test_an_audit_is_told_with_its_interval(
     unfinished = sheet_of(frozen("two", sample))
     assert "No error rate: 20 of 20 items" in unfinished
     assert (
-        "made from votes by a rule. How many are wrong is not known: no audit of them is finished."
-        in beginning(unfinished)
-    )
+        "made from votes by a rule. How many are wrong is not known: no audit of them is "
+        "finished."
+    ) in beginning(unfinished)
     with Store.open(sample) as store:
         eva = store.people.ensure("eva")
         golds = {

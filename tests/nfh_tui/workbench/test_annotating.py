@@ -2,12 +2,14 @@
 
 import pytest
 
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import Identified, Prediction, Role
+from nfh_db.records import Identified, IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
-from nfh_models.domain import Kind, class_answer
+from nfh_models.domain import Anchor, Kind, class_answer
 from nfh_tui.config import config_files
 from nfh_tui.workbench.session import ItemClock
+from tests.nfh_tui.workbench.conftest import passage_of
 
 SMALL, LARGE = (80, 24), (120, 40)
 BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
@@ -231,3 +233,18 @@ async def test_the_idle_limit_is_a_setting(open_desk):
         desk.screen.clock = clock_of(desk, now)
         now.at += 100
         assert desk.screen.clock.seconds == 20
+
+
+async def test_the_number_answered_before_is_answered_beside_the_next(open_desk, tmp_path):
+    path = tmp_path / "two.db"
+    numbers = (IncomingAnchor(1, Anchor(0, 1)), IncomingAnchor(2, Anchor(2, 3)))
+    passage = passage_of(("Ida", "One or two ?"))
+    with Store.open(path, create=True) as store:
+        incoming = [IncomingPassage(passage, "words", numbers)]
+        store.imports.load(IncomingFile("made up", "0" * 64, "dialog"), incoming)
+    async with open_desk(mode="annotate", path=path) as desk:
+        await desk.press("I", "y", "enter")
+        assert desk.state.position.index == 1
+        assert "◐ One t1 answered" in desk.text()
+        await desk.press("y", "enter", "k")
+        assert "◐ two t1 answered" in desk.text()

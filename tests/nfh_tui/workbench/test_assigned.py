@@ -74,7 +74,7 @@ async def test_enter_goes_on_and_the_end_is_said(open_desk, give, read):
         assert "2/2 · 1 left" in desk.text()
         await desk.press("y", "enter")
         assert "saved" in desk.said
-        assert "All done: you have answered everything that was assigned to you." in desk.said
+        assert "All done: every item assigned to you is answered." in desk.said
         await desk.press("z")
         assert "2/2 · 1 left" in desk.text()
         assert "All done" not in desk.said

@@ -146,6 +146,23 @@ async def test_what_was_read_before_a_change_is_not_kept(read):
     assert cache.peek(item.anchor_id) is None
 
 
+async def test_who_waits_for_an_item_that_changes_gets_the_new_one(read):
+    old: AnchorItem = read(0)
+    found, gate = [replace(old, document="new"), old], asyncio.Event()
+
+    async def fetch(anchor_id: int) -> AnchorItem:
+        item = found.pop()
+        await gate.wait()
+        return item
+
+    cache = ItemCache(fetch)
+    waiting = asyncio.create_task(cache.get(old.anchor_id))
+    await asyncio.sleep(0)
+    cache.forget(old.anchor_id)
+    gate.set()
+    assert (await waiting).document == "new"
+
+
 async def test_an_error_while_reading_ahead_waits_for_who_wants_the_item():
     async def fetch(anchor_id: int) -> AnchorItem | None:
         raise OSError("gone")
