@@ -82,7 +82,10 @@ EDITS = frozenset({
 })  # fmt: skip
 """Actions of the editor that a sheet has."""
 
+TICKS = frozenset({"head.toggle", "mentions.all"})
+
 EARLY = "Too early: this sheet is not accepted. Read it, then press the key again."
+UNSEEN = "Too early: the key came before this sheet was in view. Press it again."
 NOUN_ELSEWHERE = "The noun is written in the workbench: esc goes there, and keeps this answer."
 NONE_TICKED = "No row is ticked: space ticks one, pgdn continues without."
 NONE_HERE = "No item from here on fits a review sheet: none is undecided with a proposal."
@@ -295,6 +298,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         """Act, place of the next sheet, and rows of what was accepted."""
         self._typed = ""
         self._drawn_at: float | None = None
+        self._runs = False
         self._pressed_at = 0.0
         options = bench.config.options
         self._clock = ItemClock(idle=options.idle_seconds)
@@ -319,7 +323,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
             "page.down": self._leave,
             "page.up": self._back,
             "help": partial(bench.prompts.show_text, "Keys of the review sheet", KEYS),
-            **dict.fromkeys(("out", "quit"), self._close),
+            **dict.fromkeys(("out", "quit"), self._leave_sheets),
         }
 
     def compose(self) -> ComposeResult:
@@ -331,12 +335,24 @@ class SheetScreen(Tolerant, Screen[int | None]):
         yield self._keys
 
     def on_mount(self) -> None:
-        """Start the command loop; the first sheet is read once the list has a height."""
-        start(self, self._run, group="commands", description="the keys of the review sheet")
+        """Take over the keys that came right behind the one that opened the sheet."""
+        for press in reversed(list(self._bench.commands.presses())):
+            self.commands.put_back(press)
 
     def on_resize(self) -> None:
         """Fill the new height."""
-        self.call_after_refresh(lambda: self.commands.put(Callback(self._fit)))
+        self.call_after_refresh(self._fit_soon)
+
+    def _fit_soon(self) -> None:
+        """Fill the height; the command loop starts once the list has one, with the first
+        sheet.
+        """
+        if self._runs:
+            self.commands.put(Callback(self._fit))
+            return
+        self._runs = True
+        self.commands.put_back(Callback(self._fit))
+        start(self, self._run, group="commands", description="the keys of the review sheet")
 
     def on_click(self, event: events.Click) -> None:
         """Go to the row that is clicked; a click on its tick ticks or unticks it."""
@@ -390,6 +406,9 @@ class SheetScreen(Tolerant, Screen[int | None]):
             return
         self._typed = ""
         action = self._bench.keymap.action_of(press.key) or ""
+        drawn = self._drawn_at
+        if self._least and action in EDITS | TICKS and (drawn is None or press.at < drawn):
+            raise RefusedError(UNSEEN)
         if row is not None and action in EDITS:
             self._apply(row, act(row.edit, row.item, action, view=view))
         elif (handler := self._handlers.get(action)) is None:
@@ -479,8 +498,10 @@ class SheetScreen(Tolerant, Screen[int | None]):
         """Show as many rows as there is room for, with those that were read before."""
         if not self.rows:
             await self._load(self._start)
-        elif len(self.rows) < self._list.size.height:
+        elif len(self._list.rows) < self._list.size.height:
             await self._fill()
+            if len(self.shown) > len(self._list.rows):
+                self._await_drawing()
         self._go(min(self._list.at, max(0, len(self.shown) - 1)))
 
     async def _fill(self) -> None:
@@ -514,13 +535,18 @@ class SheetScreen(Tolerant, Screen[int | None]):
             self._close()
             return
         self._clock.start()
-        self._drawn_at = None
-        self.call_after_refresh(self._drawn)
+        self._await_drawing()
         self._show()
 
-    def _drawn(self) -> None:
-        # The clock by which the times of keys are taken.
-        self._drawn_at = _time.get_time()
+    def _await_drawing(self) -> None:
+        """Begin the time for which the rows are in view."""
+
+        def drawn() -> None:
+            # The clock by which the times of keys are taken.
+            self._drawn_at = _time.get_time()
+
+        self._drawn_at = None
+        self.call_after_refresh(drawn)
 
     async def _leave(self) -> None:
         """Go to the next sheet without accepting; begun answers stay as drafts."""
@@ -619,6 +645,12 @@ class SheetScreen(Tolerant, Screen[int | None]):
             self._say(self._last, Level.DONE)
 
     # --- leaving ----------------------------------------------------------------------------
+
+    def _leave_sheets(self) -> None:
+        """Close the screen; keys that follow are the workbench's."""
+        for press in self.commands.presses():
+            self._bench.commands.put(press)
+        self._close()
 
     def _close(self) -> None:
         if self._last:

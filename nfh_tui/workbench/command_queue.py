@@ -4,7 +4,7 @@ positions.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Container, Hashable
+from collections.abc import Awaitable, Callable, Container, Hashable, Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -158,6 +158,11 @@ class CommandQueue:
             if isinstance(command, RunAction):
                 break
         return None
+
+    def presses(self) -> Iterator[KeyPress]:
+        """Remove and yield the keys, up to an action."""
+        while (press := self.take_press()) is not None:
+            yield press
 
     @property
     def idle(self) -> bool:

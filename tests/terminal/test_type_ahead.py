@@ -10,6 +10,8 @@ from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
+from nfh_tui.screens.sheet import EARLY as EARLY_SHEET
+from nfh_tui.screens.sheet import UNSEEN
 from nfh_tui.workbench.answer import EARLY
 
 from .conftest import COUNT
@@ -76,3 +78,31 @@ def test_keys_that_name_an_answer_are_typed_as_fast_as_one_likes(
         "TIME",
         "NOT_NFH",
     ]
+
+
+def test_a_review_sheet_accepts_and_ticks_what_was_seen_and_loses_no_key(
+    desk: Tmux, read: Read
+) -> None:
+    desk.resize(100, 12)
+    # The keys behind C go to the first of two sheets, which has three of the five items.
+    desk.press("C", "j", "j", "x", "Enter", "Enter")
+    desk.until("▌ 3 ☑", "3 of 3 ticked", EARLY_SHEET)
+    assert decided(read) == []
+    time.sleep(1.2)
+    desk.press("k", "Space", "Space", "x", *["Enter"] * 10, *["Space"] * 9, "*")
+    desk.until("▌ 1 ☑ …4", "2 of 2 ticked", UNSEEN)
+    assert decided(read) == [1, 3]
+    gold = read(3).gold
+    assert gold is not None
+    assert gold.answer.kind is Kind.NOT_NFH
+    # Rows that a higher window brings into view are read first, too.
+    desk.press("z")
+    desk.until("▌ 1 ☑ …1")
+    time.sleep(1.2)
+    desk.resize(100, 20)
+    desk.until("5 ☑ …5")
+    desk.press("Enter")
+    desk.until(EARLY_SHEET)
+    desk.press("q", "j")
+    desk.until("ADJUDICATE", "2/5")
+    assert decided(read) == []
