@@ -16,7 +16,7 @@ from typing import NamedTuple
 from nfh_models.domain import Passage, Turn
 from nfh_tui.display_figures import clock
 from nfh_tui.display_text import broken, clip, visible, width_of
-from nfh_tui.widgets.substitution import is_tokenized, joined_tokens
+from nfh_tui.widgets.substitution import is_tokenized, joined_tokens, written_word
 
 
 def said_at(turn: Turn) -> str:
@@ -291,7 +291,7 @@ def _words(
         token = tokens[number]
         raw = text[token.start : token.end]
         if raw not in drawn:
-            shown = visible(raw)
+            shown = visible(written_word(passage, number))
             drawn[raw] = shown, width_of(shown)
         word = _Word(number, *drawn[raw], before.get(number, 0), behind.get(number, 0))
         between = text[end : token.start]

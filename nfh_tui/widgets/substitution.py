@@ -357,9 +357,13 @@ ABBREVIATED = frozenset(
 )
 """Words whose full stop ends no sentence."""
 
+CODED = {
+    "``": '"', "''": '"',
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+}  # fmt: skip
+"""Quotes and brackets as treebanks write them."""
+
 CLOSING = frozenset({"”", "’", "»", ")", "]"})
-QUOTES = frozenset({'"', "''"})
-"""Marks that open and close: the second of two closes."""
 
 LEAST_BEFORE = 26
 """Least cells for the words before a number, about five words."""
@@ -373,6 +377,8 @@ _CLOSES = re.compile(rf"[.,!?;:…%)\]”]+|{_CONTRACTED}", re.IGNORECASE)
 _OPENS = re.compile(r"[(\[“]")
 _APART = re.compile(rf"\w[ \n](?:[.,?!]|{_CONTRACTED})(?!\S)", re.IGNORECASE)
 _ATTACHED = re.compile(rf"\w(?:[.,?!]|{_CONTRACTED})(?!\S)", re.IGNORECASE)
+_CODED = re.compile(r"(?<!\S)-[LR][RSC]B-(?!\S)")
+_QUOTED = re.compile(r"(?<!\S)``[ \n]+|[ \n]+''(?!\S)")
 _SPOKEN = re.compile(r"(?i)\b(?:(gon|wan)[ \n]+(na)|(got)[ \n]+(ta)|(gim|lem)[ \n]+(me))\b")
 
 
@@ -383,6 +389,7 @@ def one_line(text: str) -> str:
 
 def untokenized(text: str) -> str:
     """Text without the spaces of a tokenized file: "do n't ." becomes "don't."."""
+    text = _QUOTED.sub('"', _CODED.sub(lambda found: CODED[found[0]], text))
     text = _OPENED.sub(r"\1", _PARTED.sub(r"\1", text))
     return _SPOKEN.sub(lambda found: "".join(filter(None, found.groups())), text)
 
@@ -393,14 +400,21 @@ def is_tokenized(text: str) -> bool:
     return len(_APART.findall(text)) > len(_ATTACHED.findall(text))
 
 
+def written_word(passage: Passage, token: int) -> str:
+    """A word as people write it: treebanks' codes for quotes and brackets are these marks."""
+    word = passage.word(token)
+    return CODED.get(word, word) if word in CODED and is_tokenized(passage.text) else word
+
+
 def joined_tokens(passage: Passage, turn: Turn) -> frozenset[int]:
     """The tokens of a turn that people write without a space before them: full stops, "n't",
     closing quotes and brackets, and words behind opening ones.
     """
-    words = [passage.word(place) for place in range(turn.start, turn.end)]
-    quotes = [at for at, word in enumerate(words) if word in QUOTES or word == "``"]
+    words = [written_word(passage, place) for place in range(turn.start, turn.end)]
+    quotes = [at for at, word in enumerate(words) if word == '"']
     paired = len(quotes) % 2 == 0
     opening, closing = (set(quotes[0::2]), set(quotes[1::2])) if paired else (set(), set())
+    opening |= {at for at in quotes if passage.word(turn.start + at) == "``"}
     return frozenset(
         turn.start + at
         for at, (before, word) in enumerate(pairwise(words), 1)
@@ -440,12 +454,10 @@ def _ends(passage: Passage, token: int, first: int) -> bool:
 
 def _closes(passage: Passage, token: int, first: int) -> bool:
     """Whether a token behind the end of a sentence is a closing quote or bracket."""
-    word = passage.word(token)
-    if word in CLOSING:
-        return True
-    if word not in QUOTES:
-        return False
-    return sum(passage.word(place) in QUOTES for place in range(first, token)) % 2 == 1
+    word = written_word(passage, token)
+    if word != '"':
+        return word in CLOSING
+    return sum(written_word(passage, place) == '"' for place in range(first, token)) % 2 == 1
 
 
 def around(passage: Passage, span: Anchor, room: int) -> tuple[str, str]:
@@ -512,7 +524,7 @@ def _behind(passage: Passage, end: int, kept: int, count: int) -> str:
     """The first `kept` of `count` words from a token on, with their spacing."""
     if not count:
         return ""
-    text = _written_tokens(passage, end - 1, end + kept)[len(passage.word(end - 1)) :]
+    text = _written_tokens(passage, end - 1, end + kept)[len(written_word(passage, end - 1)) :]
     return text if kept == count else f"{text} …"
 
 
@@ -521,11 +533,11 @@ def _written_tokens(passage: Passage, start: int, end: int) -> str:
     if start >= end:
         return ""
     joined = joined_tokens(passage, passage.turns[passage.turn_of(start)])
-    pieces = [passage.word(start)]
+    pieces = [written_word(passage, start)]
     for place in range(start + 1, end):
         before, token = passage.tokens[place - 1], passage.tokens[place]
         pieces.append("" if place in joined else passage.text[before.end : token.start])
-        pieces.append(passage.word(place))
+        pieces.append(written_word(passage, place))
     return "".join(pieces)
 
 

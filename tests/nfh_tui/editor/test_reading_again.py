@@ -50,6 +50,7 @@ def read(make):
         ("Come at six p.m. then|.", "six", Kind.TIME, "Come at six p.m. then."),
         ("You gon na take one|?", "one", "dog", "You gonna take one [dog]?"),
         ('" Take one|. " Then he left|.', "one", "dog", '"Take one [dog]."'),
+        ("`` Take one . '' Then , he left .", "one", "dog", '"Take one [dog]."'),
         ("Ask Mr . Hall for two|. Now|.", "two", "dog", "Ask Mr. Hall for two [dogs]."),
         ("( two )", "two", "dog", "(two [dogs])"),
     ],
@@ -117,6 +118,7 @@ def test_a_sentence_ends_with_what_closes_it(said, sentence):
     ("files", "written"),
     [
         ("I do n't , ok ?", "I don't, ok?"),
+        ("`` I do , '' -LRB- he said -RRB- .", '"I do," (he said).'),
         ("got ta go ; wan na ?", "gotta go; wanna?"),
         ("£ 5 ( 6 % )", "£5 (6%)"),
         ("I can not .", "I can not."),
