@@ -7,7 +7,7 @@ closes the screen and returns a query, which the workbench shows.
 """
 
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from inspect import iscoroutinefunction
@@ -37,7 +37,7 @@ from nfh_tui.textual_support import (
 )
 from nfh_tui.widgets.figure_lines import NOTHING_TO_OPEN, Line, Target
 from nfh_tui.widgets.figure_table import FigureTable
-from nfh_tui.widgets.input_bar import InputBar
+from nfh_tui.widgets.input_bar import InputBar, Wrong
 from nfh_tui.widgets.status_bar import (
     Foot,
     KeyLine,
@@ -581,6 +581,39 @@ class SideScreen(Tolerant, Screen[str | None]):
         from nfh_tui.screens.dialogs import TextDialog
 
         self.app.push_screen(TextDialog("That did not work", sentence, trouble=True))
+
+    async def ask(
+        self,
+        prompt: str,
+        text: str,
+        keys: tuple[tuple[str, str], ...],
+        check: Callable[[str], Awaitable[Wrong | None]],
+        *,
+        complete: Callable[[str, int], tuple[str, int] | None] | None = None,
+    ) -> str | None:
+        """Ask for a text in the input bar; None on escape.
+
+        keys: for the footer. check: the bar stays open with the text while it returns a fault.
+        """
+
+        async def checked(typed: str) -> Wrong | None:
+            if (wrong := await check(typed.strip())) is not None:
+                self.refuse(wrong.words)
+            return wrong
+
+        def changed(_: str) -> None:
+            self.say("")
+            bar.note = ""
+
+        bar = self.query_one(InputBar)
+        self.key_line.foot = Foot("", keys)
+        try:
+            return await bar.ask(
+                prompt, text, changed=changed, complete=complete, selected=complete is None,
+                early=self.runner.early, check=checked,
+            )  # fmt: skip
+        finally:
+            self.refresh_keys()
 
     async def choose_from(
         self, title: str, options: Sequence[tuple[str, str, str]], *, start: str | None = None

@@ -751,6 +751,11 @@ class TrainingDialog(ListDialog[TrainingForm | None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Accept the typed settings."""
         event.stop()
+        try:
+            _ = replace(self.form, settings=self._input.value).words
+        except ValueError as error:
+            self._hint_is(f"! {error} {TYPING}")
+            return
         self._typed()
 
     def action_close(self) -> None:

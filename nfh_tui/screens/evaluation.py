@@ -28,10 +28,9 @@ from nfh_tui.screens.evaluation_figures import (
 )
 from nfh_tui.services.report_process import output, report
 from nfh_tui.services.reports import ModelsReport, ModelSummary
-from nfh_tui.textual_support import WorkProgress
+from nfh_tui.textual_support import WorkProgress, sentence_of
 from nfh_tui.widgets.figure_lines import BLANK, Line, Target, items, sentence
-from nfh_tui.widgets.input_bar import InputBar
-from nfh_tui.widgets.status_bar import Foot
+from nfh_tui.widgets.input_bar import InputBar, Wrong
 from nfh_tui.workbench.completion import completed
 
 FIGURES, MATRIX = "figures", "matrix"
@@ -54,6 +53,8 @@ class EvaluationScreen(SideScreen):
         sides = self.memory.get("sides")
         self.sides = sides if isinstance(sides, Sides) else Sides(NOTHING, GOLD)
         self.found: ComparisonCounts | Changes | None = None
+        self.checked: Changes | None = None
+        """Of the file that was just entered: it has been read to the end."""
         self.models: Sequence[ModelSummary] | None = None
         self.labels: Mapping[int, int] = {}
         self.bar = InputBar(id="side-bar")
@@ -98,7 +99,8 @@ class EvaluationScreen(SideScreen):
     async def _found(self) -> ComparisonCounts | Changes:
         left, right = self.sides.left, self.sides.right
         if right.what == "file":
-            return await self._changes(Path(right.name))
+            checked, self.checked = self.checked, None
+            return checked or await self._changes(Path(right.name))
         versions = (
             await self.client.read(self.store.comparisons.answers_version),
             await self.client.read(self.store.comparisons.predictions_version),
@@ -113,13 +115,18 @@ class EvaluationScreen(SideScreen):
     async def _changes(self, path: Path) -> Changes:
         """Compare gold with a file; a file that cannot be read is not read again."""
         try:
-            return await self.client.changes_since(
-                path, self.query_of, self.me, self._tell_rows
-            )
+            return await self.changes(path)
         except Exception:
             self.sides = Sides(NOTHING, GOLD)
             self.compare_later()
             raise
+
+    async def changes(self, path: Path) -> Changes:
+        """Compare gold with a file."""
+        try:
+            return await self.client.changes_since(
+                path, self.query_of, self.me, self._tell_rows
+            )
         finally:
             self.set_status(busy="")
 
@@ -277,17 +284,19 @@ class SideChooser:
 
     async def _choose_file(self) -> None:
         """Ask for a gold file, and compare gold with it."""
-        last = self._screen.memory.get(EXPORT)
-        self._screen.key_line.foot = Foot(
-            "", (("enter", "compare"), ("tab", "complete"), ("esc", "not"))
+        screen, last = self._screen, self._screen.memory.get(EXPORT)
+
+        async def wrong(path: str) -> Wrong | None:
+            try:
+                screen.checked = await screen.changes(Path(path)) if path else None
+            except Exception as error:  # noqa: BLE001  # the line stays open and says it
+                return Wrong(sentence_of(error))
+            return None
+
+        keys = (("enter", "compare"), ("tab", "complete"), ("esc", "not"))
+        text = await screen.ask(
+            "gold file", last if isinstance(last, str) else "", keys, wrong, complete=completed
         )
-        try:
-            text = await self._screen.bar.ask(
-                "gold file", last if isinstance(last, str) else "", complete=completed,
-                early=self._screen.runner.early,
-            )  # fmt: skip
-        finally:
-            self._screen.refresh_keys()
         if text is None or not text.strip():
             return
         self._screen.memory[EXPORT] = text.strip()

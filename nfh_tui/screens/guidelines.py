@@ -22,7 +22,7 @@ from nfh_tui.screens.base import PANE_ACTIONS, Handlers, SideScreen
 from nfh_tui.services import guidelines
 from nfh_tui.textual_support import Typed, sentence_of, type_into
 from nfh_tui.widgets.guideline_text import GuidelineText, PlainArea, RuleList
-from nfh_tui.widgets.input_bar import InputBar
+from nfh_tui.widgets.input_bar import InputBar, Wrong
 from nfh_tui.widgets.status_bar import (
     Foot,
     KeyLine,
@@ -37,6 +37,7 @@ from nfh_tui.workbench.command_queue import DebouncedWriter
 DONE = frozenset({"escape", "ctrl+s"})
 """Keys that close the editor and return the text."""
 
+ABSENT = "“{words}” is not in this version."
 _PLACE = re.compile(r"\bline (?P<line>[0-9]+)\b")
 
 
@@ -408,13 +409,8 @@ class GuidelineSearch:
 
     async def ask(self) -> None:
         """Ask for words and go to their next occurrence."""
-        self._screen.key_line.foot = Foot("", (("enter", "find"), ("esc", "as it was")))
-        try:
-            words = await self._screen.bar.ask(
-                "/", self.words, selected=True, early=self._screen.runner.early
-            )
-        finally:
-            self._screen.refresh_keys()
+        keys = (("enter", "find"), ("esc", "as it was"))
+        words = await self._screen.ask("/", self.words, keys, self._wrong)
         if words is None:
             return
         self.words = words.strip()
@@ -423,23 +419,30 @@ class GuidelineSearch:
         else:
             self._screen.show_part(self._screen.list.place)
 
+    async def _wrong(self, words: str) -> Wrong | None:
+        return None if self._places(words) else Wrong(ABSENT.format(words=words))
+
+    def _places(self, words: str) -> Sequence[int]:
+        """Return the places of the sections with these words."""
+        wanted = words.casefold()
+        parts = enumerate(self._screen.parts)
+        return [at for at, one in parts if wanted in f"{one.name}\n{one.body}".casefold()]
+
     def find(self, step: int, first: int) -> None:
         """Go to the next section with the words, past the end to the start.
 
         step: 1 or -1. first: distance of the first section that is tried.
         """
         screen = self._screen
-        wanted, total = self.words.casefold(), len(screen.parts)
+        found, total = self._places(self.words), len(screen.parts)
         for distance in range(first, total + first):
             place = (screen.list.place + step * distance) % total
-            part = screen.parts[place]
-            if wanted in f"{part.name}\n{part.body}".casefold():
+            if place in found:
                 screen.list.go(place)
                 screen.show_part(place)
-                again = sum(wanted in f"{p.name}\n{p.body}".casefold() for p in screen.parts)
-                screen.say(f"“{self.words}” is in {again} of {total}; n goes to the next")
+                screen.say(f"“{self.words}” is in {len(found)} of {total}; n goes to the next")
                 return
-        screen.refuse(f"“{self.words}” is not in this version.")
+        screen.refuse(ABSENT.format(words=self.words))
 
 
 class GuidelineEditing:

@@ -255,10 +255,8 @@ class QueryController(Controller):
         return f"{count:,}"
 
     async def _rename(self, view: NamedQuery) -> None:
-        name = (
-            (await self.bench.prompts.ask("New name of this view", view.name)) or ""
-        ).strip()
-        if not name or name == view.name or not await self._may_take(name):
+        name = await self._ask_name("New name of this view", view.name)
+        if name is None or name == view.name:
             return
         await self.client.write(self.store.workspace.save_view, self.state.me, name, view.query)
         await self.client.write(self.store.workspace.save_view, self.state.me, view.name, None)
@@ -270,6 +268,19 @@ class QueryController(Controller):
                 self.store.workspace.save_view, self.state.me, view.name, None
             )
 
+    async def _ask_name(self, prompt: str, name: str = "") -> str | None:
+        """Ask for the name of a view until it may be taken; None on escape."""
+        before = name
+
+        async def wrong(text: str) -> Wrong | None:
+            return None if text.strip() else Wrong("A view needs a name: type one.")
+
+        while (typed := await self.bench.prompts.ask(prompt, name, check=wrong)) is not None:
+            name = typed.strip()
+            if name == before or await self._may_take(name):
+                return name
+        return None
+
     async def _may_take(self, name: str) -> bool:
         """Return True if the name is free, or you confirm that it gets another query."""
         known = dict(await self.client.read(self.store.workspace.views, self.state.me))
@@ -280,11 +291,7 @@ class QueryController(Controller):
 
     async def save_view(self) -> None:
         """Save the query under a name."""
-        name = ((await self.bench.prompts.ask("Name of this view")) or "").strip()
-        if not name:
-            return
-        if not await self._may_take(name):
-            self.ui.notify("nothing saved")
+        if (name := await self._ask_name("Name of this view")) is None:
             return
         await self.client.write(
             self.store.workspace.save_view, self.state.me, name, self.state.query.text

@@ -124,10 +124,16 @@ async def test_a_path_is_typed_and_a_bad_file_is_told(
         screen.bar._input.cursor_position = len(screen.bar.text)
         await desk.pilot.press("q", "tab", "enter")
         await until(desk, lambda: "line 1" in desk.text())
-        assert "That did not work" in desk.text()
+        assert desk.app.screen is screen and screen.bar.is_open, "the line stays, with the text"
+        assert screen.bar.text == "./q[b].jsonl" and "line 1" in screen.bar.note
+        await desk.pilot.press("x")
+        assert not screen.bar.note and "line 1" not in screen.status_line.status.say
+        await desk.pilot.press("enter")
+        await until(desk, lambda: bool(screen.bar.note))
+        assert screen.bar.is_open and screen.bar.text.endswith("jsonlx")
         await desk.press("escape")
         await until(desk, lambda: screen.found is not None)
-        assert desk.app.screen is screen and "alpha against gold" in desk.text()
+        assert "alpha against gold" in desk.text() and not screen.bar.is_open
 
 
 async def test_the_curve_and_a_card(open_desk, corpus) -> None:

@@ -108,7 +108,9 @@ async def test_settings_are_typed_and_checked_and_kept(
     monkeypatch.setattr("nfh_tui.screens.jobs.report", refused)
     async with open_desk(path=corpus, size=size) as desk:
         screen = await opened(desk)
-        await desk.press("t", "j", "j", "j", "l", *"zz", "equals_sign", *"1 q=j", "enter")
+        await desk.press("t", "j", "j", "j", "l", *"zz", "equals_sign", *"1 q=j'", "enter")
+        assert f"! {UNCLOSED}" in desk.text() and "1 q=j'" in desk.text(), "the line stays"
+        await desk.press("backspace", "enter")
         form = desk.app.screen.form
         assert form.settings == "zz=1 q=j"
         assert "--set zz=1 --set q=j" in desk.text()

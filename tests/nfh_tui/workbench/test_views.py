@@ -53,12 +53,15 @@ async def test_a_view_of_that_name_is_not_lost(open_desk, database: Path) -> Non
     async with open_desk(query="state:open") as desk:
         desk.screen.action_act("view.save")
         await desk.settle()
-        await desk.press("a", "enter", "n")
+        await desk.press("enter", "a", "enter", "n")
+        assert desk.screen.bar.is_open and desk.screen.bar.text == "a", "the name stays"
         assert saved(database) == {"a": "class:AGE"}
+        await desk.press("b", "enter")
+        assert saved(database) == {"a": "class:AGE", "ab": "state:open"}
         desk.screen.action_act("view.save")
         await desk.settle()
         await desk.press("a", "enter", "y")
-        assert saved(database) == {"a": "state:open"}
+        assert saved(database) == {"a": "state:open", "ab": "state:open"}
 
 
 async def test_an_order_is_chosen_turned_round_and_shuffled(open_desk) -> None:
