@@ -67,7 +67,7 @@ def held_on(trial: object, task: str, call: "EvaluateOptions") -> Json:
 def notes_of(trial: "Trial") -> Iterator[str]:
     """What was left out of a trial, and how labels were given, in words."""
     for reason, times in trial.left_out.items():
-        yield f"left out: {counted(times, 'anchor')}, {reason}"
+        yield f"left out: {counted(times, 'item')}, {reason}"
     if trial.in_sheet:
         yield (
             f"{counted(trial.in_sheet, 'label')} decided in a review sheet, as one line each, "

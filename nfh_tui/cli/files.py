@@ -408,10 +408,10 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
 
     for reason, number in report.left_out.items():
         words = REASONS.get(reason, reason)
-        say(f"{counted(number, 'anchor')} left out: {words}; {report.format} cannot hold them")
+        say(f"{counted(number, 'item')} left out: {words}; {report.format} cannot hold them")
     if report.undecided:
         say(
-            f"{counted(report.undecided, 'anchor')} of the query without a decision (kind "
+            f"{counted(report.undecided, 'item')} of the query without a decision (kind "
             "null); state:decided leaves them out"
         )
     if report.stale_gold:

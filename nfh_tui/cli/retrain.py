@@ -353,7 +353,7 @@ def left_out_of(metrics: Mapping[str, object]) -> Iterator[str]:
 def left_out_lines(left_out: Mapping[str, int]) -> Iterator[str]:
     """Anchors that were left out of a training, by reason."""
     for reason, number in sorted(left_out.items()):
-        yield f"  left out: {counted(number, 'anchor')} ({visible(reason)})"
+        yield f"  left out: {counted(number, 'item')} ({visible(reason)})"
 
 
 def notes_of(job: "Job") -> list[str]:

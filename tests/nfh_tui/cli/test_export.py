@@ -44,7 +44,7 @@ def test_without_out_the_rows_and_nothing_else_go_to_standard_output(
         assert said[0].startswith("nfh cannot hold: relations; ")
         assert said[1].startswith("nfh: UNKNOWN is written as OTHER; ")
         assert said[2:] == [
-            "nfh: anchors that lost data: how gold came to count of 3; splits of 2"
+            "nfh: items that lost data: how gold came to count of 3; splits of 2"
         ]
 
 
@@ -88,7 +88,7 @@ def test_gold_of_a_span_that_was_replaced_is_counted(
         assert words in told.stderr
     told = call("release", "r", "--db", database, "--json")
     assert json.loads(told.stdout)["stale_gold"] == 1
-    assert "Gold of 1 number of the database, given to a span" in " ".join(
+    assert "Gold of 1 number of the database whose span was replaced later" in " ".join(
         (home / "r" / "DATASHEET.md").read_text("utf-8").split()
     )
     assert words in " ".join(call("release", "s", "--db", database).stdout.split())
@@ -146,8 +146,8 @@ def test_what_has_no_release_form_is_counted(call: Call, home: Path) -> None:
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     assert (report["rows"], report["left_out"]) == (0, {"NFH": 1, "NOT_NFH": 2, "open": 1})
-    assert "2 anchors left out: not NFHs; nfh cannot hold them" in result.stderr
-    assert "1 anchor left out: undecided; nfh cannot hold them" in result.stderr
+    assert "2 items left out: not NFHs; nfh cannot hold them" in result.stderr
+    assert "1 item left out: undecided; nfh cannot hold them" in result.stderr
     assert (home / "n.jsonl").read_text() == ""
 
 
@@ -231,7 +231,7 @@ def test_undecided_rows_of_a_gold_file_are_said(call: Call, home: Path) -> None:
     (home / "d.txt").write_text("Ann: two or three\n", encoding="utf-8")
     assert call("import", "d.txt", "--db", "x.db").exit_code == 0
     result = call("export", "--format", "gold", "--db", "x.db", "--out", "g.jsonl")
-    assert "2 anchors of the query without a decision (kind null)" in result.stderr
+    assert "2 items of the query without a decision (kind null)" in result.stderr
     result = call(
         "export", "state:decided", "--format", "gold", "--db", "x.db", "--out", "h.jsonl"
     )

@@ -66,7 +66,7 @@ def test_a_job_is_listed_shown_and_followed_to_its_end(
     assert shown["arguments"]["files"] == [str(queued)]  # type: ignore[index]
     told = call("jobs", "wait", "1", "--db", path)
     assert told.exit_code == 0, told.output
-    assert "rows.jsonl: 3 rows: 3 passages, 3 anchors new" in told.stdout
+    assert "rows.jsonl: 3 rows: 3 passages, 3 items new" in told.stdout
     assert "done" in call("jobs", "--db", path).stdout
     again = said(call("jobs", "--db", path, "wait", "1", "--json"))
     assert again["state"] == "done"

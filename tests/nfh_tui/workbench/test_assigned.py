@@ -248,7 +248,7 @@ async def test_two_decide_blind_and_then_see_each_other(open_desk, give, databas
         await all_read(desk)
         assert list(desk.state.ids.slice(0, 9)) == [mine[1]]
         text = desk.text()
-        assert "◆ gold  People ≠ which class" in text and "expert · otto" in text
+        assert "◆ gold  People ≠ which class" in text and "adjudicator · otto" in text
         assert "· edith Year   =" in text
         assert desk.state.stored_item.gold.answer.kind is Kind.PEOPLE
         assert desk.state.stored_item.gold.adjudicator == "otto"
