@@ -152,9 +152,9 @@ def assign(
 ) -> None:
     """Assign the items that QUERY finds to people; without --to, show everybody's progress.
 
-    Only what is lacking is given out, evenly and nothing to anybody twice: the same call
-    again gives out what came back. They find it with `nfh-tui annotate`, and as
-    adjudicators with `nfh-tui adjudicate`.
+    Only answers that are still missing are assigned, evenly, and no item twice to a person.
+    The same call again assigns what was taken back. People find their items with
+    `nfh-tui annotate`, and as adjudicators with `nfh-tui adjudicate`.
     """
 
     names = [_name(one) for one in to]

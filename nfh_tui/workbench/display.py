@@ -155,7 +155,7 @@ class Display(Controller):
             self.bench.query_one("#nothing", Static).update(words)
         if nothing is not self.bench.has_class("-nothing"):
             self.bench.set_class(nothing, "-nothing", update=False)
-            self._restyle("nothing", "passage", "evidence", "details")
+            self._restyle("nothing", "passage", "kinds", "answer", "evidence", "details")
         if self.state.visible_item is not None:
             self._refresh_passage(self.state.visible_item)
             self.refresh_evidence()

@@ -223,19 +223,21 @@ the MIT licence, Copyright (c) 2019 Yanai Elazar, and of Natural Instructions
 CARD = """\
 # {name}
 
-Says of a number in English dialog whether its noun is missing (a numeric fused head), and
-which noun it is: a word of the passage, or one of six classes. It needs no parser.
+This model says whether the noun of a number in English dialog is missing (a numeric fused
+head), and which noun is meant: a word of the passage, or one of six classes. It needs no
+parser.
 {note}
 - Made {at} from {base}; {size:.1f} MB, weights in {bits}.
-{encoder}- Learnt from {taught}.
+{encoder}- Learned from {taught}.
 - Left out of that, because it shares words with the held-back tests or with dev: {dropped}.
 - {teachers}
 - Settings: {settings}.
 
-## How good it is
+## Accuracy
 
-In the form in which it ships. Resolution on the release's development split, {n:,} examples,
-by which the best epoch and the temperature were chosen; the interval is of 95 %.
+Measured in the form in which the package has it.
+Resolution on the release's development split, {n:,} examples,
+by which the best epoch and the temperature were chosen; the intervals are of 95 %.
 
 | figure | small |
 |---|---|
@@ -247,14 +249,15 @@ Its probabilities are off by {before} before and {after} after their temperature
 other).
 
 Identification on {held:,} rows of the release's development split that were kept out of the
-training (the labels are by rules, about 2 % of them wrong): precision {precision}, recall
+training (the labels come from rules, about 2 % of them wrong): precision {precision}, recall
 {recall}, F1 {f1}.
 
-{apart}## Where it fails
+{apart}## Errors
 
-Mistakes on dev: what was gold, and what was said. REF-WRONG is a word that is not the head.
+Mistakes on the development split: the gold and the model's answer. REF-WRONG is a word that is
+not the head.
 
-| gold | said | mistakes |
+| gold | answer | mistakes |
 |---|---|---|
 {kinds}
 
@@ -264,9 +267,9 @@ The anchors with most mistakes:
 |---|---|---|
 {words}
 
-It reads {window} words around a number; a head farther away it cannot find. Money is CURRENCY
-for it even where a word for money stands in the passage, as in the data. Of two different
-heads it has seen few real cases. It knows film and television dialog best.
+It reads {window} words around a number and cannot find a head that is farther away. It answers
+CURRENCY for money even where the passage has a word for money, as the data do. It has seen few
+real cases of two different heads. It knows film and television dialog best.
 """
 
 
@@ -379,15 +382,15 @@ def _encoder(whole: "ModelBundle") -> str:
     if sizes.get("model_type") != COLUMNS_KIND:
         return ""
     return (
-        f"- Its encoder has {sizes['columns']} columns that were trained apart, then "
+        f"- Its encoder has {sizes['columns']} columns that were trained separately, then "
         f"together; each has {sizes['num_hidden_layers']} layers.\n"
     )
 
 
 def _expected(whole: "ModelBundle") -> str:
     if any(whole.shift):
-        return "in all of the paper's corpus, not as in what it learnt from"
-    return "in what it learnt from"
+        return "in all of the paper's corpus, not as in what it learned from"
+    return "in what it learned from"
 
 
 def _figures(found: ResolutionEvaluation) -> list[str]:

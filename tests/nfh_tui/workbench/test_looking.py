@@ -161,6 +161,7 @@ async def test_a_search_for_nothing_and_one_that_finds_nothing(open_desk):
         await desk.press("slash", *'zz"[/b]', "enter")
         assert len(desk.state.ids) == 0
         assert "shows other items; esc goes back to the previous query." in desk.text()
+        assert "Unknown" not in desk.text()
         for key in ("j", "k", "G", "right_square_bracket", "h", "down", "L", "Y"):
             await desk.press(key)
         await desk.press("M", "y", "enter", "s", "exclamation_mark", "semicolon", "plus", "f")
