@@ -99,7 +99,7 @@ def report_words(report: Mapping[str, object]) -> str:
         if number(key):
             parts.append(f"{counted(number(key), 'answer')} {what}")
     if number("anchors_back"):
-        parts.append(f"{counted(number('anchors_back'), 'number')} back")
+        parts.append(f"{counted(number('anchors_back'), 'item')} back")
     if number("flags_new"):
         parts.append(f"{counted(number('flags_new'), 'flag')} new")
     if _texts(report.get("conflicts")):
@@ -111,7 +111,7 @@ def stale_gold_words(count: int) -> str:
     """The sentence on stale gold, which no export or release contains."""
     one = count == 1
     return (
-        f"{counted(count, 'number')} of the database {'has' if one else 'have'} stale gold, "
+        f"{counted(count, 'item')} of the database {'has' if one else 'have'} stale gold, "
         f"which no file has: {'its' if one else 'their'} span was replaced after "
         f"{'it was' if one else 'they were'} decided, and nobody has decided "
         f"{'it' if one else 'them'} again (state:stale finds what nobody has answered again)"

@@ -31,7 +31,7 @@ LINE_SHOWN = 500
 NAME_SHOWN = 200
 NEW_THINGS = {
     "passages": "passage",
-    "anchors": "number",
+    "anchors": "item",
     "gold": "gold",
     "votes": "answer",
     "flags": "flag",
@@ -69,7 +69,7 @@ def _listed(one: "Import") -> Iterator[str]:
         if one.counts[f"{key}_new"]
     ]
     parts.append(f"new: {', '.join(new)}" if new else "nothing new")
-    parts.append("taken out" if one.out else f"{counted(one.here, 'number')} here")
+    parts.append("taken out" if one.out else f"{counted(one.here, 'item')} here")
     yield from wrapped("; ".join(parts), "   ")
 
 
@@ -82,7 +82,7 @@ def _listed(one: "Import") -> Iterator[str]:
 def remove(
     number: int, me: str | None, dry_run: bool, yes: bool, db: Path | None, as_json: bool
 ) -> None:
-    """Remove import N: passages and numbers that no other import has are hidden.
+    """Remove import N: passages and items that no other import has are hidden.
 
     Answers to them are kept, and everything comes back when the file is
     imported again. It is one act: z in the workbench undoes it.
@@ -114,7 +114,7 @@ def leaving_lines(gone: Mapping[str, Any], what: str) -> Iterator[str]:
     """What no other import has, of a Gone as JSON."""
     yield (
         f"{what}: {counted(gone['passages'], 'passage')} and "
-        f"{counted(gone['anchors'], 'number')} that no other import has, of which "
+        f"{counted(gone['anchors'], 'item')} that no other import has, of which "
         f"{_said(gone['answered'])}"
     )
     if gone["kept"]:
@@ -126,8 +126,8 @@ def leaving_lines(gone: Mapping[str, Any], what: str) -> Iterator[str]:
 def _gone_words(gone: Mapping[str, Any]) -> str:
     if not gone["anchors"]:
         return "nothing was retired"
-    passages, numbers = counted(gone["passages"], "passage"), counted(gone["anchors"], "number")
-    return f"{passages} and {numbers} gone, of which {_said(gone['answered'])}"
+    passages, items = counted(gone["passages"], "passage"), counted(gone["anchors"], "item")
+    return f"{passages} and {items} gone, of which {_said(gone['answered'])}"
 
 
 def _said(number: int) -> str:
@@ -164,7 +164,7 @@ def retired_lines(report: Mapping[str, Any], who: str) -> Iterator[str]:
     gone = report["gone"]
     yield (
         f"import {' and '.join(map(str, report['imports']))} taken out: "
-        f"{counted(gone['passages'], 'passage')} and {counted(gone['anchors'], 'number')} "
+        f"{counted(gone['passages'], 'passage')} and {counted(gone['anchors'], 'item')} "
         f"retired; z in the workbench as {visible(who)} undoes it"
     )
     carried = [
@@ -175,11 +175,11 @@ def retired_lines(report: Mapping[str, Any], who: str) -> Iterator[str]:
     if carried:
         yield f"  carried over: {', '.join(carried)}"
     for reason, number in report["left"].items():
-        yield f"  not carried over of {counted(number, 'number')}: {reason}"
+        yield f"  not carried over of {counted(number, 'item')}: {reason}"
     yield from _examples("left", report["left_examples"], sum(report["left"].values()))
     if report["changed"]:
         yield (
-            f"  {counted(report['changed'], 'number')} unchanged, because somebody changed "
+            f"  {counted(report['changed'], 'item')} unchanged, because somebody changed "
             "them in the meantime"
         )
 

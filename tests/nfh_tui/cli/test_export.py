@@ -78,7 +78,7 @@ def test_gold_of_a_span_that_was_replaced_is_counted(
             1, eva, Role.ADJUDICATOR, wider, store.edits.stale_labels(1, eva)
         )
     words = (
-        "1 number of the database has stale gold, which no file has: its span was replaced "
+        "1 item of the database has stale gold, which no file has: its span was replaced "
         "after it was decided, and nobody has decided it again"
     )
     for format_ in ("gold", "nfh"):

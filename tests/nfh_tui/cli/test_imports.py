@@ -118,7 +118,7 @@ def test_a_corrected_file_says_what_is_new_and_gone(
     for options in (["--dry-run"], []):
         said = call("import", *options, corrected).stderr
         assert "imported before with other text (import 1" in said
-        assert "1 passage new; 2 passages and 4 numbers gone, of which none" in said
+        assert "1 passage new; 2 passages and 4 items gone, of which none" in said
         assert "new: line 2: “Zoë: So it begins… Ann: We have two months" in said
         assert "gone: line 7: “Cid: He is thirty.”" in said
         assert "import --replace" in said
@@ -141,8 +141,7 @@ def test_replacing_retires_and_carries_over_and_undo_brings_back(
     said = call("import", "--replace", "--as", "kim", corrected)
     assert "carried over: 2 answers, 1 gold, 1 flag, 1 draft, 2 assignments" in said.stdout
     assert (
-        "not carried over of 2 numbers: the same turn has no number at this place"
-        in said.stdout
+        "not carried over of 2 items: the same turn has no number at this place" in said.stdout
     )
     assert "left: “thirty” of “Cid: He is thirty.”" in said.stdout
     after = kept(call)
@@ -240,7 +239,7 @@ def test_a_removed_import_comes_back_with_its_file(call: Call, first: Path) -> N
         work(store)
     before = kept(call)
     preview = call("imports", "remove", "1", "--dry-run").stdout
-    assert "3 passages and 6 numbers that no other import has" in preview
+    assert "3 passages and 6 items that no other import has" in preview
     assert "of which people answered 3" in preview
     assert "Nothing was changed" in preview
     assert kept(call) == before
@@ -250,8 +249,8 @@ def test_a_removed_import_comes_back_with_its_file(call: Call, first: Path) -> N
     again = call("imports", "remove", "1")
     assert again.exit_code == 1
     assert "comes back when corpus.txt is imported again" in again.stderr
-    assert "6 numbers back" in call("import", "--dry-run", first).stdout
-    assert "6 numbers back" in call("import", first).stdout
+    assert "6 items back" in call("import", "--dry-run", first).stdout
+    assert "6 items back" in call("import", first).stdout
     assert kept(call) == before
     (told,) = json.loads(call("imports", "--json").stdout)["imports"]
     assert (told["name"], told["out"], told["here"], told["rows"]) == (
@@ -283,13 +282,13 @@ def test_what_another_file_has_stays(call: Call, first: Path, home: Path) -> Non
     other.write_text("Cid: He is thirty.\n\nDan: And six of us.\n", encoding="utf-8")
     call("import", other)
     said = call("imports", "remove", "1").stdout
-    assert "2 passages and 5 numbers" in said
+    assert "2 passages and 5 items" in said
     assert "1 passage are in another import too, and stay with their answers" in said
     assert sorted(kept(call)) == ["six", "thirty"]
     call("imports", "remove", "2")
     assert kept(call) == {}
     # Nothing comes back that the file does not have.
-    assert "1 number back" not in call("import", first).stdout
+    assert "1 item back" not in call("import", first).stdout
     assert sorted(kept(call)) == sorted("two three four ten five thirty".split())
     sound(call)
 
@@ -366,7 +365,7 @@ def test_the_same_turn_twice_is_taken_by_its_neighbours_or_in_order(
     )
     said = call("import", "--replace", one).stdout
     assert "carried over: 2 answers" in said
-    assert "not carried over of 2 numbers: the turn of the number occurs" in said
+    assert "not carried over of 2 items: the turn of the number occurs" in said
     found = map(json.loads, call("export", "--format", "gold").stdout.splitlines())
     said_of = {row["text"]: [vote["kind"] for vote in row["votes"]] for row in found}
     assert said_of == {
@@ -386,7 +385,7 @@ def test_a_file_that_was_imported_before_may_replace(
     call("import", corrected)
     said = call("import", "--replace", corrected)
     assert "imported before; nothing changed" in said.stdout
-    assert "2 passages and 4 numbers retired" in said.stdout
+    assert "2 passages and 4 items retired" in said.stdout
     sound(call)
 
 
@@ -417,7 +416,7 @@ def test_a_merge_brings_what_was_retired(call: Call, first: Path, home: Path) ->
     assert "withdrawn there and answered here" in call("merge", home / "copy.db").stdout
     assert list(kept(call)) == ["thirty"]
     sound(call)
-    assert "1 number that no other import has" in call("imports", "remove", "1").stdout
+    assert "1 item that no other import has" in call("imports", "remove", "1").stdout
     assert kept(call) == {}
     call("import", first)
     assert len(kept(call)) == 6
@@ -434,7 +433,7 @@ def test_a_terminal_is_asked_and_a_pipe_never(
     assert "Nothing was changed" in call("imports", "remove", "2", input="n\n").stdout
     corrected.write_text(corrected.read_text("utf-8") + "\nEve: Nine.\n", encoding="utf-8")
     said = call("import", corrected, input="y\n").stdout
-    assert "import 1 and 2 taken out: 2 passages and 4 numbers retired" in said
+    assert "import 1 and 2 taken out: 2 passages and 4 items retired" in said
     assert sorted(kept(call)) == sorted("two three four ten five Nine".split())
     assert "import 3 taken out" in call("imports", "remove", "3", "--yes").stdout
     assert kept(call) == {}
@@ -481,7 +480,7 @@ def test_a_head_goes_over_with_its_own_turn(call: Call, home: Path) -> None:
     call("import", "--replace", "--background", "--as", "kim", file)
     said = call("jobs", "wait", "1").stdout
     assert "carried over: 2 answers, 1 gold" in said
-    assert "not carried over of 1 number: the turn of words that the answer names" in said
+    assert "not carried over of 1 item: the turn of words that the answer names" in said
     assert "left: “six” of “Cid: I like pears. Dan: Buy six.”" in said
     after = kept(call)
     (mention,) = after["five"]["heads"][0]["mentions"]
@@ -510,7 +509,7 @@ def test_gold_of_votes_that_were_changed_or_joined_since_stays(
     call("settle", "--rule", "majority", "anchor:ten")
     said = call("import", "--replace", corrected)
     assert "carried over: 6 answers" in said.stdout
-    assert "not carried over of 2 numbers: the gold was made of answers that" in said.stdout
+    assert "not carried over of 2 items: the gold was made of answers that" in said.stdout
     assert {row["kind"] for row in kept(call).values()} == {None, "AGE"}
     sound(call)
 
