@@ -1036,7 +1036,9 @@ def _committed(item: AnchorItem, me: str, role: Role) -> EditState | None:
 
 def _for_adjudicator(item: AnchorItem, me: str) -> EditState | None:
     if item.gold is not None and item.gold.answer.kind is not Kind.NFH:
-        reason = f"rule {item.gold.rule}" if item.gold.rule is not Rule.EXPERT else "expert"
+        reason = (
+            f"rule {item.gold.rule}" if item.gold.rule is not Rule.EXPERT else "adjudicator"
+        )
         made_of = gold_vote(item)
         tag = None if made_of is None else tag_of(made_of)
         return _holding(

@@ -73,7 +73,7 @@ def answer_words(item: AnchorItem, edit: EditState, reading: bool) -> tuple[str,
     if reading:
         if (gold := item.gold) is None:
             return "no gold yet", ""
-        return votes.describe(gold.answer, item.passage), f"gold · {gold.rule}"
+        return votes.describe(gold.answer, item.passage), f"gold · {_source(gold)}"
     made = answer(edit, item)
     words = (
         votes.describe(made, item.passage)
@@ -1166,9 +1166,12 @@ def _facts(lane: Lane, item: AnchorItem, rules: Guide) -> list[str]:
     return [fact for fact in facts if fact]
 
 
+def _source(gold: Gold) -> str:
+    return "adjudicator" if gold.rule is Rule.EXPERT else f"{gold.rule}"
+
+
 def _gold_facts(gold: Gold) -> list[str]:
-    rule = "adjudicator" if gold.rule is Rule.EXPERT else f"{gold.rule}"
-    return [rule, gold.adjudicator or "", local_time(gold.decided_at or "")]
+    return [_source(gold), gold.adjudicator or "", local_time(gold.decided_at or "")]
 
 
 def _vote_facts(vote: Vote, rules: Guide) -> list[str]:

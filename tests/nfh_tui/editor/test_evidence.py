@@ -71,7 +71,7 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         HistoryLine("2024-05-12T10:03:00.000Z", "anna", "decide", "gold", "kind", None, '"AGE"')
     ]
     assert shown(full, state, history=history, rules=guide_of([Version()])) == [
-        "Answer                         gold · expert",
+        "Answer                    gold · adjudicator",
         " Age",
         "",
         "Answers                    2-1 · which class",

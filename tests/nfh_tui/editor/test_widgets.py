@@ -141,7 +141,7 @@ async def test_the_panes_show_the_words_and_the_evidence(busy):
         await pilot.pause()
         assert text(app.passage)[0].startswith("1 Nora  My ₁tents¹ leak")
         evidence = text(app.evidence)
-        assert evidence[0].split() == ["Answer", "gold", "·", "expert"]
+        assert evidence[0].split() == ["Answer", "gold", "·", "adjudicator"]
         assert any(line.startswith(" 2 ann2") for line in evidence)
         app.show(item, states[1], blind=True)
         assert any(line.startswith(" 2 B") for line in text(app.evidence))
