@@ -138,12 +138,13 @@ def _near(store: "Store") -> tuple[Near | None, str]:
     if (made_by := identity(model)) is None:
         return None, "no encoder is in use"
     path = path_of(store.path)
+    state = "are being made" if os.access(path.parent, os.W_OK) else "cannot be written here"
     if path.exists():
         rows, header = read_rows(path, made_by)
         if header.rows:
             made = f"{header.rows:,} of {header.anchors:,}"
-            return partial(nearest, rows), f"vectors are being made, {made} so far"
-    return None, "vectors are being made, none so far"
+            return partial(nearest, rows), f"vectors {state}, {made} so far"
+    return None, f"vectors {state}, none so far"
 
 
 def precedents(

@@ -1,5 +1,6 @@
 """Vectors of anchors: making them, their file, and what is ranked by them."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -91,12 +92,17 @@ def test_the_nearest_decisions_come_first_with_their_cosine(
     assert why(store, me) == ""
 
 
-def test_the_screen_says_why_they_are_not_ranked_so(store: Store, me: Annotator) -> None:
+def test_the_screen_says_why_they_are_not_ranked_so(
+    store: Store, me: Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     decide(store, me, 2, 3, 4)
     make(store)
     assert why(store, me, hidden=True) == "the model's answer is hidden"
     activate(store, "another")
     assert why(store, me) == "vectors are being made, none so far"
+    with monkeypatch.context() as read_only:
+        read_only.setattr(os, "access", lambda *_: False)
+        assert why(store, me) == "vectors cannot be written here, none so far"
     activate(store, "cues", "cues")
     assert why(store, me) == "no encoder is in use"
 
