@@ -301,7 +301,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _adopt(
         "adopt.list", "#", "Adopt from a list",
-        "Choose from the list of all answers, for ten annotators or more.",
+        "Choose from the list of all answers by j k or a number, as for a tenth annotator.",
     ),
     *(
         _adopt(

@@ -158,11 +158,30 @@ def cut_left(text: str, width: int) -> str:
 
 
 def told_apart(names: Sequence[str], width: int) -> list[str]:
-    """The drawn names in at most `width` cells: their ends where their beginnings are alike."""
+    """The drawn names in at most `width` cells: their ends where their beginnings are alike,
+    and what is between where their ends are, too.
+    """
+    different = len(set(names))
+    for cut in (clip, cut_left):
+        short = [cut(name, width) for name in names]
+        if len(set(short)) == different or width <= 1:
+            return short
+    # Of those that are alike the common beginning is left out.
     short = [clip(name, width) for name in names]
-    if len(set(short)) == len(set(names)):
-        return short
-    return [cut_left(name, width) for name in names]
+    for form in set(short):
+        alike = [name for name, one in zip(names, short, strict=True) if one == form]
+        if len(set(alike)) > 1:
+            places = enumerate(zip(*alike, strict=False))
+            begin = next(
+                (at for at, some in places if len(set(some)) > 1), min(map(len, alike))
+            )
+            rest = told_apart([name[begin:] for name in alike], width - 1)
+            made = dict(zip(alike, rest, strict=True))
+            short = [
+                f"…{made[name]}" if one == form else one
+                for name, one in zip(names, short, strict=True)
+            ]
+    return short
 
 
 def broken(text: str, most: int) -> Iterator[Glyph]:

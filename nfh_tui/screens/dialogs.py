@@ -11,6 +11,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -420,15 +421,22 @@ class ChooseDialog(ListDialog[str | None]):
         start: str | None = None,
         moved: Callable[[str], None] | None = None,
     ) -> None:
-        super().__init__(title, None, "j k move · enter chooses · esc closes")
+        self._values = [value for _, _, value in options]
+        self._numbers = {
+            value: place
+            for place, (words, _, value) in enumerate(options)
+            if value.isdigit() and words.split()[0] == value
+        }
+        move = "j k or a number" if self._numbers else "j k"
+        super().__init__(title, None, f"{move} move · enter chooses · esc closes")
         self._options = options
+        self._typed = ""
         self._start = start
         self._moved = moved
 
     def on_mount(self) -> None:
         """Highlight the current value."""
-        results = [result for _, _, result in self._options]
-        self.fill(results.index(self._start) if self._start in results else 0)
+        self.fill(self._values.index(self._start) if self._start in self._values else 0)
 
     @property
     def frame_rows(self) -> int:
@@ -447,6 +455,14 @@ class ChooseDialog(ListDialog[str | None]):
         """Report the highlighted value."""
         if self._moved is not None:
             self._moved(self._options[event.option_index][2])
+
+    def on_key(self, event: events.Key) -> None:
+        """Go to the entry with the number that is typed digit by digit."""
+        here = self._numbers.get(self._typed) == self.list.highlighted
+        for typed in (self._typed * here + (event.character or ""), event.character or ""):
+            if typed in self._numbers:
+                self._typed, self.list.highlighted = typed, self._numbers[typed]
+                return
 
     def chosen(self, place: int) -> None:
         self.dismiss(self._options[place][2])

@@ -54,6 +54,7 @@ from nfh_tui.services.history import act_words, local, object_words
 from nfh_tui.widgets import substitution
 from nfh_tui.widgets.passage_render import (
     DIGITS,
+    FURTHER,
     GOLD,
     NO_KEY,
     Lane,
@@ -421,7 +422,11 @@ def _place(
 ) -> list[Part]:
     passage = item.passage
     own = _own_sign(token, state)
-    others = [(lane.key, lane.role) for lane in lanes if token in lane.answer.head_tokens()]
+    naming = [lane for lane in lanes if token in lane.answer.head_tokens()]
+    # Beside each other, numbers of two digits would read as two.
+    others = dict.fromkeys(
+        (lane.key if len(lane.key) == 1 else FURTHER, lane.role) for lane in naming
+    )
     shown = [sign for sign in (own, *others) if sign[0]][:MOST_SIGNS]
     gap = "\u00a0" * max(0, MOST_SIGNS - sum(len(text) for text, _ in shown))
     start = substitution.phrase_start(passage, token)
@@ -1285,8 +1290,6 @@ def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
 
 HIDDEN = "Others' answers and gold are hidden while you annotate."
 WITHHELD = "hidden until you decide"
-MOST_KEYS = 9
-"""Answers that a digit adopts."""
 
 LAST = 8
 """Lines of history shown, the newest first."""
@@ -1533,9 +1536,7 @@ def _add_stale(rows: RowBuilder, item: AnchorItem, against: Answer | None) -> No
     if not item.stale_votes:
         return
     rows.heading("Answers to the old span", "do not count")
-    keys = {
-        id(vote): f"{n} " for n, vote in enumerate(votes.adoptable(item), 1) if n <= MOST_KEYS
-    }
+    keys = {id(vote): f"{n} " for n, vote in enumerate(votes.adoptable(item), 1)}
     for vote in item.stale_votes:
         parts: list[Part] = [(keys.get(id(vote), ""), "key")]
         parts += [("× ", "note"), (f"{vote.annotator} ", "name")]

@@ -308,7 +308,7 @@ class Lane:
     """An answer with its key, role and name."""
 
     key: str
-    """The key that adopts it, or a sign."""
+    """What adopts it: a key, or a number in the list of `#`; or a sign."""
 
     role: str
     name: str
@@ -323,8 +323,8 @@ def lanes(item: AnchorItem) -> tuple[Lane, ...]:
     """All answers to the item that are shown."""
     made = []
     for number, vote in enumerate(annotators_votes(item), 1):
-        key, lane = (f"{number}", number) if number <= MOST_LANES else (NO_KEY, 0)
-        made.append(Lane(key, f"lane-{lane}", vote.annotator, vote.answer, vote))
+        lane = number if number <= MOST_LANES else 0
+        made.append(Lane(f"{number}", f"lane-{lane}", vote.annotator, vote.answer, vote))
     predicted = model_answer(item)
     if predicted is not None and item.prediction is not None:
         made.append(Lane(MODEL, "key", item.prediction.model, predicted))

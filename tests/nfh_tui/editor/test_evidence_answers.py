@@ -1,5 +1,6 @@
 """The table of answers at any width, votes by noun and by mention, and what stands around."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from nfh_models.domain import (
     class_answer,
     compare,
 )
+from nfh_tui.display_text import told_apart
 from nfh_tui.editor.commands import act, first_state, move_to
 from nfh_tui.widgets.evidence_rows import RowBuilder, add_answers, compared, search_terms, tally
 from nfh_tui.widgets.passage_render import lanes
@@ -217,9 +219,9 @@ def test_gold_and_the_decision_that_made_it_are_one_lane(make):
     assert [lane.name for lane in lanes(imported)] == ["gold", "anna", "emil"]
 
 
-def test_the_tenth_annotator_has_no_key(make):
+def test_the_tenth_annotator_has_a_number_and_no_colour(make):
     item = make.item(votes=[make.vote(f"n{number}", make.age()) for number in range(11)])
-    assert [lane.key for lane in lanes(item)] == [*"123456789", "·", "·"]
+    assert [lane.key for lane in lanes(item)] == [*"123456789", "10", "11"]
     assert [lane.role for lane in lanes(item)][8:10] == ["lane-9", "lane-0"]
 
 
@@ -399,8 +401,17 @@ def test_precedents_are_looked_for_by_the_answer_edited_else_by_gold(make):
 
 
 def test_names_that_begin_alike_are_told_apart_by_their_ends(make):
-    votes = [make.vote(f"annotator_team_north_{n:02}", make.reference(1)) for n in range(1, 13)]
-    item = make.item(votes=votes)
-    for width in (44, 80):
-        rows, _ = table(item, width)
-        assert all(any(f"_{n:02} " in row for row in rows) for n in range(1, 13))
+    for name in ("annotator_team_north_{:02}", "annotator_team_{:02}@annotators.example"):
+        votes = [make.vote(name.format(n), make.reference(1)) for n in range(1, 13)]
+        item = make.item(votes=votes)
+        for width in (44, 80):
+            rows, _ = table(item, width)
+            for n in range(1, 13):
+                told = [row for row in rows if re.match(rf" {n} +\S*{n:02}\S* ", row)]
+                assert len(told) == 1, rows
+    assert told_apart(["aaaaX1y", "aaaaX2y", "aaaaZyy", "b"], 4) == [
+        "…X1y",
+        "…X2y",
+        "…Zyy",
+        "b",
+    ]
