@@ -185,6 +185,8 @@ class FigurePanes:
         self.sheets = {name: FigureTable(id=name) for name, _ in screen.PANES}
         self._titles = {name: PaneTitle(id=f"{name}-title") for name in self.sheets}
         self.pane = str(screen.memory.get("pane", next(iter(self.sheets), "")))
+        self._rooms: Mapping[str, int] = {}
+        """Cells of the lines shown, by pane."""
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="sheets"):
@@ -214,9 +216,19 @@ class FigurePanes:
     def refresh(self) -> None:
         """Redraw both panes; each cursor stays where a key last put it."""
         stops = self.screen.memory.get("stops")
+        self._rooms = self._rooms_now
         for name, sheet in self.sheets.items():
             wanted = stops.get(name) if isinstance(stops, dict) else None
-            sheet.show(self.screen.lines(name, self.room(sheet)), wanted)
+            sheet.show(self.screen.lines(name, self._rooms[name]), wanted)
+
+    @property
+    def _rooms_now(self) -> Mapping[str, int]:
+        return {name: self.room(sheet) for name, sheet in self.sheets.items()}
+
+    def fit(self) -> None:
+        """Build the lines again if they are of other widths."""
+        if self._rooms != self._rooms_now:
+            self.refresh_all()
 
     def room(self, sheet: FigureTable) -> int:
         """Return the width of a table's lines in cells, also while it is hidden."""
@@ -540,6 +552,11 @@ class SideScreen(Tolerant, Screen[str | None]):
     def on_figure_table_moved(self, message: FigureTable.Moved) -> None:
         """Describe the selected stop."""
         self.panes.moved(message)
+
+    def on_screen_resume(self) -> None:
+        """Fit the lines to a size that changed under a dialog."""
+        if self.PANES:
+            self.call_after_refresh(self.panes.fit)
 
     def on_screen_suspend(self) -> None:
         """Pass the queued keys to the dialog that covers this screen."""

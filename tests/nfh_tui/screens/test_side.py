@@ -187,3 +187,16 @@ def test_the_screens_load_no_framework_and_only_when_they_are_opened() -> None:
     for name in ("'numpy'", "'sklearn'", "'spacy'", "'torch'", "'statsmodels'"):
         assert name not in words
     assert "screens.agreement" not in words and "screens.evaluation" not in words
+
+
+async def test_a_size_that_changed_under_a_dialog_is_that_of_the_lines(open_desk) -> None:
+    async with open_desk(size=(120, 40)) as desk:
+        await desk.press("f4", "question_mark")
+        for size in ((50, 20), (120, 40)):
+            await desk.pilot.resize_terminal(*size)
+            await desk.settle()
+        await desk.press("escape")
+        screen = desk.app.screen
+        for name, sheet in screen.panes.sheets.items():
+            lines = screen.lines(name, screen.panes.room(sheet))
+            assert list(sheet._lines) == list(lines), name
