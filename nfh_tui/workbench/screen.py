@@ -245,7 +245,7 @@ class Workbench(Tolerant, Screen[None]):
         await self.background.begin()
         self.set_interval(POLL, self.background.look_for_others)
         self.app.call_after_refresh(self.predictions.start)
-        self.post_message(WorkbenchReady())
+        self.call_after_refresh(self.post_message, WorkbenchReady())
         await self.tour.start_if_new()
 
     def _is_done(self, item: AnchorItem | None) -> bool:

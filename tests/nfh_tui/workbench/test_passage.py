@@ -7,6 +7,7 @@ from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, Relation, reference_answer
+from nfh_tui.app import WorkbenchApp
 
 from .conftest import noun, passage_of, vote
 
@@ -219,3 +220,16 @@ async def test_mentions_are_asked_about_with_what_modifies_them(open_desk, datab
     item = stored(path)
     assert item.gold.answer.kind is Kind.REFERENCE
     assert item.gold.answer.head_tokens() == (2, 6)
+
+
+async def test_memory_is_settled_once_the_passage_is_laid_out(open_desk, monkeypatch):
+    laid = []
+
+    def ready(app, message):
+        laid.append(app.bench.passage.rows_needed)
+
+    monkeypatch.setattr(WorkbenchApp, "on_workbench_ready", ready)
+    async with open_desk() as desk:
+        await desk.settle()
+        assert len(laid) == 1
+        assert laid[0] == desk.screen.passage.rows_needed > 0
