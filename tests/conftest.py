@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from . import frames, idle, new_database, styles
+from . import frames, idle, styles
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -50,7 +50,6 @@ settings.load_profile("unhurried")
 
 frames.install()
 idle.install()
-new_database.install()
 styles.install()
 
 # `tools` is in no wheel. The repository itself stays out of the search path, in which it would

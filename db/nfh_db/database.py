@@ -13,7 +13,7 @@ from tempfile import gettempdir
 from types import TracebackType
 from typing import Self
 
-from nfh_db import batches, connection, system
+from nfh_db import batches, connection, schema_parts, system
 from nfh_db.connection import (
     COUNT_TABLES,
     INDEX,
@@ -354,10 +354,11 @@ def _upgrade(writer: Connection, path: Path) -> None:
     with connection.transaction(writer):
         version = identify(writer, path)
         if version < connection.SCHEMA_VERSION:
-            if version > 0:
+            if version == 0:
+                schema_parts.build(writer)
+            else:
                 _back_up(path, version)
-            _migrate(writer)
-            if version > 0:
+                _migrate(writer)
                 _fill(writer, version)
             _check_references(writer, path)
             writer.execute(SET_APPLICATION_ID)

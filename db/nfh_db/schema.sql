@@ -1,4 +1,4 @@
--- What the migrations build. Written by `python -m nfh_db.schema`; not read.
+-- What the migrations build. Written by `python -m nfh_db.schema`.
 
 CREATE TABLE "_sqlite_migrations" (
    "id" INTEGER PRIMARY KEY,
@@ -423,3 +423,23 @@ CREATE INDEX source_row_anchor ON source_row(anchor_id);
 CREATE UNIQUE INDEX source_row_line ON source_row(batch_id, line, anchor_id);
 
 CREATE INDEX source_row_split ON source_row(split, batch_id, anchor_id);
+
+INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
+SELECT 'nfh', column1, strftime('%Y-%m-%d %H:%M:%f+00:00', 'now') FROM (VALUES
+    ('m001_first_schema'),
+    ('m002_votes_that_count'),
+    ('m003_identification'),
+    ('m004_finding'),
+    ('m005_jobs'),
+    ('m006_formats'),
+    ('m007_job_marks'),
+    ('m008_proposed_spans'),
+    ('m009_words_digests'),
+    ('m010_text_trigrams'),
+    ('m011_people'),
+    ('m012_sheets'),
+    ('m013_weighted_votes'),
+    ('m014_unknown_times'));
+
+INSERT INTO setting (name, value)
+VALUES ('database id', lower(hex(randomblob(16)))) ON CONFLICT (name) DO NOTHING;

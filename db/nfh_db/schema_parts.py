@@ -107,11 +107,20 @@ def expected(version: int) -> dict[str, Part]:
     """
     with closing(Connection(":memory:")) as built:
         if version == IN_PACKAGE:
-            text = Path(__file__).with_name("schema.sql").read_text("utf-8")
-            built.executescript(f"BEGIN;{text}COMMIT;")
+            build(built)
         else:
             _migrated(built, version)
         return {part.key: part for part in parts(built)}
+
+
+def build(empty: Connection) -> None:
+    """Build the current schema and its first rows in an empty database.
+
+    Statement by statement, since `executescript` would commit the transaction of the caller.
+    """
+    text = Path(__file__).with_name("schema.sql").read_text("utf-8")
+    for statement in text.split(";\n\n"):
+        empty.execute(statement)
 
 
 def _migrated(empty: Connection, version: int) -> None:
