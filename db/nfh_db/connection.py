@@ -224,11 +224,10 @@ def check_others(path: Path) -> None:
     The connections of a process share one log index: a further one would read the new log by
     the index of the lost one.
     """
+    # Under the lock, so that no other thread closes the files meanwhile.
     with _lock:
-        others = tuple(_open)
-    if others:
-        identity = file_identity(path)
-        for files in others:
+        identity = file_identity(path) if _open else None
+        for files in _open:
             if files.database == identity:
                 files.check()
 
@@ -465,12 +464,12 @@ def prepare_writer(connection: Connection, path: Path) -> None:
 
     Raises FullError if the file system does not support a write-ahead log.
     """
-    if connection.execute(WAL).fetchone()[0] != "wal":
+    if _when_free(connection, WAL).fetchone()[0] != "wal":
         raise FullError(_NO_LOG)
     for pragma in WRITER_PRAGMAS:
         connection.execute(pragma)
     # This read opens the log, so that the file at its name is the one that is written.
-    connection.execute(COUNT_TABLES).fetchone()
+    _when_free(connection, COUNT_TABLES).fetchone()
     connection.files = OpenFiles(path)
 
 
@@ -535,7 +534,7 @@ def transaction(connection: Connection) -> Iterator[Connection]:
     files = connection.files
     if files is not None:
         files.check()
-    _begin(connection)
+    _when_free(connection, "BEGIN IMMEDIATE")
     try:
         yield connection
         connection.execute("COMMIT")
@@ -548,18 +547,22 @@ def transaction(connection: Connection) -> Iterator[Connection]:
         raise
 
 
-def _begin(connection: Connection) -> None:
+def _when_free(connection: Connection, statement: str) -> sqlite3.Cursor:
+    """Execute a statement as soon as no other connection holds a lock that it needs.
+
+    Waits up to WAIT_SECONDS. SQLite's own timeout does not hold where two connections would
+    wait for each other, as in changing a new file to WAL mode
+    (https://www.sqlite.org/c3ref/busy_handler.html).
+    """
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            return connection.execute(statement)
         except sqlite3.OperationalError as error:
             busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
             if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(POLL_SECONDS)
-        else:
-            return
 
 
 class Writer:

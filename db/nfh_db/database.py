@@ -290,7 +290,7 @@ def _check_no_log(path: Path) -> None:
     # SQLite deletes the log of a missing database when it creates a new one of that name.
     real = os.path.realpath(path)
     for name in (Path(f"{real}{end}") for end in ("-wal", "-journal")):
-        if _size(name):
+        if _size(name) and not path.exists():  # no other process has just made both
             raise StoreError(
                 f"{name} is there without its database {path}, and may hold the last changes. "
                 "Put the two files side by side again, or move it away"

@@ -4,6 +4,7 @@ import os
 import sqlite3 as system_sqlite
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -187,10 +188,13 @@ def test_an_upgrade_that_breaks_references_changes_nothing(
     assert header(path)[1] == old
 
 
-def test_several_may_make_the_same_database_at_once(path: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        for store in pool.map(lambda _: Store.open(path, create=True), range(8)):
-            store.close()
+def test_several_may_make_the_same_database_at_once(tmp_path: Path) -> None:
+    # One opens while others create, change to the log, and close.
+    for number in range(20):
+        path = tmp_path / f"{number}.db"
+        with ThreadPoolExecutor(8) as pool:
+            for store in pool.map(partial(Store.open, create=True), [path] * 8):
+                store.close()
     assert header(path) == (connection.APPLICATION_ID, connection.SCHEMA_VERSION)
     with Store.open(path) as store:
         assert store.people.all() == ()
