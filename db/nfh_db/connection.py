@@ -473,6 +473,20 @@ def prepare_writer(connection: Connection, path: Path) -> None:
     connection.files = OpenFiles(path)
 
 
+def last_id(rows: Sequence[tuple[int, ...]], after: int) -> int:
+    """The id of the last row of a page, behind which the next page begins.
+
+    Raises SQLite's error of a damaged file where the ids do not rise: the reading, page by page
+    in the order of the ids, would never end.
+    """
+    last = rows[-1][0]
+    if last <= after:
+        error = sqlite3.DatabaseError("the rows of a table are not in the order of their ids")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+    return last
+
+
 UNREADABLE = (ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 """Exceptions of a record's constructor or decoder for a row with invalid values."""
 

@@ -83,9 +83,10 @@ def position(connection: Connection, me: Annotator, mode: str) -> QueuePosition:
     if row is None:
         return QueuePosition()
     query, anchor_id, token = row
-    after = anchor_id
-    while after is not None:
+    after, seen = anchor_id, set()  # in a damaged file one may replace itself
+    while after is not None and after not in seen:
         anchor_id = after
+        seen.add(after)
         after = connection.execute(SUCCESSOR, {"id": anchor_id}).fetchone()[0]
     return QueuePosition(query, anchor_id, token)
 

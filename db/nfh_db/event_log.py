@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfh_db import anchors, answers, passages, serialization, system
-from nfh_db.connection import Connection
+from nfh_db.connection import Connection, last_id
 from nfh_db.errors import ChangedSinceError, NotAllowedError
 from nfh_db.records import Annotator, Role, Rule, Undone
 
@@ -403,7 +403,7 @@ def _anchors(connection: Connection) -> Iterator[_Rows]:
     after = 0
     while rows := connection.execute(ANCHORS, {"after": after, "limit": AT_ONCE}).fetchall():
         yield rows
-        after = rows[-1][0]
+        after = last_id(rows, after)
 
 
 def _order(key: Key) -> tuple[int, str, int, str]:

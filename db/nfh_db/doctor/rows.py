@@ -17,7 +17,13 @@ import msgspec
 from nfh_db import answers, schema_parts, serialization
 from nfh_db.anchors import Summary
 from nfh_db.answers import Owner
-from nfh_db.connection import SCHEMA_VERSION, Connection, identify, is_without_log
+from nfh_db.connection import (
+    SCHEMA_VERSION,
+    Connection,
+    identify,
+    is_without_log,
+    last_id,
+)
 from nfh_db.database import MADE_BY_OLDER, at_one_moment, check_place
 from nfh_db.errors import FullError, StoreError
 from nfh_db.messages import reason_of
@@ -452,7 +458,7 @@ def read(connection: Connection, after: int, limit: int) -> tuple[PassageChunk, 
         _grouped(connection.execute(EXPERTS, ids)),
         _grouped(connection.execute(BY_GOLD, ids)),
     )
-    return chunk, found[-1][0] if found else None
+    return chunk, last_id(found, after) if found else None
 
 
 def _passage(

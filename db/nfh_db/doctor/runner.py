@@ -378,6 +378,8 @@ class _Examination:
             ).fetchone()[0]
         except sqlite3.Error:
             broken = None
+        if broken is not None and broken <= after:
+            broken = None
         what = f"it, or its description, cannot be read: {_words(error)}"
         if isinstance(error, sqlite3.Error) and _is_missing_column(error):
             broken = None

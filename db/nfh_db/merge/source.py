@@ -28,6 +28,7 @@ from nfh_db.connection import (
     connect,
     file_identity,
     identify,
+    last_id,
     sidecar,
     transaction,
     translated,
@@ -364,7 +365,7 @@ def passages(connection: Connection, at_once: int) -> Iterator[list[MergedPassag
     after = 0
     while rows := connection.execute(PASSAGES, {"after": after, "limit": at_once}).fetchall():
         yield [MergedPassage(*row) for row in rows]
-        after = rows[-1][0]
+        after = last_id(rows, after)
 
 
 def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[MergedAnchor]:
