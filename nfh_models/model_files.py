@@ -230,12 +230,12 @@ def write_model(folder: Path, files: ModelFiles) -> str:
     try:
         for name, content in _contents(files):
             _write(beside / name, content)
-        _sync_folder(beside)
+        sync(beside)
         digest = digest_of(beside)
         _rename(beside, folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-    _sync_folder(folder.parent)
+    sync(folder.parent)
     return digest
 
 
@@ -286,11 +286,14 @@ def _taken(folder: Path) -> FolderTakenError:
     return FolderTakenError(f"{folder} already exists; a model is never overwritten")
 
 
-def _sync_folder(folder: Path) -> None:
-    """A rename is durable once its folder is flushed; Windows has no call for that."""
-    if os.name == "nt":
+def sync(path: Path) -> None:
+    """Flush a file, or the entries of a folder, to the disk; Windows cannot flush folders.
+
+    A rename is durable once its folder is flushed.
+    """
+    if os.name == "nt" and path.is_dir():
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -328,12 +328,8 @@ def _places(one: ScoredExample, tokens: set[int], *, by_noun: bool) -> set[int]:
 class Confusion:
     """The confusion matrix: rows are gold labels, columns are predictions."""
 
-    labels: tuple[str, ...]
-    """Of the rows."""
-    columns: tuple[str, ...]
-    """The labels and REF-WRONG."""
     rows: tuple[tuple[int, ...], ...]
-    """One for each label, as long as `columns`."""
+    """One for each of LABELS, as long as COLUMNS."""
     unanswered: tuple[int, ...]
     """Examples of each label without a choice; they are in no column."""
 
@@ -341,8 +337,6 @@ class Confusion:
 def confusion(judged: Iterable[ScoredExample]) -> Confusion:
     cells = Counter((one.gold, one.predicted) for one in judged)
     return Confusion(
-        LABELS,
-        COLUMNS,
         rows=tuple(tuple(cells[gold, said] for said in COLUMNS) for gold in LABELS),
         unanswered=tuple(cells[gold, None] for gold in LABELS),
     )

@@ -442,8 +442,9 @@ def _of_spacy(name: str, wanted: set[str], extra: int) -> Iterator[tuple[str, Fl
         # Every component is left out: the vectors are the vocabulary's.
         language = spacy.load(name, exclude=_components(name))
     except (OSError, ValueError, ImportError) as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise VectorError(f"The spaCy pipeline {name} cannot be loaded: {first}") from error
+        raise VectorError(
+            f"The spaCy pipeline {name} cannot be loaded: {first_line(error)}"
+        ) from error
     vocabulary = language.vocab
     if not vocabulary.vectors.shape[0]:
         raise VectorError(

@@ -5,7 +5,6 @@ Nothing is unpickled. A new file replaces the old one by a rename, so that a kil
 leaves a complete file.
 """
 
-import os
 import re
 import zlib
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from nfh_models.model_files import temporary_name
+from nfh_models.model_files import sync, temporary_name
 from nfh_models.training.plan import TrainingError
 
 FORMAT_VERSION = 1
@@ -106,9 +105,9 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_file(tensors, beside, spelled)
-        _sync(beside)
+        sync(beside)
         beside.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
     except (OSError, SafetensorError) as error:
         before = " The previous one is kept" if path.exists() else ""
         said = error.strerror if isinstance(error, OSError) else None
@@ -143,17 +142,6 @@ def _checksum(tensors: Mapping[str, Tensor]) -> int:
         flat = tensors[name].reshape(-1).view(torch.uint8)
         found = zlib.crc32(flat.numpy().data, found)
     return found
-
-
-def _sync(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to the disk; Windows cannot flush folders."""
-    if os.name == "nt" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def clear(folder: Path) -> None:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     "--seed",
     type=click.IntRange(0),
     default=0,
-    show_default=True,
     help="Seed of the resamples and samples; the same seed gives the same report.",
 )
 @click.option(
@@ -301,14 +300,7 @@ def agreement_report(
                     reports.AnnotatorTwoReport,
                     two,
                     **writer.find(shared(two.left, two.right)),
-                    differences=[
-                        reports.DifferenceReport(
-                            difference=kind.value,
-                            items=items,
-                            **writer.find(differs(two.left, two.right, kind)),
-                        )
-                        for kind, items in two.differences.items()
-                    ],
+                    differences=writer.differences(two, differs),
                     cells=writer.cells(two, both_said),
                 )
                 for two in agreement.people.twos
@@ -323,7 +315,7 @@ def agreement_report(
                     two,
                     own_decisions_left_out=agreement.own.get(two.left, 0),
                     **writer.find(decided_of(two.left)),
-                    differences=_differences_report(two),
+                    differences=writer.differences(two),
                     cells=writer.cells(two, against_expert),
                 )
                 for two in agreement.experts.twos
@@ -336,7 +328,7 @@ def agreement_report(
                 filled(
                     reports.ExpertTwoReport,
                     two,
-                    differences=_differences_report(two),
+                    differences=writer.differences(two),
                     **writer.find(doubles_of(two.left, two.right)),
                 )
                 for two in agreement.doubles.twos
@@ -397,6 +389,20 @@ class _Writer:
             for cell in two.cells
         ]
 
+    def differences(
+        self,
+        two: "PeopleAgreement",
+        find: "Callable[[str, str, Blocking], ItemQuery] | None" = None,
+    ) -> list[reports.DifferenceReport]:
+        return [
+            reports.DifferenceReport(
+                difference=kind.value,
+                items=items,
+                **(self.find(find(two.left, two.right, kind)) if find else {}),
+            )
+            for kind, items in two.differences.items()
+        ]
+
     def people(self, answers: Mapping[str, int]) -> list[reports.PersonReport]:
         return [
             reports.PersonReport(name, count, **self.find(ItemQuery(by(name), exact=False)))
@@ -414,13 +420,6 @@ class _Writer:
                 for one in patterns.shares
             ],
         )
-
-
-def _differences_report(two: "PeopleAgreement") -> list[reports.DifferenceReport]:
-    return [
-        reports.DifferenceReport(difference=kind.value, items=items)
-        for kind, items in two.differences.items()
-    ]
 
 
 FEW_PASSAGES = 30

@@ -44,7 +44,6 @@ BLOCKS = ("tenths", "weeks", "days")
     "--blocks",
     type=click.Choice(BLOCKS),
     default=BLOCKS[0],
-    show_default=True,
     help="How each person's answers are cut into stretches of time.",
 )
 @click.option(

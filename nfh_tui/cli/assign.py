@@ -89,7 +89,6 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     "--role",
     type=click.Choice(["annotator", "adjudicator"]),
     default="annotator",
-    show_default=True,
     help="The role in which they answer.",
 )
 @click.option(
@@ -127,7 +126,6 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     "days",
     type=DaysType(0, MOST_DAYS),
     default=DAYS,
-    show_default=True,
     metavar="DAYS",
     help="Days without an answer after which an assignment counts as abandoned.",
 )

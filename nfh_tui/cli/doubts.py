@@ -31,7 +31,6 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
     "--task",
     type=click.Choice(TASKS),
     default=TASKS[0],
-    show_default=True,
     help="The task whose gold is checked.",
 )
 @click.option(
@@ -50,7 +49,6 @@ BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
     "--folds",
     type=click.IntRange(2, MOST_FOLDS),
     default=5,
-    show_default=True,
     metavar="K",
     help="Parts into which the gold is split; a model of the others judges each part.",
 )

@@ -107,7 +107,6 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     "--errors",
     type=click.IntRange(0),
     default=10,
-    show_default=True,
     metavar="N",
     help="Show this many wrong decisions of each model; --json has all of them.",
 )
@@ -116,7 +115,6 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     "--seed",
     type=click.IntRange(0, 2**31 - 1),
     default=1,
-    show_default=True,
     help="Seed of the resamples and folds; the same seed gives the same report.",
 )
 @click.option(

@@ -22,6 +22,7 @@ from nfh_models.resolution.evaluation import (
 from nfh_models.resolution.recipes import NEAREST, TRAINED, load_resolver
 from nfh_models.resolution.scoring import (
     COLUMNS,
+    LABELS,
     REF_WRONG,
     ClassPart,
     HeadFigures,
@@ -719,14 +720,11 @@ def confusion(one: ResolutionEvaluation) -> tuple[Row, list[Row]]:
     """The columns and rows of a confusion matrix that fits a terminal."""
     short_names = {"CURRENCY": "CURR.", "REFERENCE": "REF.", REF_WRONG: "WRONG"}
     silent = any(one.confusion.unanswered)
-    columns = [f"{short_names.get(name, name)}:" for name in one.confusion.columns]
+    columns = [f"{short_names.get(name, name)}:" for name in COLUMNS]
     rows = [
         (label, *(f"{cell:,}" for cell in cells), *([f"{none:,}"] if silent else []))
         for label, cells, none in zip(
-            one.confusion.labels,
-            one.confusion.rows,
-            one.confusion.unanswered,
-            strict=True,
+            LABELS, one.confusion.rows, one.confusion.unanswered, strict=True
         )
     ]
     return ("gold", *columns, *(["none:"] if silent else [])), rows

@@ -149,16 +149,16 @@ class CountTable:
 
 def _matrix(name: str, one: ResolutionEvaluation) -> CountTable:
     found = one.confusion
-    columns, rows = list(found.columns), [list(row) for row in found.rows]
+    columns, rows = list(COLUMNS), [list(row) for row in found.rows]
     if any(found.unanswered):
         columns.append("none")
         rows = [[*row, none] for row, none in zip(rows, found.unanswered, strict=True)]
     return CountTable(
         f"Gold against answer of {name}",
-        found.labels,
+        LABELS,
         columns,
         rows,
-        right=range(len(found.labels)),
+        right=range(len(LABELS)),
         sizes=[sum(row) for row in rows],
     )
 

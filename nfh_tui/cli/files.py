@@ -347,7 +347,6 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     "--mentions",
     type=click.Choice(MENTIONS),
     default="all",
-    show_default=True,
     help="Which mentions of a head an nfh row lists. Imported rows are written unchanged.",
 )
 @click.option(

@@ -61,7 +61,6 @@ lines_option = click.option(
 @click.option(
     "--new/--no-new",
     default=True,
-    show_default=True,
     help="Also add the numbers of these passages that nobody has marked yet.",
 )
 @click.option(

@@ -357,7 +357,6 @@ def retry(number: int, db: Path | None, as_json: bool) -> None:
     "--trainings",
     type=click.IntRange(1, 64),
     default=1,
-    show_default=True,
     metavar="N",
     help="This many heavy jobs (trainings, predictions, checks) may run at a time.",
 )

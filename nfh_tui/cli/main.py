@@ -133,7 +133,10 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
     ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.option(
     "--version",
     is_flag=True,

@@ -372,7 +372,6 @@ ITEMS = 10
     "--items",
     type=click.IntRange(min=0),
     default=ITEMS,
-    show_default=True,
     help="Show this many of the items that only one model has right.",
 )
 @options.as_option

@@ -531,7 +531,6 @@ resamples_option = click.option(
     "--resamples",
     type=click.IntRange(0, 100_000),
     default=1_000,
-    show_default=True,
     help="Resamples of passages for each interval; 0 for no intervals.",
 )
 wait_option = click.option(

@@ -50,7 +50,6 @@ SHOWN = 10
     "--most",
     type=click.IntRange(0),
     default=SHOWN,
-    show_default=True,
     metavar="N",
     help="Numbers shown of each kind of change; 0 for all.",
 )

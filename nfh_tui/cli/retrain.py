@@ -76,6 +76,7 @@ class RetrainCommand(options.QueryCommand):
 @click.option(
     "--promote/--no-promote",
     default=True,
+    show_default=False,
     help="Whether a model that is better than the active one becomes active by itself.  "
     "[default: --promote]",
 )

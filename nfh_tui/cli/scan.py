@@ -50,7 +50,6 @@ TOP = 15
     "--top",
     type=click.IntRange(0, 20_000),
     default=TOP,
-    show_default=True,
     metavar="N",
     help="How many of the most common anchors are listed.",
 )

@@ -68,7 +68,6 @@ seed_option = click.option(
     "--least",
     type=click.IntRange(1),
     default=2,
-    show_default=True,
     help="Votes that an item needs.",
 )
 @click.option(

@@ -57,7 +57,6 @@ MOST_SHOWN = 10_000
     "--of",
     type=click.Choice(["gold", "identified"]),
     default="gold",
-    show_default=True,
     help="What decides which numbers are NFHs: gold, or the active model of identification.",
 )
 @click.option(
@@ -67,7 +66,6 @@ MOST_SHOWN = 10_000
     "--top",
     type=click.IntRange(1, MOST_SHOWN),
     default=10,
-    show_default=True,
     metavar="N",
     help="How many anchors (and documents) to list.",
 )

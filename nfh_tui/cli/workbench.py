@@ -186,7 +186,7 @@ def demo(fresh: bool, me: str | None) -> None:
 @click.command(cls=options.QueryCommand)
 @query_argument
 @options.as_option
-@click.option("--mode", type=click.Choice(MODES), default="browse", show_default=True)
+@click.option("--mode", type=click.Choice(MODES), default="browse")
 @options.db_option
 @options.reporting_screen
 def browse(query: Sequence[str], me: str | None, mode: str, db: Path | None) -> None:
@@ -344,17 +344,13 @@ def _public_url(
     "--mode",
     type=click.Choice(MODES),
     default="annotate",
-    show_default=True,
     help="The mode of those invited with --invite; annotators and readers cannot change it.",
 )
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help=("The address to listen on.")
-)
+@click.option("--host", default="127.0.0.1", help=("The address to listen on."))
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=PORT,
-    show_default=True,
     help="The port to listen on; 0 takes a free one.",
 )
 @click.option(
@@ -367,7 +363,6 @@ def _public_url(
     "--at-most",
     type=click.IntRange(1, 1000),
     default=PEOPLE_AT_ONCE,
-    show_default=True,
     help="How many workbenches can be open at once.",
 )
 @options.db_option

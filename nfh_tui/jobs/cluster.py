@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
 from pathlib import Path, PurePosixPath
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -90,7 +90,7 @@ OVER = ("finished", "error", "lost", "cancelled")
 
 
 class Machines:
-    """A connection to a scheduler and its workers; a context manager."""
+    """A connection to a scheduler and its workers."""
 
     def __init__(self, address: str) -> None:
         """Connect. Raises WorkerPoolError if Dask is not installed or no scheduler answers."""
@@ -108,12 +108,6 @@ class Machines:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Disconnect: the cluster cancels tasks that are not done."""

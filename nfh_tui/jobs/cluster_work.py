@@ -17,7 +17,7 @@ import traceback
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -214,7 +214,7 @@ def resolving_at(
         folder = checked_folder(store.path, model)
         archive, digest = cluster.pack(folder), digest_of(folder)
     tools = ResolverTools(uuid.uuid4().hex, chosen.model.recipe, digest, parser)
-    with cluster.Machines(address) as machines:
+    with closing(cluster.Machines(address)) as machines:
         yield ClusterPredictors(machines, tools, archive, chosen.model.version)
 
 
@@ -707,7 +707,7 @@ def train_model_at(
     the training. Raises WorkerPoolError for errors of the cluster, and what `train_model`
     raises on the worker.
     """
-    with cluster.Machines(address) as machines:
+    with closing(cluster.Machines(address)) as machines:
         return _Training(machines, snapshot, spec, work, out, tell).made()
 
 

@@ -31,7 +31,6 @@ from nfh_models.domain import (
     Head,
     Kind,
     Origin,
-    Passage,
     Relation,
     compare,
     compare_all,
@@ -53,13 +52,13 @@ from nfh_tui.services.guidelines import Guide
 from nfh_tui.services.history import act_words, local, object_words
 from nfh_tui.widgets import substitution
 from nfh_tui.widgets.passage_render import (
-    DIGITS,
     FURTHER,
     GOLD,
     NO_KEY,
     Lane,
     Roles,
     Run,
+    head_sign,
     is_counted,
     lanes,
     picked,
@@ -384,7 +383,7 @@ def _told_places(item: AnchorItem, tokens: Sequence[int]) -> list[Part]:
     parts: list[Part] = []
     before = ""
     for place, token in enumerate(tokens[:MOST_PLACES]):
-        word = " ".join(item.passage.word(token).split())
+        word = _token_word(item, token)
         parts += [(", ", "note")] if place else []
         parts += [(f"{word} ", "noun")] if word != before else []
         parts.append((f"t{item.passage.turn_of(token) + 1}", "note"))
@@ -431,7 +430,6 @@ def _place(
     gap = "\u00a0" * max(0, MOST_SIGNS - sum(len(text) for text, _ in shown))
     start = substitution.phrase_start(passage, token)
     before = substitution.one_line(passage.words(start, token))
-    word = " ".join(passage.word(token).split())
     mine = own[0] not in {"", "×"}
     what = substitution.word_class(item, token)
     parts: list[Part] = [
@@ -440,7 +438,7 @@ def _place(
         (f"t{passage.turn_of(token) + 1} ", "note"),
     ]
     parts += [(f"{before} ", "")] if before else []
-    parts.append((word, "head" if mine else "noun"))
+    parts.append((_token_word(item, token), "head" if mine else "noun"))
     if what:
         parts.append((f" · {what}", "asks" if what.endswith("?") else "note"))
     return parts
@@ -450,9 +448,8 @@ def _own_sign(token: int, state: EditState | None) -> Part:
     for number, mentions in enumerate(state.heads if state is not None else (), 1):
         for mention in mentions:
             if mention.head == token:
-                digit = DIGITS[number] if number < len(DIGITS) else "₊"
                 removed = mention.origin is Origin.REMOVED
-                return ("×" if removed else digit, "head-sign")
+                return ("×" if removed else head_sign(number), "head-sign")
     return "", ""
 
 
@@ -472,13 +469,12 @@ def add_numbers(rows: RowBuilder, item: AnchorItem, *, nouns: bool = True) -> No
     for one in sorted(near[:MOST_NUMBERS], key=lambda one: one.anchor.start):
         said = _number(item, one)
         if nouns and one.nouns:
-            missing = ", ".join(_noun(item.passage, noun) for noun in one.nouns)
+            missing = ", ".join(
+                _token_word(item, noun) if isinstance(noun, int) else " ".join(noun.split())
+                for noun in one.nouns
+            )
             said += [(" ", ""), (f"[{missing}]", "put")]
         rows.text(said, indent=1, hang=3)
-
-
-def _noun(passage: Passage, noun: int | str) -> str:
-    return " ".join((passage.word(noun) if isinstance(noun, int) else noun).split())
 
 
 def _number(item: AnchorItem, one: Sibling) -> list[Part]:
@@ -1222,7 +1218,12 @@ def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
     given = [v for v in item.votes if v.counts and v.answer.kind is not Kind.NFH]
     of = len(given)
     nouns = [
-        NounVotes(len(noun.voters), of, _noun_word(item, noun), len(_marked(noun)))
+        NounVotes(
+            len(noun.voters),
+            of,
+            _token_word(item, live(noun.heads[0].mentions)[0].head),
+            len(_marked(noun)),
+        )
         for noun in _joined_nouns(given, item)
     ]
     kinds = [vote.answer.kind for vote in given if vote.answer.kind is not Kind.REFERENCE]
@@ -1261,11 +1262,6 @@ def _marked(noun: _Noun) -> set[int]:
     mentions = [m for head in noun.heads for m in live(head.mentions)]
     marked = {m.head for m in mentions if m.origin is Origin.MARKED}
     return marked or {m.head for m in mentions}
-
-
-def _noun_word(item: AnchorItem, noun: _Noun) -> str:
-    first = live(noun.heads[0].mentions)[0]
-    return " ".join(item.passage.word(first.head).split())
 
 
 def _count(number: int) -> str:
@@ -1456,10 +1452,13 @@ def _comment(item: AnchorItem, state: EditState) -> str:
 def _add_heads(rows: RowBuilder, item: AnchorItem, state: EditState) -> None:
     for number, mentions in enumerate(state.heads, 1):
         first, *more = live(mentions)
-        sign = DIGITS[number] if number < len(DIGITS) else "₊"
         words = substitution.one_line(item.passage.words(first.start, first.end))
         turn = item.passage.turn_of(first.head) + 1
-        parts = [(f"{sign} ", "head-sign"), (words, "head"), (f" turn {turn}", "note")]
+        parts = [
+            (f"{head_sign(number)} ", "head-sign"),
+            (words, "head"),
+            (f" turn {turn}", "note"),
+        ]
         if more:
             parts.append((f" and {len(more)} more", "note"))
         rows.text(parts, indent=2, hang=4)

@@ -358,7 +358,12 @@ def is_counted(lane: Lane) -> bool:
 # style; styles of several roles are combined in order. Signs are for terminals without colour.
 
 DIGITS = "₀₁₂₃₄₅₆₇₈₉"
-"""Signs of heads of the edited answer, by number."""
+
+
+def head_sign(number: int) -> str:
+    """The sign of a head of the edited answer."""
+    return DIGITS[number] if number < len(DIGITS) else "₊"
+
 
 ROLES = (
     *("gutter", "gutter-here", "rule", "foot", "foot-faint", "hint", "hushed"),
@@ -570,8 +575,7 @@ def _mention(made: _Maker, mention: Mention, number: int) -> None:
     made.span(mention.start, mention.end, "added" if added else "head")
     if mention.end - mention.start > 1:
         made.roles[mention.head].append("noun")
-    digit = DIGITS[number] if number < len(DIGITS) else "₊"
-    made.before(mention.start, Rank.HEAD, digit, "head-sign")
+    made.before(mention.start, Rank.HEAD, head_sign(number), "head-sign")
 
 
 def changed(before: PassageMarks, now: PassageMarks) -> set[int]:
@@ -653,9 +657,8 @@ def _entries(
     made = []
     for number, mentions in enumerate(state.heads, 1):
         first, *more = live(mentions)
-        sign = DIGITS[number] if number < len(DIGITS) else "₊"
         parts = [
-            f"{joint if number > 1 else ''} {sign}{_words(passage, first)}",
+            f"{joint if number > 1 else ''} {head_sign(number)}{_words(passage, first)}",
             f"+{len(more)}" if more else "",
             f"t{passage.turn_of(first.head) + 1}",
             _arrow(layout, first, top, bottom),
