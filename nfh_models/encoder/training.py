@@ -864,16 +864,6 @@ class PreparedTraining:
     bundle: ModelBundle
 
 
-@dataclass(frozen=True, slots=True)
-class TrainedEncoder:
-    """The result of a training; `bundle` has the weights of the best evaluation."""
-
-    bundle: ModelBundle
-    outcome: TrainingOutcome
-    training_examples: TrainingExamples
-    dev: DevExamples
-
-
 def prepare(
     material: Material,
     settings: EncoderSettings,
@@ -944,13 +934,14 @@ def training(
     on: torch.device | None = None,
     checkpoint_every: int | None = None,
     judge_first: bool = False,
-) -> Generator[StepReport, None, TrainedEncoder]:
+) -> Generator[StepReport, None, TrainingOutcome]:
     """Train, with a report after each step; resumes the same training in `folder`.
 
-    judge_first: the initial weights are those of a trained model, and are kept if no epoch is
-    better. Raises as `nfh_models.training.loop.train`.
+    At the end the bundle has the weights of the best evaluation. judge_first: the initial
+    weights are those of a trained model, and are kept if no epoch is better. Raises as
+    `nfh_models.training.loop.train`.
     """
     plan = replace(prepared.bundle.settings.plan(checkpoint_every), judge_first=judge_first)
     outcome = yield from train(prepared.learner, plan, folder, on)
     prepared.bundle.network.cpu()
-    return TrainedEncoder(prepared.bundle, outcome, prepared.training_examples, prepared.dev)
+    return outcome

@@ -569,12 +569,9 @@ class EncoderTrainer:
             Material(sets.train, sets.numbers, sets.dev, sets.dev_numbers)
         )
         judge_first = self._base is not None and bool(sets.dev or sets.dev_numbers)
-
-        def outcome_of() -> "Generator[StepReport, None, TrainingOutcome]":
-            trained = yield from training(prepared, folder, on=on, judge_first=judge_first)
-            return trained.outcome
-
-        outcome = yield from steps_of(outcome_of())
+        outcome = yield from steps_of(
+            training(prepared, folder, on=on, judge_first=judge_first)
+        )
         bundle = prepared.bundle
         bundle.network.eval().requires_grad_(requires_grad=False)
 

@@ -159,9 +159,7 @@ class AnswerController(Controller):
         Nothing is adopted where it came too early to be accepted.
         """
         self.writable()
-        if self.ui.bring_into_view():
-            self.bench.item.await_drawing()
-            self.ui.notify(SEEN_NOW)
+        if self._was_unseen():
             return
         if await self._is_early():
             raise RefusedError(EARLY)
@@ -169,6 +167,13 @@ class AnswerController(Controller):
             number = await self._choose_answer("Adopt and go on", in_list=False)
         if number is not None and self._adopt(number):
             await self.accept()
+
+    def _was_unseen(self) -> bool:
+        """Bring the answer into view; True, with a notice, if it was not."""
+        if moved := self.ui.bring_into_view():
+            self.bench.item.await_drawing()
+            self.ui.notify(SEEN_NOW)
+        return moved
 
     async def _choose_answer(self, title: str, *, in_list: bool) -> int | None:
         """Ask for an answer by its number, from a list where a digit is not enough."""
@@ -352,9 +357,7 @@ class AnswerController(Controller):
         item = self.writable()
         if state.visible_item is None:
             return
-        if self.ui.bring_into_view():
-            self.bench.item.await_drawing()
-            self.ui.notify(SEEN_NOW)
+        if self._was_unseen():
             return
         if state.edit.pending is Pending.SORT:
             self.apply(EditOutcome(normalized(without_pending(state.edit))))

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from nfh_models.encoder.model import EncoderModel, ModelBundle
-    from nfh_models.encoder.training import Material, TrainedEncoder
+    from nfh_models.encoder.training import Material, TrainingExamples
+    from nfh_models.training.loop import TrainingOutcome
 
 
 AS_GOOD = 0.006
@@ -600,6 +601,15 @@ class TooLargeError(ModelsError):
     """A model that is larger than what may ship."""
 
 
+@dataclass(frozen=True, slots=True)
+class TrainedEncoder:
+    """The result of a training."""
+
+    bundle: "ModelBundle"
+    outcome: "TrainingOutcome"
+    training_examples: "TrainingExamples"
+
+
 def make(asked: BuildRequest, say: Say) -> Path:
     """Make the model; its directory, in the work folder.
 
@@ -678,7 +688,7 @@ def train(
     folder: Path,
     start: "ModelBundle | None",
     say: Say,
-) -> "TrainedEncoder":
+) -> TrainedEncoder:
     """Train, or go on with what the folder holds."""
     from nfh_models.encoder.training import prepare, training
 
@@ -696,8 +706,7 @@ def train(
         try:
             report = next(steps)
         except StopIteration as stop:
-            made: TrainedEncoder = stop.value
-            return made
+            return TrainedEncoder(prepared.bundle, stop.value, prepared.training_examples)
         if report.metrics and report.metrics != judged:
             judged = report.metrics
             say(" ".join(f"{name} {100 * value:.2f}" for name, value in judged.items()))
@@ -710,7 +719,7 @@ def train(
 
 
 def finished(
-    trained: "TrainedEncoder",
+    trained: TrainedEncoder,
     data: Data,
     material: "Material",
     seen: SeenTexts,
@@ -795,7 +804,7 @@ def _taught(material: "Material") -> list[str]:
     ]
 
 
-def _outcome(trained: "TrainedEncoder") -> dict[str, object]:
+def _outcome(trained: TrainedEncoder) -> dict[str, object]:
     outcome = trained.outcome
     return {
         "epoch": outcome.epoch,

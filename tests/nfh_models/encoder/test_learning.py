@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -282,14 +283,16 @@ def test_a_lost_head_is_said() -> None:
 
 
 def run(made: PreparedTraining, folder: Path, steps: int | None = None):
-    """The outcome, or the reports of the first steps of a training that is cut off."""
+    """The bundle with the outcome, or the reports of the first steps of a training that is cut
+    off.
+    """
     told = []
     generator = training(made, folder, on=torch.device("cpu"), checkpoint_every=1)
     try:
         while steps is None or len(told) < steps:
             told.append(next(generator))
     except StopIteration as stop:
-        return stop.value
+        return SimpleNamespace(bundle=made.bundle, outcome=stop.value)
     generator.close()
     return told
 
