@@ -210,8 +210,7 @@ class PassageCache:
     same passage.
     """
 
-    def __init__(self, size: int = CACHED_PASSAGES) -> None:
-        self._size = size
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, Passage] = OrderedDict()
 
@@ -226,7 +225,7 @@ class PassageCache:
         """Add a passage, and drop the least recently used one if the cache is full."""
         with self._lock:
             self._kept[passage_id] = passage
-            while len(self._kept) > self._size:
+            while len(self._kept) > CACHED_PASSAGES:
                 self._kept.popitem(last=False)
 
 
@@ -307,9 +306,9 @@ INSERT OR REPLACE INTO setting (name, value) VALUES (:name, :value)"""
 GUIDELINE_VERSION = "SELECT max(version) FROM guideline"
 
 
-def read_setting(connection: Connection, name: str, default: str | None = None) -> str | None:
+def read_setting(connection: Connection, name: str) -> str | None:
     row = connection.execute(READ_SETTING, {"name": name}).fetchone()
-    return default if row is None else row[0]
+    return None if row is None else row[0]
 
 
 def write_setting(connection: Connection, name: str, value: str) -> None:

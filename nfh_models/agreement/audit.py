@@ -146,13 +146,13 @@ def advice(wrong: int, decided: int) -> Advice:
     return Advice.KEEP if high <= TOLERATED else Advice.AUDIT
 
 
-def upper_bound(wrong: int, decided: int, confidence: float = CONFIDENCE) -> float:
+def upper_bound(wrong: int, decided: int) -> float:
     """The exact one-sided upper bound for the share `wrong / decided`.
 
-    It is the upper end of the two-sided interval with confidence 1 - 2 * (1 - confidence).
+    It is the upper end of the two-sided interval with confidence 1 - 2 * (1 - CONFIDENCE).
     Raises ValueError if nothing was decided.
     """
-    return interval(wrong, decided, 1 - 2 * (1 - confidence))[1]
+    return interval(wrong, decided, 1 - 2 * (1 - CONFIDENCE))[1]
 
 
 def weighted(strata: Sequence[Stratum]) -> Weighted:

@@ -314,29 +314,27 @@ class RuleRemoval:
 WHOLE = RuleRemoval("all rules", frozenset())
 
 
-def rule_removals(rules: Sequence[IdentificationRule] = RULES) -> list[RuleRemoval]:
+def rule_removals() -> list[RuleRemoval]:
     """The complete recipe, then without each group, then without each rule.
 
     The last rule is never left out, since it always holds.
     """
     groups: dict[str, set[str]] = {}
-    for rule in rules[:-1]:
+    for rule in RULES[:-1]:
         groups.setdefault(rule.group.value, set()).add(rule.name)
     return [
         WHOLE,
         *(RuleRemoval(f"without group {name}", frozenset(of)) for name, of in groups.items()),
-        *(RuleRemoval(f"without {rule.name}", frozenset({rule.name})) for rule in rules[:-1]),
+        *(RuleRemoval(f"without {rule.name}", frozenset({rule.name})) for rule in RULES[:-1]),
     ]
 
 
-def holding(
-    cases: Iterable[SentenceNumber], rules: Sequence[IdentificationRule] = RULES
-) -> list[list[IdentificationRule]]:
+def holding(cases: Iterable[SentenceNumber]) -> list[list[IdentificationRule]]:
     """The rules that hold for each parsed case, in order. Raises ValueError for a case without
     a parse.
     """
     views = map(SentenceView.of, cases)
-    return [[rule for rule in rules if rule.test(view)] for view in views]
+    return [[rule for rule in RULES if rule.test(view)] for view in views]
 
 
 def without(

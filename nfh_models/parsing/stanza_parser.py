@@ -491,14 +491,12 @@ def plain_label(label: str) -> str:
     return f"{first}-TMP" if "TMP" in functions else first
 
 
-def load_stanza(
-    folder: Path, wanted: frozenset[ParseLayer], threads: int | None = 1
-) -> StanzaParser:
+def load_stanza(folder: Path, wanted: frozenset[ParseLayer]) -> StanzaParser:
     """The English models of a folder, loaded, with every layer that the folder has.
 
-    wanted: layers that it must give. threads: torch threads of this process, so that several
-    processes do not slow each other down; None leaves the number as it is. Raises ParserError,
-    whose message names what is missing, damaged or unsafe to open.
+    wanted: layers that it must give. Torch gets one thread in this process, so that several
+    processes do not slow each other down. Raises ParserError, whose message names what is
+    missing, damaged or unsafe to open.
     """
     try:
         with silence():
@@ -511,8 +509,7 @@ def load_stanza(
     with silence():
         found = find_models(folder)
     _require(found, wanted)
-    if threads is not None:
-        torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     layers = frozenset(PROCESSORS[part] for part in found.models)
     name = f"stanza {stanza.__version__} {folder.resolve().name} {found.digest}"
     return StanzaParser(_pipeline(found), name, layers)

@@ -70,12 +70,6 @@ class Workers:
         self._threads = ThreadPoolExecutor(processes, "scan")
         self.at_once = 2 * processes + 2
 
-    @property
-    def pids(self) -> list[int]:
-        """The ids of the processes that run now."""
-        with self._lock:
-            return [worker.pid for worker in self._all]
-
     def handshake(self) -> ScanHandshake:
         """What the workers have loaded. Starts the first one, unless one is idle."""
         for _ in range(ATTEMPTS):

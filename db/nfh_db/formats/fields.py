@@ -294,8 +294,9 @@ class Fields:
                 f'key "{key}": found {length} items, wanted {count}, as many as tokens',
             )
 
-    def turn_numbers(self, key: str = "line_indices") -> list[int]:
+    def turn_numbers(self) -> list[int]:
         """Turn numbers that never fall. Raises FormatError."""
+        key = "line_indices"
         numbers = self.integers(key)
         for index, (before, number) in enumerate(pairwise(numbers), 1):
             if number < before:

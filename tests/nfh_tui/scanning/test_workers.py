@@ -56,7 +56,13 @@ def workers(version: Path) -> Iterator[Workers]:
     pool = Workers(BlockTask("quick", str(version), None, per_line=False), 2)
     yield pool
     pool.close()
-    assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pool.pids)
+    assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pids_of(pool))
+
+
+def pids_of(workers: Workers) -> list[int]:
+    """The ids of the processes that run now."""
+    with workers._lock:
+        return [worker.pid for worker in workers._all]
 
 
 def test_a_worker_that_is_killed_is_replaced(
@@ -67,13 +73,13 @@ def test_a_worker_that_is_killed_is_replaced(
 
     def kill_all_once(_: ScanProgress) -> None:
         if not killed:
-            killed.extend(workers.pids)
+            killed.extend(pids_of(workers))
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
 
     job.run(kill_all_once)
     assert killed
-    assert not set(killed) & set(workers.pids)
+    assert not set(killed) & set(pids_of(workers))
     assert msgspec.to_builtins(job.total) == msgspec.to_builtins(
         read_text(story.read_bytes())[0]
     )
@@ -85,7 +91,7 @@ def test_a_worker_that_finds_another_model_stops_the_scan(
     assert workers.handshake().version == "1"
     assert workers.submit(BlockBytes(b"one", "here"))().words == 1
     version.write_text("2")
-    os.kill(workers.pids[0], signal.SIGKILL)
+    os.kill(pids_of(workers)[0], signal.SIGKILL)
     with pytest.raises(
         WorkerPoolError,
         match=(
