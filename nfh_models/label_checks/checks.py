@@ -849,26 +849,11 @@ def value(context: CheckContext, anchor: Anchor) -> float | None:
         return None
     run = numbers.read_run(line, 0)
     found = numbers.cardinals(run, between=False)
-    if len(found) != 1 or run[-1].end != len(words):
+    parts = [atom.part for atom in run]
+    fraction = any(part.shape is numbers.Shape.FRACTION for part in parts)
+    if len(found) != 1 or run[-1].end != len(words) or fraction:
         return None
-    return _sum(run)
-
-
-def _sum(run: list[numbers.Atom]) -> float | None:
-    whole = part = 0.0
-    for atom in run:
-        shape, size = atom.part.shape, atom.part.value
-        if shape is numbers.Shape.AND:
-            continue
-        if shape in (numbers.Shape.CODE, numbers.Shape.POINT, numbers.Shape.FRACTION):
-            return None
-        if shape is numbers.Shape.HUNDRED:
-            part = max(part, 1.0) * size
-        elif shape is numbers.Shape.SCALE:
-            whole, part = whole + max(part, 1.0) * size, 0.0
-        else:
-            part += size
-    return whole + part
+    return numbers.value_of(parts)
 
 
 # --- the ways in which a kind does not fit; each says what it found, or "" ---------------

@@ -15,7 +15,7 @@ from functools import cached_property
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, choice_of, tag_span, tags_within
-from nfh_models.text.numbers import NumberPart, Shape, parts_of
+from nfh_models.text.numbers import NumberPart, Shape, parts_of, value_of
 
 QUESTION_REACH = 30
 """Words before the number within which a question may still wait for its answer."""
@@ -174,34 +174,6 @@ class CueNumber:
     def is_one(self) -> bool:
         """Whether it is the word *one*, which is usually a pronoun."""
         return self.words == ["one"]
-
-
-def value_of(parts: Sequence[NumberPart]) -> float | None:
-    """The value of consecutive number parts: 205.0 for two, hundred, and, five.
-
-    None where they are no single number: "seven thirty", codes, no parts at all.
-    """
-    total = current = 0.0
-    room = float("inf")
-    for part in parts:
-        if part.shape is Shape.AND:
-            continue
-        if part.shape in (Shape.CODE, Shape.POINT):
-            return None
-        if part.shape is Shape.SCALE:
-            total += max(current, 1.0) * part.value
-            current, room = 0.0, part.value
-        elif part.shape is Shape.HUNDRED:
-            current = max(current, 1.0) * part.value
-            room = 100.0
-        elif part.value < room:
-            current += part.value
-            room = 10.0 if part.shape is Shape.TENS else 1.0
-            if part.shape is Shape.FRACTION:
-                room = 0.0
-        else:
-            return None
-    return total + current if parts else None
 
 
 def _words(text: str) -> frozenset[str]:

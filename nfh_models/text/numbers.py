@@ -152,6 +152,34 @@ _HEIGHT = re.compile(r"[1-9]'(?:\d|1[01])(?:\"|''|\u2033)?")
 _PLAIN_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2032": "'"})
 
 
+def value_of(parts: Sequence[NumberPart]) -> float | None:
+    """The value of consecutive number parts: 205.0 for two, hundred, and, five.
+
+    None where they are no single number: "seven thirty", codes, no parts at all.
+    """
+    total = current = 0.0
+    room = float("inf")
+    for part in parts:
+        if part.shape is Shape.AND:
+            continue
+        if part.shape in (Shape.CODE, Shape.POINT):
+            return None
+        if part.shape is Shape.SCALE:
+            total += max(current, 1.0) * part.value
+            current, room = 0.0, part.value
+        elif part.shape is Shape.HUNDRED:
+            current = max(current, 1.0) * part.value
+            room = 100.0
+        elif part.value < room:
+            current += part.value
+            room = 10.0 if part.shape is Shape.TENS else 1.0
+            if part.shape is Shape.FRACTION:
+                room = 0.0
+        else:
+            return None
+    return total + current if parts else None
+
+
 def is_ordinal(word: str) -> bool:
     """Whether a token is an ordinal: "4th", "third", "twenty-first"."""
     low = word.lower()

@@ -22,9 +22,8 @@ from nfh_models.resolution.cues import (
     CueResult,
     predict,
     resolve,
-    value_of,
 )
-from nfh_models.text.numbers import parts_of
+from nfh_models.text.numbers import parts_of, value_of
 
 TAGS = {
     **dict.fromkeys("the a an this that my".split(), "DET"),
