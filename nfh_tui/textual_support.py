@@ -5,7 +5,7 @@ background work, and text and colours by role.
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -427,10 +427,9 @@ HEATS = ("heat", "cool")
 class Painter:
     """Converts runs into strips. Styles are cached until `forget`."""
 
-    def __init__(self, widget: Widget, prefix: str, roles: Iterable[str]) -> None:
+    def __init__(self, widget: Widget, prefix: str) -> None:
         self._widget = widget
         self._prefix = prefix
-        self._roles = frozenset(roles)
         self._looks: dict[Roles, Style] = {}
         self._parts: dict[str, Style] = {}
 
@@ -447,24 +446,23 @@ class Painter:
     def look(self, roles: Roles) -> Style:
         """Return the style of roles; later ones override earlier ones."""
         if (known := self._looks.get(roles)) is None:
-            parts = self._parts or self._prepared()
-            known = Style.combine((self._widget.rich_style, *(parts[r] for r in roles)))
+            known = Style.combine((self._widget.rich_style, *map(self._part, roles)))
             self._looks[roles] = known
         return known
 
-    def _prepared(self) -> dict[str, Style]:
-        """Return what each role changes in the style below it."""
-        widget = self._widget
-        for role in self._roles:
-            name = f"{self._prefix}--{role}"
-            self._parts[role] = widget.get_component_rich_style(name, partial=True)
-        for heat in HEATS:
-            name = f"{self._prefix}--{heat}"
-            if name in widget.COMPONENT_CLASSES:
-                hue = widget.get_component_styles(name).background
-                for step, style in enumerate(heat_styles(hue, widget.background_colors[1])):
-                    self._parts[f"{heat}-{step}"] = style
-        return self._parts
+    def _part(self, role: str) -> Style:
+        """Return what a role changes in the style below it."""
+        if (known := self._parts.get(role)) is None:
+            widget = self._widget
+            heat, _, step = role.rpartition("-")
+            if heat in HEATS and step.isdecimal():
+                hue = widget.get_component_styles(f"{self._prefix}--{heat}").background
+                known = heat_styles(hue, widget.background_colors[1])[int(step)]
+            else:
+                name = f"{self._prefix}--{role}"
+                known = widget.get_component_rich_style(name, partial=True)
+            self._parts[role] = known
+        return known
 
     def blank(self, width: int) -> Strip:
         """Return an empty line of `width` cells."""

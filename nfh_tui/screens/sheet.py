@@ -215,7 +215,7 @@ class SheetList(TolerantPane, Widget, can_focus=False):
         super().__init__()
         self.rows: Sequence[SheetRow] = ()
         self.at = 0
-        self._painter = Painter(self, "sheet", self.ROLES)
+        self._painter = Painter(self, "sheet")
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width

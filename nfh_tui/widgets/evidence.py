@@ -65,7 +65,7 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
         self._build: partial[tuple[Row, ...]] | None = None
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
-        self._painter = Painter(self, "evidence", ROLES)
+        self._painter = Painter(self, "evidence")
 
     def show(
         self,

@@ -60,7 +60,7 @@ class FigureTable(TolerantPane, ScrollView, can_focus=False):
         self._stops: list[tuple[int, int, Target]] = []
         self._at = 0
         self._in_use = False
-        self._painter = Painter(self, "sheet", ROLES)
+        self._painter = Painter(self, "sheet")
 
     # --- content ------------------------------------------------------------------------
 

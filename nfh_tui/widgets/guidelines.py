@@ -167,7 +167,7 @@ class GuideView(TolerantPane, ScrollView, can_focus=False, inherit_bindings=Fals
         self._text = ""
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
-        self._painter = Painter(self, "guide", ROLES)
+        self._painter = Painter(self, "guide")
 
     def show(self, text: str) -> None:
         """Show a text; a new text is shown from its top."""

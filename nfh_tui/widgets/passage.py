@@ -136,7 +136,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._turned_to = 0
         self.brief = False
         """The legend of the heat map has one line, to leave room for other panes."""
-        self._painter = Painter(self, "passage", ROLES)
+        self._painter = Painter(self, "passage")
 
     # --- content ------------------------------------------------------------------------
 

@@ -113,7 +113,7 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
         self._drawn = 0
         self._fetching = False
         self.hide_answers = False
-        self._painter = Painter(self, "queue", ROLES)
+        self._painter = Painter(self, "queue")
 
     # --- content ------------------------------------------------------------------------
 

@@ -70,11 +70,10 @@ class OneLine(TolerantPane, Widget, can_focus=False):
 
     ALLOW_SELECT = False
     PREFIX: ClassVar[str]
-    ROLES: ClassVar[tuple[str, ...]]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
-        self._painter = Painter(self, self.PREFIX, self.ROLES)
+        self._painter = Painter(self, self.PREFIX)
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return the runs for a width in cells; longer ones are cut."""
