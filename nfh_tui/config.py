@@ -119,7 +119,7 @@ def apply(wanted: Mapping[str, object], files: Mapping[str, Path] | None = None)
             own[action_id] = tuple(key.strip() for key in str(typed).split(",") if key.strip())
         else:
             troubles.append(_placed(action_id, trouble, files))
-    while clash := _clash(_with(own)):
+    while own and (clash := _clash(_with(own))):
         key, one, other = clash
         loser, keeper = (other, one) if other.id in own else (one, other)
         del own[loser.id]
