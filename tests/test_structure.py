@@ -9,6 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -32,6 +33,11 @@ def _modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def _at_top(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports that run when a module is loaded, not those for type checkers."""
     for node in body:
@@ -45,10 +51,10 @@ def _at_top(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from _at_top(node.body)
 
 
-def _imported(source: str, known: Mapping[str, object]) -> set[str]:
-    """The modules of ours that a source loads itself, not the packages they lie in."""
+def _imported(tree: ast.Module, known: Mapping[str, object]) -> set[str]:
+    """The modules of ours that a module loads itself, not the packages they lie in."""
     found = set()
-    for node in _at_top(ast.parse(source).body):
+    for node in _at_top(tree.body):
         if isinstance(node, ast.Import):
             found.update(name.name for name in node.names)
         elif node.module:
@@ -81,7 +87,7 @@ def test_the_product_grows_by_subject_and_not_by_file():
 
 def test_no_modules_load_each_other_in_a_circle():
     modules = _modules()
-    graph = {name: _imported(at.read_text("utf-8"), modules) for name, at in modules.items()}
+    graph = {name: _imported(_tree(at), modules) for name, at in modules.items()}
     assert "nfh_db.connection" in graph["nfh_db.store"] | graph["nfh_db.database"]
     assert _circle(graph) == []
 
@@ -91,10 +97,13 @@ def test_a_circle_is_found_but_not_one_that_type_checkers_alone_see():
     a = "from nfh_x import b"
     b = "try:\n    from nfh_x.c import thing\nexcept ImportError:\n    thing = None"
     c = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nfh_x.a"
-    graph = {name: _imported(text, known) for name, text in zip(known, (a, b, c), strict=True)}
+    graph = {
+        name: _imported(ast.parse(text), known)
+        for name, text in zip(known, (a, b, c), strict=True)
+    }
     assert graph == {"nfh_x.a": {"nfh_x.b"}, "nfh_x.b": {"nfh_x.c"}, "nfh_x.c": set()}
     assert _circle(graph) == []
-    graph["nfh_x.c"] = _imported(f"{c}\nelse:\n    import nfh_x.a", known)
+    graph["nfh_x.c"] = _imported(ast.parse(f"{c}\nelse:\n    import nfh_x.a"), known)
     assert set(_circle(graph)) == set(known)
 
 
@@ -116,7 +125,7 @@ class _Class:
 def _classes(modules: Mapping[str, Path]) -> dict[Name, _Class]:
     found = {}
     for module, path in modules.items():
-        body = ast.parse(path.read_text("utf-8")).body
+        body = _tree(path).body
         known: dict[str, Name] = {}
         for node in body:
             if isinstance(node, ast.ClassDef):
@@ -163,7 +172,7 @@ def test_no_screen_inherits_from_a_screen_that_is_itself_shown():
     called = {
         node.func.id
         for path in modules.values()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     kinds = ("Screen", "Dialog", "App", "Workbench")
