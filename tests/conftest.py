@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -15,10 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from nfh_models.parsing import spacy_parser
+
 from . import frames, idle, styles
 
 if TYPE_CHECKING:
     from click.testing import Result
+    from spacy.language import Language
 
 # For torch, here and in the processes that tests begin: the networks of tests are so small that
 # a second thread costs more than it helps, twenty times as much where the machine is busy.
@@ -123,6 +127,24 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 20, 20)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pipelines() -> Iterator[None]:
+    """Load each installed spaCy pipeline once: that takes most of a command that parses."""
+    load = spacy_parser.load_language
+    shared = cache(load)
+
+    def load_once(package: str, unneeded: tuple[str, ...]) -> "Language":
+        spacy_parser.import_spacy()
+        from spacy.util import get_package_path, is_package
+
+        ours = is_package(package) and get_package_path(package).is_relative_to(sys.prefix)
+        return (shared if ours else load)(package, unneeded)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spacy_parser, "load_language", load_once)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

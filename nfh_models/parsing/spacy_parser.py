@@ -179,11 +179,19 @@ class Pipeline:
 
     def language(self, needed: frozenset[str]) -> "Language":
         """The pipeline with these components alone. Raises as `load` does."""
-        import_spacy()
-        import spacy
+        unneeded = tuple(name for name in self.components if name not in needed)
+        return load_language(self.package, unneeded)
 
-        unneeded = [name for name in self.components if name not in needed]
-        return spacy.load(self.package, exclude=unneeded)
+
+def load_language(package: str, unneeded: tuple[str, ...]) -> "Language":
+    """The pipeline of a package or a folder without these components.
+
+    Raises what spaCy raises for a damaged or incompatible one.
+    """
+    import_spacy()
+    import spacy
+
+    return spacy.load(package, exclude=unneeded)
 
 
 def installed_pipelines() -> list[Pipeline]:
@@ -394,10 +402,8 @@ def _load_folder(folder: Path, wanted: frozenset[ParseLayer]) -> SpacyParser:
 
 def _load(package: str, name: str | None, wanted: frozenset[ParseLayer]) -> SpacyParser:
     import_spacy()
-    import spacy
-
     needed = TAGGING | {PARSER} | ({LEMMATIZER} if ParseLayer.LEMMA in wanted else set())
-    language = spacy.load(package, exclude=_unneeded(package, needed))
+    language = load_language(package, _unneeded(package, needed))
     for component in language.pipe_names:
         if component not in needed:
             language.remove_pipe(component)
@@ -413,7 +419,7 @@ def _load(package: str, name: str | None, wanted: frozenset[ParseLayer]) -> Spac
     return parser
 
 
-def _unneeded(package: str, needed: frozenset[str]) -> list[str]:
+def _unneeded(package: str, needed: frozenset[str]) -> tuple[str, ...]:
     """Components that are not created: their code need not be installed."""
     from spacy.util import get_installed_models, get_package_path
 
@@ -421,9 +427,9 @@ def _unneeded(package: str, needed: frozenset[str]) -> list[str]:
     folder = get_package_path(package) if installed else Path(package)
     try:
         listed = json.loads((folder / "meta.json").read_text("utf-8"))["pipeline"]
-        return [str(component) for component in listed if component not in needed]
+        return tuple(str(component) for component in listed if component not in needed)
     except (OSError, ValueError, LookupError, TypeError):
-        return [one for one in (*UNNEEDED, LEMMATIZER) if one not in needed]
+        return tuple(one for one in (*UNNEEDED, LEMMATIZER) if one not in needed)
 
 
 def check(language: "Language", name: str) -> None:
