@@ -73,7 +73,15 @@ ON_SCREEN = (
 
 
 @pytest.mark.parametrize(
-    "what", ["escapes", "markup", "a list", "deep", "many terms", "no query", "long"]
+    "what",
+    [
+        "escapes",
+        "markup",
+        *(
+            pytest.param(what, marks=pytest.mark.long)
+            for what in ("a list", "deep", "many terms", "no query", "long")
+        ),
+    ],
 )
 async def test_the_workbench_opens_on_edited_rows(path: Path, what: str) -> None:
     from soak.cells import VALUES, columns, edit

@@ -101,7 +101,10 @@ def check(database: Path) -> None:
     assert faults(database) == []
 
 
-@pytest.mark.parametrize("mood", SENTENCES)
+@pytest.mark.parametrize(
+    "mood",
+    ["read-only", *(pytest.param(one, marks=pytest.mark.long) for one in ("full", "failing"))],
+)
 def test_the_answer_on_the_screen_outlives_a_disk_in_a_bad_mood(
     tmp_path: Path, mounts, mood: str
 ) -> None:
@@ -268,7 +271,7 @@ def close_errors(desk: Any) -> None:
     raise AssertionError(f"no rescue is offered:\n{desk.screen.text()}")
 
 
-@pytest.mark.parametrize("end", ["-wal", "-shm"])
+@pytest.mark.parametrize("end", ["-wal", pytest.param("-shm", marks=pytest.mark.long)])
 def test_a_file_deleted_under_the_workbench_is_noticed_and_all_is_rescued(
     tmp_path: Path, end: str
 ) -> None:

@@ -54,7 +54,7 @@ def test_a_pasted_enter_accepts_one_item(desk: Tmux, read: Read) -> None:
     assert decided(read) == [1, 2]
 
 
-@pytest.mark.parametrize("begins", [0.3, 0.66])
+@pytest.mark.parametrize("begins", [0.66, pytest.param(0.3, marks=pytest.mark.long)])
 def test_a_held_enter_accepts_one_item(desk: Tmux, read: Read, begins: float) -> None:
     desk.press("Enter")
     time.sleep(begins)

@@ -132,6 +132,7 @@ CONVOKIT = {
 }
 
 
+@pytest.mark.long
 def test_zip(tmp_path: Path) -> None:
     check("convokit", CONVOKIT, tmp_path, ".zip")
 

@@ -7,6 +7,7 @@ import sys
 import tracemalloc
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,6 +137,7 @@ def test_libraries_are_loaded_where_they_are_used() -> None:
     assert loaded.isdisjoint({"sklearn", "statsmodels", "krippendorff", "spacy", "textual"})
 
 
+@pytest.mark.long
 def test_an_item_takes_few_bytes(kit) -> None:
     kinds = (Kind.AGE, Kind.YEAR, Kind.TIME, kit.to(1), kit.to(3), kit.to(2))
 

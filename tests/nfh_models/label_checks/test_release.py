@@ -51,6 +51,7 @@ def test_odd_heads_are_found(lines: Lines) -> None:
     assert {56, 180, 414} <= lines("head-sign")
 
 
+@pytest.mark.long
 def test_pairs_with_a_noun_behind_are_found(lines: Lines) -> None:
     assert {240, 469, 652, 910, 982, 1000} <= lines("pair-noun")
 

@@ -115,6 +115,7 @@ CALLS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_no_command_lets_a_name_steer_the_terminal(
     db: Path, folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -150,6 +150,7 @@ def files(folder: Path) -> set[Path]:
     return {one for one in folder.rglob("*") if not one.name.endswith(("-wal", "-shm"))}
 
 
+@pytest.mark.long
 async def test_a_guest_who_reads_changes_nothing(database: Path, beside: Beside) -> None:
     before, lying = dump(database), files(database.parent)
     async with visiting(database, Mode.BROWSE) as (walk, _):

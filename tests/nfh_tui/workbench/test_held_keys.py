@@ -28,7 +28,9 @@ async def test_enter_held_in_the_palette_does_one_act(open_desk, times):
 
 
 @pytest.mark.parametrize("closing", ["enter", "escape", "q"])
-@pytest.mark.parametrize("opening", ["theme", "view.open"])
+@pytest.mark.parametrize(
+    "opening", ["view.open", pytest.param("theme", marks=pytest.mark.long)]
+)
 async def test_a_list_closes_once(open_desk, opening, closing):
     async with open_desk(mode="browse") as desk:
         await desk.screen.client.write(
