@@ -295,7 +295,7 @@ class NounChoice:
         kind = spelled.removesuffix(NAMES)
         if kind not in set(NounKind):
             raise ValueError(
-                f"wanted one of {', '.join(NounKind)}, with {NAMES} behind it where names "
+                f"wanted one of {', '.join(NounKind)}, with {NAMES} after it where names "
                 "count as nouns"
             )
         return cls(NounKind(kind), kind != spelled)

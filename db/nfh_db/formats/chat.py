@@ -135,7 +135,7 @@ def _tier(source: Source, line: int, parts: Sequence[str]) -> _Tier:
     unopened = re.match(r"(?:[^\[\]]|\[[^\[\]]*\])*\]", found[2])
     if unopened is not None:
         before = found[2][: unopened.end()][-40:]
-        raise source.error(line, f"found a ] that no [ opens, behind {shown(before)}")
+        raise source.error(line, f"found a ] that no [ opens, after {shown(before)}")
     return _Tier(line, found[1], SHOWN_BULLET.sub("\x15\\1\x15", found[2]))
 
 

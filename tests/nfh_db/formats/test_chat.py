@@ -163,7 +163,7 @@ REFUSED = [
         "line 3: a main tier of 20,00. characters; wanted",
     ),
     ("@UTF8\n@Begin\n@End\n", r"holds no spoken words; wanted \*MAR: and words"),
-    ("@UTF8\n@Begin\n*A:\tx .\n*A:\ttwo] .\n", 'line 4: found a ] that no .* behind "two]"'),
+    ("@UTF8\n@Begin\n*A:\tx .\n*A:\ttwo] .\n", 'line 4: found a ] that no .* after "two]"'),
     (
         "@UTF8\n@Begin\n*A:\tx .\n*A:\t[/] <#@+xxxx <?\n",
         "line 4: the codes of this main tier are no CHAT that can be read",
