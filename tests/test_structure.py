@@ -7,7 +7,7 @@ a few new subjects, and a change that needs more says so here.
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -33,11 +33,6 @@ def _modules() -> dict[str, Path]:
     return found
 
 
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
-
-
 def _at_top(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports that run when a module is loaded, not those for type checkers."""
     for node in body:
@@ -51,10 +46,12 @@ def _at_top(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from _at_top(node.body)
 
 
-def _imported(tree: ast.Module, known: Mapping[str, object]) -> set[str]:
-    """The modules of ours that a module loads itself, not the packages they lie in."""
+def _imported(
+    imports: Iterable[ast.Import | ast.ImportFrom], known: Mapping[str, object]
+) -> set[str]:
+    """The modules of ours that are imported, not the packages they lie in."""
     found = set()
-    for node in _at_top(tree.body):
+    for node in imports:
         if isinstance(node, ast.Import):
             found.update(name.name for name in node.names)
         elif node.module:
@@ -86,8 +83,8 @@ def test_the_product_grows_by_subject_and_not_by_file():
 
 
 def test_no_modules_load_each_other_in_a_circle():
-    modules = _modules()
-    graph = {name: _imported(_tree(at), modules) for name, at in modules.items()}
+    modules = _sources()
+    graph = {name: _imported(one.imports, modules) for name, one in modules.items()}
     assert "nfh_db.connection" in graph["nfh_db.store"] | graph["nfh_db.database"]
     assert _circle(graph) == []
 
@@ -98,12 +95,13 @@ def test_a_circle_is_found_but_not_one_that_type_checkers_alone_see():
     b = "try:\n    from nfh_x.c import thing\nexcept ImportError:\n    thing = None"
     c = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nfh_x.a"
     graph = {
-        name: _imported(ast.parse(text), known)
+        name: _imported(_at_top(ast.parse(text).body), known)
         for name, text in zip(known, (a, b, c), strict=True)
     }
     assert graph == {"nfh_x.a": {"nfh_x.b"}, "nfh_x.b": {"nfh_x.c"}, "nfh_x.c": set()}
     assert _circle(graph) == []
-    graph["nfh_x.c"] = _imported(ast.parse(f"{c}\nelse:\n    import nfh_x.a"), known)
+    c += "\nelse:\n    import nfh_x.a"
+    graph["nfh_x.c"] = _imported(_at_top(ast.parse(c).body), known)
     assert set(_circle(graph)) == set(known)
 
 
@@ -122,26 +120,49 @@ class _Class:
     methods: set[str]
 
 
-def _classes(modules: Mapping[str, Path]) -> dict[Name, _Class]:
+@dataclass
+class _Source:
+    """What the tests look at of a module; its tree would slow each garbage collection down."""
+
+    imports: list[ast.Import | ast.ImportFrom]
+    classes: dict[Name, _Class]
+    called: set[str]
+
+
+@cache
+def _sources() -> dict[str, _Source]:
     found = {}
-    for module, path in modules.items():
-        body = _tree(path).body
-        known: dict[str, Name] = {}
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                known[node.name] = (module, node.name)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                known |= {n.asname or n.name: (node.module, n.name) for n in node.names}
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                names = [b.value if isinstance(b, ast.Subscript) else b for b in node.bases]
-                bases = [
-                    known[b.id] for b in names if isinstance(b, ast.Name) and b.id in known
-                ]
-                functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-                methods = {part.name for part in node.body if isinstance(part, functions)}
-                found[module, node.name] = _Class(bases, methods)
+    for name, path in _modules().items():
+        tree = ast.parse(path.read_text("utf-8"))
+        called = {
+            node.func.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        found[name] = _Source(list(_at_top(tree.body)), _classes(name, tree.body), called)
     return found
+
+
+def _classes(module: str, body: list[ast.stmt]) -> dict[Name, _Class]:
+    found = {}
+    known: dict[str, Name] = {}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            known[node.name] = (module, node.name)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            known |= {n.asname or n.name: (node.module, n.name) for n in node.names}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            names = [b.value if isinstance(b, ast.Subscript) else b for b in node.bases]
+            bases = [known[b.id] for b in names if isinstance(b, ast.Name) and b.id in known]
+            functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+            methods = {part.name for part in node.body if isinstance(part, functions)}
+            found[module, node.name] = _Class(bases, methods)
+    return found
+
+
+def _all_classes() -> dict[Name, _Class]:
+    return {name: one for source in _sources().values() for name, one in source.classes.items()}
 
 
 def _ancestors(name: Name, classes: Mapping[Name, _Class]) -> set[Name]:
@@ -151,7 +172,7 @@ def _ancestors(name: Name, classes: Mapping[Name, _Class]) -> set[Name]:
 
 def test_classes_are_composed_and_not_stacked():
     """Errors aside, and records, whose ancestors add fields and no methods."""
-    classes = _classes(_modules())
+    classes = _all_classes()
     assert ("nfh_tui.workbench.screen", "Workbench") in classes
     deep, large = {}, {}
     for name, one in classes.items():
@@ -167,15 +188,10 @@ def test_classes_are_composed_and_not_stacked():
 
 
 def test_no_screen_inherits_from_a_screen_that_is_itself_shown():
-    modules = _modules()
-    bases = {base for one in _classes(modules).values() for base in one.bases}
-    called = {
-        node.func.id
-        for path in modules.values()
-        for node in ast.walk(_tree(path))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
+    sources = _sources()
+    bases = {base for one in _all_classes().values() for base in one.bases}
+    called = {name for one in sources.values() for name in one.called}
     kinds = ("Screen", "Dialog", "App", "Workbench")
-    ours = {name for module, name in bases if module in modules and name.endswith(kinds)}
+    ours = {name for module, name in bases if module in sources and name.endswith(kinds)}
     assert {"SideScreen", "ListDialog", "OrderedApp"} <= ours
     assert ours & called == set()

@@ -209,7 +209,6 @@ def test_others_version_tells_that_somebody_else_wrote(path: Path, store: Store)
     assert store.others_version() != before
     assert store.settings.read("colour") == "blue"
     assert store.settings.read("form") is None
-    assert store.settings.read("form", "small") == "small"
 
 
 def test_a_closed_store_says_so(store: Store) -> None:
