@@ -63,6 +63,7 @@ _TOOLS.__path__ = [str(Path(__file__).parents[1] / "tools")]
 sys.modules.setdefault("tools", _TOOLS)
 
 SLOWEST = (
+    "test_structure.py",
     "nfh_tui/serving/test_roles.py",
     "pictures",
     "proof",

@@ -34,6 +34,7 @@ def path(prepared: Path, tmp_path: Path) -> Path:
     return tmp_path / "here" / prepared.name
 
 
+@pytest.mark.long
 def test_edited_cells_lead_to_sentences_and_to_nothing_outside(tmp_path: Path) -> None:
     from soak.cells import Fuzzer
 

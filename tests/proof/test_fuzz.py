@@ -13,6 +13,7 @@ from nfh_db.formats.registry import FORMATS, by_name
 FILES = 400
 
 
+@pytest.mark.long
 def test_damaged_files_are_refused_in_a_sentence_or_come_in(tmp_path: Path) -> None:
     from soak.fuzzing import Fuzzer
     from soak.seeds import SEEDS

@@ -297,6 +297,7 @@ def run(made: PreparedTraining, folder: Path, steps: int | None = None):
     return told
 
 
+@pytest.mark.long
 def test_a_training_learns_and_goes_on_after_a_kill(tmp_path: Path) -> None:
     settings = replace_(TINY, epochs=20, patience=20, dropout=0.0, rate=3e-3, head_rate=2e-2)
     whole = run(prepared(settings), tmp_path / "whole")

@@ -56,6 +56,7 @@ def test_pairs_with_a_noun_behind_are_found(lines: Lines) -> None:
     assert {240, 469, 652, 910, 982, 1000} <= lines("pair-noun")
 
 
+@pytest.mark.long
 def test_numbers_with_their_own_noun_are_found(lines: Lines) -> None:
     assert {72, 872, 896} <= lines("noun-near", "noun-after", "one-and-only")
 

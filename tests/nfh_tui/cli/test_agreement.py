@@ -174,6 +174,7 @@ def test_the_same_call_gives_the_same_report(call: Call, demo: Path) -> None:
     assert json.loads(other.stdout)["alpha"] != json.loads(first.stdout)["alpha"]
 
 
+@pytest.mark.long
 def test_on_a_pipe_it_is_plain_and_at_most_80_wide(program: Program, demo: Path) -> None:
     result = program("agreement", "--db", demo, "--matrix", "--resamples", 50)
     assert result.returncode == 0, result.stderr

@@ -155,6 +155,7 @@ def test_what_is_written_after_it_began_is_not_in_it(database: Path, home: Path)
     assert examine(home / "copy.db").broken == 0
 
 
+@pytest.mark.long
 def test_each_copy_is_whole_while_somebody_writes_all_the_time(
     database: Path, home: Path
 ) -> None:

@@ -192,6 +192,7 @@ def test_a_sign_lays_out_its_own_turn_anew_and_no_other(make):
     assert [rank for rank, *_ in known.keys() - before.keys()] == [0]
 
 
+@pytest.mark.long
 def test_a_line_of_a_megabyte_is_laid_out_whole(make):
     word = lay_out(make.passage([("A", "x" * 1_000_000)]), 60)
     assert sum(line.pieces[0].width for line in word.lines) == 1_000_000

@@ -299,6 +299,7 @@ def test_no_database(tmp_path: Path, pipeline: None) -> None:
         assert process.wait(30) == 1
 
 
+@pytest.mark.long
 def test_what_others_print_does_not_reach_the_replies(of_cues: Path, pipeline: None) -> None:
     prelude = (
         "import atexit, os, spacy.util\n"

@@ -31,6 +31,7 @@ def test_the_form_of_nfh_is_the_same_on_all_sides(
         assert (found["same"], found["changed"]) == (rows, 0), other
 
 
+@pytest.mark.long
 def test_the_published_files_and_the_database_of_them(
     data_dir: Path, home: Path, call: Callable[..., Result], compared: Callable[..., Line]
 ) -> None:

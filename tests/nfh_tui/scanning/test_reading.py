@@ -133,6 +133,7 @@ def test_any_text_can_be_scanned(tmp_path: Path, engine: BlockProcessor, text: s
     )
 
 
+@pytest.mark.long
 def test_five_megabytes_in_one_line(tmp_path: Path, engine: BlockProcessor) -> None:
     line = "the quiet garden behind the house was green , and so on and on " * 80_000
     path = tmp_path / "line.txt"
