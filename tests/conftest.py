@@ -130,6 +130,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(5_000, 20, 20)
 
 
+def pytest_sessionfinish() -> None:
+    """Keep pytest's last look for garbage from going through all that the tests left."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def pipelines() -> Iterator[None]:
     """Load each installed spaCy pipeline once: that takes most of a command that parses."""

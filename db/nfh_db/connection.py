@@ -548,8 +548,9 @@ def transaction(connection: Connection) -> Iterator[Connection]:
     files = connection.files
     if files is not None:
         files.check()
-    _when_free(connection, "BEGIN IMMEDIATE")
     try:
+        # Within the block: a signal may raise right after the transaction has begun.
+        _when_free(connection, "BEGIN IMMEDIATE")
         yield connection
         connection.execute("COMMIT")
         if files is not None:

@@ -233,3 +233,20 @@ def test_an_annotator_is_made_once(store: Store) -> None:
     assert store.people.ensure("nearest", type="model").type == "model"
     with pytest.raises(StoreError, match="not a type of annotator"):
         store.people.ensure("other", type="animal")
+
+
+def test_a_signal_right_after_a_transaction_began_leaves_none_open(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = connection._when_free
+
+    def interrupted(writer: connection.Connection, statement: str) -> None:
+        begin(writer, statement)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(connection, "_when_free", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.settings.write("size", "large")
+    store.settings.write("size", "small")
+    assert store.settings.read("size") == "small"
