@@ -30,7 +30,9 @@ def test_killed_at_any_moment_each_job_is_done_once_and_goes_on_where_it_was(
         runner.wait()
         kills += 1
         assert JobState.RUNNING not in queue.states()
-        assert queue.store.jobs.find_next({"probe": (2, 2, False)}) in jobs
+        # None is left where it was killed after its last job had ended.
+        left = queue.store.jobs.find_next({"probe": (2, 2, False)})
+        assert left in jobs or set(queue.states()) == {JobState.DONE}
     assert kills >= 2
     assert queue.states() == [JobState.DONE] * 2
     for job_id in jobs:
