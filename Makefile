@@ -19,9 +19,9 @@ demo: $(VENV)/.pipeline
 
 install: $(VENV)/.installed
 
-# Three processes share the test files, the slowest first (tests/conftest.py): on two cores that
-# takes a sixth less time than two, since many tests wait for terminals and jobs.
-PROCESSES ?= 3
+# Two processes share the test files, the slowest first (tests/conftest.py). On two cores three take
+# a tenth less time, and what waits for a terminal or a job is more often late.
+PROCESSES ?= 2
 SHARED := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.test-ready
 	@$(BIN)/python -P -m pytest $(SHARED)
