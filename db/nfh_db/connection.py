@@ -487,6 +487,17 @@ def last_id(rows: Sequence[tuple[int, ...]], after: int) -> int:
     return last
 
 
+def pages(connection: Connection, statement: str, size: int) -> Iterator[list[Any]]:
+    """Yield the rows of a statement in the order of their ids, up to `size` at a time.
+
+    statement: with `:after` and `:limit`; its first column is the id. Raises as `last_id` does.
+    """
+    after = 0
+    while rows := connection.execute(statement, {"after": after, "limit": size}).fetchall():
+        yield rows
+        after = last_id(rows, after)
+
+
 UNREADABLE = (ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 """Exceptions of a record's constructor or decoder for a row with invalid values."""
 

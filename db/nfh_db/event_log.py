@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfh_db import anchors, answers, passages, serialization, system
-from nfh_db.connection import Connection, last_id
+from nfh_db.connection import Connection, pages
 from nfh_db.errors import ChangedSinceError, NotAllowedError
 from nfh_db.records import Annotator, Role, Rule, Undone
 
@@ -361,7 +361,7 @@ def mismatches(
     """
     people: dict[str, int] = dict(connection.execute(PEOPLE))
     done = 0
-    for rows in _anchors(connection):
+    for rows in pages(connection, ANCHORS, AT_ONCE):
         ids = [row[0] for row in rows]
         found = Replayed()
         broken = list(_replay(connection, rows, found))
@@ -382,7 +382,7 @@ def replay(connection: Connection) -> Replayed:
     Imported anchors have no event of their own: the replay starts with their imported value.
     """
     found = Replayed()
-    for rows in _anchors(connection):
+    for rows in pages(connection, ANCHORS, AT_ONCE):
         found.broken += [one.event for one in _replay(connection, rows, found) if one.event]
     return found
 
@@ -391,19 +391,12 @@ def present_state(connection: Connection) -> dict[Key, str]:
     """The values in the tables, all of them in memory."""
     people: dict[str, int] = dict(connection.execute(PEOPLE))
     state: dict[Key, str] = {}
-    for rows in _anchors(connection):
+    for rows in pages(connection, ANCHORS, AT_ONCE):
         state |= _present_states(connection, rows, people)
     return state
 
 
 _Rows = Sequence[tuple[int, ...]]
-
-
-def _anchors(connection: Connection) -> Iterator[_Rows]:
-    after = 0
-    while rows := connection.execute(ANCHORS, {"after": after, "limit": AT_ONCE}).fetchall():
-        yield rows
-        after = last_id(rows, after)
 
 
 def _order(key: Key) -> tuple[int, str, int, str]:

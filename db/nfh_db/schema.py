@@ -6,15 +6,10 @@ Times are UTC in ISO 8601 with milliseconds.
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlite_utils import Migrations
+from sqlite_utils import Database, Migrations
 
 from nfh_db.connection import Connection
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
-
 
 KINDS = (
     "'REFERENCE','YEAR','AGE','CURRENCY','PEOPLE','TIME','OTHER','UNKNOWN',"
@@ -589,7 +584,7 @@ MIGRATIONS = {
 
 def _register(name: str, statements: tuple[str, ...]) -> None:
     @migrations(name=name)
-    def apply(db: "Database") -> None:
+    def apply(db: Database) -> None:
         for statement in statements:
             db.execute(statement)
 
@@ -609,19 +604,15 @@ WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
     AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
 ORDER BY tbl_name, type DESC, name"""
 
-APPLIED = "SELECT name FROM _sqlite_migrations ORDER BY id"
-
 HEADING = "-- What the migrations build. Written by `python -m nfh_db.schema`."
 
 
 def text() -> str:
     """Return the statements that make what the migrations make of an empty database."""
-    from sqlite_utils import Database
-
     with closing(Connection(":memory:")) as built:
         migrations.apply(Database(built, execute_plugins=False))
         statements = [row[0].strip() for row in built.execute(READ)]
-        names = ",\n    ".join(f"('{row[0]}')" for row in built.execute(APPLIED))
+    names = ",\n    ".join(f"('{name}')" for name in MIGRATIONS)
     applied = (
         "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)\n"
         "SELECT 'nfh', column1, strftime('%Y-%m-%d %H:%M:%f+00:00', 'now') FROM (VALUES\n"

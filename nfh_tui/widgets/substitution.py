@@ -403,7 +403,7 @@ def is_tokenized(text: str) -> bool:
 def written_word(passage: Passage, token: int) -> str:
     """A word as people write it: treebanks' codes for quotes and brackets are these marks."""
     word = passage.word(token)
-    return CODED.get(word, word) if word in CODED and is_tokenized(passage.text) else word
+    return CODED[word] if word in CODED and is_tokenized(passage.text) else word
 
 
 def joined_tokens(passage: Passage, turn: Turn) -> frozenset[int]:

@@ -28,7 +28,7 @@ from nfh_db.connection import (
     connect,
     file_identity,
     identify,
-    last_id,
+    pages,
     sidecar,
     transaction,
     translated,
@@ -362,10 +362,8 @@ def batches(connection: Connection) -> list[MergedBatch]:
 
 def passages(connection: Connection, at_once: int) -> Iterator[list[MergedPassage]]:
     """All passages by id, in lists of up to `at_once`."""
-    after = 0
-    while rows := connection.execute(PASSAGES, {"after": after, "limit": at_once}).fetchall():
+    for rows in pages(connection, PASSAGES, at_once):
         yield [MergedPassage(*row) for row in rows]
-        after = last_id(rows, after)
 
 
 def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[MergedAnchor]:
