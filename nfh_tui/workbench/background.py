@@ -18,7 +18,7 @@ from nfh_db.system import data_folder
 from nfh_tui.actions import Mode
 from nfh_tui.client import by
 from nfh_tui.jobs.descriptions import job_title, short_phase
-from nfh_tui.textual_support import PredictorChanged
+from nfh_tui.textual_support import PredictorChanged, start
 from nfh_tui.widgets.status_bar import TourBox
 from nfh_tui.workbench.command_queue import KeyPress
 from nfh_tui.workbench.controller import Controller, Handler
@@ -317,6 +317,7 @@ class BackgroundController(Controller):
         self._too_few_at: tuple[int, int] | None = None
         self._read_since: float | None = None
         self._held: tuple[str, ...] = ()
+        self._is_checking = False
 
     async def begin(self) -> None:
         """Read the current state; only later changes are reported."""
@@ -328,8 +329,19 @@ class BackgroundController(Controller):
     # --- commits of other processes ---------------------------------------------------------
 
     def look_for_others(self) -> None:
-        """Check for commits of other processes, in the background."""
-        self.run_latest(self.notice_others, "others", "changes by others")
+        """Check for commits of other processes, in the background.
+
+        Does nothing while the previous check runs: to cancel it would lose what it has found.
+        """
+        if not self._is_checking:
+            self._is_checking = True
+            start(self.bench, self._check, group="others", description="changes by others")
+
+    async def _check(self) -> None:
+        try:
+            await self.notice_others()
+        finally:
+            self._is_checking = False
 
     async def notice_others(self) -> None:
         """Redraw what is visible if another process has committed; the draft stays."""

@@ -97,7 +97,8 @@ def killed(copies, write: int, place: str) -> bool:
     return process.stdout != "done\n"
 
 
-@pytest.mark.parametrize("place", ["inside", pytest.param("behind", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("place", ["inside", "behind"])
 def test_a_merge_that_is_killed_comes_in_wholly_or_not_at_all(
     parted, saying, sound, place: str
 ) -> None:

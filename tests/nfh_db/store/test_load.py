@@ -406,6 +406,7 @@ def test_rows_of_one_number_that_stand_far_apart_go_on_from_each_other(
     reader.close()
 
 
+@pytest.mark.long
 def test_an_import_keeps_nothing_of_the_numbers_behind_it(
     store: Store, kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -327,6 +327,7 @@ def test_another_error_is_not_hidden_by_lost_files(path: Path, kit) -> None:
         raise ZeroDivisionError
 
 
+@pytest.mark.long
 def test_a_log_lost_just_before_closing_is_not_written_over_what_others_did(
     path: Path, store: Store, eva
 ) -> None:

@@ -41,6 +41,7 @@ def test_learns_what_it_is_shown(tmp_path):
         assert choice.choice == (gold if isinstance(gold, str) else str(gold[0]))
 
 
+@pytest.mark.long
 def test_figures(tmp_path):
     outcome = run(learner(), tmp_path)
     assert set(outcome.metrics) == {

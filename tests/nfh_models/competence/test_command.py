@@ -63,6 +63,7 @@ def report(call: Call, database: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_json_holds_every_part(report: dict[str, Any]) -> None:
     assert "invented for demonstration" in report["caveat"]
     assert (report["items"], report["decided_by_experts"]) == (174, 45)
@@ -133,6 +134,7 @@ def test_weeks(call: Call, database: Path) -> None:
     assert [block["answers"] for block in blocks] == [monday, len(times) - monday]
 
 
+@pytest.mark.long
 def test_check_items_that_were_given_out(call: Call, tmp_path: Path) -> None:
     """Hidden checks with known gold, two of three answered as it says."""
     path = tmp_path / "y.db"

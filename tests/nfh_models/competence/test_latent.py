@@ -51,6 +51,7 @@ def test_accuracies_are_near_the_simulated_ones(found: Latent) -> None:
         assert 0 <= found.people[name].spamming.value <= 1
 
 
+@pytest.mark.long
 def test_the_shares_of_kinds_are_near_the_simulated_ones(found: Latent) -> None:
     assert sum(found.priors.values()) == pytest.approx(1)
     assert found.priors[Kind.REFERENCE] == pytest.approx(0.45, abs=0.08)
@@ -99,6 +100,7 @@ def test_a_known_confusion_is_found(kit: Any, quick: Estimate) -> None:
     assert row[confusion.kinds.index(Kind.OTHER)] > 0.85
 
 
+@pytest.mark.long
 def test_the_same_votes_give_the_same_figures_and_nothing_is_printed(
     kit: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -151,6 +153,7 @@ def test_a_person_with_few_shared_votes_gets_a_sentence(kit: Any, quick: Estimat
     assert found.people["dee"].confusion is None
 
 
+@pytest.mark.long
 def test_people_without_common_items_are_named_as_groups(kit: Any, quick: Estimate) -> None:
     first = kit.simulated(60, {"ann": 0.95, "bob": 0.9, "cyd": 0.9})
     second = kit.simulated(60, {"dee": 0.9, "eve": 0.8}, each=2)

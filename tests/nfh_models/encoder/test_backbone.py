@@ -83,6 +83,7 @@ def copied(folder: Path, to: Path) -> Path:
     return to
 
 
+@pytest.mark.long
 def test_our_own_bert_gives_the_same_numbers(bert: Path) -> None:
     theirs = pretrained(str(bert))
     settings = EncoderSettings(pair=8)

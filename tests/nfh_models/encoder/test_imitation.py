@@ -81,6 +81,7 @@ def test_states_of_another_window_teach_nothing() -> None:
     assert not isinstance(made.learner.network, Student)
 
 
+@pytest.mark.long
 def test_a_student_learns_to_show_what_its_teacher_does(tmp_path: Path) -> None:
     """Its states come nearer, and what is kept has no projection."""
     settings = replace_(TINY, states=1.0, batch=3, dropout=0.0, several=0.0)

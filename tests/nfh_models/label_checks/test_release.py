@@ -61,6 +61,7 @@ def test_numbers_with_their_own_noun_are_found(lines: Lines) -> None:
     assert {72, 872, 896} <= lines("noun-near", "noun-after", "one-and-only")
 
 
+@pytest.mark.long
 def test_mangled_numbers_are_found(lines: Lines) -> None:
     assert {729, 804, 975} <= lines("mangled-digits")
 

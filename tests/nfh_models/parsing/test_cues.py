@@ -269,6 +269,7 @@ def tagger() -> Tagger:
         pytest.skip(str(error))
 
 
+@pytest.mark.long
 def test_accuracy_on_the_development_file(
     tagger: Tagger, resolution_rows: list[Any], make_passage: Callable[..., Passage]
 ) -> None:

@@ -128,6 +128,7 @@ def test_far_away_is_not_looked_for() -> None:
     assert find(parse(written), 0, 1) is None
 
 
+@pytest.mark.long
 def test_shares_of_the_development_file(identification_rows: list[Any]) -> None:
     """Of 400 rows with one of the patterns' words; on all positives: 7.9, 2.5, 21.8, 3.6 %."""
     try:

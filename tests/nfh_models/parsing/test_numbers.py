@@ -260,6 +260,7 @@ def shares(rows: list[Any]) -> tuple[float, float]:
     return exact / len(rows), touched / len(rows)
 
 
+@pytest.mark.long
 def test_identification_anchors_are_found(identification_rows: list[Any]) -> None:
     """What is missed holds no number; what is hit in part, the release cut or merged."""
     exact, touched = shares(identification_rows)

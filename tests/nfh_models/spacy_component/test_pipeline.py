@@ -285,6 +285,7 @@ ADDS = (
 )
 
 
+@pytest.mark.long
 def test_through_the_entry_point(tmp_path: Path) -> None:
     """In a new process, where nobody has imported the component.
 

@@ -200,6 +200,7 @@ def test_groups_have_their_own_sizes() -> None:
     assert sum(size.numbers for size in found.groups.values()) == found.size.numbers
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_numbers() -> None:
     where = [passage(("Ann", "I have " + word)) for word in ("one", "two", "ten")]
 

@@ -39,6 +39,7 @@ def test_an_export_to_a_full_disk_leaves_the_old_file(
     assert names(disk) == ["out.jsonl"]
 
 
+@pytest.mark.long
 def test_an_export_to_a_read_only_disk_leaves_the_old_file(
     call: Call, source: Path, small_disk: Disk
 ) -> None:
@@ -53,6 +54,7 @@ def test_an_export_to_a_read_only_disk_leaves_the_old_file(
     assert names(disk) == ["out.jsonl"]
 
 
+@pytest.mark.long
 def test_an_import_on_a_full_disk_leaves_nothing_and_works_once_there_is_room(
     call: Call, nfh_file: Make, small_disk: Disk, dump: Dump
 ) -> None:

@@ -78,6 +78,7 @@ def test_whatever_writes_beside_its_place_leaves_nothing(
     assert names(home) == []
 
 
+@pytest.mark.long
 def test_a_prediction_that_is_ended_leaves_the_old_file(home: Path, nfh_file: Make) -> None:
     rows = nfh_file().read_text()
     (home / "out.jsonl").write_text("old")

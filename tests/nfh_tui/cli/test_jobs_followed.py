@@ -69,6 +69,7 @@ def begin(*arguments: object) -> Process:
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
 
 
+@pytest.mark.long
 def test_it_is_queued_and_done_without_anybody_waiting(call: Call, path: Path) -> None:
     told = call(*TRAIN, "--db", path)
     assert told.stdout == f"job 1 is queued; nfh-tui jobs wait 1 --db {path} follows it\n"

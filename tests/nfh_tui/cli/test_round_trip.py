@@ -66,7 +66,8 @@ def test_release_files_leave_line_for_line(
     assert export(call, "y.db") == gold
 
 
-@pytest.mark.parametrize("rows", [3_000, pytest.param(18_401, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("rows", [3_000, 18_401])
 def test_the_identification_file_comes_in_and_its_gold_leaves(
     call: Call, home: Path, data_dir: Path, rows: int
 ) -> None:

@@ -55,6 +55,7 @@ def words(result: Result) -> str:
     return " ".join(result.stdout.split())
 
 
+@pytest.mark.long
 def test_the_real_files_give_the_figures_known_of_them(
     call: Call, home: Path, data_dir: Path
 ) -> None:

@@ -275,6 +275,7 @@ def test_conversation(of_cues: Path, pipeline: None) -> None:
         assert process.wait(30) == 0
 
 
+@pytest.mark.long
 def test_ends_when_its_input_closes_while_it_loads(of_cues: Path) -> None:
     with child(of_cues) as process:
         assert process.stdin is not None
@@ -282,6 +283,7 @@ def test_ends_when_its_input_closes_while_it_loads(of_cues: Path) -> None:
         assert process.wait(60) in (0, NO_PIPELINE)
 
 
+@pytest.mark.long
 def test_no_pipeline(of_cues: Path) -> None:
     prelude = "import spacy.util; spacy.util.get_installed_models = list"
     with child(of_cues, prelude) as process:

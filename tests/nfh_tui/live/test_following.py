@@ -21,8 +21,9 @@ BETTER = "right on 2.1 points more of 1,000 items (0.4 to 3.9)"
 
 
 async def second(desk) -> None:
-    """What the workbench does every second."""
-    await desk.screen.background.notice_others()
+    """What the workbench does every second; a check of its own may be under way."""
+    await desk.settle()
+    desk.screen.background.look_for_others()
     await desk.settle()
 
 

@@ -76,6 +76,7 @@ def beginning(sheet: str) -> str:
     return " ".join(sheet.partition("Before you use it")[0].split())
 
 
+@pytest.mark.long
 def test_an_audit_is_told_with_its_interval(
     sample: Path, frozen: Callable[..., Path], call: Callable[..., Result]
 ) -> None:

@@ -53,6 +53,7 @@ def many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("many_files")
 async def test_those_invited_get_in_beside_a_crowd(
     tmp_path: Path, record_property: Callable[[str, object], None]

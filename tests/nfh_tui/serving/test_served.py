@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from nfh_db.records import Role
 
@@ -58,6 +59,7 @@ async def test_what_was_typed_last_is_kept_when_the_page_or_the_server_goes(
         assert draft(it, "eva", Role.ADJUDICATOR) == "YEAR"
 
 
+@pytest.mark.long
 async def test_children_end_when_the_server_is_killed(tmp_path: Path) -> None:
     async with served(tmp_path, "--invite", "kim") as it, page(it, "kim"):
         children = await it.children()

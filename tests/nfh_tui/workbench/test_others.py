@@ -1,5 +1,7 @@
 """While others write: what one has begun, and where one stands, stay as they are."""
 
+import asyncio
+
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
@@ -15,8 +17,31 @@ def decide(database, anchor_id, name, kind=Kind.TIME):
 async def somebody_writes(desk, database, anchor_id):
     """Somebody decides another item, and the workbench has noticed."""
     decide(database, anchor_id, "otto")
-    await desk.screen.background.notice_others()
     await desk.settle()
+    desk.screen.background.look_for_others()
+    await desk.settle()
+
+
+async def test_a_check_that_takes_longer_than_the_time_between_two_is_not_cancelled(
+    open_desk, read, database, monkeypatch
+):
+    async with open_desk() as desk:
+        reload, begun, go_on = desk.screen.item.reload_all, [], asyncio.Event()
+
+        async def reload_slowly() -> None:
+            begun.append(True)
+            await go_on.wait()
+            await reload()
+
+        monkeypatch.setattr(desk.screen.item, "reload_all", reload_slowly)
+        decide(database, read(0).anchor_id, "otto")
+        for _ in range(3):
+            desk.screen.background.look_for_others()
+            await desk.pilot.pause()
+        assert begun == [True]
+        go_on.set()
+        await desk.settle()
+        assert desk.state.visible_item.gold.adjudicator == "otto"
 
 
 async def test_the_cursor_stays_where_it_is_beside_a_changed_answer(open_desk, read, database):
@@ -86,7 +111,8 @@ async def test_the_same_decision_made_by_two_keeps_its_author(open_desk, read, d
                 who = store.people.ensure(name)
                 answer = class_answer(Kind.TIME)
                 store.edits.commit_answer(read(1).anchor_id, who, Role.ANNOTATOR, answer)
-        await desk.screen.background.notice_others()
+        await desk.settle()
+        desk.screen.background.look_for_others()
         await desk.settle()
         assert desk.state.edit.kind is Kind.TIME
         decide(database, read(1).anchor_id, "otto")
