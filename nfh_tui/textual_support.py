@@ -22,6 +22,7 @@ from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.color import Color
+from textual.css.styles import RenderStyles
 from textual.dom import DOMNode
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -239,9 +240,10 @@ class TolerantPane(Drawn):
     _painter: "Painter"
 
     def notify_style_update(self) -> None:
-        """Rebuild the styles after a change of colours."""
+        """Draw again, since any colour may have changed."""
         super().notify_style_update()
         self._painter.forget()
+        self.refresh()
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
@@ -406,7 +408,7 @@ palette."""
 
 
 def lane_css(widget: str, prefix: str) -> str:
-    """Return CSS for the component classes `PREFIX--lane-0` to `-lane-9` of a widget class.
+    """Return CSS for the classes `PREFIX--lane-0` to `-lane-9` of a widget class.
 
     lane-0 is for annotators without a key and has no colour.
     """
@@ -421,15 +423,21 @@ FEW = 6
 """Lines; up to this many are redrawn one by one, more of them with the whole pane."""
 
 HEATS = ("heat", "cool")
-"""Component classes of the heat map, and prefixes of its roles, which a step follows."""
+"""Classes of the heat map, and prefixes of its roles, which a step follows."""
 
 
 class Painter:
-    """Converts runs into strips. Styles are cached until `forget`."""
+    """Converts runs into strips. Styles are cached until `forget`.
 
-    def __init__(self, widget: Widget, prefix: str) -> None:
+    The style of a role is that of the class `PREFIX--ROLE` below the widget. It is computed
+    when it is first drawn: Textual computes those of all COMPONENT_CLASSES of a widget whenever
+    a class of the widget or of a parent changes, for the workbench several hundred.
+    """
+
+    def __init__(self, widget: Widget, prefix: str, roles: Collection[str]) -> None:
         self._widget = widget
         self._prefix = prefix
+        self._roles = roles
         self._looks: dict[Roles, Style] = {}
         self._parts: dict[str, Style] = {}
 
@@ -453,16 +461,22 @@ class Painter:
     def _part(self, role: str) -> Style:
         """Return what a role changes in the style below it."""
         if (known := self._parts.get(role)) is None:
-            widget = self._widget
             heat, _, step = role.rpartition("-")
             if heat in HEATS and step.isdecimal():
-                hue = widget.get_component_styles(f"{self._prefix}--{heat}").background
-                known = heat_styles(hue, widget.background_colors[1])[int(step)]
+                hue, ground = self._styles(heat).background, self._widget.background_colors[1]
+                known = heat_styles(hue, ground)[int(step)]
+            elif role in self._roles:
+                known = self._styles(role).partial_rich_style
             else:
-                name = f"{self._prefix}--{role}"
-                known = widget.get_component_rich_style(name, partial=True)
+                raise KeyError(f"{self._prefix} has no role {role!r}")
             self._parts[role] = known
         return known
+
+    def _styles(self, role: str) -> RenderStyles:
+        node = DOMNode(classes=f"{self._prefix}--{role}")
+        node._attach(self._widget)  # noqa: SLF001  # as Textual does it
+        self._widget.app.stylesheet.apply(node)
+        return node.styles
 
     def blank(self, width: int) -> Strip:
         """Return an empty line of `width` cells."""

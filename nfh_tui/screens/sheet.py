@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import _time, events
 from textual.app import ComposeResult
@@ -193,7 +193,6 @@ class SheetList(TolerantPane, Widget, can_focus=False):
 
     ALLOW_SELECT = False
     ROLES = ("around", "current", "mark", "word", "put", "note", "differs", "waits")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{role}" for role in ROLES}
     DEFAULT_CSS = """
     SheetList {
         height: 1fr;
@@ -215,7 +214,7 @@ class SheetList(TolerantPane, Widget, can_focus=False):
         super().__init__()
         self.rows: Sequence[SheetRow] = ()
         self.at = 0
-        self._painter = Painter(self, "sheet")
+        self._painter = Painter(self, "sheet", self.ROLES)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 from textual.strip import Strip
@@ -25,15 +25,13 @@ ROLES = (
     "key", "name", "bar", "gold", "number", "put", "noun",
     *(f"lane-{number}" for number in range(MOST_LANES + 1)),
 )  # fmt: skip
-"""Text roles, each a component class `evidence--NAME`."""
+"""Text roles; the style of each is that of the class `evidence--NAME`."""
 
 
 class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
     """Shows the answer being edited, gold, votes, predictions, flags, and history."""
 
     ALLOW_SELECT = False
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"evidence--{role}" for role in ROLES}
 
     DEFAULT_CSS = """
     EvidenceView {
@@ -65,7 +63,7 @@ class EvidenceView(StablePane, can_focus=True, inherit_bindings=False):
         self._build: partial[tuple[Row, ...]] | None = None
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
-        self._painter = Painter(self, "evidence")
+        self._painter = Painter(self, "evidence", ROLES)
 
     def show(
         self,

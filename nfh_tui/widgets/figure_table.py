@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual.geometry import Size
 from textual.message import Message
@@ -17,7 +16,6 @@ from nfh_tui.widgets.passage_render import Run
 
 CURSOR = "▸"
 ROLES = ("head", "bold", "faint", "good", "bad", "on", "idle")
-HEAT_ROLES = (*ROLES, "heat")
 
 
 class FigureTable(TolerantPane, ScrollView, can_focus=False):
@@ -27,7 +25,6 @@ class FigureTable(TolerantPane, ScrollView, can_focus=False):
     """
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{role}" for role in HEAT_ROLES}
     DEFAULT_CSS = """
     FigureTable {
         scrollbar-size-vertical: 1;
@@ -60,7 +57,7 @@ class FigureTable(TolerantPane, ScrollView, can_focus=False):
         self._stops: list[tuple[int, int, Target]] = []
         self._at = 0
         self._in_use = False
-        self._painter = Painter(self, "sheet")
+        self._painter = Painter(self, "sheet", ROLES)
 
     # --- content ------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import ClassVar
 
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -141,14 +140,13 @@ def _parts(words: str) -> list[Part]:
 
 
 ROLES = ("title", "key", "name", "kind", "note")
-"""Text roles, each a component class `guide--NAME`."""
+"""Text roles; the style of each is that of the class `guide--NAME`."""
 
 
 class GuideView(TolerantPane, ScrollView, can_focus=False, inherit_bindings=False):
     """Shows the guidelines. The scroll position is independent of the item."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"guide--{role}" for role in ROLES}
     DEFAULT_CSS = """
     GuideView {
         overflow-x: hidden;
@@ -167,7 +165,7 @@ class GuideView(TolerantPane, ScrollView, can_focus=False, inherit_bindings=Fals
         self._text = ""
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
-        self._painter = Painter(self, "guide")
+        self._painter = Painter(self, "guide", ROLES)
 
     def show(self, text: str) -> None:
         """Show a text; a new text is shown from its top."""

@@ -2,8 +2,6 @@
 cursor.
 """
 
-from typing import ClassVar
-
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
@@ -11,7 +9,7 @@ from textual.strip import Strip
 
 from nfh_db.records import AnchorItem
 from nfh_tui.editor.state import EditState
-from nfh_tui.textual_support import HEATS, Painter, StablePane, lane_css, refresh_lines
+from nfh_tui.textual_support import Painter, StablePane, lane_css, refresh_lines
 from nfh_tui.widgets.passage_layout import (
     NO_ROOMS,
     PassageLayout,
@@ -98,8 +96,6 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"passage--{role}" for role in (*ROLES, *HEATS)}
-
     DEFAULT_CSS = LOOKS
 
     class LaidOut(Message):
@@ -136,7 +132,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._turned_to = 0
         self.brief = False
         """The legend of the heat map has one line, to leave room for other panes."""
-        self._painter = Painter(self, "passage")
+        self._painter = Painter(self, "passage", ROLES)
 
     # --- content ------------------------------------------------------------------------
 

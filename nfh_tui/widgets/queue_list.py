@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import ClassVar
 
 from textual import events
 from textual.geometry import Region, Size
@@ -31,7 +30,7 @@ KNOWN = 2_000
 
 KIND_SHORT = {**KIND_WORDS, Kind.REFERENCE: "Ref", Kind.NFH: "NFH"}
 ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in AnchorState))
-"""Text roles, each a component class `queue--NAME`."""
+"""Text roles; the style of each is that of the class `queue--NAME`."""
 
 MOST_NOTE = 13
 """Maximum cells of the note at the right end of a row."""
@@ -74,7 +73,6 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
     """Shows one line per anchor: the number in its context. Colours repeat what signs show."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"queue--{role}" for role in ROLES}
     DEFAULT_CSS = """
     QueueList {
         scrollbar-size-vertical: 1;
@@ -113,7 +111,7 @@ class QueueList(TolerantPane, ScrollView, can_focus=False):
         self._drawn = 0
         self._fetching = False
         self.hide_answers = False
-        self._painter = Painter(self, "queue")
+        self._painter = Painter(self, "queue", ROLES)
 
     # --- content ------------------------------------------------------------------------
 

@@ -70,10 +70,11 @@ class OneLine(TolerantPane, Widget, can_focus=False):
 
     ALLOW_SELECT = False
     PREFIX: ClassVar[str]
+    ROLES: ClassVar[tuple[str, ...]]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
-        self._painter = Painter(self, self.PREFIX)
+        self._painter = Painter(self, self.PREFIX, self.ROLES)
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return the runs for a width in cells; longer ones are cut."""
@@ -91,7 +92,6 @@ class StatusLine(OneLine):
 
     PREFIX = "status"
     ROLES = ("mode", "plain", "done", "refused", "faint")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"status--{role}" for role in ROLES}
     DEFAULT_CSS = """
     StatusLine {
         height: auto;
@@ -196,7 +196,6 @@ class KeyLine(OneLine):
 
     PREFIX = "keys"
     ROLES = ("key", "word", "title")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"keys--{role}" for role in ROLES}
     DEFAULT_CSS = """
     KeyLine {
         height: 1;
@@ -246,7 +245,6 @@ class PaneTitle(OneLine):
 
     PREFIX = "title"
     ROLES = ("active", "idle", "note")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"title--{role}" for role in ROLES}
     DEFAULT_CSS = """
     PaneTitle {
         height: 1;
@@ -290,7 +288,6 @@ class KindStrip(OneLine):
 
     PREFIX = "kinds"
     ROLES = ("key", "word", "lit")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"kinds--{role}" for role in ROLES}
     DEFAULT_CSS = """
     KindStrip {
         height: auto;

@@ -1,12 +1,15 @@
 """Queries, searches, views, panes, themes, copying: what changes only what is seen."""
 
 import asyncio
+from dataclasses import replace
+from itertools import chain
 
 import pytest
 from rich.console import Console
 
 from nfh_db.store import Store
 from nfh_tui.screens.dialogs import indented
+from nfh_tui.theme import DARK
 
 SIZES = [
     (60, 20),
@@ -343,6 +346,21 @@ async def test_help_opens_and_closes(open_desk):
             assert "Deciding" in desk.text()
             await desk.press("G", "g", "j", "k", "escape")
             assert len(desk.app.screen_stack) == 1
+
+
+async def test_a_theme_of_another_accent_recolours_all_panes(open_desk):
+    def colours(desk):
+        styles = [s.style for s in chain(*desk.app.screen._compositor.render_strips())]
+        return {style.color.name for style in styles if style and style.color}
+
+    async with open_desk() as desk:
+        desk.app.register_theme(replace(DARK, name="other", accent="#12ab34"))
+        seen = []
+        for theme in ("nfh-dark", "other", "nfh-dark"):
+            desk.app.theme = theme
+            await desk.settle()
+            seen.append(colours(desk))
+        assert seen[0] == seen[2] != seen[1]
 
 
 async def test_a_theme_is_chosen_and_kept(open_desk):
