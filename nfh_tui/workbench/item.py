@@ -145,9 +145,13 @@ class ItemController(Controller):
 
     def clear(self) -> None:
         """Show that there is no item."""
-        self.state.stored_item = None
-        self.state.edit = EditState()
+        self.release()
         self.ui.refresh_item()
+
+    def release(self) -> None:
+        """Have no item; the screen changes only with the next one."""
+        self.state.visible_item = self.state.stored_item = None
+        self.state.edit = EditState()
 
     def read_ahead(self) -> None:
         """Start reading the likely next items, and request predictions."""

@@ -130,6 +130,26 @@ async def test_every_query_that_cannot_be_shown_keeps_the_bar(open_desk, text, w
         assert desk.screen.bar.text == f"{text}x"
 
 
+async def test_while_the_ids_of_a_query_are_read_the_last_item_stays_on_the_screen(
+    open_desk, monkeypatch
+):
+    async with open_desk() as desk:
+        load, go_on = desk.screen.queue._load_ids, asyncio.Event()
+
+        async def load_slowly(*arguments: object) -> None:
+            await go_on.wait()
+            await load(*arguments)
+
+        monkeypatch.setattr(desk.screen.queue, "_load_ids", load_slowly)
+        await desk.pilot.press("colon", *"gold:AGE", "enter")
+        await desk.pilot.pause()
+        assert "two of mine" in desk.text()
+        assert "empty" not in desk.text()
+        go_on.set()
+        await desk.settle()
+        assert "turned forty" in desk.text()
+
+
 async def test_a_query_refused_to_annotators_keeps_the_bar(open_desk):
     async with open_desk(mode="annotate") as desk:
         await desk.press("colon", *"rule:expert", "enter")
