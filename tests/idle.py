@@ -22,6 +22,7 @@ import textual._time
 import textual._wait
 import textual.app
 import textual.pilot
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 from . import frames
@@ -41,6 +42,9 @@ LOOK = 0.01
 STUCK = 5
 """Seconds after which a call in a thread is taken for one that a test holds up on purpose."""
 
+TURNS = 100
+"""Turns of the event loop that widgets get to come to rest."""
+
 _ahead = 0.0
 """Seconds by which the clocks are put forward."""
 
@@ -49,6 +53,7 @@ _run_in_executor = BaseEventLoop.run_in_executor
 _PAUSES = "pauses_since_a_key"
 _pause = Pilot.pause
 _press = Pilot.press
+_wait_for_screen = Pilot._wait_for_screen
 
 
 def _run_counted(
@@ -119,6 +124,31 @@ async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
     frames.draw()
 
 
+def _rests(pump: MessagePump) -> bool:
+    """True if a widget has no message, and waits for the next one."""
+    queue = pump._message_queue
+    return bool(queue.empty() and queue.ready_event._waiters and not pump._next_callbacks)
+
+
+async def _wait_for_widgets(pilot: Pilot[Any]) -> bool:
+    """As Textual's, which sends a message to each widget; none where all of them rest.
+
+    Those messages take most of the time of a key that changes little.
+    """
+    loop = asyncio.get_running_loop()
+    await asyncio.sleep(0)
+    for _ in range(TURNS):
+        if not loop._ready:
+            break
+        await asyncio.sleep(0)
+    app = pilot.app
+    if app._exception is None and app.screen_stack:
+        nodes = (app, *app.screen.walk_children(with_self=True))
+        if all(map(_rests, nodes)):
+            return True
+    return await _wait_for_screen(pilot)
+
+
 async def _press_and_note(pilot: Pilot[Any], *keys: str) -> None:
     """As Textual's; the next pause is the first after it."""
     asyncio.get_running_loop().__dict__[_PAUSES] = 0
@@ -148,5 +178,6 @@ def install() -> None:
     textual._time.get_time = _clock
     Pilot.pause = _pause_until_idle
     Pilot.press = _press_and_note
+    Pilot._wait_for_screen = _wait_for_widgets
     for module in (textual._wait, textual.app, textual.pilot):
         module.wait_for_idle = wait_for_idle
