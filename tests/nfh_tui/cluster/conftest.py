@@ -61,8 +61,9 @@ def told() -> Told:
     return Told()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[LocalCluster]:
+    """Not for the whole session: idle workers take time of the processor from other tests."""
     with LocalCluster(
         n_workers=2,
         threads_per_worker=1,
