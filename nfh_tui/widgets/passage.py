@@ -126,7 +126,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self._plan: PassageLayout | None = None
         self._laid: tuple[AnchorItem, dict[object, TurnLayout]] | None = None
         self._strips: dict[int, Strip] = {}
-        self._heat_lines: tuple[Strip, ...] = ()
+        self._heat_lines: tuple[tuple[Run, ...], ...] = ()
         self._legend = 0
         self._foot_size = 0
         self._turned_to = 0
@@ -182,8 +182,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
             lines = heat_foot(self._shown, self._heat, self._other, width)
             self._legend = len(lines)
             low = self.brief or self.size.height < min(LOW, self.rows_needed)
-            kept = lines[:1] if low else lines
-            self._heat_lines = tuple(self._painter.strip(line) for line in kept)
+            self._heat_lines = lines[:1] if low else lines
         if before != len(self._heat_lines):
             self._size_up()
         self.refresh()
@@ -354,7 +353,7 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         number = self.scroll_offset.y + y
         below = self._heat_lines[y - self._space :] if y >= self._space else ()
         if plan is not None and below:
-            return below[0].crop_extend(0, width, self._painter.base)
+            return self._painter.strip(below[0]).crop_extend(0, width, self._painter.base)
         if plan is not None and self._overflows and y >= self._rows:
             return self._foot(plan, y - self._rows).crop_extend(0, width, self._painter.base)
         if plan is None or number >= len(plan.lines):
@@ -381,7 +380,6 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         """Rebuild the styles after a change of colours."""
         super().notify_style_update()
         self._strips.clear()
-        self._explain_heat()
 
     def on_resize(self) -> None:
         """Break the lines for the new width."""
