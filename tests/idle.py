@@ -7,7 +7,7 @@ no callback of the event loop, no call in a thread of an executor, no timer that
 and when the screen is drawn (see `frames.py`), and what that asked for is done, too.
 
 A timer that is due at once is not waited for: the clocks of the event loop and of Textual are
-put forward to it.
+put forward to it. So are they to each timer within a pause of some seconds, and to its end.
 """
 
 import asyncio
@@ -92,8 +92,13 @@ def _clock(_: BaseEventLoop | None = None) -> float:
     return monotonic() + _ahead
 
 
-async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Wait until the loop is at rest, at most MOST seconds of processor time."""
+async def wait_for_idle(
+    min_sleep: float = 0, max_sleep: float = 1, ahead: float = SOON
+) -> None:
+    """Wait until the loop is at rest, at most MOST seconds of processor time.
+
+    ahead: seconds within which no timer is waited for.
+    """
     global _ahead
     loop = asyncio.get_running_loop()
     under_way = loop.__dict__.setdefault(_UNDER_WAY, {})
@@ -101,7 +106,7 @@ async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
     last = held + PATIENCE * MOST
     spent = process_time()
     # Not the time that it takes: on a busy machine a frame would be due only after it.
-    left = SOON
+    left = ahead
     while process_time() < spent + MOST and loop.time() < last:
         await asyncio.sleep(0)
         if loop._ready:
@@ -156,18 +161,21 @@ async def _press_and_note(pilot: Pilot[Any], *keys: str) -> None:
 
 
 async def _pause_until_idle(pilot: Pilot[Any], delay: float | None = None) -> None:
-    """As Textual's, but a pause of some seconds goes on until the loop is at rest, too.
+    """As Textual's, but a pause of some seconds takes no time: the clock is put forward.
 
     Whoever pauses again without a key waits for what the loop does not know of, as for a child
     process: that takes its time.
     """
     state = asyncio.get_running_loop().__dict__
     state[_PAUSES] = state.get(_PAUSES, 0) + 1
-    if delay is None and state[_PAUSES] > 2:
+    if state[_PAUSES] > 2:
         await asyncio.sleep(SOON)
-    await _pause(pilot, delay)
     if delay is not None:
-        await wait_for_idle()
+        asleep = asyncio.ensure_future(asyncio.sleep(delay))
+        await wait_for_idle(ahead=delay + SOON)
+        await asleep
+    await _pause(pilot)
+    if delay is not None:
         pilot.app.screen._on_timer_update()
 
 

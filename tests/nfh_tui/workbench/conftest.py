@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from textual.pilot import Pilot
@@ -124,12 +126,21 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
+@cache
+def contents() -> bytes:
+    """A file with the passages above, one anchor each; the third is decided."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "shell.db")
+        with Store.open(path, create=True) as store:
+            store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
+        return path.read_bytes()
+
+
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """A file with the passages above, one anchor each; the third is decided."""
+    """A file of its own for each test, with the passages above."""
     path = tmp_path / "shell.db"
-    with Store.open(path, create=True) as store:
-        store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
+    path.write_bytes(contents())
     return path
 
 

@@ -12,7 +12,6 @@ from nfh_tui.workbench.session import ItemClock
 from tests.nfh_tui.workbench.conftest import passage_of
 
 SMALL, LARGE = (80, 24), (120, 40)
-BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
 
 
 @pytest.fixture
@@ -49,8 +48,15 @@ async def looks(desk) -> list[bool]:
     return seen
 
 
-@BOTH_SIZES
-@pytest.mark.parametrize("guide", [True, False])
+@pytest.mark.parametrize(
+    ("size", "guide"),
+    [
+        (SMALL, True),
+        (LARGE, False),
+        pytest.param(SMALL, False, marks=pytest.mark.long),
+        pytest.param(LARGE, True, marks=pytest.mark.long),
+    ],
+)
 async def test_the_model_is_hidden_until_one_has_answered(
     open_desk, guessed, read, size, guide
 ):
@@ -115,7 +121,7 @@ async def test_letters_do_not_tell_what_the_model_says(open_desk, guessed, datab
     assert await letters("otto") == annotating
 
 
-@BOTH_SIZES
+@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.long)])
 async def test_nothing_of_others_is_on_any_screen(open_desk, database, size):
     with Store.open(database) as store:
         zoe = store.people.ensure("zoe")

@@ -12,6 +12,16 @@ from nfh_tui.workbench.availability import IN_VIEW
 
 SMALL, LARGE = (80, 24), (120, 40)
 SCORES = (None, 1.0, None, None, None, 0.1, None, 0.5, *(None,) * 8)
+EACH = pytest.mark.parametrize(
+    ("blind", "size"),
+    [
+        ("double", SMALL),
+        ("audit", LARGE),
+        pytest.param("double", LARGE, marks=pytest.mark.long),
+        pytest.param("audit", SMALL, marks=pytest.mark.long),
+    ],
+    indirect=["blind"],
+)
 GIVEN = """
 INSERT INTO assignment (anchor_id, annotator_id, role, purpose, position, expected, run,
     assigned_at)
@@ -19,7 +29,7 @@ VALUES (?, 77, 'adjudicator', ?, 1, '{"kind":"AGE","rule":"majority"}', '', '')"
 EDITH = "INSERT INTO annotator (id, name, created_at) VALUES (77, 'edith', '')"
 
 
-@pytest.fixture(params=["double", "audit"])
+@pytest.fixture(params=["double", pytest.param("audit", marks=pytest.mark.long)])
 def blind(database, request):
     """Edith's item to be decided blind, the second of all; models have said things of it, and
     of the first.
@@ -46,7 +56,7 @@ def decided(database, anchor_id):
         return item, votes[0]
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@EACH
 async def test_it_is_hidden_until_one_has_decided(open_desk, database, blind, size):
     async with open_desk(query="sort:order", size=size) as desk:
         await desk.press("g", "H")
@@ -68,7 +78,7 @@ async def test_it_is_hidden_until_one_has_decided(open_desk, database, blind, si
     assert not decided(database, blind)[1].saw_model
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@EACH
 async def test_shown_it_is_stored_with_the_decision(open_desk, database, blind, size):
     async with open_desk(query="sort:order", size=size) as desk:
         await desk.press("g", "j", "O")

@@ -1,6 +1,5 @@
 """What identification says is shown beside the item, also while one works; it is no answer."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -77,7 +76,7 @@ async def test_a_decision_that_comes_is_shown_and_held_against_the_draft(
         anchor = desk.state.visible_item.anchor_id
         identify(database, anchor, Identified("rules", True, RULE.name))
         predictor.made[0].on_done(anchor)
-        await asyncio.sleep(0.3)
+        await desk.pilot.pause(0.3)
         assert "≠ an NFH or none" in flat(desk.text())
         assert desk.state.edit.kind.value == "NOT_NFH"
         await desk.press("y")
@@ -92,12 +91,12 @@ async def test_what_lacks_a_decision_is_asked_for_until_the_child_cannot(
     open_desk, database, predictor
 ):
     async with open_desk() as desk:
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         (child,) = predictor.made
         assert child.asked[-1][0] == 1
         sentence = "No identification: Parsing needs a pipeline with a parser."
         child.on_state(PredictorState("ready", sentence, "cues", aside=True))
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         assert "No identification" in desk.text()
         assert desk.screen.status_line.status.model == "model cues"
 

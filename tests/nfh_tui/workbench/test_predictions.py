@@ -1,7 +1,5 @@
 """Predictions come while one works, and their absence stops nothing."""
 
-import asyncio
-
 import pytest
 
 from nfh_db.records import Identified, Prediction
@@ -54,16 +52,16 @@ def predictor(monkeypatch) -> type[Predictor]:
 
 async def test_the_item_shown_is_asked_for_first_and_the_next_ones(open_desk, predictor):
     async with open_desk() as desk:
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         ids = list(desk.state.ids.slice(0, 6))
         (child,) = predictor.made
         assert child.asked[-1] == ids[:4]
         assert desk.screen.status_line.status.model == "model cues"
         await desk.press("j")
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         assert child.asked[-1] == ids[1:5]
         await desk.pilot.press("q")
-        await asyncio.sleep(0.1)
+        await desk.pilot.pause(0.1)
     assert child.stopped
 
 
@@ -72,12 +70,12 @@ async def test_a_prediction_is_shown_when_it_comes_and_can_be_adopted(
 ):
     async with open_desk() as desk:
         await desk.press("j")
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         item = desk.state.visible_item
         assert "no answer yet" in desk.text()
         await desk.press("y")
         predictor.made[0].store(item.anchor_id, len(item.passage.tokens), "1")
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         assert "Reference ferry" in desk.text()
         assert desk.state.edit.kind is Kind.YEAR
         await desk.press("H", "m", "enter")
@@ -88,21 +86,21 @@ async def test_a_prediction_is_shown_when_it_comes_and_can_be_adopted(
 
 async def test_a_prediction_of_an_item_read_ahead_is_there_when_one_comes(open_desk, predictor):
     async with open_desk() as desk:
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         await desk.press("j")
         there = desk.state.visible_item
         await desk.press("k")
         predictor.made[0].store(there.anchor_id, len(there.passage.tokens), "1")
-        await asyncio.sleep(0.1)
+        await desk.pilot.pause(0.1)
         await desk.press("j")
         assert desk.state.visible_item.prediction is not None
-        await asyncio.sleep(0.1)
+        await desk.pilot.pause(0.1)
         assert there.anchor_id not in predictor.made[0].asked[-1]
 
 
 async def test_a_predictor_that_stays_off_is_said_and_the_work_goes_on(open_desk, predictor):
     async with open_desk() as desk:
-        await asyncio.sleep(0.1)
+        await desk.pilot.pause(0.1)
         sentence = "No English pipeline is installed: pip install en_core_web_sm."
         predictor.made[0].on_state(PredictorState("off", sentence))
         await desk.settle()
@@ -118,7 +116,7 @@ async def test_one_that_cannot_be_started_stops_nothing(open_desk, predictor, mo
 
     monkeypatch.setattr(predictor, "start", fails)
     async with open_desk() as desk:
-        await asyncio.sleep(0.1)
+        await desk.pilot.pause(0.1)
         await desk.settle()
         assert "no such program" in desk.said
         await desk.press("j", "y", "enter")
@@ -129,6 +127,6 @@ async def test_without_the_evidence_in_view_no_model_was_seen(open_desk, predict
     async with open_desk(size=(80, 20)) as desk:
         item = desk.state.visible_item
         predictor.made[0].store(item.anchor_id, len(item.passage.tokens), "1")
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         await desk.press("y", "enter")
     assert not next(v for v in read(0).votes if v.annotator == "edith").saw_model

@@ -1,7 +1,5 @@
 """Nothing is called saved before it is on disk, and nothing is lost where it cannot be."""
 
-import asyncio
-
 import pytest
 
 from nfh_db.errors import BusyError, FullError
@@ -29,7 +27,7 @@ async def test_saved_is_said_after_the_commit_only(open_desk, read, monkeypatch)
     async with open_desk() as desk:
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter")
-        await asyncio.sleep(0.3)
+        await desk.pilot.pause(0.3)
         status = desk.screen.status_line.status
         assert status.busy == "saving…"
         assert "saved" not in desk.text()
@@ -46,7 +44,7 @@ async def test_going_back_to_an_item_being_saved_shows_its_answer(open_desk, rea
     async with open_desk() as desk:
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter", "k")
-        await asyncio.sleep(0.3)
+        await desk.pilot.pause(0.3)
         assert desk.state.position.index == 1
         assert desk.state.edit.kind is Kind.YEAR
         gate.open.set()
@@ -59,10 +57,10 @@ async def test_quitting_waits_for_what_is_being_saved(open_desk, read, monkeypat
     async with open_desk() as desk:
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter", "q")
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         assert desk.app.is_running
         gate.open.set()
-        await asyncio.sleep(0.5)
+        await desk.pilot.pause(0.5)
     assert read(1).gold.answer.kind is Kind.YEAR
 
 
@@ -71,10 +69,10 @@ async def test_quitting_asks_where_saving_takes_too_long(open_desk, read, monkey
     async with open_desk() as desk:
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter", "q")
-        await asyncio.sleep(0.6)
+        await desk.pilot.pause(0.6)
         assert "Quit anyway?" in desk.text()
         await desk.pilot.press("n")
-        await asyncio.sleep(0.2)
+        await desk.pilot.pause(0.2)
         assert desk.said == "stayed"
         gate.open.set()
         await desk.settle()
@@ -119,14 +117,14 @@ async def test_a_draft_that_cannot_be_saved_is_told_once_and_tried_again(
 
         monkeypatch.setattr(desk.app.client.store.workspace, "save_draft", fails)
         await desk.press("j", "y")
-        await asyncio.sleep(0.4)
+        await desk.pilot.pause(0.4)
         await desk.settle()
         assert "The disk is full." in desk.text()
         await desk.press("escape")
         assert len(desk.app.screen_stack) == 1
         monkeypatch.undo()
         await desk.pilot.press("q")
-        await asyncio.sleep(0.3)
+        await desk.pilot.pause(0.3)
     assert "YEAR" in read(1).draft.body
 
 
@@ -240,7 +238,7 @@ async def test_what_others_write_is_seen_and_the_draft_stays(open_desk, read, da
             store.edits.commit_answer(
                 read(5).anchor_id, otto, Role.ADJUDICATOR, class_answer(Kind.TIME)
             )
-        await asyncio.sleep(1.3)
+        await desk.pilot.pause(1.3)
         await desk.settle()
         assert "otto" in desk.text()
         assert "Time" in desk.text()
@@ -260,7 +258,7 @@ async def test_a_number_that_somebody_replaced_is_said_to_be_gone(open_desk, rea
                 type(item.anchor)(item.anchor.start, item.anchor.end + 1),
                 store.edits.stale_labels(item.anchor_id, otto),
             )
-        await asyncio.sleep(1.3)
+        await desk.pilot.pause(1.3)
         await desk.settle()
         assert "no longer there" in desk.said
         assert "no longer there" in desk.text()

@@ -11,7 +11,9 @@ from nfh_db.store import Store
 from nfh_tui.config import config_files
 
 SMALL, TALL, LARGE = (80, 20), (80, 24), (120, 40)
-BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
+BOTH_SIZES = pytest.mark.parametrize(
+    "size", [SMALL, pytest.param(LARGE, marks=pytest.mark.long)]
+)
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ async def test_identification_alone_is_not_in_the_heat_map(open_desk, database, 
     assert not given(1).saw_model
 
 
-@pytest.mark.parametrize("size", [TALL, LARGE])
+@pytest.mark.parametrize("size", [TALL, pytest.param(LARGE, marks=pytest.mark.long)])
 async def test_with_the_evidence_beside_the_model_is_always_in_view(
     open_desk, guessed, given, size
 ):
