@@ -33,13 +33,13 @@ SOON = 0.02
 MOST = 5
 """Seconds of processor time that a wait lasts at most."""
 
-PATIENCE = 3
+PATIENCE = 12
 """How many times as long a wait lasts at most where the process gets no processor time."""
 
 LOOK = 0.01
 """Seconds after which calls in threads are looked at again: one may have come to a gate."""
 
-STUCK = 5
+STUCK = 30
 """Seconds after which a call in a thread is taken for one that a test holds up on purpose."""
 
 TURNS = 100

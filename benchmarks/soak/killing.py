@@ -127,7 +127,7 @@ class Soak:
             time.sleep(self.source.uniform(0, OPENING_SECONDS))
             self._kill(process, "clock, opening")
             return
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not task.notes.exists() or b"ready" not in task.notes.read_bytes()[:20]:
             if not process.is_alive() or time.monotonic() > deadline:
                 break

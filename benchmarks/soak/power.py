@@ -49,7 +49,7 @@ class PowerSoak(Soak):
     def _one_round(self) -> None:
         tasks = [self._task(own) for own in OWN]
         running = [self._start(work, task) for task in tasks]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not all(task.notes.exists() and task.notes.stat().st_size for task in tasks):
             if time.monotonic() > deadline:
                 break

@@ -213,7 +213,7 @@ def test_several_processes_write_at_once(path: Path, store: Store, kit) -> None:
     others = [kit.one(f"two {number}", 0, gold=kit.gold(Kind.AGE)) for number in range(400)]
     kit.load(store, *others)
     for writer in writers:
-        out, _ = writer.communicate(timeout=60)
+        out, _ = writer.communicate(timeout=300)
         assert (writer.returncode, out) == (0, "")
     eva = store.people.ensure("eva")
     for anchor in range(1, 41):

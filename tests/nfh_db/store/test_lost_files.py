@@ -199,7 +199,7 @@ def test_a_command_that_ends_for_it_leaves_a_rescue_and_the_database_alone(
     store.close()
     before = path.read_bytes()
     run = [sys.executable, "-c", COMMAND, str(path)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "has been deleted or replaced" in done.stdout
     assert path.read_bytes() == before
@@ -215,7 +215,7 @@ def test_another_program_says_what_is_gone(path: Path, store: Store, eva) -> Non
     beside(path, "-wal").unlink()
     look = "import sys; from pathlib import Path; from nfh_db.store import Store; "
     run = [sys.executable, "-c", look + "Store.open(Path(sys.argv[1]))", str(path)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
     assert "its -wal file seems to have been deleted while another program" in done.stderr
     assert kinds(store.rescue()) == ["AGE"]
 
@@ -231,7 +231,7 @@ def test_another_command_that_reads_says_what_is_gone(
         other.edits.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
         beside(path, "-wal").unlink()
         run = [sys.executable, "-m", "nfh_tui", command, "--db", str(path)]
-        done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 1
         assert done.stderr.count("its -wal file seems to have been deleted") == 1
         assert "Traceback" not in done.stderr
@@ -288,7 +288,7 @@ def end(path: Path, change: str) -> str:
     """What a command says that ends well, after `change`."""
     # In a process of its own: one that has lost a log opens the database no more.
     run = [sys.executable, "-c", END, str(path), change, "eva"]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

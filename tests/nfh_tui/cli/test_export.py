@@ -212,7 +212,7 @@ def test_a_reader_that_goes_away_is_no_error_to_read_about(
         running.stdout.read(10)
         running.stdout.close()
         assert running.stderr.read() == b""
-        assert running.wait(timeout=60) == 1
+        assert running.wait(timeout=300) == 1
 
 
 def test_a_full_standard_output_is_a_sentence(program: Program, database: Path) -> None:
@@ -265,7 +265,7 @@ def closed(stream: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     """The program as a shell runs it that closes one of its streams: ">&-" or "2>&-"."""
     command = [sys.executable, "-P", "-m", "nfh_tui", *map(str, arguments)]
     shell = ["sh", "-c", f'exec "$@" {stream}', "sh", *command]
-    return subprocess.run(shell, capture_output=True, text=True, timeout=60)
+    return subprocess.run(shell, capture_output=True, text=True, timeout=300)
 
 
 def test_a_closed_standard_output_is_a_sentence(database: Path) -> None:

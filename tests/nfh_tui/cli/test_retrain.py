@@ -328,13 +328,13 @@ def test_control_c_where_it_is_worked_here_leaves_a_job_to_go_on_with(
         [*command, *WORDS_ONLY, "--db", str(path)], stderr=subprocess.PIPE, text=True
     )
     with Store.open(path) as store:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while (
             not [job for job in store.jobs.all() if job.phase] and time.monotonic() < deadline
         ):
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGINT)
-        _, told = running.communicate(timeout=60)
+        _, told = running.communicate(timeout=300)
         assert running.returncode == 1
         wait = f"nfh-tui jobs wait 1 --db {path}"
         assert told == f"nfh-tui: stopped. Job 1 is interrupted; {wait} continues it.\n"

@@ -53,7 +53,7 @@ def pid_at_work(cluster: LocalCluster, told: Told) -> int:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a worker that was killed takes long to be there again."""
-    monkeypatch.setattr("nfh_tui.jobs.cluster.PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr("nfh_tui.jobs.cluster.PATIENCE_SECONDS", 300.0)
 
 
 @pytest.fixture

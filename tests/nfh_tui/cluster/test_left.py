@@ -38,7 +38,7 @@ train_model_at(address, labels, spec, Path(work), Path("none"), lambda _: None)
 """
 
 
-def until(found: Callable[[], bool], seconds: float = 60.0) -> None:
+def until(found: Callable[[], bool], seconds: float = 300.0) -> None:
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not found():

@@ -272,7 +272,7 @@ def test_conversation(of_cues: Path, pipeline: None) -> None:
         assert hear(process) == AnchorReady(2, 4, 0.0)
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 @pytest.mark.long
@@ -280,7 +280,7 @@ def test_ends_when_its_input_closes_while_it_loads(of_cues: Path) -> None:
     with child(of_cues) as process:
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(60) in (0, NO_PIPELINE)
+        assert process.wait(120) in (0, NO_PIPELINE)
 
 
 @pytest.mark.long
@@ -290,7 +290,7 @@ def test_no_pipeline(of_cues: Path) -> None:
         reply = hear(process)
         assert isinstance(reply, Failed)
         assert "spacy download en_core_web_sm" in reply.message
-        assert process.wait(30) == NO_PIPELINE
+        assert process.wait(120) == NO_PIPELINE
 
 
 def test_no_database(tmp_path: Path, pipeline: None) -> None:
@@ -298,7 +298,7 @@ def test_no_database(tmp_path: Path, pipeline: None) -> None:
         reply = hear(process)
         assert isinstance(reply, Failed)
         assert "none.db" in reply.message
-        assert process.wait(30) == 1
+        assert process.wait(120) == 1
 
 
 @pytest.mark.long
@@ -314,7 +314,7 @@ def test_what_others_print_does_not_reach_the_replies(of_cues: Path, pipeline: N
     )
     with child(of_cues, prelude) as process:
         assert isinstance(hear(process), Ready)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=120)
         assert b"Loading..." in errors
         assert b"downloading" in errors
 

@@ -16,7 +16,7 @@ from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_tui.services import predictor_client
 from nfh_tui.services.predictor_client import RESTARTS, PredictorClient, PredictorState
 
-WAIT = 60.0
+WAIT = 300.0
 
 
 class Heard:

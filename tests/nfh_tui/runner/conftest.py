@@ -19,7 +19,7 @@ from nfh_tui.jobs.descriptions import job_folder
 
 from . import probe
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds after which something does not happen any more."""
 
 Process = subprocess.Popen[bytes]

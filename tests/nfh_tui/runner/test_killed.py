@@ -50,7 +50,7 @@ def test_five_runners_begun_at_once_run_each_job_once(queue: Queue) -> None:
     light = [queue.add(steps=3, each=0.01) for _ in range(6)]
     heavy = [queue.add(kind="heavy", steps=5, each=0.02) for _ in range(3)]
     runners = [queue.start() for _ in range(5)]
-    assert [runner.wait(60) for runner in runners] == [0] * 5
+    assert [runner.wait(300) for runner in runners] == [0] * 5
     assert queue.states() == [JobState.DONE] * 9
     begun = [int(line[0]) for line in queue.traced("begin")]
     assert sorted(begun) == light + heavy
@@ -68,7 +68,7 @@ def test_so_many_heavy_jobs_at_a_time_as_asked_for(queue: Queue) -> None:
     queue.start("--trainings", "2")
     until(lambda: queue.states() == [JobState.RUNNING, JobState.QUEUED])
     third = queue.start()
-    assert third.wait(60) == 0
+    assert third.wait(300) == 0
     assert queue.states() == [JobState.RUNNING, JobState.QUEUED]
     queue.start("--trainings", "2")
     until(lambda: queue.states() == [JobState.RUNNING, JobState.RUNNING])
@@ -89,10 +89,10 @@ def test_a_job_waits_for_another_however_that_ends(queue: Queue) -> None:
 
 def test_what_ends_its_process_each_time_is_given_up_and_the_rest_goes_on(queue: Queue) -> None:
     crashes, other = queue.add("dies"), queue.add()
-    assert queue.start().wait(60) == -signal.SIGKILL
+    assert queue.start().wait(300) == -signal.SIGKILL
     assert queue.job(crashes).state is JobState.INTERRUPTED
     queue.change("UPDATE job SET attempts = 4 WHERE kind = 'probe' AND state = 'interrupted'")
-    assert queue.start().wait(60) == -signal.SIGKILL
+    assert queue.start().wait(300) == -signal.SIGKILL
     queue.work()
     job = queue.job(crashes)
     assert job.state is JobState.FAILED
@@ -111,7 +111,7 @@ def test_asked_to_end_it_says_so_and_the_next_goes_on(queue: Queue) -> None:
         runner = queue.start()
         until(lambda seen=seen: len(queue.traced("step")) > seen)
         runner.terminate()
-        assert runner.wait(60) == 1
+        assert runner.wait(300) == 1
         job = queue.job(job_id)
         assert (job.state, job.error) == (JobState.INTERRUPTED, "ended by SIGTERM")
     assert job.attempts == 0  # however often: this is no way to die without a word

@@ -207,7 +207,7 @@ def test_a_cancel_does_not_leave_half_a_module_and_the_next_has_a_new_process(
     runner = queue.start()
     until(lambda: queue.traced("loading"))
     assert queue.store.jobs.end(first, JobState.CANCELLED)
-    assert runner.wait(60) == 0
+    assert runner.wait(300) == 0
     assert [line[3] for line in queue.traced("loaded")] == ["2"]
     assert queue.states() == [JobState.CANCELLED, JobState.DONE]
     begun = {line[0]: line[3] for line in queue.traced("begin")}

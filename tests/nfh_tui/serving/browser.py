@@ -17,7 +17,7 @@ import aiohttp
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CODES = {"Enter": 13, "Escape": 27, "Tab": 9, "F1": 112, "F2": 113, "F5": 116}
 CONTROL = 2
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 def program() -> str | None:

@@ -64,7 +64,7 @@ async def test_those_invited_get_in_beside_a_crowd(
     ):
         clock = asyncio.get_running_loop().time
         begun = clock()
-        async with asyncio.timeout(30), page(it, "kim") as kim:
+        async with asyncio.timeout(120), page(it, "kim") as kim:
             came = clock() - begun
             still = sum(not ended(one) for one in crowd)
             await kim.send_json(["stdin", "a"])

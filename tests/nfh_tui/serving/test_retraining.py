@@ -67,7 +67,7 @@ async def test_what_cannot_be_looked_at_is_a_line_and_no_end(
 ) -> None:
     monkeypatch.setattr(server, "LOOK", 0.01)
     task = asyncio.create_task(TrainingRounds(tmp_path / "none.db").run())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while len(caplog.records) < 2:  # noqa: ASYNC110  # written by another thread
             await asyncio.sleep(0.01)
     assert not task.done()

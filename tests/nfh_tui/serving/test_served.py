@@ -23,7 +23,7 @@ async def page(it: Served, name: str) -> AsyncIterator[aiohttp.ClientWebSocketRe
     async with aiohttp.ClientSession(cookie_jar=jar) as session:
         assert (await session.get(it.links[name])).status == 200
         socket = await session.ws_connect(f"{it.address}/ws", headers={"Origin": it.address})
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             seen = b""
             while b"boots" not in seen:
                 seen += await socket.receive_bytes()
@@ -49,7 +49,7 @@ async def test_what_was_typed_last_is_kept_when_the_page_or_the_server_goes(
             assert it.answer("kim") is None
             await eva.send_json(["stdin", "y"])
             it.process.send_signal(signal.SIGINT)
-            async with asyncio.timeout(40):
+            async with asyncio.timeout(120):
                 while (message := await eva.receive()).type is aiohttp.WSMsgType.BINARY:
                     pass
             assert message.type is aiohttp.WSMsgType.CLOSE

@@ -19,14 +19,14 @@ Socket = aiohttp.ClientWebSocketResponse
 
 async def until(true: Callable[[], bool]) -> None:
     """Wait for a condition."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not true():  # noqa: ASYNC110 - of other processes, which set no event
             await asyncio.sleep(0.02)
 
 
 async def ending(socket: Socket) -> CloseCode:
     """Read until the socket is closed, and tell why it was."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             message = await socket.receive()
             if message.type is aiohttp.WSMsgType.CLOSE:

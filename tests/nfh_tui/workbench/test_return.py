@@ -130,7 +130,7 @@ class Terminal:
 
     def wait_for(self, words: str) -> None:
         """Return once these words have been drawn."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while words.encode() not in self.seen:
             left = end - time.monotonic()
             assert left > 0, f"{words} is not drawn; last: {self.seen[-400:]!r}"
