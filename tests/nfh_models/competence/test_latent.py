@@ -12,9 +12,13 @@ from nfh_models.agreement import competence as agreement_competence
 from nfh_models.agreement.competence import Latent, PersonVotes, estimate
 from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind
+from tests.conftest import LONG
 
 ACCURACY = {"ann": 0.95, "bob": 0.85, "cyd": 0.7, "dee": 0.5, "eve": 0.3}
 """A simulation: how often each of these is right."""
+
+ROUNDS = 30 if LONG else 5
+"""In the short form no test asks for the figures of MACE."""
 
 Estimate = Callable[[PersonVotes], Latent]
 
@@ -26,7 +30,7 @@ def quick() -> Estimate:
     def run(marks: PersonVotes) -> Latent:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(agreement_competence, "SEEDS", 1)
-            patch.setattr(agreement_competence, "MACE_ROUNDS", 30)
+            patch.setattr(agreement_competence, "MACE_ROUNDS", ROUNDS)
             return estimate(marks)
 
     return run
@@ -57,7 +61,9 @@ def test_the_shares_of_kinds_are_near_the_simulated_ones(found: Latent) -> None:
     assert found.priors[Kind.REFERENCE] == pytest.approx(0.45, abs=0.08)
 
 
-def test_rows_of_a_confusion_are_probabilities(found: Latent) -> None:
+def test_rows_of_a_confusion_are_probabilities(kit: Any, quick: Estimate) -> None:
+    found = quick(kit.simulated(60, ACCURACY))
+    assert set(found.people) == set(ACCURACY)
     for person in found.people.values():
         assert person.confusion is not None
         for row in person.confusion.rows:

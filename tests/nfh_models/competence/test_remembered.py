@@ -15,8 +15,8 @@ from nfh_models.agreement.competence import AnswerMatch, JudgedVote
 from nfh_models.agreement.report import CHECKS, EXPERT, LEAST, chosen, competence
 from nfh_models.domain import Kind
 from nfh_tui.cli.main import commands
+from nfh_tui.demo import ensure_demo
 from nfh_tui.editor.votes import proposal
-from nfh_tui.sample import corpus_path
 
 Call = Callable[..., Result]
 
@@ -33,11 +33,9 @@ def call(*arguments: object) -> Result:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def database(tmp_path_factory: pytest.TempPathFactory, built: Callable[..., Path]) -> Path:
     """The sample corpus, imported."""
-    path = tmp_path_factory.mktemp("remembered") / "x.db"
-    assert call("import", corpus_path(), "--db", path).exit_code == 0
-    return path
+    return built(ensure_demo, tmp_path_factory.mktemp("remembered") / "x.db")
 
 
 def disputed(store: Store, me: Annotator, role: Role = Role.ADJUDICATOR) -> AnchorItem:

@@ -1,4 +1,7 @@
-"""The release's development file: items that a reader found wrong are found here."""
+"""The release's development file: items that a reader found wrong are found here.
+
+Only their rows are read: the other 900 take long.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +16,23 @@ from nfh_tui.services.label_checks import LabelProblems, find_trouble
 
 Lines = Callable[[str], set[int]]
 
+CUT = {68, 78, 215, 307, 342, 388, 503, 589, 634, 635, 706, 710, 765, 828, 856, 904}
+PRONOUN = {495, 980}
+SIGN = {56, 180, 414}
+PAIR = {240, 469, 652, 910, 982, 1000}
+OWN_NOUN = {72, 872, 896}
+MANGLED = {729, 804, 975}
+LEFT_OUT = {79, 309, 322, 365, 500, 740}
+WRONG = sorted(CUT | PRONOUN | SIGN | PAIR | OWN_NOUN | MANGLED | LEFT_OUT)
+"""Lines of the file, from 1."""
+
 
 @pytest.fixture(scope="module")
 def found(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> LabelProblems:
     path = tmp_path_factory.mktemp("release") / "x.db"
-    file = data_dir / "resolution" / "nfh_dev.jsonl"
+    lines = (data_dir / "resolution" / "nfh_dev.jsonl").read_bytes().split(b"\n")
+    file = path.with_name("nfh_dev.jsonl")
+    file.write_bytes(b"\n".join(lines[number - 1] for number in WRONG))
     result = CliRunner().invoke(commands, ["import", str(file), "--db", str(path)])
     assert result.exit_code == 0
     with Store.open(path) as store:
@@ -28,7 +43,7 @@ def found(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> LabelProb
 def lines(found: LabelProblems) -> Lines:
     def of(*names: str) -> set[int]:
         return {
-            row.line
+            WRONG[row.line - 1]
             for result in found.results
             if result.check.name in names
             for hit in result.hits
@@ -39,35 +54,29 @@ def lines(found: LabelProblems) -> Lines:
     return of
 
 
-@pytest.mark.long
 def test_every_cut_anchor_is_found(lines: Lines) -> None:
-    cut = {68, 78, 215, 307, 342, 388, 503, 589, 634, 635, 706, 710, 765, 828, 856, 904}
-    assert cut <= lines("number-beside")
+    assert lines("number-beside") >= CUT
 
 
-@pytest.mark.long
 def test_odd_heads_are_found(lines: Lines) -> None:
-    assert {495, 980} <= lines("head-pronoun")
-    assert {56, 180, 414} <= lines("head-sign")
+    assert lines("head-pronoun") >= PRONOUN
+    assert lines("head-sign") >= SIGN
 
 
-@pytest.mark.long
 def test_pairs_with_a_noun_behind_are_found(lines: Lines) -> None:
-    assert {240, 469, 652, 910, 982, 1000} <= lines("pair-noun")
+    assert lines("pair-noun") >= PAIR
 
 
-@pytest.mark.long
 def test_numbers_with_their_own_noun_are_found(lines: Lines) -> None:
-    assert {72, 872, 896} <= lines("noun-near", "noun-after", "one-and-only")
+    assert lines("noun-near", "noun-after", "one-and-only") >= OWN_NOUN
 
 
-@pytest.mark.long
 def test_mangled_numbers_are_found(lines: Lines) -> None:
-    assert {729, 804, 975} <= lines("mangled-digits")
+    assert lines("mangled-digits") >= MANGLED
 
 
 def test_mentions_left_out_are_found(lines: Lines) -> None:
-    assert {79, 309, 322, 365, 500, 740} <= lines("unmarked-mention")
+    assert lines("unmarked-mention") >= LEFT_OUT
 
 
 def test_nothing_was_skipped(found: LabelProblems) -> None:

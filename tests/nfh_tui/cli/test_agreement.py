@@ -18,15 +18,15 @@ from nfh_tui.demo import ensure_demo
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]
+Built = Callable[[Callable[[Path], object], Path], Path]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 Json = dict[str, object]
 
 
 @pytest.fixture
-def demo(home: Path) -> Path:
+def demo(home: Path, built: Built) -> Path:
     """The sample corpus: 174 anchors, three annotators, an editor who decided some."""
-    ensure_demo(home / "demo.db")
-    return home / "demo.db"
+    return built(ensure_demo, home / "demo.db")
 
 
 @pytest.fixture

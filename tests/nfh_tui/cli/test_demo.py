@@ -48,7 +48,7 @@ def test_a_copy_that_was_broken_off_is_made_again() -> None:
 
 
 def test_every_copy_set_aside_is_kept_even_two_in_one_second(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, built: Callable[..., Path]
 ) -> None:
     class Stopped:
         @staticmethod
@@ -62,9 +62,10 @@ def test_every_copy_set_aside_is_kept_even_two_in_one_second(
     monkeypatch.setattr("nfh_tui.demo.datetime", Stopped)
     path = demo_database()
     assert set_aside(path) is None
+    path.parent.mkdir(parents=True)
     kept = []
     for _ in range(3):
-        ensure_demo(path)
+        built(ensure_demo, path)
         decide_one(path)
         kept.append(set_aside(path))
     assert [copy and copy.name for copy in kept] == [
@@ -92,9 +93,10 @@ os._exit(0)
 """
 
 
-def test_what_is_only_in_the_log_is_set_aside_with_the_file() -> None:
+def test_what_is_only_in_the_log_is_set_aside_with_the_file(built: Callable[..., Path]) -> None:
     path = demo_database()
-    ensure_demo(path)
+    path.parent.mkdir(parents=True)
+    built(ensure_demo, path)
     # Another process has it open, and is killed: in one that still writes into a file which was
     # renamed, no second connection to it is made.
     subprocess.run([sys.executable, "-c", DECIDE_AND_END, str(path)], check=True)

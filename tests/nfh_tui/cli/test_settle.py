@@ -1,18 +1,20 @@
 """`nfh-tui settle` and `nfh-tui audit`, on the sample corpus without its gold."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
 from nfh_db.formats.gold import GoldWriter
 from nfh_db.query import parse
 from nfh_db.records import Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Answer, compare
+from nfh_tui.cli.main import commands
 from nfh_tui.sample import corpus_path
 from tools.sample_corpus import corpus_records
 
@@ -41,11 +43,19 @@ def editor() -> dict[str, Answer]:
     }
 
 
+@pytest.fixture(scope="session")
+def database(votes_file: Path) -> Path:
+    """A database of votes, to copy."""
+    path = votes_file.with_name("nfh.db")
+    done = CliRunner().invoke(commands, ["import", str(votes_file), "--db", str(path)])
+    assert done.exit_code == 0
+    return path
+
+
 @pytest.fixture
-def db(home: Path, call: Callable[..., Result], votes_file: Path) -> Path:
+def db(home: Path, database: Path) -> Path:
     """A database of votes."""
-    assert call("import", votes_file, "--db", home / "nfh.db").exit_code == 0
-    return home / "nfh.db"
+    return Path(shutil.copy(database, home / "nfh.db"))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from nfh_tui.demo import ensure_demo
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]
+Built = Callable[[Callable[[Path], object], Path], Path]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 IDENTIFICATION = (
@@ -28,10 +29,9 @@ IDENTIFICATION = (
 
 
 @pytest.fixture
-def demo(home: Path) -> Path:
+def demo(home: Path, built: Built) -> Path:
     """The sample corpus, part of which has gold."""
-    ensure_demo(home / "demo.db")
-    return home / "demo.db"
+    return built(ensure_demo, home / "demo.db")
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_tui.sample import corpus_path
-from tests.nfh_db.formats.hostile import hostile_corpus
+from nfh_tui.services.models import set_up
+from tests.nfh_db.formats.round_trip import hostile_corpus, imported
 
 Line = dict[str, Any]
 
@@ -23,19 +24,29 @@ def at_home(home: Path) -> None:
 
 
 @pytest.fixture
-def sample(home: Path, call: Callable[..., Result]) -> Path:
+def sample(home: Path, built: Callable[..., Path]) -> Path:
     """A database of the sample corpus: 124 of 174 numbers are decided."""
-    assert call("import", corpus_path(), "--db", home / "sample.db").exit_code == 0
-    return home / "sample.db"
+    return built(make_sample, home / "sample.db")
 
 
 @pytest.fixture
-def hostile(home: Path, call: Callable[..., Result]) -> Path:
+def hostile(home: Path, built: Callable[..., Path]) -> Path:
     """A database of all that formats stumble over."""
-    corpus = hostile_corpus(home / "hostile.jsonl")
-    assert call("import", corpus, "--format", "gold", "--db", home / "odd.db").exit_code == 0
-    corpus.unlink()
-    return home / "odd.db"
+    return built(make_hostile, home / "odd.db")
+
+
+def make_sample(path: Path) -> None:
+    """Import the sample corpus."""
+    with Store.open(path, create=True) as store:
+        set_up(store)
+        imported(store, corpus_path())
+
+
+def make_hostile(path: Path) -> None:
+    """Import what formats stumble over."""
+    with Store.open(path, create=True) as store:
+        set_up(store)
+        imported(store, hostile_corpus(path.with_name("hostile.jsonl")), "gold")
 
 
 @pytest.fixture
