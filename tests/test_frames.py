@@ -6,6 +6,12 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print nothing of the error, with all that there is around it."""
+    monkeypatch.setattr(App, "_fatal_error", App._close_messages_no_wait)
+
+
 class Spoilt(Widget):
     """Cannot be drawn as soon as it is told so."""
 

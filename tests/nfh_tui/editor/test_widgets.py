@@ -15,10 +15,12 @@ from nfh_tui.widgets.passage_render import Heat
 
 SIZES = [(80, 24), (120, 40)]
 THEMES = [
-    "textual-light",
     "ansi-dark",
     "nord",
-    *(pytest.param(name, marks=pytest.mark.long) for name in ("textual-dark", "ansi-light")),
+    *(
+        pytest.param(name, marks=pytest.mark.long)
+        for name in ("textual-light", "textual-dark", "ansi-light")
+    ),
 ]
 
 

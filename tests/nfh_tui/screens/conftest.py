@@ -163,7 +163,7 @@ def plain(lines: list[Line]) -> str:
 async def until(desk: object, true: Callable[[], bool]) -> None:
     """Wait until something holds."""
     for _ in range(500):
-        await desk.pilot.pause()  # type: ignore[attr-defined]
+        await desk.pilot.pause(0.1)  # type: ignore[attr-defined]
         if true():
             return
         await asyncio.sleep(0.01)

@@ -48,7 +48,9 @@ async def visit(desk) -> Sheet:
     return desk.app.screen
 
 
-async def test_title_body_state_and_keys_are_there_at_every_size(open_desk) -> None:
+async def test_title_body_state_and_keys_are_there_at_every_size_and_it_scrolls(
+    open_desk,
+) -> None:
     async with open_desk() as desk:
         screen = await visit(desk)
         screen.refuse("Nothing of the kind [red].")
@@ -62,11 +64,6 @@ async def test_title_body_state_and_keys_are_there_at_every_size(open_desk) -> N
             assert "Nothing of the kind [red]." in lines[-2]
             for words in ("enter open", "? keys", "esc back"):
                 assert words in lines[-1]
-
-
-async def test_the_body_scrolls_by_the_keys_of_the_registry(open_desk) -> None:
-    async with open_desk() as desk:
-        screen = await visit(desk)
         await desk.press("j", "down", "j", "k")
         assert screen.scroller.scroll_offset.y == 2
         await desk.press("G")
@@ -75,7 +72,9 @@ async def test_the_body_scrolls_by_the_keys_of_the_registry(open_desk) -> None:
         assert screen.scroller.scroll_offset.y == 0
 
 
-async def test_back_leaves_the_queue_as_it_was(open_desk) -> None:
+async def test_back_leaves_the_queue_as_it_was_and_what_is_chosen_is_shown_in_it(
+    open_desk,
+) -> None:
     async with open_desk() as desk:
         await desk.press("j")
         for key in ("escape", "q"):
@@ -83,11 +82,6 @@ async def test_back_leaves_the_queue_as_it_was(open_desk) -> None:
             await desk.press(key)
             assert desk.app.screen is desk.screen
             assert (desk.state.position.index, desk.state.query.text) == (1, "")
-
-
-async def test_what_is_chosen_is_shown_in_the_queue_and_escape_leads_back(open_desk) -> None:
-    async with open_desk() as desk:
-        await desk.press("j")
         await visit(desk)
         await desk.press("enter", "enter")
         assert desk.state.query.text == "class:AGE"
@@ -104,11 +98,7 @@ async def test_errors_are_sentences_in_a_dialog_and_the_screen_stays(open_desk) 
             assert words in desk.text()
             await desk.press("escape")
             assert desk.app.screen is screen
-
-
-async def test_what_closes_the_screen_does_not_close_an_error_over_it(open_desk) -> None:
-    async with open_desk() as desk:
-        screen = await visit(desk)
+        # What closes the screen does not close an error over it.
         screen.show_error("the twig broke")
         await desk.settle()
         screen.action_side("side.close")
@@ -121,16 +111,13 @@ async def test_what_closes_the_screen_does_not_close_an_error_over_it(open_desk)
         assert desk.app.screen is desk.screen
 
 
-async def test_a_question_is_asked_while_the_screen_stays_awake(open_desk) -> None:
+async def test_a_question_is_asked_and_help_names_the_keys_of_this_screen_only(
+    open_desk,
+) -> None:
     async with open_desk() as desk:
         screen = await visit(desk)
         await desk.press("tab", "j", "enter")
         assert screen.status_line.status.say == "2"
-
-
-async def test_help_names_the_keys_of_this_screen_only(open_desk) -> None:
-    async with open_desk() as desk:
-        await visit(desk)
         await desk.press("question_mark")
         text = desk.text()
         assert "Keys · Sheet" in text and "Back to the workbench." in text

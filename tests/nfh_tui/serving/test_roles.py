@@ -325,22 +325,32 @@ async def test_a_guests_client_cannot_change_more_than_they_may(
 
 
 @cache
+def calls() -> list[tuple[Path, ast.Call]]:
+    """Each call of the product that names the client."""
+    return [
+        (path, node)
+        for path in Path(nfh_tui.__file__).parent.rglob("*.py")
+        if "client" in (text := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+    ]
+
+
 def asked_for(how: str) -> set[str]:
     """What the product has the client read or write, by the name that it has in the store."""
     found = set()
-    for path in Path(nfh_tui.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            match node:
-                case ast.Call(func=ast.Attribute(attr="partial") | ast.Name(id="partial")):
-                    first, *rest = node.args
-                    given = rest[0] if ast.unparse(first).endswith(f"client.{how}") else None
-                case ast.Call(func=ast.Attribute(value=client, attr=attr)) if attr == how:
-                    own = ast.unparse(client) == "self" and path.name == "client.py"
-                    given = node.args[0] if own or "client" in ast.unparse(client) else None
-                case _:
-                    given = None
-            if given is not None:
-                found.add(ast.unparse(given).rpartition("store.")[2].removeprefix("self."))
+    for path, node in calls():
+        match node:
+            case ast.Call(func=ast.Attribute(attr="partial") | ast.Name(id="partial")):
+                first, *rest = node.args
+                given = rest[0] if ast.unparse(first).endswith(f"client.{how}") else None
+            case ast.Call(func=ast.Attribute(value=client, attr=attr)) if attr == how:
+                own = ast.unparse(client) == "self" and path.name == "client.py"
+                given = node.args[0] if own or "client" in ast.unparse(client) else None
+            case _:
+                given = None
+        if given is not None:
+            found.add(ast.unparse(given).rpartition("store.")[2].removeprefix("self."))
     return found
 
 

@@ -30,6 +30,7 @@ async def ending(socket: Socket) -> CloseCode:
         while True:
             message = await socket.receive()
             if message.type is aiohttp.WSMsgType.CLOSE:
+                await socket.close()
                 return CloseCode(message.data, message.extra)
             if message.type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}:
                 raise AssertionError(f"closed without a reason: {message}")

@@ -171,7 +171,7 @@ async def test_another_import_under_way_is_said(
     assert count(database, "flag:guideline") == 0
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+@pytest.mark.parametrize("size", [pytest.param((80, 24), marks=pytest.mark.long), (60, 20)])
 async def test_the_preview_fits_small_terminals(open_desk, size) -> None:
     async with open_desk(size=size) as desk:
         await desk.press("E")

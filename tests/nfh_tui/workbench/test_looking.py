@@ -416,7 +416,15 @@ async def test_copying_to_a_file(open_desk, database):
     assert public_id in text
 
 
-@pytest.mark.parametrize("before", [[], ["question_mark"], ["colon"], ["exclamation_mark"]])
+@pytest.mark.parametrize(
+    "before",
+    [
+        [],
+        ["question_mark"],
+        ["colon"],
+        pytest.param(["exclamation_mark"], marks=pytest.mark.long),
+    ],
+)
 async def test_ctrl_q_quits_from_wherever_one_is(open_desk, before):
     async with open_desk() as desk:
         await desk.press(*before)

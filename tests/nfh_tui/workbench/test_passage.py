@@ -66,7 +66,7 @@ def stored(path, place=0):
     return item
 
 
-@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
+@pytest.mark.parametrize("size", [pytest.param((120, 40), marks=pytest.mark.long), (60, 20)])
 async def test_heads_far_apart_in_a_long_passage_are_always_named(open_desk, long, size):
     before, after = 10 * 3 + 3, 10 * 120 + 3
     async with open_desk(path=long, size=size) as desk:

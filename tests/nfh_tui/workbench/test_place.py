@@ -31,7 +31,12 @@ async def test_a_decided_item_is_come_back_to_in_its_place(open_desk):
 
 
 @pytest.mark.parametrize(
-    ("key", "place"), [("k", 1), ("right_square_bracket", 2), ("left_square_bracket", 1)]
+    ("key", "place"),
+    [
+        ("k", 1),
+        ("right_square_bracket", 2),
+        pytest.param("left_square_bracket", 1, marks=pytest.mark.long),
+    ],
 )
 async def test_each_way_on_from_there_is_the_next_one(open_desk, key, place):
     await left_behind(open_desk, "y", "enter", "k")

@@ -106,7 +106,7 @@ async def test_of_several_spans_one_is_chosen(open_desk, propose):
         assert span_of(desk) == WIDEST
 
 
-@pytest.mark.parametrize("key", ["T", "plus"])
+@pytest.mark.parametrize("key", ["T", pytest.param("plus", marks=pytest.mark.long)])
 async def test_what_becomes_stale_is_named_first(open_desk, propose, database, key):
     propose("ann1")
     for who in ("ann1", "ann2"):

@@ -14,6 +14,7 @@ from nfh_tui.display_text import cut_left
 from nfh_tui.textual_support import one_line, pad
 from nfh_tui.widgets.queue_list import KNOWN, QueueList, row_flags, row_note
 from nfh_tui.workbench.session import IdList
+from tests import idle
 
 ROWS = 100_000
 
@@ -77,10 +78,10 @@ async def test_a_hundred_thousand_rows_need_few_fetches():
 
 async def test_few_rows_are_kept():
     app = Listing()
-    async with app.run_test(size=(60, 30)) as pilot:
+    async with app.run_test(size=(60, 30)):
         for place in range(0, ROWS, 1000):
             app.queue.current = place
-            await pilot.pause()
+            await idle.wait_for_idle()
         assert len(app.queue._rows) <= KNOWN
 
 
@@ -132,7 +133,7 @@ async def test_the_marked_row_is_always_in_view():
         await pilot.pause()
         for place in [*range(40), 500, 499, 480, 999, 0, *range(30, 0, -1)]:
             app.queue.current = place
-            await pilot.pause()
+            await idle.wait_for_idle()
             assert "▌" in app.text()
         await pilot.resize_terminal(60, 5)
         await pilot.pause()

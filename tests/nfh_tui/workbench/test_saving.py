@@ -79,32 +79,30 @@ async def test_quitting_asks_where_saving_takes_too_long(open_desk, read, monkey
     assert read(1).gold.answer.kind is Kind.YEAR
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        FullError("The disk is full."),
-        BusyError("It is in use."),
-        RuntimeError("unheard-of"),
-    ],
-)
-async def test_an_answer_that_cannot_be_saved_is_kept(open_desk, read, monkeypatch, error):
+async def test_an_answer_that_cannot_be_saved_is_kept(open_desk, read, monkeypatch):
     async with open_desk() as desk:
+        await desk.press("j")
+        for key, kind, error in (
+            ("y", Kind.YEAR, FullError("The disk is full.")),
+            ("a", Kind.AGE, BusyError("It is in use.")),
+            ("t", Kind.TIME, RuntimeError("unheard-of")),
+        ):
 
-        def fails(*args, **kwargs):
-            raise error
+            def fails(*args, error=error, **kwargs):
+                raise error
 
-        monkeypatch.setattr(desk.app.client.store.edits, "commit_answer", fails)
-        await desk.press("j", "y", "enter")
-        await desk.pilot.pause(0.2)
-        assert str(error) in desk.text()
-        assert "not saved" in desk.text()
-        await desk.press("escape")
-        assert desk.state.position.index == 1
-        assert desk.state.edit.kind is Kind.YEAR
-        monkeypatch.undo()
+            with monkeypatch.context() as patch:
+                patch.setattr(desk.app.client.store.edits, "commit_answer", fails)
+                await desk.press(key, "enter")
+                await desk.pilot.pause(0.2)
+                assert str(error) in desk.text()
+                assert "not saved" in desk.text()
+                await desk.press("escape")
+                assert desk.state.position.index == 1
+                assert desk.state.edit.kind is kind
         await desk.press("enter")
         assert desk.said.startswith("saved ")
-    assert read(1).gold.answer.kind is Kind.YEAR
+    assert read(1).gold.answer.kind is Kind.TIME
 
 
 async def test_a_draft_that_cannot_be_saved_is_told_once_and_tried_again(

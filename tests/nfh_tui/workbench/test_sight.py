@@ -26,6 +26,15 @@ def guessed(database):
     return anchor_id
 
 
+@pytest.fixture
+def all_guessed(database):
+    """All items have a prediction."""
+    with Store.open(database) as store:
+        ids = next(store.queue.ids(parse(""), store.people.ensure("x")))
+    for anchor_id in ids:
+        predict(database, anchor_id)
+
+
 def show_all():
     """Let a person's own file say that nothing of the model is hidden from an annotator."""
     path = config_files()[0]
@@ -64,30 +73,40 @@ def given(read):
 # --- the model ----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("all_guessed")
 @pytest.mark.parametrize("mode", ["adjudicate", "annotate"])
 @pytest.mark.parametrize(
-    ("keys", "saw"),
+    "looks",
     [
-        ([], False),
-        (["tab", "escape"], True),
-        pytest.param(["tab", "tab", "tab"], True, marks=pytest.mark.long),
-        (["tab"], True),
-        pytest.param(["shift+tab", "escape"], False, marks=pytest.mark.long),
-        pytest.param(["tab", "escape", "j", "k"], True, marks=pytest.mark.long),
-        (["H", "H", "H"], True),
-        (["shift+tab", "H", "H", "H", "escape"], False),
-        pytest.param(["m"], True, marks=pytest.mark.long),
+        [
+            ([], False),
+            (["tab", "escape"], True),
+            (["H", "H", "H"], True),
+            (["shift+tab", "H", "H", "H", "escape"], False),
+            (["tab"], True),
+        ],
+        pytest.param(
+            [
+                (["tab", "tab", "tab"], True),
+                (["shift+tab", "escape"], False),
+                (["tab", "escape", "j", "k"], True),
+                (["m"], True),
+            ],
+            marks=pytest.mark.long,
+        ),
     ],
 )
 async def test_at_80_columns_the_model_counts_once_it_was_in_view(
-    open_desk, guessed, given, mode, keys, saw
+    open_desk, given, mode, looks
 ):
     show_all()
-    async with open_desk(size=SMALL, mode=mode) as desk:
-        await desk.press("j", *keys, "y", "enter")
-        assert desk.said.startswith("saved ")
     role = Role.ADJUDICATOR if mode == "adjudicate" else Role.ANNOTATOR
-    assert given(1, role).saw_model is saw
+    async with open_desk(size=SMALL, mode=mode) as desk:
+        for place, (keys, saw) in enumerate(looks):
+            assert desk.state.position.index == place
+            await desk.press(*keys, "y", "enter")
+            assert desk.said.startswith("saved "), keys
+            assert given(place, role).saw_model is saw, keys
 
 
 @pytest.mark.parametrize("say", [predict, identify])

@@ -81,25 +81,18 @@ async def test_an_answer_given_counts_at_once(open_desk, decided):
     assert decided() == [0, 1, 2]
 
 
-async def test_a_move_is_no_answer(open_desk, decided):
+async def test_neither_a_move_nor_an_enter_that_ends_a_line_or_a_text_accepts(
+    open_desk, decided
+):
     async with open_desk() as desk:
         burst(desk, "j", "l", "enter")
         await desk.settle()
         assert EARLY in desk.said
-    assert decided() == []
-
-
-async def test_an_enter_that_ends_a_line_does_not_accept_as_well(open_desk, decided):
-    async with open_desk() as desk:
+        desk.screen.ui.notify("")
         await read_item(desk)
         burst(desk, "colon", *"state:", "tab", "escape", "colon", "enter", "enter", "enter")
         await desk.settle()
         assert EARLY in desk.said
-    assert decided() == []
-
-
-async def test_an_enter_that_closes_a_text_does_not_accept_as_well(open_desk, decided):
-    async with open_desk() as desk:
         await read_item(desk)
         await desk.press("question_mark")
         await desk.pilot.press("enter")

@@ -76,10 +76,16 @@ async def test_an_order_is_chosen_turned_round_and_shuffled(open_desk) -> None:
         assert desk.state.query.text == "text:one"
 
 
-async def test_a_view_by_its_name_in_the_query_line(open_desk) -> None:
+async def test_a_view_by_its_name_and_what_an_offer_means_in_the_query_line(open_desk) -> None:
     async with open_desk() as desk:
         await desk.press("colon", "ctrl+u", *"@disagree", "enter")
         assert desk.state.query.text == "state:disagree sort:disagree"
+        await desk.press("colon", "ctrl+u", *"pre")
+        assert "predicted:" in desk.text()
+        assert "what the active resolution model chose" in desk.text()
+        await desk.press("tab")
+        assert desk.screen.bar.text == "predicted:"
+        await desk.press("escape")
 
 
 def test_an_annotator_s_views_say_nothing_of_others() -> None:
@@ -91,16 +97,6 @@ def test_an_annotator_s_views_say_nothing_of_others() -> None:
 def test_one_s_own_view_stands_for_one_of_its_name() -> None:
     every = views([("disagree", "x")], Mode.ADJUDICATE, "me")
     assert [v.query for v in every if v.name == "disagree"] == ["x"]
-
-
-async def test_the_query_line_says_what_the_first_offer_means(open_desk) -> None:
-    async with open_desk() as desk:
-        await desk.press("colon", "ctrl+u", *"pre")
-        assert "predicted:" in desk.text()
-        assert "what the active resolution model chose" in desk.text()
-        await desk.press("tab")
-        assert desk.screen.bar.text == "predicted:"
-        await desk.press("escape")
 
 
 def test_a_meaning_gives_way_where_there_is_no_room() -> None:
