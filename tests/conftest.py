@@ -31,10 +31,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tests press keys without reading; those of the time before a key counts turn it on.
 os.environ["NFH_TUI_GUARD"] = "off"
 
-# A job that a test queues waits: a runner that nobody waits for would work on after the test.
-# Tests of runners set this anew.
-os.environ["NFH_TUI_RUNNER"] = "off"
-
 # pytest-xdist states a size of the terminal for its processes, which would hold before the size
 # of each terminal that a test opens.
 for _name in ("COLUMNS", "LINES"):

@@ -1,7 +1,6 @@
 """A real cluster of two processes, labels of our own, and what was told on the way."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,17 +60,29 @@ def told() -> Told:
     return Told()
 
 
-@pytest.fixture(scope="package")
-def cluster() -> Iterator[LocalCluster]:
-    """Not for the whole session: idle workers take time of the processor from other tests."""
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        preload=[BODIES],
-    ) as local:
-        yield local
+_running: list[LocalCluster] = []
+
+
+@pytest.fixture
+def cluster() -> LocalCluster:
+    """That of the test before, where there is one."""
+    if not _running:
+        _running.append(
+            LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                preload=[BODIES],
+            )
+        )
+    return _running[0]
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Idle workers take time of the processor from the tests of other folders."""
+    if _running and (nextitem is None or nextitem.path.parent != item.path.parent):
+        _running.pop().close()
 
 
 @pytest.fixture

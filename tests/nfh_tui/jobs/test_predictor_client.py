@@ -81,64 +81,14 @@ async def test_answers(
     assert heard.states[1].model == "cues, NFH: rules"
     assert installed_pipelines()[0].package in heard.states[1].sentence
     assert choices(database, 1, 2, 4) == ["2", "7", None]
-    client.ask([3])
+    client.ask([99, 3])
     await heard.until(lambda: heard.done == [2, 1, 3])
-
-
-async def test_comes_back_when_killed(
-    client: PredictorClient, heard: Heard, database: Path, pipeline: None
-) -> None:
-    await client.start()
-    client.ask([1])
-    await heard.until(lambda: heard.done == [1])
-    first = client.pid
-    assert first is not None
-    os.kill(first, signal.SIGKILL)
-    await heard.until(lambda: heard.statuses[-1] == "restarting")
-    assert "SIGKILL" in heard.states[-1].sentence
-    assert heard.states[-1].model is None
-    client.ask([2])
-    await heard.until(lambda: heard.done == [1, 2])
-    assert heard.statuses == ["starting", "ready", "restarting", "ready"]
-    assert client.pid not in (None, first)
-    assert choices(database, 2) == ["7"]
-
-
-async def test_an_anchor_that_is_gone_is_said(
-    client: PredictorClient, heard: Heard, pipeline: None
-) -> None:
-    await client.start()
-    client.ask([99, 1])
-    await heard.until(lambda: heard.done == [1])
     assert heard.states[-1] == PredictorState(
         "ready", "No prediction: there is no item 99.", "cues, NFH: rules"
     )
 
 
-async def test_starting_twice_starts_one_child(
-    client: PredictorClient, heard: Heard, pipeline: None
-) -> None:
-    await client.start()
-    await client.start()
-    await heard.until(lambda: "ready" in heard.statuses)
-    assert heard.statuses == ["starting", "ready"]
-
-
-async def test_stop_ends_the_child_and_says_nothing_more(
-    client: PredictorClient, heard: Heard, pipeline: None
-) -> None:
-    await client.start()
-    await heard.until(lambda: "ready" in heard.statuses)
-    pid = client.pid
-    assert pid is not None
-    await client.stop()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
-    client.ask([1])
-    assert heard.statuses == ["starting", "ready"]
-
-
-# --- with children that misbehave ---------------------------------------------------------
+# --- with other children ------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -158,6 +108,57 @@ def read(path: str) -> str:
 
 
 READY = """print('{"type":"ready","model":"m","pipeline":"p"}', flush=True)\n"""
+ANSWERS = """
+import json, sys
+for line in sys.stdin:
+    for anchor in json.loads(line)["anchors"]:
+        done = {"type": "done", "id": 1, "anchor": anchor, "seconds": 0.1}
+        print(json.dumps(done), flush=True)
+"""
+
+
+async def test_comes_back_when_killed(
+    client: PredictorClient, heard: Heard, behave: Callable[[str], None]
+) -> None:
+    behave(READY + ANSWERS)
+    await client.start()
+    client.ask([1])
+    await heard.until(lambda: heard.done == [1])
+    first = client.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    await heard.until(lambda: heard.statuses[-1] == "restarting")
+    assert "SIGKILL" in heard.states[-1].sentence
+    assert heard.states[-1].model is None
+    client.ask([2])
+    await heard.until(lambda: heard.done == [1, 2])
+    assert heard.statuses == ["starting", "ready", "restarting", "ready"]
+    assert client.pid not in (None, first)
+
+
+async def test_starting_twice_starts_one_child(
+    client: PredictorClient, heard: Heard, behave: Callable[[str], None]
+) -> None:
+    behave(READY + ANSWERS)
+    await client.start()
+    await client.start()
+    await heard.until(lambda: "ready" in heard.statuses)
+    assert heard.statuses == ["starting", "ready"]
+
+
+async def test_stop_ends_the_child_and_says_nothing_more(
+    client: PredictorClient, heard: Heard, behave: Callable[[str], None]
+) -> None:
+    behave(READY + ANSWERS)
+    await client.start()
+    await heard.until(lambda: "ready" in heard.statuses)
+    pid = client.pid
+    assert pid is not None
+    await client.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    client.ask([1])
+    assert heard.statuses == ["starting", "ready"]
 
 
 async def test_without_a_pipeline_it_stays_off(

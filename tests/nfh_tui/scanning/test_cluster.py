@@ -16,14 +16,20 @@ from nfh_tui.scanning import cluster
 from nfh_tui.scanning.cluster import Cluster, differences, quiet_logs
 from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
 from nfh_tui.scanning.worker import BlockProcessor, BlockTask, WorkerPoolError, loaded_processor
+from tests.conftest import LONG
 
 from .conftest import RULES, Inline, figures, scanned
 
 
 @pytest.fixture(scope="module")
 def two_workers() -> Iterator[LocalCluster]:
+    """Processes only for the test that kills one, which is long."""
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2,
+        threads_per_worker=1,
+        processes=LONG,
+        protocol="tcp",
+        dashboard_address=None,
     ) as local:
         yield local
 
