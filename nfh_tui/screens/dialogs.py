@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import Group
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 from textual import events
@@ -100,6 +101,20 @@ def indented(text: str) -> Group:
     )
 
 
+class _LaidOut:
+    """A text that is laid out once for each width; Textual asks for it about five times."""
+
+    def __init__(self, body: Group | Table) -> None:
+        self._body = body
+        self._segments: dict[int, list[Segment]] = {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        if width not in self._segments:
+            self._segments[width] = list(console.render(self._body, options))
+        return self._segments[width]
+
+
 class TextDialog(Tolerant, ModalScreen[None]):
     """Shows a text; enter, escape or q closes it. end: it is scrolled to its end."""
 
@@ -125,7 +140,7 @@ class TextDialog(Tolerant, ModalScreen[None]):
         super().__init__()
         self._at_end = end
         self._title = title
-        self._body = indented(body) if isinstance(body, str) else body
+        self._body = _LaidOut(indented(body) if isinstance(body, str) else body)
         self._trouble = trouble
 
     def compose(self) -> ComposeResult:
