@@ -200,7 +200,7 @@ async def test_dialogs_other_screens_and_other_windows_do_not_count(open_desk, r
     async with open_desk(mode="annotate") as desk:
         desk.screen.clock = clock_of(desk, now)
         now.at += 5
-        for opens in ("L", "question_mark", "ctrl+p"):
+        for opens in ("L", "ctrl+p"):
             await desk.press(opens)
             now.at += 30
             await desk.press("escape")

@@ -56,7 +56,7 @@ async def test_a_flag_is_looked_at_set_on_all_and_taken_back(open_desk, database
         assert count(database, "flag:guideline") == 0
 
 
-async def test_escape_leaves_all_as_it_is(open_desk, database) -> None:
+async def test_escape_leaves_all_as_it_is_and_y_what_is_begun(open_desk, database) -> None:
     async with open_desk(query="state:open") as desk:
         await desk.press("E")
         await pick(desk, "Give all items one answer")
@@ -66,6 +66,14 @@ async def test_escape_leaves_all_as_it_is(open_desk, database) -> None:
         assert count(database, "class:TIME") == 0
         await desk.press("E", "escape")
         assert count(database, "by:edith") == 0
+        await desk.press("y")
+        await desk.press("E")
+        await pick(desk, "Give all items one answer")
+        await pick(desk, "Time")
+        assert "1 you have begun an answer" in desk.text()
+        await desk.press("y")
+        assert count(database, "class:TIME") == 2
+        assert desk.state.edit.kind is Kind.YEAR
 
 
 async def test_all_are_decided_but_what_others_decided(open_desk, database) -> None:
@@ -128,30 +136,7 @@ async def test_who_only_reads_is_told_how_to_change_the_mode(open_desk) -> None:
         assert "You are reading" in desk.said
 
 
-async def test_what_is_begun_is_left(open_desk, database) -> None:
-    async with open_desk(query="state:open") as desk:
-        await desk.press("y")
-        await desk.press("E")
-        await pick(desk, "Give all items one answer")
-        await pick(desk, "Time")
-        assert "1 you have begun an answer" in desk.text()
-        await desk.press("y")
-        assert count(database, "class:TIME") == 2
-        assert desk.state.edit.kind is Kind.YEAR
-
-
-async def test_nothing_to_do_is_said_and_y_does_nothing(open_desk, database) -> None:
-    async with open_desk() as desk:
-        await desk.press("E")
-        await pick(desk, "Clear a flag")
-        await desk.press("enter")
-        assert "0 items of 6 would change." in desk.text()
-        await desk.press("y")
-        assert len(desk.app.screen_stack) == 1
-        assert count(database, "flag:guideline") == 0
-
-
-async def test_another_import_under_way_is_said(
+async def test_nothing_to_do_and_another_import_under_way_are_said(
     open_desk, database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nfh_db import batches
@@ -161,6 +146,12 @@ async def test_another_import_under_way_is_said(
         raise StoreError("other.jsonl is being imported by process 1: wait")
 
     async with open_desk() as desk:
+        await desk.press("E")
+        await pick(desk, "Clear a flag")
+        await desk.press("enter")
+        assert "0 items of 6 would change." in desk.text()
+        await desk.press("y")
+        assert len(desk.app.screen_stack) == 1
         await desk.press("E")
         await pick(desk, "Set a flag")
         await desk.press("enter")

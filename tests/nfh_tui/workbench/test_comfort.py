@@ -45,7 +45,9 @@ async def test_typing_replaces_the_old_query_and_arrows_keep_it(open_desk):
 # --- copying ------------------------------------------------------------------------------
 
 
-async def test_the_number_is_copied_with_its_place(open_desk):
+async def test_number_and_file_are_copied_with_all_parts_and_no_name_when_blind(
+    open_desk, tmp_path
+):
     async with open_desk() as desk:
         await desk.press("Y", "n")
         assert desk.app.clipboard == (
@@ -54,6 +56,16 @@ async def test_the_number_is_copied_with_its_place(open_desk):
         assert "number copied" in desk.said
         assert "two" in desk.said
         assert "Y f writes a file" in desk.said
+        await desk.press("Y", "f")
+        assert desk.said.startswith("written to ")
+        await desk.press("B", "Y", "j")
+        assert "ann1" not in desk.app.clipboard
+        assert json.loads(desk.app.clipboard)["anchors_indices"] == [10]
+    (path,) = tmp_path.glob("item-*.txt")
+    text = path.read_text(encoding="utf-8")
+    assert "My boots and my coat" in text
+    assert "(tokens 10:11," in text
+    assert '"format":"nfh-gold/1"' in text
 
 
 async def test_the_record_is_a_line_that_can_be_read_again(open_desk, tmp_path):
@@ -65,24 +77,6 @@ async def test_the_record_is_a_line_that_can_be_read_again(open_desk, tmp_path):
     (row,) = read_gold(Source(path))
     assert row.gold.answer.kind == "YEAR"
     assert [vote.annotator for vote in row.votes] == ["ann1", "ann2", "ann3", "edith"]
-
-
-async def test_blind_names_do_not_leave_by_the_clipboard(open_desk):
-    async with open_desk() as desk:
-        await desk.press("B", "Y", "j")
-        assert "ann1" not in desk.app.clipboard
-        assert json.loads(desk.app.clipboard)["anchors_indices"] == [10]
-
-
-async def test_the_file_has_all_parts(open_desk, tmp_path):
-    async with open_desk() as desk:
-        await desk.press("Y", "f")
-        assert desk.said.startswith("written to ")
-    (path,) = tmp_path.glob("item-*.txt")
-    text = path.read_text(encoding="utf-8")
-    assert "My boots and my coat" in text
-    assert "(tokens 10:11," in text
-    assert '"format":"nfh-gold/1"' in text
 
 
 # --- the tour -----------------------------------------------------------------------------

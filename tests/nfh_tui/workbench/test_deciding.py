@@ -70,20 +70,7 @@ async def test_other_with_its_sort_and_noun(open_desk, read, answers):
                 assert read(2).gold.rule is Rule.IMPORTED
 
 
-async def test_a_reference_by_the_cursor(open_desk, read):
-    async with open_desk(mode="annotate") as desk:
-        await desk.press("g", "b", "space")
-        assert desk.state.edit.kind is Kind.REFERENCE
-        await desk.press("enter")
-    item = read(0, role=Role.ANNOTATOR)
-    mine = next(vote for vote in item.votes if vote.annotator == "edith")
-    assert mine.role is Role.ANNOTATOR
-    assert mine.answer.kind is Kind.REFERENCE
-    assert not mine.saw_votes
-    assert item.gold is None
-
-
-async def test_two_heads_by_letters_with_their_relation(open_desk, read):
+async def test_two_heads_by_letters_with_their_relation_and_one_by_the_cursor(open_desk, read):
     async with open_desk(mode="annotate") as desk:
         await desk.press("f")
         letters = {
@@ -98,6 +85,14 @@ async def test_two_heads_by_letters_with_their_relation(open_desk, read):
         assert desk.state.position.index == 0
         await desk.press("ampersand", "enter")
         assert desk.said.startswith("saved ")
+        await desk.press("b", "space")
+        assert desk.state.edit.kind is Kind.REFERENCE
+        await desk.press("enter")
+    (mine,) = read(1, role=Role.ANNOTATOR).votes
+    assert mine.role is Role.ANNOTATOR
+    assert mine.answer.kind is Kind.REFERENCE
+    assert not mine.saw_votes
+    assert read(0).gold is read(1).gold is None
     answer = next(v.answer for v in read(0).votes if v.annotator == "edith")
     assert answer.head_tokens() == (1, 4)
     assert answer.relation is Relation.AND
@@ -168,7 +163,9 @@ async def test_skipping_marks_and_goes_on(open_desk, read):
     assert [mark.name for mark in read(1).flags] == [FlagName.SKIP]
 
 
-async def test_flags_are_set_and_taken_back(open_desk, read):
+async def test_flags_are_set_and_taken_back_and_other_keys_do_what_they_always_do(
+    open_desk, read
+):
     flags = {"a": FlagName.ANCHOR, "m": FlagName.AMBIGUOUS, "g": FlagName.GUIDELINE}
     async with open_desk() as desk:
         for key, name in flags.items():
@@ -177,10 +174,6 @@ async def test_flags_are_set_and_taken_back(open_desk, read):
             assert [mark.name for mark in read(0).flags] == [name]
             await desk.press("exclamation_mark", key)
             assert read(0).flags == (), name
-
-
-async def test_a_key_that_is_no_flag_does_what_it_always_does(open_desk, read):
-    async with open_desk() as desk:
         await desk.press("exclamation_mark", "j")
         assert desk.state.position.index == 1
         await desk.press("exclamation_mark", "escape", "a")
@@ -188,22 +181,17 @@ async def test_a_key_that_is_no_flag_does_what_it_always_does(open_desk, read):
     assert read(1).flags == ()
 
 
-async def test_a_comment_goes_with_the_answer(open_desk, read):
+async def test_a_comment_goes_with_the_answer_and_escape_takes_it_back(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "y", "semicolon", *"see [b]", "enter")
         assert desk.state.edit.comment == "see [b]"
-        await desk.press("enter")
-    assert read(1).gold.answer.comment == "see [b]"
-
-
-async def test_escape_takes_a_comment_back_and_redo_brings_it(open_desk, read):
-    async with open_desk() as desk:
-        await desk.press("j", "semicolon", *"doubt", "escape")
+        await desk.press("enter", "j", "semicolon", *"doubt", "escape")
         assert desk.state.edit.comment == ""
         await desk.press("Z")
         assert desk.state.edit.comment == "doubt"
         await desk.press("q")
-    assert "doubt" in read(1).draft.body
+    assert read(1).gold.answer.comment == "see [b]"
+    assert "doubt" in read(3).draft.body
 
 
 async def test_widening_and_narrowing_replaces_the_number(open_desk, read):

@@ -55,7 +55,7 @@ async def test_the_panes_in_each_mode(nasty_desk, size):
 async def test_the_dialogs_the_bar_and_the_line_of_state(nasty_desk):
     async with nasty_desk() as desk:
         await desk.press("j", "j", "j", "1", "enter", "k")
-        for keys in (["L"], ["question_mark"], ["ctrl+p"]):
+        for keys in (["L"], ["ctrl+p"]):
             await desk.press(*keys)
             await desk.pilot.pause(0.2)
             assert_harmless(desk)

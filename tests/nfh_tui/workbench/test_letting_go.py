@@ -6,7 +6,7 @@ import weakref
 
 async def test_a_closed_dialog_leaves_no_lines_behind(open_desk) -> None:
     async with open_desk() as desk:
-        await desk.press("question_mark")
+        await desk.press("L")
         drawn = [weakref.ref(widget._styles_cache) for widget in desk.app.screen.query("*")]
         assert any(one() is not None for one in drawn)
         await desk.press("escape")

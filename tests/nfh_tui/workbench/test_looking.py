@@ -19,8 +19,15 @@ SIZES = [
 ]
 
 
-async def test_a_query_with_live_count_and_completion(open_desk):
+async def test_a_query_with_live_count_and_completion_and_one_that_is_wrong(open_desk):
     async with open_desk(mode="browse") as desk:
+        await desk.press("colon", *"stat:x")
+        await desk.pilot.pause(0.1)
+        assert "no such key" in desk.screen.bar.note
+        await desk.press("enter")
+        assert "no such key" in desk.said
+        assert len(desk.state.ids) == 6
+        await desk.press("escape")
         await desk.press("colon", *"sta")
         await desk.press("tab")
         assert desk.screen.bar.text == "state:"
@@ -66,16 +73,6 @@ async def test_completion_offers_what_the_database_knows(open_desk):
         assert "ann2" in desk.text().splitlines()[-1]
         await desk.press("tab", "enter")
         assert desk.state.query.text == "by:ann1"
-
-
-async def test_a_query_that_is_wrong_says_so_and_changes_nothing(open_desk):
-    async with open_desk(mode="browse") as desk:
-        await desk.press("colon", *"stat:x")
-        await desk.pilot.pause(0.1)
-        assert "no such key" in desk.screen.bar.note
-        await desk.press("enter")
-        assert "no such key" in desk.said
-        assert len(desk.state.ids) == 6
 
 
 async def test_what_is_typed_after_a_wrong_query_goes_to_the_bar(open_desk):
@@ -297,7 +294,7 @@ async def test_growing_the_terminal_shows_all_panes(open_desk):
         assert "Queue" in desk.text()
 
 
-async def test_up_and_down_follow_the_lines_of_the_passage(open_desk):
+async def test_the_cursor_goes_by_the_lines_of_the_passage_and_by_a_click(open_desk):
     async with open_desk() as desk:
         await desk.press("up")
         assert desk.state.edit.cursor < 8
@@ -306,10 +303,6 @@ async def test_up_and_down_follow_the_lines_of_the_passage(open_desk):
         assert desk.state.edit.cursor > before
         await desk.press("end", "home")
         assert desk.state.edit.cursor == 10
-
-
-async def test_a_click_on_a_word_moves_the_cursor(open_desk):
-    async with open_desk() as desk:
         await desk.pilot.click(desk.screen.passage, offset=(14, 0))
         await desk.settle()
         assert desk.state.visible_item.passage.word(desk.state.edit.cursor) == "boots"
@@ -392,7 +385,7 @@ async def test_a_theme_is_chosen_and_kept(open_desk):
         assert desk.app.theme == "nfh-light"
 
 
-async def test_copying_to_the_clipboard(open_desk):
+async def test_copying_to_the_clipboard_and_to_a_file(open_desk, database):
     async with open_desk() as desk:
         for key, part in (
             ("s", "Then take two of mine ."),
@@ -403,10 +396,6 @@ async def test_copying_to_the_clipboard(open_desk):
             await desk.press("Y", key)
             assert desk.app.clipboard == part
             assert "copied" in desk.said, key
-
-
-async def test_copying_to_a_file(open_desk, database):
-    async with open_desk() as desk:
         public_id = desk.state.visible_item.public_id
         await desk.press("Y", "f")
         path = database.parent / f"item-{public_id[:12]}.txt"
@@ -420,7 +409,7 @@ async def test_copying_to_a_file(open_desk, database):
     "before",
     [
         [],
-        ["question_mark"],
+        ["L"],
         ["colon"],
         pytest.param(["exclamation_mark"], marks=pytest.mark.long),
     ],
@@ -473,5 +462,5 @@ async def test_a_dialog_answers_keys_pressed_by_habit(open_desk, monkeypatch):
     async with open_desk() as desk:
         told = []
         monkeypatch.setattr(desk.app, "notify", told.append)
-        await desk.press("question_mark", "ctrl+s")
+        await desk.press("L", "ctrl+s")
         assert "Drafts are saved" in told[0]

@@ -81,6 +81,8 @@ async def test_undo_takes_a_proposal_back_in_another_session(open_desk, read):
 async def test_one_who_adjudicates_sees_it_and_takes_it(open_desk, propose, read):
     propose("ann1")
     async with open_desk(size=SMALL) as desk:
+        await desk.press("T")
+        assert desk.said == "Nobody proposes another span for this number."
         await desk.press("j")
         assert "ann1 proposes the span “sixty two” · T takes it" in desk.text()
         await desk.press("y", "T")
@@ -154,9 +156,3 @@ async def test_reading_and_annotating_take_nothing(open_desk, propose):
         assert "proposes the span" not in desk.text()
         await desk.press("T")
         assert span_of(desk) == Anchor(4, 5)
-
-
-async def test_without_a_proposal_there_is_none_to_take(open_desk):
-    async with open_desk(size=SMALL) as desk:
-        await desk.press("j", "T")
-        assert desk.said == "Nobody proposes another span for this number."

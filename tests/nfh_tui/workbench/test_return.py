@@ -91,7 +91,7 @@ async def test_taking_a_change_back_forgets_the_draft(open_desk, read):
 @pytest.mark.parametrize(
     "keys",
     [
-        ["f"],
+        pytest.param(["f"], marks=pytest.mark.long),
         pytest.param(["o"], marks=pytest.mark.long),
         ["l", "l", "v", "l", "l"],
         pytest.param(["l", "l", "v", "l", "h", "h", "h"], marks=pytest.mark.long),

@@ -94,20 +94,16 @@ async def test_all_at_once_and_what_was_in_view_is_stored(open_desk, alike: Path
     assert seen == [[True], [True], [False], []]
 
 
-async def test_enter_with_nothing_ticked_says_so(open_desk, alike: Path) -> None:
+async def test_without_a_decision_and_with_nothing_ticked_it_is_refused(
+    open_desk, alike: Path
+) -> None:
     async with open_desk(path=alike) as desk:
+        await desk.press("A")
+        assert "There is no decision yet to apply" in desk.said
         await desk.press("1", "enter", "A", "asterisk", "enter")
         assert "Nothing is ticked" in desk.text()
         await desk.press("escape")
         assert golds(alike) == ["REFERENCE", "", "", ""]
-
-
-async def test_without_a_decision_it_is_refused(open_desk, alike: Path) -> None:
-    async with open_desk(path=alike) as desk:
-        await desk.press("A")
-        assert "There is no decision yet to apply" in desk.said
-        await desk.press("t", "enter", "A")
-        assert desk.screen.is_current or "decided Time" in desk.text()
 
 
 async def test_precedents_are_listed_and_opened_beside_the_queue(

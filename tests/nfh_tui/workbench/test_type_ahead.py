@@ -94,7 +94,7 @@ async def test_neither_a_move_nor_an_enter_that_ends_a_line_or_a_text_accepts(
         await desk.settle()
         assert EARLY in desk.said
         await read_item(desk)
-        await desk.press("question_mark")
+        await desk.press("L")
         await desk.pilot.press("enter")
         burst(desk, "enter")
         await desk.settle()
