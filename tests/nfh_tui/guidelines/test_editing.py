@@ -50,16 +50,14 @@ async def test_a_change_is_saved_as_a_version(guided, open_desk) -> None:
         assert store.guidelines.read().body.startswith("Note\n# Few rules")
 
 
-async def test_nothing_changed_is_no_version(guided, open_desk) -> None:
+async def test_nothing_changed_is_no_version_and_a_text_without_sound_rules_waits(
+    guided, open_desk
+) -> None:
     async with open_desk(query="id:1", path=guided) as desk:
         await opened(desk)
         await desk.press("escape")
         assert "nothing changed" in desk.text()
-    assert versions(guided) == [(1, None)]
-
-
-async def test_a_text_without_sound_rules_waits(guided, open_desk) -> None:
-    async with open_desk(query="id:1", path=guided) as desk:
+        await desk.press("escape")
         await opened(desk)
         await desk.press(*"## x", "enter", "escape")
         assert isinstance(desk.app.screen, ChooseDialog)
@@ -136,18 +134,14 @@ def suspended() -> Iterator[None]:
     yield
 
 
-async def test_where_no_terminal_can_be_lent_the_text_is_typed_here(
+async def test_where_no_terminal_can_be_lent_the_text_is_typed_here_and_a_failure_is_named(
     guided, open_desk, monkeypatch
 ) -> None:
     monkeypatch.setenv("EDITOR", "false")
     async with open_desk(query="id:1", path=guided) as desk:
         await opened(desk)
         assert isinstance(desk.app.screen, GuidelinesEditor)
-
-
-async def test_an_editor_that_fails_is_named(guided, open_desk, monkeypatch) -> None:
-    monkeypatch.setenv("EDITOR", "false")
-    async with open_desk(query="id:1", path=guided) as desk:
+        await desk.press("escape", "escape")
         monkeypatch.setattr(desk.app, "suspend", lambda: suspended())
         await opened(desk)
         assert "ended with status 1" in desk.text()

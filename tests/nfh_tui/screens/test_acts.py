@@ -60,7 +60,7 @@ async def test_help_has_the_pane_first_and_says_why_not(open_desk) -> None:
         assert "not now: Press / first to search for words." in text
 
 
-async def test_a_key_that_nothing_has_says_so(open_desk) -> None:
+async def test_a_key_that_nothing_has_and_a_query_of_the_first_items_say_so(open_desk) -> None:
     async with open_desk() as desk:
         for key, name in (("X", "X"), ("f12", "F12")):
             await desk.press(key)
@@ -68,6 +68,9 @@ async def test_a_key_that_nothing_has_says_so(open_desk) -> None:
         screen = await visit(desk)
         await desk.press("X")
         assert screen.status_line.status.say == "X does nothing here; ? shows the keys."
+        screen.meant = 9
+        await desk.press("enter")
+        assert desk.said == "the first 1 of 9: a query cannot name more"
 
 
 def test_the_curve_takes_accuracy_where_no_inclusive_one_is_known() -> None:
@@ -78,14 +81,6 @@ def test_the_curve_takes_accuracy_where_no_inclusive_one_is_known() -> None:
     text = plain(learning_lines(models, {}, 62))
     assert "│" in text and "inclusive where the table says incl" in text
     assert "55.4 acc" in text
-
-
-async def test_what_names_only_the_first_items_says_so(open_desk) -> None:
-    async with open_desk() as desk:
-        await visit(desk)
-        desk.app.screen.meant = 9
-        await desk.press("enter")
-        assert desk.said == "the first 1 of 9: a query cannot name more"
 
 
 def test_withdrawn_decisions_say_what_gold_they_had_replaced(store, me) -> None:
