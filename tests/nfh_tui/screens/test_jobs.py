@@ -100,6 +100,11 @@ async def test_what_has_not_changed_is_not_drawn(open_desk, corpus, store, monke
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await until(desk, lambda: "It has not begun" in desk.text())
+        # The workbench itself writes where one stands.
+        await desk.screen.queue.position_writer.flush()
+        await until(desk, lambda: not screen.reader._looking)
+        screen.reader._tick()
+        await until(desk, lambda: not screen.reader._looking)
         drawn: list[str] = []
         for name, sheet in screen.panes.sheets.items():
             monkeypatch.setattr(sheet, "show", lambda *_, name=name: drawn.append(name))
@@ -351,13 +356,15 @@ async def test_keys_do_not_wait_for_a_command(open_desk, corpus, monkeypatch) ->
         assert "now the active" not in screen.status_line.status.say
 
 
-async def test_the_list_to_compare_with_says_why_others_are_missing(
+async def test_a_job_of_a_later_version_is_listed_and_why_models_are_not_compared(
     open_desk, corpus, store
 ) -> None:
+    store.jobs.add(NewJob("dream [b]", 9, "", {"of": "sheep"}))
     store.models.ensure("svm-1", "identification", "svm", "1")
     store.models.ensure("linear-9", "resolution", "linear", "1")
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
+        assert "dream [b]" in desk.text()
         await stand_on(desk, screen, "model 1")
         await desk.press("c")
         text = desk.text()
@@ -365,21 +372,6 @@ async def test_the_list_to_compare_with_says_why_others_are_missing(
         assert "linear-9  has answered no item yet" in text
         await desk.press("escape")
         assert desk.app.screen is screen
-
-
-async def test_a_job_of_a_later_version_is_listed(open_desk, corpus, store) -> None:
-    store.jobs.add(NewJob("dream [b]", 9, "", {"of": "sheep"}))
-    async with open_desk(path=corpus) as desk:
-        await opened(desk)
-        assert "dream [b]" in desk.text()
-
-
-async def test_who_annotates_does_not_see_it(open_desk, corpus) -> None:
-    async with open_desk(path=corpus, mode="annotate") as desk:
-        await desk.press("f4")
-        assert desk.app.screen is desk.screen and "not while annotating" in desk.said
-        await desk.press("f5", "f4")
-        assert not isinstance(desk.app.screen, JobsScreen)
 
 
 async def test_a_runner_is_started_and_what_it_says_comes_back(
@@ -394,10 +386,10 @@ async def test_a_runner_is_started_and_what_it_says_comes_back(
         screen = await opened(desk)
         await desk.press("r")
         assert "in the queue again" in screen.status_line.status.say
-        for _ in range(6):  # Starting takes its time on a busy machine.
+        for _ in range(120):  # Starting takes its time on a busy machine.
             if store.jobs.read(job_id).state is JobState.FAILED:
                 break
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.05)
         await until(desk, lambda: "word vectors" in desk.text())
         await until(desk, lambda: "attempt 1" in desk.text())
 

@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from nfh_tui.actions import ACTIONS
 from nfh_tui.screens.base import Handlers, SideScreen
+from nfh_tui.screens.jobs import JobsScreen
 
 LINES = "\n".join(f"line {n} [red]x[/]" for n in range(200))
 
@@ -144,6 +145,8 @@ async def test_a_visitor_who_annotates_does_not_see_others_answers(open_desk) ->
             await desk.press(key)
             assert desk.app.screen is desk.screen
             assert "not while annotating" in desk.said
+        await desk.press("f5", "f4")
+        assert not isinstance(desk.app.screen, JobsScreen)
 
 
 async def test_one_screen_leads_to_the_other(open_desk) -> None:
