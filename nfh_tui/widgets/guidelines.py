@@ -27,6 +27,7 @@ Block = tuple[str, str]
 """The kind of a block ("heading", "item", "quote", "row" or "text"), and its text."""
 
 
+@lru_cache(maxsize=8)
 def guide_rows(text: str, width: int) -> tuple[Row, ...]:
     """Return the text in rows of at most `width` cells."""
     rows = RowBuilder(width)
@@ -65,7 +66,7 @@ def rule_rows(guide: Guide, kind: Kind | None, tag: str | None, width: int) -> t
     rows = RowBuilder(width)
     rows.heading("Guidelines", "F5 opens the guidelines")
     if not chosen:
-        return ((), *rows.made, *_whole(guide.body, width))
+        return ((), *rows.made, *guide_rows(guide.body, width))
     made = [row for rule in list(chosen)[:MOST_RULES] for row in _rule(rule, width)]
     return ((), *rows.made, *made[1:])
 
@@ -74,11 +75,6 @@ def rule_rows(guide: Guide, kind: Kind | None, tag: str | None, width: int) -> t
 def _naming(rules: tuple[GuidelineRule, ...], kind: Kind) -> list[GuidelineRule]:
     found = {rule: f"{rule.title} {rule.body}".count(kind.value) for rule in rules}
     return sorted((rule for rule in rules if found[rule]), key=lambda rule: -found[rule])
-
-
-@lru_cache(maxsize=8)
-def _whole(text: str, width: int) -> tuple[Row, ...]:
-    return guide_rows(text, width)
 
 
 @lru_cache(maxsize=64)

@@ -66,16 +66,23 @@ async def test_undo_still_goes_back_in_the_draft(open_desk, read, database):
     assert read(1).gold.answer.kind is Kind.YEAR
 
 
-async def test_what_an_expert_decided_is_not_taken_over_by_passing_through(
+async def test_what_was_decided_is_not_taken_over_by_passing_through_but_by_another_answer(
     open_desk, read, database
 ):
-    decide(database, read(0).anchor_id, "otto")
+    for place in (0, 1):
+        decide(database, read(place).anchor_id, "otto")
     decided = read(0).gold
     async with open_desk() as desk:
         await desk.press("enter")
         assert desk.state.position.index == 1
         assert "otto" in desk.said
+        await desk.press("y", "enter")
+        assert "in place of the decision of otto" in desk.said
+        # Gold of an import is made one's own by accepting it.
+        await desk.press("enter")
     assert read(0).gold == decided
+    assert read(1).gold.adjudicator == "edith"
+    assert read(2).gold.adjudicator == "edith"
 
 
 async def test_a_decision_that_was_just_made_is_replaced_only_if_asked_for(
@@ -120,22 +127,6 @@ async def test_the_same_decision_made_by_two_keeps_its_author(open_desk, read, d
         assert "otto" in desk.said
         assert desk.state.position.index == 2
     assert read(1).gold.adjudicator == "otto"
-
-
-async def test_a_decision_that_was_read_is_replaced_without_a_question(
-    open_desk, read, database
-):
-    decide(database, read(1).anchor_id, "otto")
-    async with open_desk() as desk:
-        await desk.press("j", "y", "enter")
-        assert "in place of the decision of otto" in desk.said
-    assert read(1).gold.adjudicator == "edith"
-
-
-async def test_gold_of_an_import_is_made_ones_own_by_accepting_it(open_desk, read):
-    async with open_desk() as desk:
-        await desk.press("j", "j", "enter")
-    assert read(2).gold.adjudicator == "edith"
 
 
 async def test_a_long_sentence_takes_more_rows_where_the_screen_is_narrow(open_desk):

@@ -127,7 +127,7 @@ def golds(path: Path) -> list[str]:
     return ["" if one is None or one.gold is None else one.gold.answer.kind for one in found]
 
 
-async def test_a_row_has_the_sentence_filled_in_the_votes_and_the_model(
+async def test_a_row_has_sentence_votes_and_model_and_one_left_blank_tells_nothing_of_them(
     open_sheet: OpenSheet,
 ) -> None:
     async with open_sheet() as sheet:
@@ -139,6 +139,19 @@ async def test_a_row_has_the_sentence_filled_in_the_votes_and_the_model(
             "5 ☑ Take just6 one [year old] here. Age 2 of 3 model ≠",
         ]
         assert "3 of 5 ticked · 1 to decide" in sheet.desk.text()
+        row = sheet.screen.row
+        assert row is not None
+        assert row.item.anchor_id == HELD
+        assert (row.item.votes, row.item.prediction, row.item.pattern) == ((), None, "")
+        shown = sheet.desk.text()
+        for key in ("m", "1", "2", "space", "L", "H", "P", "f", "escape"):
+            await sheet.press(key)
+        assert not sheet.screen.rows[1].ticked
+        await sheet.press("2")
+        assert "tank" not in sheet.lines[1]
+        for name in ("ann1", "ann2", "2 of 3"):
+            assert name not in shown.splitlines()[2]
+            assert name not in "\n".join(shown.splitlines()[7:])
 
 
 async def test_what_is_ticked_is_one_act_that_undo_takes_back(
@@ -173,44 +186,21 @@ async def test_what_it_decides_says_that_it_was_in_a_sheet(
             assert mine.seconds is not None
 
 
-async def test_an_item_left_blank_tells_nothing_of_what_others_say(
-    open_sheet: OpenSheet,
-) -> None:
-    async with open_sheet() as sheet:
-        row = sheet.screen.row
-        assert row is not None
-        assert row.item.anchor_id == HELD
-        assert (row.item.votes, row.item.prediction, row.item.pattern) == ((), None, "")
-        shown = sheet.desk.text()
-        for key in ("m", "1", "2", "space", "L", "H", "P", "f", "escape"):
-            await sheet.press(key)
-        assert not sheet.screen.rows[1].ticked
-        await sheet.press("2")
-        assert "tank" not in sheet.lines[1]
-        for name in ("ann1", "ann2", "2 of 3"):
-            assert name not in shown.splitlines()[2]
-            assert name not in "\n".join(shown.splitlines()[7:])
-
-
-async def test_an_item_left_blank_is_decided_by_a_key_and_compared_when_it_is_saved(
+async def test_an_item_left_blank_is_decided_by_keys_and_compared_when_it_is_saved(
     open_sheet: OpenSheet, path: Path
 ) -> None:
-    async with open_sheet() as sheet:
-        await sheet.press("t")
-        assert sheet.lines[1].endswith("Time yours")
-        assert "model" not in sheet.lines[1]
-        await sheet.press("enter")
-        assert golds(path)[:3] == ["REFERENCE", "TIME", "REFERENCE"]
-        assert "left blank: 0 of 1 as the votes say" in sheet.desk.said
-
-
-async def test_the_sort_of_other_is_optional_here_too(open_sheet: OpenSheet) -> None:
     async with open_sheet() as sheet:
         await sheet.press("o", "5")
         assert sheet.lines[1].endswith("Other yours")
         assert sheet.lines[4].startswith("▌")
         await sheet.press("2", "o", "c", "1")
         assert sheet.screen.rows[1].edit.sort is Sort.CODE
+        await sheet.press("2", "t")
+        assert sheet.lines[1].endswith("Time yours")
+        assert "model" not in sheet.lines[1]
+        await sheet.press("enter")
+        assert golds(path)[:3] == ["REFERENCE", "TIME", "REFERENCE"]
+        assert "left blank: 0 of 1 as the votes say" in sheet.desk.said
 
 
 async def test_a_noun_is_marked_by_its_letters(open_sheet: OpenSheet, path: Path) -> None:

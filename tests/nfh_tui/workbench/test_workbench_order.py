@@ -88,12 +88,15 @@ async def test_after_items_are_read_ahead_predictions_are_asked_for(open_desk):
         assert asked[-1:] == [wanted]
 
 
-async def test_the_right_pane_names_the_version_of_the_guidelines_or_the_pattern(open_desk):
+async def test_the_right_pane_names_its_content_and_there_is_no_model_to_hide(open_desk):
     async with open_desk() as desk:
         title = desk.screen.titles["evidence"]
         assert title.title.note == "2-1 · some of the nouns"
         await desk.press("I")
         assert title.title.note == "version 1"
+        assert desk.screen.why_not(BY_ID["sight.model"]) == IN_VIEW
+        await desk.press("O")
+        assert desk.said == IN_VIEW
 
 
 async def test_guidelines_learnt_by_the_workbench_are_shown_where_they_are_in_view(open_desk):
@@ -103,11 +106,3 @@ async def test_guidelines_learnt_by_the_workbench_are_shown_where_they_are_in_vi
         await desk.press("M")
         assert not state.guide_shown
         assert desk.said.startswith("adjudicating as")
-
-
-async def test_hiding_the_model_is_refused_where_there_is_nothing_to_hide(open_desk):
-    async with open_desk() as desk:
-        action = BY_ID["sight.model"]
-        assert desk.screen.why_not(action) == IN_VIEW
-        await desk.press("O")
-        assert desk.said == IN_VIEW
