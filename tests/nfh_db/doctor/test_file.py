@@ -28,6 +28,7 @@ from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
+from tests.conftest import LONG
 
 PAGE = 4096
 
@@ -75,12 +76,17 @@ def looked_at(path: Path) -> str:
     return "broken" if report.broken else "clean"
 
 
-@pytest.mark.parametrize("how", ["random", "zero", "some"])
+WAYS = ("random", "zero", "some")
+
+
+@pytest.mark.parametrize("how", WAYS)
 def test_any_page_may_be_damaged(path: Path, template: Path, how: str) -> None:
+    """In each of three ways; in the short form in one of them."""
     whole = template.read_bytes()
     source = random.Random(how)
     outcomes = []
-    for start in range(0, len(whole), PAGE):
+    first, step = (0, 1) if LONG else (WAYS.index(how), len(WAYS))
+    for start in range(first * PAGE, len(whole), step * PAGE):
         damaged = bytearray(whole)
         if how == "some":
             place = start + source.randrange(PAGE - 64)
@@ -93,7 +99,8 @@ def test_any_page_may_be_damaged(path: Path, template: Path, how: str) -> None:
         outcomes.append(looked_at(path))
     # 64 bytes may well lie where nothing is kept.
     if how != "some":
-        assert outcomes.count("clean") == free_pages(template)
+        clean = outcomes.count("clean")
+        assert clean == free_pages(template) if LONG else clean <= free_pages(template)
     assert "broken" in outcomes
 
 

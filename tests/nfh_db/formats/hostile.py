@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from nfh_db.formats.gold import GoldWriter
@@ -271,9 +272,10 @@ PASSAGES: tuple[Callable[[], Iterator[ExportRecord]], ...] = (
 )
 
 
-def hostile_records() -> list[ExportRecord]:
+@cache
+def hostile_records() -> Sequence[ExportRecord]:
     """All of it, by passage and span."""
-    found = []
+    found = list[ExportRecord]()
     for make in PASSAGES:
         records = list(make())
         order = {r.passage.digest: rank for rank, r in reversed(list(enumerate(records)))}
@@ -281,7 +283,7 @@ def hostile_records() -> list[ExportRecord]:
             records,
             key=lambda r: (order[r.passage.digest], r.anchor.start, r.anchor.end),
         )
-    return found
+    return tuple(found)
 
 
 def hostile_corpus(path: Path, records: Sequence[ExportRecord] | None = None) -> Path:

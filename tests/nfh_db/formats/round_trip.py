@@ -9,8 +9,10 @@ else equal but for what its `holds` says it does not hold.
 
 import copy
 import json
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +97,22 @@ def round_trip(
     folder.mkdir(parents=True, exist_ok=True)
     format_ = by_name(format_name)
     if isinstance(given, Path):
-        with Store.open(folder / "before.db", create=True) as store:
-            imported(store, given, "gold")
+        path = folder / "before.db"
+        path.write_bytes(_database(given.name, given.read_bytes()))
+        with Store.open(path) as store:
             return _trip(store, format_, folder, suffix, writing, options, edit)
     return _trip(given, format_, folder, suffix, writing, options, edit)
+
+
+@lru_cache(4)
+def _database(name: str, content: bytes) -> bytes:
+    """The database of a `gold` file, which goes out to one format after another."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, path = Path(folder, name), Path(folder, "before.db")
+        given.write_bytes(content)
+        with Store.open(path, create=True) as store:
+            imported(store, given, "gold")
+        return path.read_bytes()
 
 
 def imported(

@@ -15,11 +15,12 @@ from nfh_db.formats.registry import by_name, formats
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_tui.services.imports import export_file
+from tests.conftest import LONG
 from tests.nfh_db.formats.damage import damage_folder, damaged
 from tests.nfh_db.formats.random_records import random_records
 from tests.nfh_db.formats.round_trip import hostile_corpus, imported
 
-FILES = 12
+FILES = 12 if LONG else 4
 """Damaged files of each format; more of them are fed by hand."""
 
 SAMPLES: dict[str, tuple[str, str]] = {

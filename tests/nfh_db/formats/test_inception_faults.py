@@ -68,7 +68,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))]
+)
 def test_nothing_worse_than_a_refusal(
     documents: list[bytes], store: Store, tmp_path: Path, seed: int
 ) -> None:

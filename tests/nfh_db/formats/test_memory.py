@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from nfh_db.formats.registry import by_name
+from tests.conftest import LONG
 
-MEGABYTES = int(os.environ.get("NFH_TEST_MB", "10"))
+MEGABYTES = int(os.environ.get("NFH_TEST_MB", "10" if LONG else "5"))
 
-BOUND = 8 << 20
+BOUND = (8 if LONG else 4) << 20
 """Bytes by which the most memory may grow beyond that of a small file: less than the file."""
 
 FORMATS = {
@@ -93,7 +94,7 @@ def test_many_items_take_no_more_than_a_few(name: str, tmp_path: Path) -> None:
 def test_what_holds_a_file_is_seen(tmp_path: Path) -> None:
     """A reader that takes the whole of it in would not pass."""
     path = tmp_path / "big.jsonl"
-    size = weighed("write", "gold", path, 3_600)["size"]
+    size = weighed("write", "gold", path, 3_600 if LONG else 1_800)["size"]
     script = (
         "import sys, pathlib; sys.path.insert(0, sys.argv[2]); import weigh\n"
         "before = weigh.peak(); held = pathlib.Path(sys.argv[1]).read_text()\n"

@@ -113,23 +113,22 @@ FORMAT = Format(
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "says"),
-    [
-        ("raise SystemExit(0)", "SystemExit: 0"),
-        ("import sys; sys.exit('bye \\x1b[31m')", "SystemExit: bye ␛[31m"),
-        ("class Ending(BaseException): pass\nraise Ending('bye')", "Ending: bye"),
-        ("def FORMAT(): raise SystemExit(3)", "SystemExit: 3"),
-    ],
-)
-def test_a_plugin_that_ends_the_program_is_left_out(
-    packages: Path, code: str, says: str
-) -> None:
-    _install(packages, "ending_format", code, "FORMAT")
+ENDINGS = {
+    "leaving": ("raise SystemExit(0)", "SystemExit: 0"),
+    "exiting": ("import sys; sys.exit('bye \\x1b[31m')", "SystemExit: bye ␛[31m"),
+    "raising": ("class Ending(BaseException): pass\nraise Ending('bye')", "Ending: bye"),
+    "called": ("def FORMAT(): raise SystemExit(3)", "SystemExit: 3"),
+}
+
+
+def test_a_plugin_that_ends_the_program_is_left_out(packages: Path) -> None:
+    for name, (code, _) in ENDINGS.items():
+        _install(packages, f"{name}_format", code, "FORMAT")
     listed = _call(packages, "formats", "spans", "--json")
     assert listed.returncode == 0
-    (trouble,) = [row for row in listed.stderr.splitlines() if "ending_format" in row]
-    assert f"cannot be loaded: {says}" in trouble
+    for name, (_, says) in ENDINGS.items():
+        (trouble,) = [row for row in listed.stderr.splitlines() if f"{name}_format" in row]
+        assert f"cannot be loaded: {says}" in trouble
     assert json.loads(listed.stdout)["formats"]
 
 

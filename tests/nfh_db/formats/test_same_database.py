@@ -1,6 +1,7 @@
 """What a database exports comes back into it as what is there already, in every format."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow
@@ -38,19 +39,22 @@ NEW = (
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
+def database(tmp_path: Path, built: Callable[..., Path]) -> Path:
     """A talk; five of its numbers are decided, another one is answered."""
-    (tmp_path / "talk.txt").write_text(TALK, encoding="utf-8")
-    path = tmp_path / "nfh.db"
+    return built(talk, tmp_path / "nfh.db")
+
+
+def talk(path: Path) -> None:
+    file = path.with_name("talk.txt")
+    file.write_text(TALK, encoding="utf-8")
     with Store.open(path, create=True) as store:
-        imported(store, tmp_path / "talk.txt")
+        imported(store, file)
         ann, eva = store.people.ensure("ann"), store.people.ensure("eva")
         ids = [id_ for chunk in store.queue.ids(parse("sort:order"), ann) for id_ in chunk]
         for id_, answer in zip(ids, DECIDED, strict=False):
             store.edits.commit_answer(id_, ann, Role.ANNOTATOR, answer)
             store.edits.commit_answer(id_, eva, Role.ADJUDICATOR, answer)
         store.edits.commit_answer(ids[6], ann, Role.ANNOTATOR, class_answer(Kind.TIME))
-    return path
 
 
 def ways() -> list[tuple[str, str]]:

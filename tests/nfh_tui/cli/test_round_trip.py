@@ -19,6 +19,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
+from tests.conftest import LONG
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]
@@ -53,6 +54,10 @@ def test_release_files_leave_line_for_line(
     call: Call, home: Path, data_dir: Path, dump: Dump, names: list[str]
 ) -> None:
     files = [data_dir / "resolution" / f"nfh_{name}.jsonl" for name in names]
+    if not LONG:
+        lines = files[0].read_bytes().splitlines(keepends=True)
+        files = [home / files[0].name]
+        files[0].write_bytes(b"".join(lines[:250]))
     assert call("import", *files, "--db", "x.db").exit_code == 0
     came = "".join(file.read_text("utf-8") for file in files)
     assert same_values(export(call, "x.db", "nfh"), came)
