@@ -21,8 +21,22 @@ def mine(item: AnchorItem, me: str = "edith", role: Role = Role.ADJUDICATOR) -> 
     return next(vote for vote in item.votes if vote.annotator == me and vote.role is role)
 
 
-async def test_a_rule_is_typed_and_saved_with_the_answer(guided, open_desk, read) -> None:
+async def test_a_rule_is_chosen_or_typed_and_saved_with_the_answer(
+    guided, open_desk, read
+) -> None:
     async with open_desk(query="id:2", path=guided) as desk:
+        await desk.press("R", "enter")
+        assert isinstance(desk.app.screen, ChooseDialog)
+        assert "R12 One of them" in desk.text()
+        await desk.press("j", "enter")
+        assert desk.state.edit.tag == "R5"
+        await desk.press("R", "enter", "escape")
+        assert desk.state.edit.tag == "R5"
+        await desk.press("R", "escape")
+        assert desk.state.edit.tag == "R5"
+        # The last line of the list takes the tag away.
+        await desk.press("R", "enter", "end", "enter")
+        assert desk.state.edit.tag is None
         await desk.press("R", *"money")
         assert "R5 Age and money" in desk.screen.bar.note
         assert "R5 Age and money" in desk.text().splitlines()[-1]
@@ -41,22 +55,6 @@ async def test_a_rule_is_typed_and_saved_with_the_answer(guided, open_desk, read
         await desk.press("enter")
     vote = mine(read(1))
     assert (vote.rule_tag, vote.guideline_version) == ("R12", 1)
-
-
-async def test_enter_alone_lists_the_rules_and_escape_leaves_all(guided, open_desk) -> None:
-    async with open_desk(query="id:2", path=guided) as desk:
-        await desk.press("R", "enter")
-        assert isinstance(desk.app.screen, ChooseDialog)
-        assert "R12 One of them" in desk.text()
-        await desk.press("j", "enter")
-        assert desk.state.edit.tag == "R5"
-        await desk.press("R", "enter", "escape")
-        assert desk.state.edit.tag == "R5"
-        await desk.press("R", "escape")
-        assert desk.state.edit.tag == "R5"
-        # The last line of the list takes the tag away.
-        await desk.press("R", "enter", "end", "enter")
-        assert desk.state.edit.tag is None
 
 
 async def test_the_tag_is_part_of_the_draft(guided, open_desk, read) -> None:

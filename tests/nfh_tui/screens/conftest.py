@@ -1,6 +1,5 @@
 """The sample corpus with what two made-up models say of it; the desk of the shell's tests."""
 
-import asyncio
 import re
 import shutil
 import typing
@@ -166,7 +165,6 @@ async def until(desk: object, true: Callable[[], bool]) -> None:
         await desk.pilot.pause(0.1)  # type: ignore[attr-defined]
         if true():
             return
-        await asyncio.sleep(0.01)
     raise AssertionError("it does not come to hold")
 
 
