@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from nfh_db import database as db_database
 from nfh_db.errors import FullError, ReadOnlyError
@@ -51,7 +52,7 @@ async def test_it_opens_to_read_and_says_why(open_desk, shut):
 async def test_what_has_no_key_says_so_too(open_desk, shut):
     async with open_desk() as desk:
         desk.screen.action_act("theme")
-        await until(desk, lambda: desk.app.screen is not desk.screen)
+        await until(desk, lambda: isinstance(desk.app.focused, OptionList))
         await desk.press("down", "enter")
         await until(desk, lambda: "can only be read" in " ".join(desk.text().split()))
         await desk.press("escape")
