@@ -18,7 +18,7 @@ from nfh_db.records import Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 
-COUNT = 300
+COUNT = 120
 
 WORK = """
 import sys
@@ -165,7 +165,7 @@ def test_what_was_applied_is_not_applied_again(path: Path, killed: Killed) -> No
     reader = connect(path, "ro")
     report = reader.execute("SELECT report FROM batch WHERE format = 'settle'").fetchone()[0]
     reader.close()
-    assert '"new":300' in report
+    assert f'"new":{COUNT}' in report
 
 
 def test_two_that_finish_it_at_once_do_no_harm(

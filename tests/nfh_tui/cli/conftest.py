@@ -23,6 +23,26 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NFH_TUI_RUNNER", "here")
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What stood in the folder of a module's first test when the test began."""
+    return tmp_path_factory.mktemp("begun") / "here"
+
+
+@pytest.fixture
+def once(home: Path, begun: Path) -> Callable[[Callable[[], object]], None]:
+    """Fills the folder of each test with what a function made in that of the module's first."""
+
+    def fill(make: Callable[[], object]) -> None:
+        if begun.exists():
+            shutil.copytree(begun, home, dirs_exist_ok=True)
+        else:
+            make()
+            shutil.copytree(home, begun)
+
+    return fill
+
+
 @pytest.fixture
 def program() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the program as a process of its own."""

@@ -44,13 +44,17 @@ with Store.open(Path(sys.argv[1])) as store:
 
 
 @pytest.fixture
-def database(call: Call, nfh_file: Make, home: Path) -> Path:
+def database(call: Call, nfh_file: Make, home: Path, once: Callable[..., None]) -> Path:
     """400 imported rows, an answer and a draft."""
-    assert call("import", nfh_file(400), "--db", "x.db").exit_code == 0
-    with Store.open(home / "x.db") as store:
-        bob = store.people.ensure("bob")
-        store.edits.commit_answer(1, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
-        store.workspace.save_draft(2, bob, Role.ANNOTATOR, '{"kind": "AGE"}')
+
+    def make() -> None:
+        assert call("import", nfh_file(400), "--db", "x.db").exit_code == 0
+        with Store.open(home / "x.db") as store:
+            bob = store.people.ensure("bob")
+            store.edits.commit_answer(1, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
+            store.workspace.save_draft(2, bob, Role.ANNOTATOR, '{"kind": "AGE"}')
+
+    once(make)
     return home / "x.db"
 
 

@@ -15,8 +15,8 @@ Disk = Callable[[str], Path]
 
 @pytest.fixture
 def source(call: Call, nfh_file: Make, home: Path) -> Path:
-    """A database with 4,000 rows, some megabytes of them."""
-    assert call("import", nfh_file(4000), "--db", "source.db").exit_code == 0
+    """A database with 1,200 rows, more than half a megabyte of them."""
+    assert call("import", nfh_file(1200), "--db", "source.db").exit_code == 0
     return home / "source.db"
 
 

@@ -1,7 +1,6 @@
 """`nfh-tui import`: what comes in, what is refused, and that a refused file leaves nothing."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -342,10 +341,13 @@ def test_gold_is_kept_unless_it_may_be_replaced(call: Call, nfh_file: Make, home
 
 
 def test_a_pipe_sees_no_progress(
-    program: Callable[..., subprocess.CompletedProcess[str]], nfh_file: Make
+    call: Callable[..., Result], nfh_file: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = program("import", nfh_file(3000), "--db", "x.db", "--json")
-    assert done.returncode == 0
+    from nfh_tui.cli import report
+
+    monkeypatch.setattr(report, "SECONDS_BETWEEN", 0.0)
+    done = call("import", nfh_file(300), "--db", "x.db", "--json")
+    assert done.exit_code == 0
     assert json.loads(done.stdout)["ok"]
     assert done.stderr.count("\n") == 1
     assert "\r" not in done.stderr

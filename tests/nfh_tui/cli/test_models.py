@@ -18,21 +18,25 @@ Call = Callable[..., Result]
 
 
 @pytest.fixture
-def path(call: Call, home: Path) -> Path:
+def path(call: Call, home: Path, once: Callable[..., None]) -> Path:
     """A database with two trained models, svm-1 active, and what needs no training."""
-    lines = ["text\tind_s\tind_e\ty"]
-    for number in range(20):
-        word = "of" if number % 2 else "cups"
-        lines.append(f"Take_SEP_two_SEP_{word}_SEP_w{number}\t1\t2\t{number % 2}")
-    (home / "dev.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert call("import", "dev.tsv", "--db", "w.db").exit_code == 0
-    for c in ("1", "0.1"):
-        result = call(
-            "retrain", "identification", "--wait", "--db", "w.db",
-            "--set", "features=anchor,window", "--set", f"c={c}",
-        )  # fmt: skip
-        assert result.exit_code == 0, result.output
-    assert call("models", "activate", "svm-1", "--db", "w.db").exit_code == 0
+
+    def make() -> None:
+        lines = ["text\tind_s\tind_e\ty"]
+        for number in range(20):
+            word = "of" if number % 2 else "cups"
+            lines.append(f"Take_SEP_two_SEP_{word}_SEP_w{number}\t1\t2\t{number % 2}")
+        (home / "dev.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert call("import", "dev.tsv", "--db", "w.db").exit_code == 0
+        for c in ("1", "0.1"):
+            result = call(
+                "retrain", "identification", "--wait", "--db", "w.db",
+                "--set", "features=anchor,window", "--set", f"c={c}",
+            )  # fmt: skip
+            assert result.exit_code == 0, result.output
+        assert call("models", "activate", "svm-1", "--db", "w.db").exit_code == 0
+
+    once(make)
     return home / "w.db"
 
 

@@ -399,7 +399,7 @@ def test_an_audit_that_is_called_wrongly(call, db) -> None:
     assert call("audit", "--draw", "3000").exit_code == 2
 
 
-def test_nothing_but_the_report_on_a_pipe(program, db) -> None:
-    done = program("settle", "--rule", "majority", "--json", "--db", db)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_nothing_but_the_report_on_a_pipe(call, db) -> None:
+    done = call("settle", "--rule", "majority", "--json", "--db", db)
+    assert (done.exit_code, done.stderr) == (0, "")
     assert json.loads(done.stdout)["new"] == 128

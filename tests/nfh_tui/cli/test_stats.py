@@ -182,9 +182,9 @@ def test_top_limits_what_is_listed(call: Call, demo: Path) -> None:
     assert call("stats", "--db", demo, "--top", 0).exit_code == 2
 
 
-def test_on_a_pipe_it_is_plain_and_at_most_80_wide(program: Program, demo: Path) -> None:
-    result = program("stats", "--db", demo, "--plot", "--by", "doc")
-    assert result.returncode == 0, result.stderr
+def test_on_a_pipe_it_is_plain_and_at_most_80_wide(call: Call, demo: Path) -> None:
+    result = call("stats", "--db", demo, "--plot", "--by", "doc")
+    assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     assert "\x1b" not in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80

@@ -28,6 +28,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "a.db"
 
 
+@pytest.fixture(scope="module")
+def wanted(store: Path) -> tuple[list[str], dict[str, int]]:
+    """The examples of the gold file."""
+    gold = store.with_name("gold.jsonl")
+    with Store.open(store) as opened_store:
+        export_file(opened_store, Query(), by_name("gold"), gold)
+    found = examples(gold)
+    assert found[0]
+    return found
+
+
 def examples(path: Path) -> tuple[list[str], dict[str, int]]:
     found = ResolutionExamples.of_file(path)
     shown = sorted(
@@ -38,14 +49,11 @@ def examples(path: Path) -> tuple[list[str], dict[str, int]]:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "gold"])
 def test_the_examples_of_a_format_are_those_of_gold(
-    name: str, store: Path, tmp_path: Path
+    name: str, store: Path, wanted: tuple[list[str], dict[str, int]], tmp_path: Path
 ) -> None:
-    gold, other = tmp_path / "gold.jsonl", tmp_path / f"other{ways(name)[0]}"
+    other = tmp_path / f"other{ways(name)[0]}"
     with Store.open(store) as opened_store:
-        export_file(opened_store, Query(), by_name("gold"), gold)
         export_file(opened_store, Query(), by_name(name), other)
-    wanted = examples(gold)
-    assert wanted[0]
     assert examples(other) == wanted
 
 
