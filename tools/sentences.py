@@ -44,10 +44,10 @@ def sentences(*paths: Path) -> Iterator[Sentence]:
 
 
 def _of(module: Path) -> Iterator[Sentence]:
-    tree = ast.parse(module.read_text("utf-8"))
-    hidden = set(_hidden(tree))
+    nodes = list(ast.walk(ast.parse(module.read_text("utf-8"))))
+    hidden = set(_hidden(nodes))
     name = str(module.resolve().relative_to(TREE))
-    for node in ast.walk(tree):
+    for node in nodes:
         if node in hidden:
             continue
         text = _text(node)
@@ -68,14 +68,14 @@ def _of_template(template: Path) -> Iterator[Sentence]:
         start = tag.end() if tag else start
 
 
-def _hidden(tree: ast.AST) -> Iterator[ast.AST]:
+def _hidden(nodes: list[ast.AST]) -> Iterator[ast.AST]:
     """Docstrings, but for those that are the help of a command; parts of f-strings."""
     helps = {
         node.body[0]
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.FunctionDef) and any(map(_is_command, node.decorator_list))
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and node not in helps:
             yield node.value
         elif isinstance(node, ast.JoinedStr):

@@ -59,7 +59,7 @@ def until(happened: Callable[[], object]) -> None:
     limit = time.monotonic() + PATIENCE
     while not happened():
         assert time.monotonic() < limit, "it does not happen"
-        time.sleep(0.05)
+        time.sleep(0.2)  # each look opens the database
 
 
 def begin(*arguments: object) -> Process:
