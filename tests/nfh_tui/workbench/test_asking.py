@@ -27,8 +27,18 @@ def tagged(database: Path) -> Path:
     return database
 
 
-async def test_a_query_about_others_counts_and_lists_nothing(open_desk, tagged) -> None:
+async def test_orders_views_and_queries_about_others_tell_nothing(open_desk, tagged) -> None:
     async with open_desk(mode="annotate", query="text:one") as desk:
+        await desk.press("S")
+        shown = desk.text()
+        assert "random" in shown
+        assert not [name for name in ("disagree", "uncertain", "conflict") if name in shown]
+        await desk.press("escape", "at")
+        line = next(line for line in desk.text().split("\n") if "ages" in line)
+        assert "?" in line
+        await desk.press("enter")
+        assert "class: shows" in desk.said
+        assert desk.state.query.text == "text:one"
         for text in ("class:AGE", "said:ann1/AGE", "heads>1"):
             await desk.press("colon")
             await desk.pilot.press("ctrl+u", *text)
@@ -46,20 +56,6 @@ async def test_a_query_about_others_counts_and_lists_nothing(open_desk, tagged) 
         await desk.press("colon", "ctrl+u", *"by:")
         assert [label for label, _ in desk.screen.key_line.foot.keys] == ["me"]
         await desk.press("escape")
-
-
-async def test_orders_and_views_tell_nothing(open_desk, tagged) -> None:
-    async with open_desk(mode="annotate", query="text:one") as desk:
-        await desk.press("S")
-        shown = desk.text()
-        assert "random" in shown
-        assert not [name for name in ("disagree", "uncertain", "conflict") if name in shown]
-        await desk.press("escape", "at")
-        line = next(line for line in desk.text().split("\n") if "ages" in line)
-        assert "?" in line
-        await desk.press("enter")
-        assert "class: shows" in desk.said
-        assert desk.state.query.text == "text:one"
 
 
 # Each on a file of its own: whoever stays a while is noted at what is shown instead.

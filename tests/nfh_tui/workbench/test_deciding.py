@@ -116,16 +116,28 @@ async def test_a_proposal_kept_back_is_compared_after_deciding(open_desk, monkey
         assert "hidden proposal" in desk.said
 
 
-async def test_enter_without_an_answer_says_what_is_missing(open_desk, read):
+async def test_enter_without_an_answer_says_what_is_missing_and_skipping_goes_on(
+    open_desk, read
+):
     async with open_desk() as desk:
         await desk.press("j", "enter")
         assert "There is no answer" in desk.said
         assert desk.state.position.index == 1
+        await desk.press("s")
+        assert desk.state.position.index == 2
+        assert "»" in desk.text()
     assert read(1).gold is None
+    assert [mark.name for mark in read(1).flags] == [FlagName.SKIP]
 
 
-async def test_reading_changes_nothing_and_says_how_to(open_desk, read):
+async def test_the_modes_go_round_and_reading_changes_nothing_and_says_how_to(open_desk, read):
     async with open_desk(mode="browse") as desk:
+        await desk.press("j")
+        for mode in ("annotate", "adjudicate", "browse"):
+            await desk.press("M")
+            assert desk.state.mode == mode
+            assert desk.state.position.index == 1
+        await desk.press("k")
         for key in ("y", "enter", "s", "z", "plus", "exclamation_mark", "semicolon", "f"):
             await desk.press(key)
             assert "M switches to annotating" in desk.said, key
@@ -136,15 +148,6 @@ async def test_reading_changes_nothing_and_says_how_to(open_desk, read):
     assert {v.annotator for v in read(0).votes} == {"ann1", "ann2", "ann3", "edith"}
 
 
-async def test_the_modes_go_round_and_keep_the_item(open_desk):
-    async with open_desk(mode="browse") as desk:
-        await desk.press("j")
-        for mode in ("annotate", "adjudicate", "browse"):
-            await desk.press("M")
-            assert desk.state.mode == mode
-            assert desk.state.position.index == 1
-
-
 async def test_an_annotator_sees_nothing_of_others(open_desk):
     async with open_desk(mode="annotate") as desk:
         assert "ann1" not in desk.text()
@@ -153,14 +156,6 @@ async def test_an_annotator_sees_nothing_of_others(open_desk):
         assert desk.state.edit.kind is None
         await desk.press("L")
         assert "ann1" not in desk.text()
-
-
-async def test_skipping_marks_and_goes_on(open_desk, read):
-    async with open_desk() as desk:
-        await desk.press("j", "s")
-        assert desk.state.position.index == 2
-        assert "»" in desk.text()
-    assert [mark.name for mark in read(1).flags] == [FlagName.SKIP]
 
 
 async def test_flags_are_set_and_taken_back_and_other_keys_do_what_they_always_do(

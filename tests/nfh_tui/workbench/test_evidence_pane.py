@@ -29,6 +29,12 @@ async def test_answer_table_and_readings_stand_in_the_first_screenful(open_desk,
         ):
             assert wanted in text, wanted
         assert "2-1" in text
+        # Adopting another answer marks what differs from it now.
+        await desk.press("2")
+        rows = pane(desk)
+        assert any(row.startswith(" 1 ann1") and "≠" in row for row in rows)
+        assert any(row.startswith(" 2 ann2") and " = " in row for row in rows)
+        assert not any(row.startswith(" = you") for row in rows)
 
 
 async def test_sixty_columns_are_enough(open_desk):
@@ -36,15 +42,6 @@ async def test_sixty_columns_are_enough(open_desk):
         await desk.press("tab")
         assert " 2 ann2 " in desk.text()
         assert "[boots and coat]" in desk.text()
-
-
-async def test_adopting_another_answer_marks_what_differs_from_it_now(open_desk):
-    async with open_desk() as desk:
-        await desk.press("2")
-        rows = pane(desk)
-        assert any(row.startswith(" 1 ann1") and "≠" in row for row in rows)
-        assert any(row.startswith(" 2 ann2") and " = " in row for row in rows)
-        assert not any(row.startswith(" = you") for row in rows)
 
 
 async def test_a_competent_minority_is_proposed_saved_by_enter_and_unnamed_when_blind(

@@ -5,8 +5,13 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
 
-async def test_the_draft_first_then_what_is_saved(open_desk, read):
+async def test_flags_and_skips_and_the_draft_before_what_is_saved(open_desk, read):
     async with open_desk() as desk:
+        await desk.press("exclamation_mark", "m", "j", "s", "z")
+        assert desk.state.position.index == 1
+        await desk.press("z")
+        assert desk.state.position.index == 0
+        assert read(0).flags == read(1).flags == ()
         await desk.press("j", "y", "enter", "j", "a", "t")
         await desk.press("z")
         assert desk.state.edit.kind is Kind.AGE
@@ -65,15 +70,6 @@ async def test_a_widened_number_comes_back_in_its_place(open_desk, read):
         assert desk.state.visible_item.anchor.end == 5
         assert not desk.state.position.is_detached
     assert read(1).anchor.end == 5
-
-
-async def test_flags_and_skips_are_undone_too(open_desk, read):
-    async with open_desk() as desk:
-        await desk.press("exclamation_mark", "m", "j", "s", "z")
-        assert desk.state.position.index == 1
-        await desk.press("z")
-        assert desk.state.position.index == 0
-    assert read(0).flags == read(1).flags == ()
 
 
 async def test_what_somebody_changed_since_is_not_undone(open_desk, read, database):
