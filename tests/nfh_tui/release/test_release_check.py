@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,10 +10,18 @@ import pytest
 from click.testing import Result
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the release of the module's first test is kept."""
+    return tmp_path_factory.mktemp("first") / "one"
+
+
 @pytest.fixture
-def folder(hostile: Path, frozen: Callable[..., Path]) -> Path:
-    """A release."""
-    return frozen("one", hostile)
+def folder(first: Path, hostile: Path, frozen: Callable[..., Path]) -> Path:
+    """A release, to be changed."""
+    if not first.exists():
+        shutil.copytree(frozen("one", hostile), first)
+    return Path(shutil.copytree(first, hostile.with_name("one"), dirs_exist_ok=True))
 
 
 def signed(folder: Path) -> None:
