@@ -68,7 +68,7 @@ def write_corpus(path: Path, size: int, seed: int = 1) -> int:
 
 
 def paragraphs(seed: int = 1) -> Iterator[tuple[str, int]]:
-    """Paragraphs without end, each with an empty line behind it, and how many of its
+    """Paragraphs without end, each with an empty line after it, and how many of its
     sentences hold a number."""
     source = random.Random(seed)
     place = 0

@@ -88,7 +88,7 @@ class Walk:
         for key in keys:
             self._app.post_message(events.Key(key, key if len(key) == 1 else None))
             arrived = asyncio.Event()
-            # Behind the key in the application's queue, and then in the screen's.
+            # After the key in the application's queue, and then in the screen's.
             self._app.call_later(lambda: self._app.screen.call_later(arrived.set))  # noqa: B023
             await arrived.wait()
             await self._rest()

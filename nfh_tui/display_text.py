@@ -12,7 +12,7 @@ from functools import lru_cache
 from rich.cells import cell_len, get_character_cell_size
 
 MOST_MARKS = 4
-"""Accents shown on one letter; further ones are shown as codes behind it."""
+"""Accents shown on one letter; further ones are shown as codes after it."""
 
 NO_BASE = "\u25cc"
 """Base of an accent without a letter."""

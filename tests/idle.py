@@ -68,7 +68,7 @@ def _run_counted(
 
 
 def _goes_on(executor: Executor | None) -> bool:
-    """True unless the threads of an executor wait at gates, and so does what is behind them."""
+    """True unless the threads of an executor wait at gates, and so does what is after them."""
     threads = getattr(executor, "_threads", None)
     return not (threads and Gate.waiting >= threads)
 

@@ -4,7 +4,7 @@ markup, the notation of answers, and what each anchor is there to show.
 The notation of answers in the dialogs' source.
 
     CURRENCY   CURRENCY:pound   OTHER/noun:joke   NOT_NFH      a class, its sort, its noun
-    t          t<1   t>2        the noun labelled t; one token more before, two behind
+    t          t<1   t>2        the noun labelled t; one token more before, two after
     t+b        t-w              with another word for the same thing; without a mention
     s & g      l | m            several heads: both; either
 

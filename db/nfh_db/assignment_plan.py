@@ -473,7 +473,7 @@ def _place(
     people: Sequence[Annotator],
     wanted: AssignmentRequest,
 ) -> None:
-    """Add the slots of each person, behind the assignments that the person has."""
+    """Add the slots of each person, after the assignments that the person has."""
     for number, person in enumerate(people):
         order = ids
         if wanted.seed is not None:

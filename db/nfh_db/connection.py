@@ -474,7 +474,7 @@ def prepare_writer(connection: Connection, path: Path) -> None:
 
 
 def last_id(rows: Sequence[tuple[int, ...]], after: int) -> int:
-    """The id of the last row of a page, behind which the next page begins.
+    """The id of the last row of a page, after which the next page begins.
 
     Raises SQLite's error of a damaged file where the ids do not rise: the reading, page by page
     in the order of the ids, would never end.

@@ -175,7 +175,7 @@ def delete_planned(connection: Connection, ids: Sequence[int]) -> None:
 
 
 def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
-    """Move events that were just applied behind later-numbered events of their anchors.
+    """Move events that were just applied after later-numbered events of their anchors.
 
     The order of the log is the order of the changes: a value may have been changed, and changed
     back, between planning and applying.

@@ -211,7 +211,7 @@ UPSERT = """
 INSERT OR REPLACE INTO prediction
     (anchor_id, model_id, choice, second, margin, scores, predicted_at, confidence, entropy)
 VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at, :confidence, :entropy)"""
-# In the order of the key, from behind the last one that was read.
+# In the order of the key, from after the last one that was read.
 WITH_SCORES = """
 SELECT anchor_id, model_id, choice, scores FROM prediction
 WHERE (anchor_id, model_id) > (:anchor, :model) AND entropy IS NULL

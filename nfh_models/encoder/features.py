@@ -108,7 +108,7 @@ EDGES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """The least distances, in words, of the buckets on each side of the anchor."""
 
 NO_DISTANCE = 2 * (len(EDGES) + 1)
-"""The bucket of the classes, behind those of words."""
+"""The bucket of the classes, after those of words."""
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -285,7 +285,7 @@ def pad(rows: Sequence[EncoderRow], empty: int) -> Padded:
 
 
 def buckets(row: EncoderRow) -> Ints:
-    """The bucket of each word's distance to the nearer end of the anchor: 0 to 12 behind it (0
+    """The bucket of each word's distance to the nearer end of the anchor: 0 to 12 after it (0
     inside it), 14 to 25 before it.
     """
     places = np.arange(row.words)

@@ -114,7 +114,7 @@ SCALE = ".scale"
 """The suffix of the array with an array's scales."""
 
 IN_PAIRS = ("word_embeddings.weight", ".intermediate.dense.weight", ".output.dense.weight")
-"""How the names of a word table and of the layers behind attention end: most of all numbers,
+"""How the names of a word table and of the layers after attention end: most of all numbers,
 and those that lose least in 4 bits (measured; see docs/experiments.md).
 """
 

@@ -58,7 +58,7 @@ class Weights(StrEnum):
     """How weights are stored.
 
     FULL: 32 bits. HALF: 16 bits. BYTE: 8 bits with a scale for each row. MIXED: 4 bits for the
-    word table and the layers behind attention, with a scale for each group of numbers, and 8
+    word table and the layers after attention, with a scale for each group of numbers, and 8
     bits for all other matrices.
     """
 

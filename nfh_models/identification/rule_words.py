@@ -20,7 +20,7 @@ TENS = frozenset("twenty thirty forty fifty sixty seventy eighty ninety".split()
 UNITS = frozenset("one two three four five six seven eight nine".split())
 
 FRACTIONS = frozenset("half quarter third".split())
-"""Behind "and a": a part of the number that is not in its anchor."""
+"""After "and a": a part of the number that is not in its anchor."""
 
 QUANTITIES = frozenset(
     "dozen percent pct grand k quid bucks lb lbs oz kg km cm mm ft mph kmh".split()
@@ -34,19 +34,19 @@ NO_NOUNS = frozenset(
 """Often tagged as nouns, but never what a number counts: "I saw one today"."""
 
 WHEN = frozenset("today tonight tomorrow yesterday past".split())
-"""Behind a number these say when: "at five tomorrow morning"."""
+"""After a number these say when: "at five tomorrow morning"."""
 
 TIMES = frozenset(
     "night evening morning week weekend month year spring summer fall autumn winter "
     "christmas".split()
 )
-"""Behind "last" or "next" these say when: "I bought one last week"."""
+"""After "last" or "next" these say when: "I bought one last week"."""
 
 RATES = frozenset("a an per each apiece the".split())
-"""Behind a number these say per what: "five a week"."""
+"""After a number these say per what: "five a week"."""
 
 ASIDE = frozenset(", : ; / (".split())
-"""Signs behind which the counted noun does not follow any more."""
+"""Signs after which the counted noun does not follow any more."""
 
 NO_LABELS = frozenset(
     "past today tonight tomorrow yesterday couple dollar pound euro foot ft yeah yea yep hell "
@@ -54,7 +54,7 @@ NO_LABELS = frozenset(
     "gimme snag dial name hang monday tuesday wednesday thursday friday saturday sunday "
     "noon".split()
 )
-"""Often tagged as nouns, but no label of a number behind them: "half past eight",
+"""Often tagged as nouns, but no label of a number after them: "half past eight",
 "press two".
 """
 
@@ -66,17 +66,17 @@ LABELS = frozenset(
     "squad player agent android option fact exhibit figure fig. entry log stardate mach "
     "warp code cloud apollo rule comment thunderbird memory bylaw".split()
 )
-"""Nouns that a number behind them labels, even before "of" or "or": "chapter five of"."""
+"""Nouns that a number after them labels, even before "of" or "or": "chapter five of"."""
 
 LOOSE_LABELS = LABELS | frozenset(
     "age year day week case murder table line size class grade type plan team group car "
     "track bus door exit area route company model question part book series version force "
     "point strike game job word reality world war".split()
 )
-"""Nouns that a number behind them labels unless a pattern says otherwise."""
+"""Nouns that a number after them labels unless a pattern says otherwise."""
 
 GROUPS = frozenset("us you them 'em em these those my your his her its our their".split())
-"""Behind "of" these are a group to choose from, so that no label stands before the number."""
+"""After "of" these are a group to choose from, so that no label stands before the number."""
 
 SIGNS_BEFORE = frozenset("$ # \u00a3 \u20ac \u00a5 us$ a$ c$ hk$ gbp usd eur".split())
 SIGNS_AFTER = frozenset("% $ \u00a3 \u20ac \u00a5 \u00a2 \u00b0".split())

@@ -24,7 +24,7 @@ class SentenceView:
     start: int
     end: int
     behind: int
-    """The first token behind the whole number: past marks of emphasis, past "and a half", and
+    """The first token after the whole number: past marks of emphasis, past "and a half", and
     in some files past the rest of a number, as "hundred" where the anchor is the *eleven* of
     "eleven hundred".
     """
@@ -131,7 +131,7 @@ def lower(words: Sequence[str]) -> list[str]:
 
 
 def _behind(lows: Sequence[str], place: int) -> int:
-    """The token behind `place` past the rest of the number and past marks of emphasis."""
+    """The token after `place` past the rest of the number and past marks of emphasis."""
     while place < len(lows):
         if _goes_on(lows[place - 1], lows[place]) or lows[place] in rule_words.MARKS:
             place += 1
@@ -147,7 +147,7 @@ def _goes_on(last: str, word: str) -> bool:
 
 
 def _part_behind_and(lows: Sequence[str], place: int) -> int:
-    """Tokens of "and a half", or of "and five" behind a hundred; 0 where there is neither."""
+    """Tokens of "and a half", or of "and five" after a hundred; 0 where there is neither."""
     behind = lows[place + 1 : place + 3]
     if len(behind) == 2 and behind[0] == "a" and behind[1] in rule_words.FRACTIONS:
         return 3
@@ -159,7 +159,7 @@ _GLUED = frozenset("$\u00a3\u20ac\u00a5%")
 
 
 def has_sign(view: SentenceView) -> bool:
-    """A currency sign, # or % directly before or behind the number, or in its token."""
+    """A currency sign, # or % directly before or after the number, or in its token."""
     if (
         view.low(view.start - 1) in rule_words.SIGNS_BEFORE
         or view.low(view.behind) in rule_words.SIGNS_AFTER
@@ -238,7 +238,7 @@ def no_number(view: SentenceView) -> bool:
 
 
 def date(view: SentenceView) -> bool:
-    """The day beside a month, or the year directly behind it: "June 6", "6 June"."""
+    """The day beside a month, or the year directly after it: "June 6", "6 June"."""
     if any(_month(view, place) for place in range(view.start, view.end)):
         return True
     if not view.lows[view.start][0].isdecimal():
@@ -319,7 +319,7 @@ def no_one(view: SentenceView) -> bool:
 
 
 def one_another(view: SentenceView) -> bool:
-    """ "One another" without a noun behind."""
+    """ "One another" without a noun after."""
     return view.is_one and view.low(view.end) == "another" and not view.noun(view.end + 1)
 
 
@@ -334,7 +334,7 @@ def before_or(view: SentenceView) -> bool:
 
 
 def after_or(view: SentenceView) -> bool:
-    """A number behind "or" without a noun of its own: "a week or two"."""
+    """A number after "or" without a noun of its own: "a week or two"."""
     behind_noun = view.low(view.start - 1) == "or" and view.noun(view.start - 2)
     return behind_noun and not has_noun_behind(view)
 
@@ -360,7 +360,7 @@ def height(view: SentenceView) -> bool:
 
 
 def you_two(view: SentenceView) -> bool:
-    """A pronoun before the number, and no noun behind: "you two", "us three"."""
+    """A pronoun before the number, and no noun after: "you two", "us three"."""
     behind_pronoun = view.low(view.start - 1) in rule_words.YOU_AND_US and not view.is_one
     return behind_pronoun and not has_noun_behind(view)
 
@@ -373,7 +373,7 @@ def first_of_two(view: SentenceView) -> bool:
 
 
 def has_noun_behind(view: SentenceView) -> bool:
-    """Whether a noun follows directly or behind adjectives."""
+    """Whether a noun follows directly or after adjectives."""
     place = view.behind
     limit = place + FARTHEST
     while place < limit and (view.pos(place) in _BETWEEN or view.low(place) in _BETWEEN_WORDS):
@@ -392,7 +392,7 @@ def o_clock(view: SentenceView) -> bool:
 
 
 def noun_next(view: SentenceView) -> bool:
-    """The next token is a noun or a name; behind a year in digits a name may begin a new
+    """The next token is a noun or a name; after a year in digits a name may begin a new
     phrase.
     """
     if view.quantity(view.behind):
@@ -403,7 +403,7 @@ def noun_next(view: SentenceView) -> bool:
 
 
 def adjectives_and_noun(view: SentenceView) -> bool:
-    """A noun follows behind adjectives or a participle: "two big dogs", "two lost dogs"."""
+    """A noun follows after adjectives or a participle: "two big dogs", "two lost dogs"."""
     if view.low(view.behind) == "left" or _is_when(view):
         return False
     if view.pos(view.behind) == "ADJ":
@@ -423,12 +423,12 @@ def _is_when(view: SentenceView) -> bool:
 
 
 def _pointed(view: SentenceView) -> bool:
-    """Whether it is *one* behind a pointing word: "this one", "the only one"."""
+    """Whether it is *one* after a pointing word: "this one", "the only one"."""
     return view.is_one and view.low(view.start - 1) in _POINTERS
 
 
 def counts_a_noun(view: SentenceView) -> bool:
-    """The number, or the larger one that contains it, modifies a noun behind it in the
+    """The number, or the larger one that contains it, modifies a noun after it in the
     parse.
     """
     top = view.top()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #
 # A feature is one string, "window:-1=the": its name, its place and its value. A case is the
 # list of its features. Places in the window are distances from the anchor: -1 directly before
-# it, 1 directly behind.
+# it, 1 directly after.
 #
 # What the paper leaves open was chosen by cross-validation on the release's development rows:
 # the anchor as it is written, universal parts of speech, and the sentence's ends in the window.
@@ -61,7 +61,7 @@ class PartOfSpeech(StrEnum):
 
 BEFORE_SENTENCE = "<s>"
 BEHIND_SENTENCE = "</s>"
-"""Window words beyond the ends of the sentence: only the first place before and behind it has a
+"""Window words beyond the ends of the sentence: only the first place before and after it has a
 feature.
 """
 

@@ -140,7 +140,7 @@ class CheckContext:
         return self.passage.turn_of(left) == self.passage.turn_of(right)
 
     def following(self, anchor: Anchor) -> str:
-        """The word behind an anchor in the same turn; else ""."""
+        """The word after an anchor in the same turn; else ""."""
         place = anchor.end
         return self.word(place) if self.same_turn(anchor.end - 1, place) else ""
 

@@ -547,7 +547,7 @@ UNITS: dict[Kind, frozenset[str]] = {
     Kind.CURRENCY: CLASS_NOUNS[Kind.CURRENCY] - {"money", "cash", "grand", "mark"},
     Kind.TIME: frozenset({"o'clock"}),
 }
-"""Nouns that could stand behind the number in place of the class: "ten *dollars*"."""
+"""Nouns that could stand after the number in place of the class: "ten *dollars*"."""
 
 COUNTED = frozenset("many any every each all some those these other few several both".split())
 """Before a noun for people these show that people are counted: "five people ... only one"."""
@@ -768,7 +768,7 @@ def _own_noun(context: CheckContext, anchor: Anchor, place: int) -> bool:
     if context.word(place) == "%":
         return True
     named = context.word(place).isalpha() and context.word(place) not in DAYS
-    if context.word(anchor.start) == "one":  # what looks like a noun behind it is often a verb
+    if context.word(anchor.start) == "one":  # what looks like a noun after it is often a verb
         named = named and context.preceding(anchor) != "no"
         named = named and not context.word(place).endswith("ing")
     return named and context.tag(place) in NOUNS
@@ -783,7 +783,7 @@ def _says_when(context: CheckContext, anchor: Anchor, place: int) -> bool:
 
 
 def _across_adjectives(context: CheckContext, place: int) -> int | None:
-    """The place behind adjectives that start at `place`, commas among them; None
+    """The place after adjectives that start at `place`, commas among them; None
     without any.
     """
     start = place
@@ -1007,7 +1007,7 @@ def _second(context: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
 
 
 def _across_links(context: CheckContext, place: int) -> int | None:
-    """The place behind links and hedges that start at `place`; None without a link."""
+    """The place after links and hedges that start at `place`; None without a link."""
     end = place
     while end - place < MOST_LINKS and context.word(end) in LINKS | HEDGES:
         end += 1
@@ -1060,7 +1060,7 @@ def kind_in_words(context: CheckContext, answer: Answer) -> str:
 
 
 def different_answers(context: CheckContext) -> Iterator[LabelFinding]:
-    """Linked anchors without a noun behind whose answers differ (guidelines, rule 16)."""
+    """Linked anchors without a noun after whose answers differ (guidelines, rule 16)."""
     for chain in _chains(context):
         for who in sorted({said.who for number in chain for said in number.said}, key=str):
             answers = [(number, _of(number, who)) for number in chain]
@@ -1084,7 +1084,7 @@ def _differ(context: CheckContext, answers: Sequence[Answer]) -> bool:
 
 
 def _chains(context: CheckContext) -> Iterator[list[CheckedNumber]]:
-    """Runs of two or more anchors, each linked to the next, without a noun behind the last."""
+    """Runs of two or more anchors, each linked to the next, without a noun after the last."""
     chain: list[CheckedNumber] = []
     for number in sorted(context.cases, key=lambda number: number.anchor.start):
         linked = chain and _across_links(context, chain[-1].anchor.end) == number.anchor.start

@@ -144,7 +144,7 @@ STAND_IN = "_"
 """Given to a parser in place of a word without a visible character."""
 
 _ENDS = (frozenset({".", "!", "?", "..."}), frozenset({";", ":", "-", "--"}), frozenset({","}))
-"""Marks behind which a long span is preferably cut, best first: sentence, clause, comma."""
+"""Marks after which a long span is preferably cut, best first: sentence, clause, comma."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,8 @@ def printable(word: str) -> str:
 def cut(words: Sequence[str], longest: int) -> Iterator[tuple[int, int]]:
     """Token spans [start, end) of at most `longest` tokens that cover the words, in order.
 
-    A cut is made behind a mark in the second half of a piece if there is one, rather behind a
-    full stop than behind a comma; else where the piece is full.
+    A cut is made after a mark in the second half of a piece if there is one, rather after a
+    full stop than after a comma; else where the piece is full.
     """
     start = 0
     while len(words) - start > longest:

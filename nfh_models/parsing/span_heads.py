@@ -36,7 +36,7 @@ BOUNDARIES = frozenset(
     when why because if while and or but nor is are was were be been being am has have had
     """.split()
 )
-"""Words behind a noun that begin a modifier or another phrase."""
+"""Words after a noun that begin a modifier or another phrase."""
 
 POSSESSIVES = frozenset({"'s", "\u2019s", "'", "\u2019"})
 STOPS = frozenset(',;:.!?()[]{}\u2026\u2013\u2014"\u201c\u201d') | {"--", "...", "``", "''"}
@@ -175,7 +175,7 @@ LONGEST_PHRASE = 200
 """Longer spans are no phrases and are left to the rule."""
 
 ParseKey = tuple[str, int, int]
-"""What is parsed: the passage's digest, first token, token behind the last."""
+"""What is parsed: the passage's digest, first token, token after the last."""
 
 
 class ParserHeads:

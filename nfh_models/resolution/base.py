@@ -104,7 +104,7 @@ class Resolver(Protocol):
         """
 
 
-# --- recipe `nearest-noun`: the closest noun before the anchor, else the closest behind it ---
+# --- recipe `nearest-noun`: the closest noun before the anchor, else the closest after it ---
 #
 # suggest -> featurise -> score -> decide. It always chooses Reference, except in passages
 # without nouns and names: then OTHER, the most frequent class. Names rank behind all nouns:
@@ -113,7 +113,7 @@ class Resolver(Protocol):
 # 59.1 %.
 #
 # The scores are ranks, not probabilities: the closest noun before the anchor has 1, the second
-# closest 1/2, the third 1/3; behind the anchor half of that: 1/2, 1/4, 1/6. Names are scored in
+# closest 1/2, the third 1/3; after the anchor half of that: 1/2, 1/4, 1/6. Names are scored in
 # the same way, times half the lowest score of a noun.
 
 NAME = "nearest-noun"
@@ -166,7 +166,7 @@ def suggest(tags: Sequence[str], start: int, anchor: Anchor) -> list[list[int]]:
 
 
 def featurise(candidates: Sequence[int], anchor: Anchor) -> list[int]:
-    """The rank of each candidate by nearness: -1, -2, ... before the anchor, 1, 2, ... behind
+    """The rank of each candidate by nearness: -1, -2, ... before the anchor, 1, 2, ... after
     it.
     """
     before = sum(token < anchor.start for token in candidates)
@@ -177,7 +177,7 @@ def featurise(candidates: Sequence[int], anchor: Anchor) -> list[int]:
 
 
 def score(ranks: Sequence[int]) -> list[float]:
-    """1 / rank before the anchor, half of that behind it."""
+    """1 / rank before the anchor, half of that after it."""
     return [-1.0 / rank if rank < 0 else 0.5 / rank for rank in ranks]
 
 

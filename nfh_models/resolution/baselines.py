@@ -6,9 +6,9 @@ paper's noun baselines (section 6.3), as resolvers.
     first            the first noun of the passage
     last             the last one
     closest          the one with the fewest tokens between it and the anchor, on either side
-    closest-before   the closest before the anchor, else the closest behind it
+    closest-before   the closest before the anchor, else the closest after it
 
-Names are candidates after all nouns; with "+names" behind the kind ("closest+names") they count
+Names are candidates after all nouns; with "+names" after the kind ("closest+names") they count
 as nouns, which is closest to the paper's figures. All kinds always choose Reference, except in
 passages without nouns and names: then OTHER.
 
@@ -80,7 +80,7 @@ class Pattern:
     heads: tuple[int, ...] = ()
     """The head tokens of a REFERENCE, in order; several for "knives and forks"."""
     pronoun: int | None = None
-    """The token of the pronoun behind *of*."""
+    """The token of the pronoun after *of*."""
 
 
 def find(parsed: Parsed, start: int, end: int) -> Pattern | None:
@@ -117,7 +117,7 @@ def _has_noun(parsed: Parsed, place: int) -> bool:
 
 
 def _num_of(parsed: Parsed, start: int, of: int) -> Pattern | None:
-    """of: the token *of*, directly behind the number."""
+    """of: the token *of*, directly after the number."""
     governed = _governed_by_of(parsed, start, of)
     if governed is None:
         return None
@@ -216,7 +216,7 @@ def _conjuncts(parsed: Parsed, token: int) -> Iterator[int]:
 class DeterministicResolver:
     """The paper's four patterns, for free text.
 
-    A pattern with *them*, *these* and the like behind *of* names no head: the pronoun stands
+    A pattern with *them*, *these* and the like after *of* names no head: the pronoun stands
     for a noun elsewhere, which another recipe has to find. *Us* and *you* are PEOPLE.
     """
 

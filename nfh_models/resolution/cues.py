@@ -78,14 +78,14 @@ class CueNumber:
         return self.context.low[place]
 
     def after(self, on: int = 1) -> str:
-        """The word `on` places behind the number, in its turn; "" if there is none."""
+        """The word `on` places after the number, in its turn; "" if there is none."""
         place = self.end - 1 + on
         if place >= len(self.context) or not self.context.same_turn(place, self.end - 1):
             return ""
         return self.context.low[place]
 
     def tag_after(self, on: int = 1) -> str:
-        """The tag `on` places behind the number, in its turn; "" if there is none."""
+        """The tag `on` places after the number, in its turn; "" if there is none."""
         return self.context.tags[self.end - 1 + on] if self.after(on) else ""
 
     def tag_before(self, back: int = 1) -> str:
@@ -103,7 +103,7 @@ class CueNumber:
         return found[::-1]
 
     def words_after(self, reach: int) -> list[str]:
-        """Up to `reach` words behind the number, in its turn."""
+        """Up to `reach` words after the number, in its turn."""
         found = []
         for on in range(1, reach + 1):
             word = self.after(on)
@@ -113,7 +113,7 @@ class CueNumber:
         return found
 
     def near(self, words: frozenset[str], on: int = NEAR) -> bool:
-        """Whether one of `words` stands within NEAR before or `on` behind, in any turn."""
+        """Whether one of `words` stands within NEAR before or `on` after, in any turn."""
         low = self.context.low
         before = low[max(0, self.start - NEAR) : self.start]
         return not (
@@ -210,7 +210,7 @@ MOVING = _words("arrive arrived going drove doing driving")
 """Before "at 60" these indicate a speed or a time."""
 
 COUNTED = _words("of to percent % for - against degrees with by times")
-"""Behind a number these indicate a measure or a share, not an age or hour."""
+"""After a number these indicate a measure or a share, not an age or hour."""
 
 # --- money --------------------------------------------------------------------------------
 
@@ -233,7 +233,7 @@ MONEY = _words(
 RATES = _words("a per each apiece")
 PERIODS = _words("week month year night day hour head piece ticket cheek shot pop")
 NOT_PRICED = _words("time longer further younger older more")
-"""Behind "how much" these show that no price is asked for."""
+"""After "how much" these show that no price is asked for."""
 
 # --- calendar and clock -------------------------------------------------------------------
 
@@ -436,7 +436,7 @@ def clock_near(number: CueNumber) -> bool:
 
 
 def _clock_in_sight(number: CueNumber) -> bool:
-    """Whether a clock word is near; *am* is one behind a number, and otherwise a verb."""
+    """Whether a clock word is near; *am* is one after a number, and otherwise a verb."""
     if number.near(CLOCK - {"am"}):
         return True
     context = number.context
@@ -583,10 +583,10 @@ def _scaled(number: CueNumber) -> bool:
 # --- the noun that a number counts, where no cue indicates a class ---------------------------
 #
 # The nearest noun before the number, weighted. A noun is worth less where it is seldom the
-# head: a form of address, an adverb of time, a noun behind a preposition, one that was
+# head: a form of address, an adverb of time, a noun after a preposition, one that was
 # mentioned before ("the boat", "my boat" against "a boat"), the first part of a compound. The
 # weights were tuned one by one on 2,371 Reference examples of the release's training part,
-# where they raise the share of correct heads from 54.6 % (the nearest noun before, else behind)
+# where they raise the share of correct heads from 54.6 % (the nearest noun before, else after)
 # to 62.0 %; on the development part from 60.1 to 65.5 %.
 
 REACH = 1_000
@@ -596,7 +596,7 @@ DECAY = 0.6
 """The factor from each noun to the next one on its side, nearest first."""
 
 BEHIND = 0.02
-"""For a noun behind the number, unless it is shared with a second number."""
+"""For a noun after the number, unless it is shared with a second number."""
 
 NAME_SCORE = 0.03
 """For a name, so that it ranks below all nouns."""
@@ -628,7 +628,7 @@ _EITHER = frozenset({"or", "to", "-", "\u2013"})
 def candidates(number: CueNumber, tag: str, step: int) -> Iterator[int]:
     """Tokens with a tag ("NOUN", "PROPN") on one side, nearest first, without numbers.
 
-    step: -1 before the number, 1 behind it. At most REACH tokens are examined.
+    step: -1 before the number, 1 after it. At most REACH tokens are examined.
     """
     context = number.context
     first = number.start - 1 if step < 0 else number.end
@@ -668,7 +668,7 @@ def head_score(number: CueNumber, token: int, rank: int) -> float:
 def best_head(number: CueNumber) -> int | None:
     """The noun of highest worth, the nearest of equals; None if none is above FLOOR.
 
-    The search stops when no farther noun can have a higher worth. Nouns behind the number, and
+    The search stops when no farther noun can have a higher worth. Nouns after the number, and
     names, are always below FLOOR.
     """
     most, found = FLOOR, None
@@ -682,7 +682,7 @@ def best_head(number: CueNumber) -> int | None:
 
 
 def shared_noun(number: CueNumber) -> int | None:
-    """The noun behind "2 or 3 apples", "2 or 3 of the apples" or "two, two owls": the head of
+    """The noun after "2 or 3 apples", "2 or 3 of the apples" or "two, two owls": the head of
     the first number; None without one.
 
     It ends the phrase that the second number opens; adjectives may stand between.
@@ -934,7 +934,7 @@ class CueResult:
     token: int | None
     """The head of a REFERENCE; else None."""
     cue: str
-    """The name of a cue; NEAREST for the best noun, SHARED for the noun behind "2 or 3 apples",
+    """The name of a cue; NEAREST for the best noun, SHARED for the noun after "2 or 3 apples",
     NOTHING for a number with neither cue nor noun: OTHER, or PEOPLE for "the one who" and "two
     of them".
     """

@@ -34,7 +34,7 @@ _BEFORE = frozenset(
 """Relations of dependents before a noun, as in ClearNLP and in Universal Dependencies."""
 
 _BEHIND = frozenset("prep nmod nmod:of flat fixed compound nummod case".split())
-"""Relations of dependents behind it."""
+"""Relations of dependents after it."""
 
 _LEFT_OUT = frozenset(
     "relcl acl acl:relcl advcl cc conj appos punct parataxis discourse list dep".split()
@@ -157,7 +157,7 @@ def _last_noun(tree: Tree) -> int | None:
 
 
 def _end(tree: Tree, head: int) -> int:
-    """The end of a phrase without clauses and marks behind its head."""
+    """The end of a phrase without clauses and marks after its head."""
     end = head + 1
     for child in tree.children:
         if child.end <= end:
@@ -277,8 +277,8 @@ def _scores(item: Item, choice: Choice) -> list[float | None]:
 # -------------------------
 #
 # No parse is needed. A noun may have a determiner and two more words before it; its neighbour
-# is directly behind a comma or a coordinator, and has a determiner if and only if the noun has
-# one. Of the words behind a coordinator the noun is the one with the highest score, the last of
+# is directly after a comma or a coordinator, and has a determiner if and only if the noun has
+# one. Of the words after a coordinator the noun is the one with the highest score, the last of
 # equals.
 
 COORDINATORS = frozenset({"and", "or", "nor", "&"})

@@ -249,7 +249,7 @@ def magnitude(view: TokenView) -> str:
 
 
 def around(view: TokenView, start: int, end: int) -> Iterator[tuple[str, int | None]]:
-    """Places up to WINDOW before and behind a span, named by their distance; None beyond its
+    """Places up to WINDOW before and after a span, named by their distance; None beyond its
     turn.
     """
     turn = view.turns[start]
@@ -388,7 +388,7 @@ class AnchorContext:
     @cached_property
     def ranks(self) -> dict[int, int]:
         """Nouns by nearness on their side: -1 the closest before the anchor, 1 the closest
-        behind it.
+        after it.
         """
         view = self.view
         nouns = [at for at in view.candidates if view.pos[at] == "NOUN"]

@@ -177,7 +177,7 @@ def _width(line: bytes, path: Path) -> int:
 
 
 def _is_text(head: bytes, width: int) -> bool:
-    """Whether the data behind the header begin with a line of text: a word and `width`
+    """Whether the data after the header begin with a line of text: a word and `width`
     numbers.
     """
     line, _, _ = head.partition(b"\n")
@@ -311,7 +311,7 @@ def read_encoder_table(
     """A vector for each wanted word, and for the first `extra` whole words of the table.
 
     folder: of a Hugging Face model with its tokenizer.json and safetensors. The table is
-    centred, and scaled to the standard deviation 1, as the layer norm behind it does for each
+    centred, and scaled to the standard deviation 1, as the layer norm after it does for each
     word. Raises VectorError.
     """
     from tokenizers import Tokenizer

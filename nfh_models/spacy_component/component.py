@@ -61,7 +61,7 @@ class DocCase:
 
     @property
     def end(self) -> int:
-        """The Doc's token behind the number."""
+        """The Doc's token after the number."""
         return self.tokens[self.case.end - 1] + 1
 
 
@@ -129,7 +129,7 @@ def context_of_doc(doc: Doc) -> tuple[CueContext, dict[int, int], list[int]]:
 def turns_of_doc(doc: Doc) -> tuple[list[int], list[int]]:
     """The tokens of a Doc that are not white space, and the turn number of each.
 
-    A turn begins behind a line break at the end of a sentence, and behind an empty line.
+    A turn begins after a line break at the end of a sentence, and after an empty line.
     """
     tokens: list[int] = []
     turns: list[int] = []

@@ -404,7 +404,7 @@ def _atoms(line: TokenLine, place: int, *, hyphen: bool) -> list[Atom]:
 
 
 def _behind_hyphen(line: TokenLine, last: Atom) -> list[Atom]:
-    """The number behind a hyphen. A hyphen with a space beside it joins only tens and units."""
+    """The number after a hyphen. A hyphen with a space beside it joins only tens and units."""
     if not line.hyphen(last.end):
         return []
     atoms = _atoms(line, last.end + 1, hyphen=True)
@@ -415,7 +415,7 @@ def _behind_hyphen(line: TokenLine, last: Atom) -> list[Atom]:
 
 
 def _behind_link(line: TokenLine, last: Atom) -> list[Atom]:
-    """ "and", "point" or "oh" with the number behind it, all with hyphens between or all
+    """ "and", "point" or "oh" with the number after it, all with hyphens between or all
     without.
     """
     place = last.end
@@ -478,7 +478,7 @@ class _Term:
 def cardinals(atoms: Sequence[Atom], between: bool) -> list[Cardinal]:
     """Cut a run of atoms into numbers, each as long as grammar allows.
 
-    between: the run stands behind the word *between*, so that the first *and* separates two
+    between: the run stands after the word *between*, so that the first *and* separates two
     numbers and is not the inner one of a number.
     """
     found: list[Cardinal] = []
@@ -585,13 +585,13 @@ _POINTERS = frozenset(
     "the this that these those which no any every each another other last next first only new "
     "right wrong same".split()
 )
-"""Before "one": it stands for a noun, and a number behind it is another one."""
+"""Before "one": it stands for a noun, and a number after it is another one."""
 
 _PRONOUNS = frozenset("you us them we these those".split())
-"""Before any number: "you two" is complete, and a number behind it is another one."""
+"""Before any number: "you two" is complete, and a number after it is another one."""
 
 _BEHIND_ONE = frozenset("of at who that more another".split())
-"""Behind a second number "one" these begin a new phrase: "you marry seven | one at a time"."""
+"""After a second number "one" these begin a new phrase: "you marry seven | one at a time"."""
 
 Group = list[Cardinal]
 
@@ -703,7 +703,7 @@ def find_numbers(words: Sequence[str], glued: Sequence[bool] | None = None) -> l
 
 
 def _read_numbers(line: TokenLine, place: int, spans: list[Span]) -> int:
-    """Append the numbers of the run that begins at `place`; returns the place behind it."""
+    """Append the numbers of the run that begins at `place`; returns the place after it."""
     if _is_height(line, place) or _is_torn_thousand(line, place):
         spans.append((place, place + 3))
         return place + 3
@@ -740,7 +740,7 @@ def _is_clock(line: TokenLine, place: int) -> bool:
 
 
 def _is_torn_thousand(line: TokenLine, place: int) -> bool:
-    """75,000 in three tokens, split by a space behind the comma."""
+    """75,000 in three tokens, split by a space after the comma."""
     first, comma, rest = (line.low(place + i) for i in range(3))
     return comma == "," and rest == "000" and len(first) <= 3 and first.isdecimal()
 
@@ -806,7 +806,7 @@ def _is_part_of_word(line: TokenLine, span: Span) -> bool:
 
 
 def _makes_word(line: TokenLine, place: int, step: int) -> bool:
-    """Whether the token behind (step 1) or before (-1) a hyphen forms one word with
+    """Whether the token after (step 1) or before (-1) a hyphen forms one word with
     the number.
     """
     word = line.low(place)

@@ -28,7 +28,7 @@ _MARKS = ".!?\u2026"
 _CLOSING_SIGNS = "\"'\u201d\u2019)]"
 
 _PLACES = re.compile(
-    rf"[{re.escape(_MARKS + _CLOSING_SIGNS)}]\s++"  # white space behind a mark or a quote
+    rf"[{re.escape(_MARKS + _CLOSING_SIGNS)}]\s++"  # white space after a mark or a quote
     r"|\n[^\S\n]*+\n\s*+"  # an empty line
     r"|\u2029"  # the end of a paragraph
 )
@@ -47,7 +47,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
     """Code points [start, end) of each sentence in a part of `text`, without white space around
     it.
 
-    Together they hold everything but white space. A full stop ends no sentence behind an
+    Together they hold everything but white space. A full stop ends no sentence after an
     abbreviation or an initial, nor before a lower-case letter; an empty line always ends one.
     """
     stop = len(text) if end is None else end
@@ -59,9 +59,9 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
 
 
 def sentence_ends(text: str, start: int, stop: int) -> Iterator[int]:
-    """Code points behind each sentence of a part of `text`, except the last one.
+    """Code points after each sentence of a part of `text`, except the last one.
 
-    Whether a sentence ends at a place depends only on the SEEN code points before and behind
+    Whether a sentence ends at a place depends only on the SEEN code points before and after
     it, and on the white space there.
     """
     begin = start

@@ -169,7 +169,7 @@ def _tokenized(text: str, shift: int) -> Iterator[Span]:
 
 
 def _cuts(text: str) -> Iterator[int]:
-    """Forced token boundaries: before opening signs, behind closing ones, around invisible
+    """Forced token boundaries: before opening signs, after closing ones, around invisible
     characters.
     """
     last = 0

@@ -29,7 +29,7 @@ class AssignCommand(options.QueryCommand):
     """A command with `--take-back`, whose name may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments, with an empty name behind `--take-back` where it has none."""
+        """The arguments, with an empty name after `--take-back` where it has none."""
         full = []
         for place, arg in enumerate(args):
             following = args[place + 1] if place + 1 < len(args) else "-"

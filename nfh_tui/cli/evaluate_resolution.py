@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 NOUNS = ("first", "last", "closest", "closest-before")
 """The noun baselines, the paper's three first (section 6.3)."""
 NAMES = "+names"
-"""Behind a baseline's kind: names count as nouns."""
+"""After a baseline's kind: names count as nouns."""
 
 COMPARED = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
 """Figures by which two models are compared; they are always shown together."""

@@ -358,7 +358,7 @@ def fitting(before: str, number: str, after: str, room: int) -> tuple[str, str, 
 
 
 def _whole_words(text: str, limit: int) -> str:
-    """A text cut to `limit` code points behind a word, with an ellipsis."""
+    """A text cut to `limit` code points after a word, with an ellipsis."""
     shown = visible(text, limit)
     head, _, _ = shown.rpartition(" ")
     return f"{head} …" if head and len(text) > limit else shown

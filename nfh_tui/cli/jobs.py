@@ -602,7 +602,7 @@ def _times(job: "Job") -> Iterator[str]:
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
-    """A text as wrapped lines behind a label; none for an empty text."""
+    """A text as wrapped lines after a label; none for an empty text."""
     yield from wrapped(visible(text, SHOWN), f"  {label:{LABEL}}", " " * (LABEL + 2))
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 NAME = 12
 AROUND = 36
-"""Code points shown of the text before and behind a number."""
+"""Code points shown of the text before and after a number."""
 
 GROUPS = {
     "both": (True, True),

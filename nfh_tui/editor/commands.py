@@ -264,12 +264,12 @@ PLURALS = ("s", "men", "children", "people", "feet", "teeth", "geese", "mice")
 """Ends of words that differ from their lemma as nouns do."""
 
 BEFORE_PLAIN_VERBS = BEFORE_VERBS - _listed("he she it who does")
-"""Words behind which no verb has an ending, so that *guys* in *you guys* is a noun."""
+"""Words after which no verb has an ending, so that *guys* in *you guys* is a noun."""
 
 AFTER_THE_NOUN = _listed(_JOINING, "that which who whom whose") - _listed(
     "and or but nor so yet as"
 )
-"""Case-folded words behind which the rest of a noun phrase modifies its noun."""
+"""Case-folded words after which the rest of a noun phrase modifies its noun."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -329,7 +329,7 @@ Where there are more words than letters, the last letters begin pairs.
 """
 
 AHEAD_FACTOR = 3
-"""Factor of the distance behind the number, because most heads precede it."""
+"""Factor of the distance after the number, because most heads precede it."""
 
 MOST_NOUNS = 150
 """Most nouns with hints: with more, each would need two letters, and the text much room."""

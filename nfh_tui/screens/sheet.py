@@ -66,7 +66,7 @@ PAGE_READ = 4
 """A sheet is accepted at the earliest after so many times the seconds that one item takes."""
 
 KIND, VOTES, MODEL, SIGNS = 11, 9, 8, 2
-"""Cells of the columns behind the sentence."""
+"""Cells of the columns after the sentence."""
 
 TICK_END = 6
 """Cells of a row's number and tick."""
@@ -334,7 +334,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
         yield self._keys
 
     def on_mount(self) -> None:
-        """Take over the keys that came right behind the one that opened the sheet."""
+        """Take over the keys that came right after the one that opened the sheet."""
         for press in reversed(list(self._bench.commands.presses())):
             self.commands.put_back(press)
 

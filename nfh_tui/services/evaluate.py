@@ -107,7 +107,7 @@ class SeenExamples:
 
     @property
     def sentence(self) -> str:
-        """What to say behind the system's name."""
+        """What to say after the system's name."""
         both = f"{self.figure} {percent(self.on_all, none='none')} on all"
         if self.others:
             both += f", {percent(self.on_others, none='none')} on the {self.others:,} others"

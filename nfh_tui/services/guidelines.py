@@ -130,12 +130,12 @@ def headings(lines: list[str]) -> Iterator[tuple[int, str | None]]:
             if heading["level"] == "##":
                 yield number, heading["words"]
             elif not heading["words"].strip(" \t") or heading["words"][0] in " \t":
-                # Without white space behind it, a single number sign is a word: "#1".
+                # Without white space after it, a single number sign is a word: "#1".
                 yield number, None
 
 
 def _heading_of(words: str, number: int) -> tuple[str, str]:
-    """Id and title of a rule. words: its heading behind the number signs."""
+    """Id and title of a rule. words: its heading after the number signs."""
     if (found := _RULE.fullmatch(words)) is None:
         shown = f"##{words}"
         if len(shown) > _LONGEST_QUOTE:

@@ -85,7 +85,7 @@ def _names(ballot: Ballot, public: str) -> Mapping[str, str]:
 
 
 def _turns(ballot: Ballot) -> Iterator[tuple[str, str, str, str]]:
-    """Speaker, and the text before, of and behind the number; of other turns all before."""
+    """Speaker, and the text before, of and after the number; of other turns all before."""
     passage, anchor = ballot.passage, ballot.anchor
     here = passage.turn_of(anchor.start)
     first, last = max(0, here - BEFORE), min(len(passage.turns), here + AFTER + 1)

@@ -171,7 +171,7 @@ def windows(
 def _line_starts(block: DialogBlock) -> dict[int, int]:
     """By each turn's end: the code point at which its line begins, with the speaker's name.
 
-    The line begins behind the turn before it and the line feeds between them.
+    The line begins after the turn before it and the line feeds between them.
     """
     starts: dict[int, int] = {}
     last = 0

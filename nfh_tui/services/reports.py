@@ -43,7 +43,7 @@ def to_json(report: object) -> dict[str, Any]:
 
 
 class Found(Report, kw_only=True):
-    """Figures of some items. Both keys stand behind those of the subclass."""
+    """Figures of some items. Both keys stand after those of the subclass."""
 
     find: str | None
     """A query for the items, None where there is no such query."""

@@ -616,7 +616,7 @@ class EncoderTrainer:
         before = load(self._base.folder, bytes_=False).bundle  # in 32 bits, to be trained
         before.network.requires_grad_(requires_grad=True)
         prepared = prepare(material, self._settings, before.backbone)
-        # The layers behind the encoder start from the base's, where both have the same shape.
+        # The layers after the encoder start from the base's, where both have the same shape.
         network = prepared.bundle.network
         own = network.state_dict()
         fitting = {

@@ -121,7 +121,7 @@ FIGURE = 8
 """Cells for the figure of a bar: a score and the number of a turn."""
 
 LEAST = 16
-"""Least width of rows: a code such as ⟨U+10FFFF⟩ fits behind any indent."""
+"""Least width of rows: a code such as ⟨U+10FFFF⟩ fits after any indent."""
 
 
 FOLDED = 16
@@ -229,7 +229,7 @@ class RowBuilder:
 
 
 def _ahead(words: Iterable[_Word]) -> Iterator[tuple[_Word, int]]:
-    """Each word with the total width of the words glued behind it."""
+    """Each word with the total width of the words glued after it."""
     behind = 0
     counted: list[tuple[_Word, int]] = []
     for word in reversed(list(words)):
@@ -571,13 +571,13 @@ def _add_choice(
 
 
 def compared(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
-    """An answer compared with the edited one, behind it: a sign, and what differs."""
+    """An answer compared with the edited one, after it: a sign, and what differs."""
     how = blocking_to(given, against, item.passage.lemmas)
     return _unbroken(*_answer_standing(given, against, how, words=2))
 
 
 def _unbroken(words: str, role: str) -> Part:
-    """Words behind others, in one row with them."""
+    """Words after others, in one row with them."""
     return f"  {words.replace(' ', NO_BREAK)}" if words else "", role
 
 

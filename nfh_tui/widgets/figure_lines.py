@@ -182,7 +182,7 @@ def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> lis
 
 
 def axis_row(scale: str, drawn: str) -> Line:
-    """A row of a curve or chart behind its axis. scale: the figure at the axis, "" for none."""
+    """A row of a curve or chart after its axis. scale: the figure at the axis, "" for none."""
     label = FigureCell(f"{right(scale, CURVE_LABEL)} ", ("faint",))
     return (label, FigureCell("│", ("faint",)), FigureCell(drawn))
 

@@ -149,7 +149,7 @@ def _drawn(character: str) -> str:
 HERE = "▸"
 WIDEST = 48
 OLDER = "↺"
-"""Behind the number of items of which some were decided while the rule read otherwise."""
+"""After the number of items of which some were decided while the rule read otherwise."""
 
 
 class RuleList(OptionList, can_focus=False, inherit_bindings=False):

@@ -149,7 +149,7 @@ class InputBar(Tolerant, Horizontal):
             self.screen.set_focus(None)
 
     def _show_fault(self, wrong: Wrong) -> None:
-        """Mark the word at the fault, put the cursor behind it, and note the reason."""
+        """Mark the word at the fault, put the cursor after it, and note the reason."""
         self.note, text = wrong.words, self._input.value
         if wrong.at is None or not text:
             return

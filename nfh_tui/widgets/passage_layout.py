@@ -45,7 +45,7 @@ STAYS = frozenset(
     """% , . ; : ! ? ) ] } ” ’ » … ... .. -- '' 's 're 've 'll 'd 'm n't 'S N'T
     ’s ’re ’ve ’ll ’d ’m n’t""".split()
 )
-"""Tokens that do not begin a line, even behind a space."""
+"""Tokens that do not begin a line, even after a space."""
 
 
 class TokenPiece(NamedTuple):
@@ -59,7 +59,7 @@ class TokenPiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """Cells reserved for signs before and behind words, by token."""
+    """Cells reserved for signs before and after words, by token."""
 
     before: Mapping[int, int] = field(default_factory=dict)
     behind: Mapping[int, int] = field(default_factory=dict)
@@ -182,7 +182,7 @@ class TurnLayout:
     """The lines of a turn, and the positions of its tokens, counted from its first line."""
 
     end: int
-    """The token behind the last."""
+    """The token after the last."""
 
     lines: Sequence[VisualLine]
     spots: Sequence[TokenPosition]
@@ -279,7 +279,7 @@ def _words(
 ) -> Iterator[tuple[str, bool, int | None, _Word]]:
     """The words of a turn as (lead, newline, gap, word), where
 
-    lead is text drawn directly behind the previous word, newline says that the text has a line
+    lead is text drawn directly after the previous word, newline says that the text has a line
     feed between them, and gap is the number of cells between them, None if they are glued.
     """
     text, tokens = passage.text, passage.tokens
@@ -345,7 +345,7 @@ class _Filler:
             # The gutter has a free cell before the first word of a turn.
             self._glue(needed if self._chunk else 0, word)
         else:
-            # One cell stays free between signs and a word behind a space.
+            # One cell stays free between signs and a word after a space.
             gap = max(gap, needed + 1) if needed else gap
             if word.text in STAYS:
                 self._glue(gap, word)

@@ -175,7 +175,7 @@ VOTERS_SAW, ON, OFF = "voters-saw", "on", "off"
 LETTERS = {
     kind.value: BY_ID[f"kind.{kind.lower()}"].shown for kind in Kind if kind is not Kind.NFH
 }
-"""The key of each kind, shown behind the sign of a decided number."""
+"""The key of each kind, shown after the sign of a decided number."""
 
 
 class LaneMention(NamedTuple):
@@ -228,7 +228,7 @@ class Ground:
 
 
 def sibling_sign(sibling: Sibling) -> str:
-    """The sign behind another number of the passage; "" unless it is decided."""
+    """The sign after another number of the passage; "" unless it is decided."""
     if sibling.state is not AnchorState.DECIDED:
         return ""
     return "✓" if sibling.kind is None else "✓" + LETTERS.get(sibling.kind, "")
@@ -243,7 +243,7 @@ def rooms(
     begun: Iterable[Iterable[Mention]] = (),
     letters: Mapping[int, int] | None = None,
 ) -> Rooms:
-    """Cells for the signs before and behind words, independent of the edited answer.
+    """Cells for the signs before and after words, independent of the edited answer.
 
     votes: whether those of annotators and of the gold are shown. heat: tokens with a sign of
     the heat map, `cells` wide. begun: heads of the editor's first state. letters: cells of
@@ -354,7 +354,7 @@ def is_counted(lane: Lane) -> bool:
     return lane.vote is None or lane.vote.type == PERSON
 
 
-# Marks: the roles of each word, and signs before and behind words. A role is the name of a
+# Marks: the roles of each word, and signs before and after words. A role is the name of a
 # style; styles of several roles are combined in order. Signs are for terminals without colour.
 
 DIGITS = "₀₁₂₃₄₅₆₇₈₉"
@@ -397,7 +397,7 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Characters before a word if `left`, else behind it.
+    """Characters before a word if `left`, else after it.
 
     Without a free cell there, it moves to the other side unless it is `fixed`, or is left out.
     """
@@ -418,7 +418,7 @@ class PassageMarks:
     """In the order in which styles are combined."""
 
     between: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """Roles of the gap behind a token."""
+    """Roles of the gap after a token."""
 
     signs: dict[int, tuple[Sign, ...]] = field(default_factory=dict)
     hints: dict[int, str] = field(default_factory=dict)
@@ -439,11 +439,11 @@ class _Maker:
                 self.between[token].append(role)
 
     def before(self, token: int, rank: Rank, text: str, role: str) -> None:
-        """Add a sign before a word, or behind it where there is no cell before it."""
+        """Add a sign before a word, or after it where there is no cell before it."""
         self.signs[token].append(Sign(rank, text, role, left=True))
 
     def behind(self, token: int, rank: Rank, text: str, role: str, look: str = "") -> None:
-        """Add a sign behind a word and nowhere else."""
+        """Add a sign after a word and nowhere else."""
         self.signs[token].append(Sign(rank, text, role, fixed=True, look=look))
 
     def brackets(self, start: int, end: int, rank: Rank, pair: str, role: str) -> None:
@@ -530,7 +530,7 @@ def _gold(made: _Maker, item: AnchorItem, already: frozenset[int]) -> None:
 
 
 def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
-    """Signs of all annotators behind each marked word, and roles of differing ones."""
+    """Signs of all annotators after each marked word, and roles of differing ones."""
     further: set[int] = set()
     differing: dict[tuple[int, int], list[int]] = {}
     for lane, mention in lane_mentions(item):
@@ -677,7 +677,7 @@ def _arrow(layout: PassageLayout, mention: Mention, top: int, bottom: int) -> st
 
 
 # One visual line as runs, exactly as wide as in the layout. Signs and hint letters are drawn in
-# cells before and behind words; the layout has reserved those of hint letters.
+# cells before and after words; the layout has reserved those of hint letters.
 
 Roles = tuple[str, ...]
 
@@ -690,7 +690,7 @@ class Run(NamedTuple):
 
 
 class _Grid:
-    """The cells of a line. The cell behind a wide character is ""."""
+    """The cells of a line. The cell after a wide character is ""."""
 
     def __init__(self, width: int) -> None:
         self.texts = [" "] * width
@@ -829,7 +829,7 @@ def _cells(
     sign: Sign,
     left: int,
 ) -> tuple[range, ...]:
-    """The free cells for a sign before and behind a word, preferred ones first.
+    """The free cells for a sign before and after a word, preferred ones first.
 
     left: the cell before the word and its hint letters.
     """

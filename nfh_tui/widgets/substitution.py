@@ -200,7 +200,7 @@ BETWEEN = frozenset({"or", "to", "and", ","})
 """Words between two numbers, which usually are two items."""
 
 LARGE = frozenset({"hundred", "thousand", "million", "billion"})
-"""Words behind which *and* continues the same number."""
+"""Words after which *and* continues the same number."""
 
 MOST = 4
 """Most words by which a number is widened."""
@@ -276,7 +276,7 @@ DETERMINERS = frozenset(
 """Words that begin a noun phrase, without a verb up to the next function word."""
 
 POSSESSIVE = frozenset({"'s", "’s"})
-"""They begin a noun phrase behind an owner; behind a pronoun they are a verb."""
+"""They begin a noun phrase after an owner; after a pronoun they are a verb."""
 
 JOINED = frozenset("of in on at by for from with about and or but to than like as".split())
 """Function words that end a noun phrase."""
@@ -300,7 +300,7 @@ FEW = 0.6
 def phrase_start(passage: Passage, token: int) -> int:
     """The first token of the noun phrase that ends with a token.
 
-    Without an article the phrase begins behind a function word or punctuation mark; behind a
+    Without an article the phrase begins after a function word or punctuation mark; after a
     pronoun or *to* its first word is a verb and is left out.
     """
     first = passage.turns[passage.turn_of(token)].start
@@ -408,7 +408,7 @@ def written_word(passage: Passage, token: int) -> str:
 
 def joined_tokens(passage: Passage, turn: Turn) -> frozenset[int]:
     """The tokens of a turn that people write without a space before them: full stops, "n't",
-    closing quotes and brackets, and words behind opening ones.
+    closing quotes and brackets, and words after opening ones.
     """
     words = [written_word(passage, place) for place in range(turn.start, turn.end)]
     quotes = [at for at, word in enumerate(words) if word == '"']
@@ -453,7 +453,7 @@ def _ends(passage: Passage, token: int, first: int) -> bool:
 
 
 def _closes(passage: Passage, token: int, first: int) -> bool:
-    """Whether a token behind the end of a sentence is a closing quote or bracket."""
+    """Whether a token after the end of a sentence is a closing quote or bracket."""
     word = written_word(passage, token)
     if word != '"':
         return word in CLOSING
@@ -461,7 +461,7 @@ def _closes(passage: Passage, token: int, first: int) -> bool:
 
 
 def around(passage: Passage, span: Anchor, room: int) -> tuple[str, str]:
-    """The sentence before and behind a span in `room` cells; far words are clipped.
+    """The sentence before and after a span in `room` cells; far words are clipped.
 
     Each side may use half of the room and what the other side does not need. The words before
     the number, which matter most, have at least LEAST_BEFORE.
@@ -543,7 +543,7 @@ def _written_tokens(passage: Passage, start: int, end: int) -> str:
 
 # The sentence of a number with an answer filled in: "a new one [pump]".
 #
-# This is the test for a missing noun: inserted behind the number, it keeps the meaning of the
+# This is the test for a missing noun: inserted after the number, it keeps the meaning of the
 # sentence. Inserted words are in brackets. A Reference inserts its nouns in the singular or
 # plural as the number requires; a class inserts words that can be read aloud; without a
 # missing noun the sentence is unchanged.
@@ -570,7 +570,7 @@ HUNDRED = 100
 CLOCK = frozenset({"o'clock", "o’clock", "oclock", "am", "pm", "a.m.", "p.m.", "a.m", "p.m"})
 MORE = frozenset({"more", "other", "another"})
 TAILS = (("and", "a", "half"), ("and", "a", "quarter"), ("or", "so"))
-"""Words behind a number that belong to it and precede the noun."""
+"""Words after a number that belong to it and precede the noun."""
 
 JOINTS = {Relation.AND: " and ", Relation.OR: " or "}
 """Between several heads; "/" where their relation is not stated."""
@@ -609,7 +609,7 @@ class FilledSentence:
 
     @property
     def gap(self) -> str:
-        """The space behind `before`."""
+        """The space after `before`."""
         return " " if self.before and not self.glued else ""
 
     @property
@@ -659,7 +659,7 @@ def _written_span(passage: Passage, span: Anchor) -> Anchor:
 
 
 def _tail(passage: Passage, end: int) -> int:
-    """The token before which the noun is inserted: behind "more", "or so", "and a half"."""
+    """The token before which the noun is inserted: after "more", "or so", "and a half"."""
     turn = passage.turns[passage.turn_of(end - 1)]
     words = [fold(passage.word(place)) for place in range(end, min(end + 3, turn.end))]
     for tail in TAILS:
@@ -751,7 +751,7 @@ def _class_words(item: PlacedNumber, answer: Answer, *, several: bool) -> str:
 
 
 def _follows_age(item: PlacedNumber) -> bool:
-    """True behind "aged" and "the age of"."""
+    """True after "aged" and "the age of"."""
     start = item.anchor.start
     words = [fold(item.passage.word(place)) for place in range(max(0, start - 2), start)]
     return words[-1:] == ["aged"] or words == ["age", "of"]

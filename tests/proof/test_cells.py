@@ -13,7 +13,7 @@ DATABASES = 2
 
 @pytest.fixture(autouse=True)
 def no_runner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process goes on behind the test."""
+    """No process goes on after the test."""
     monkeypatch.setenv("NFH_TUI_RUNNER", "off")
 
 

@@ -84,7 +84,7 @@ def test_a_review_sheet_accepts_and_ticks_what_was_seen_and_loses_no_key(
     desk: Tmux, read: Read
 ) -> None:
     desk.resize(100, 12)
-    # The keys behind C go to the first of two sheets, which has three of the five items.
+    # The keys after C go to the first of two sheets, which has three of the five items.
     desk.press("C", "j", "j", "x", "Enter", "Enter")
     desk.until("▌ 3 ☑", "3 of 3 ticked", EARLY_SHEET)
     assert decided(read) == []

@@ -470,7 +470,7 @@ class BuildRequest:
     start: a model that is trained further, in place of an encoder. columns: models that are
     trained apart with the settings `first` on all there is, with seeds from theirs on, and then
     joined; 0 leaves that out. most: of each sort of silver so many in the training of
-    `settings` behind it. What is begun with is only gone half way from in that training.
+    `settings` after it. What is begun with is only gone half way from in that training.
     """
 
     data: Path
@@ -666,7 +666,7 @@ def begun(asked: BuildRequest) -> "ModelBundle | None":
 
 def joined_columns(material: "Material", asked: BuildRequest, say: Say) -> "ModelBundle":
     """Models that were trained apart, each with a seed of its own, as one that keeps its
-    weights as the training behind it does."""
+    weights as the training after it does."""
     from tools.small_model.distillation import joined
 
     first = asked.first or asked.settings
@@ -822,7 +822,7 @@ def size_of(folder: Path) -> int:
 
 
 def _new_name(path: Path) -> Path:
-    """The first of a name, the name with 2 behind it, and so on, that nothing has yet."""
+    """The first of a name, the name with 2 after it, and so on, that nothing has yet."""
     names = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return next(one for one in chain([path], names) if not os.path.lexists(one))
 

@@ -1,6 +1,6 @@
 """Numbers without a noun whose head is known, because the text was made so.
 
-A sentence of a dialog is changed, or gets a sentence or another speaker's turn behind or before
+A sentence of a dialog is changed, or gets a sentence or another speaker's turn after or before
 it, so that a number without a noun can only mean a noun of the sentence (CONSTRUCTIONS); or so
 that it is one of the six implicit classes. `padded` puts turns of other dialogs around an
 example, so that training passages are as long as those of dev.
@@ -36,7 +36,7 @@ class Construction(StrEnum):
     """The noun that a number counts is left out where it stands before the number, too."""
 
     BEHIND = "behind"
-    """The head stands behind the number: "two or three dogs", or in a later turn."""
+    """The head stands after the number: "two or three dogs", or in a later turn."""
 
     INDEFINITE = "indefinite"
     """ "a dog" becomes "one" where a dog was spoken of before."""
@@ -48,7 +48,7 @@ class Construction(StrEnum):
     """The same, with a noun nearer to the number that cannot be its head."""
 
     LIST = "list"
-    """ "One … one …" behind a counted noun."""
+    """ "One … one …" after a counted noun."""
 
     CLASS = "class"
     """A sentence whose number is of one of the six implicit classes."""
@@ -583,7 +583,7 @@ OWN_SHARE = 0.3
 
 
 def replies(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample]:
-    """Another speaker's turn behind a sentence in which a noun is counted; what followed the
+    """Another speaker's turn after a sentence in which a noun is counted; what followed the
     sentence is left out in half of them."""
     for counted in one.counted:
         if not counted.more or counted.lemma in UNFIT or not _only_counted(counted, one):
@@ -609,7 +609,7 @@ def replies(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample
 
 
 def _only_counted(counted: CountedNoun, one: ParsedDialog) -> bool:
-    """Whether its turn counts nothing else up to the end of its sentence: then a number behind
+    """Whether its turn counts nothing else up to the end of its sentence: then a number after
     the sentence could count either."""
     return not any(
         other.turn == counted.turn and other.lemma != counted.lemma and other.end <= counted.end
@@ -635,7 +635,7 @@ LISTS = (
 
 
 def lists(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample]:
-    """A sentence with several "one" behind a counted noun; any of them is the anchor."""
+    """A sentence with several "one" after a counted noun; any of them is the anchor."""
     for counted in one.counted:
         if (
             not counted.more
@@ -728,7 +728,7 @@ OWN_NOUN_SHARE = 0.6
 def classed(
     one: ParsedDialog, fit: frozenset[str], rng: random.Random
 ) -> Iterator[ResolutionExample]:
-    """A sentence of a class behind a sentence of the dialog, or as the next speaker's turn; it
+    """A sentence of a class after a sentence of the dialog, or as the next speaker's turn; it
     speaks of a thing that the dialog has, where there is one. fit: see `countable`."""
     kind = rng.choice(tuple(SENTENCES))
     own = sorted({noun.lemma for noun in one.nouns} & (fit - UNFIT - UNITS - PERSONS))
@@ -796,7 +796,7 @@ LEAST_ROOM = 8
 def padded(
     example: ResolutionExample, others: Sequence[Dialog], words: int, rng: random.Random
 ) -> ResolutionExample:
-    """The example with turns of other dialogs before and behind it, up to so many words.
+    """The example with turns of other dialogs before and after it, up to so many words.
 
     No turn is taken that has a word with the lemma of a head, for that would be a mention.
     """

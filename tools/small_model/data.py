@@ -107,7 +107,7 @@ def cut(item: Item, words: Sequence[str], start: int, end: int) -> Item:
 
 
 def without(item: Item, start: int, end: int) -> Item:
-    """An anchor in its passage without tokens [start, end), which stand behind it in its own
+    """An anchor in its passage without tokens [start, end), which stand after it in its own
     turn."""
     passage, gone = item.passage, end - start
     words = words_of(passage)

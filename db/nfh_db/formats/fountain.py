@@ -126,7 +126,7 @@ def placed(lines: Iterable[tuple[int, str]]) -> Iterator[FountainLine]:
 
 
 def body(source: Source, left: Counter[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a file behind its title page, without comments, which `left` counts.
+    """The lines of a file after its title page, without comments, which `left` counts.
 
     Raises FormatError for a comment `/*` that never ends.
     """

@@ -113,7 +113,7 @@ class _Items(Generic[T]):
     # --- one object -----------------------------------------------------------------------
 
     def _object(self, file: BinaryIO, rank: int) -> T:
-        """Decode the object that begins here, and move behind it."""
+        """Decode the object that begins here, and move after it."""
         try:
             found: tuple[T, int] | None = self._by_lines()
             if found is None:

@@ -355,7 +355,7 @@ class CueTurns:
         self._tagged = tagged
         self._names = names
         self._bracketed: set[str] = set()
-        """Names in brackets that were taken; a line that begins with one has a colon behind it
+        """Names in brackets that were taken; a line that begins with one has a colon after it
         now.
         """
 
@@ -422,7 +422,7 @@ class CueTurns:
         return text if self._tagged else ENTITY.sub(_character, text).translate(DIRECTIONS)
 
     def _unbracketed(self, found: re.Match[str]) -> str:
-        """A name without its brackets, with a colon behind it; a description as it is."""
+        """A name without its brackets, with a colon after it; a description as it is."""
         inner: str = found["square"] or found["round"]
         if found["words"] is None:
             return found["dash"] + inner

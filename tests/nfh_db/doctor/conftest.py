@@ -50,7 +50,7 @@ BOTH = reference_answer([[Mention(1, 2, 1)], [Mention(9, 10, 9)]], Relation.AND)
 
 
 def passage(number: int) -> Passage:
-    """WORDS with a number behind them, in two turns."""
+    """WORDS with a number after them, in two turns."""
     text = f"{WORDS} !{number}"
     tokens, place = [], 0
     for word in text.split():

@@ -14,7 +14,7 @@ JOB = "INSERT INTO job (id, task, state, created_at{columns}) VALUES (70, '', {v
 
 
 def job(state: str, columns: str = "", values: str = "") -> str:
-    """A statement that makes job 70. columns, values: further ones, each behind a comma."""
+    """A statement that makes job 70. columns, values: further ones, each after a comma."""
     return JOB.format(columns=columns, values=f"'{state}', 'x'{values}")
 
 

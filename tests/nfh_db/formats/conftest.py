@@ -80,7 +80,7 @@ INDICES = (
 @dataclass(frozen=True)
 class Style:
     """How a batch was made. fed: each next line's node begins with a line feed. wide: the
-    bold stretch takes the white space behind the number. page: the batch has the HTML."""
+    bold stretch takes the white space after the number. page: the batch has the HTML."""
 
     indices: str = INDICES[0]
     inclusive: bool = False
@@ -296,7 +296,7 @@ def crowds() -> SimpleNamespace:
 
 @pytest.fixture(scope="session")
 def sample_tasks() -> list[Task]:
-    """A task for each number of the sample corpus: two turns before it, one behind."""
+    """A task for each number of the sample corpus: two turns before it, one after."""
     found = []
     for line in corpus_path().read_text("utf-8").splitlines():
         row = json.loads(line)

@@ -111,7 +111,7 @@ def settled(answer: Answer, votes: Sequence[Vote], rule: Rule) -> Gold:
 
 
 def everything() -> Iterator[ExportRecord]:
-    """Characters beyond U+FFFF before and behind marks; all that can be said of a number."""
+    """Characters beyond U+FFFF before and after marks; all that can be said of a number."""
     given = passage(
         [
             ("Ann", "😀 Two cups of tea, né? 𝒳𝒴"),

@@ -45,7 +45,7 @@ def span(text: str, word: str, label: str) -> Json:
 def task(who: str, text: str, *spans: Json, answer: str = "accept", **more: Any) -> Json:
     """As Prodigy has it: with tokens, and a session called after dataset and annotator."""
     places = [(i, i + len(word)) for word in text.split() for i in [text.index(word)]]
-    for one in spans:  # The full stop behind a word is a token of its own.
+    for one in spans:  # The full stop after a word is a token of its own.
         places = [(s, min(e, one["end"]) if s <= one["start"] < e else e) for s, e in places]
     return {
         "text": text,

@@ -216,7 +216,7 @@ def test_folders_of_others(
 
 
 LONG = json.dumps([{"text": "Two. " * 20_000} | {k: SHORT[k] for k in SHORT if k != "text"}])
-"""What tells its format stands behind more than is looked at: it is asked for, not guessed."""
+"""What tells its format stands after more than is looked at: it is asked for, not guessed."""
 
 
 @pytest.mark.parametrize("raw", [LONG, '[{"a": 1}]', '[\n  {\n    "a": 1\n  }\n]\n'])

@@ -36,7 +36,7 @@ NUMBERS = {"one", "two", "three", "twenty", "5"}
 
 
 class ByHand:
-    """Numbers count the next noun; a noun has the words behind the one before it."""
+    """Numbers count the next noun; a noun has the words after the one before it."""
 
     name, layers = "by hand", frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
@@ -75,7 +75,7 @@ def parsed(*lines: str):
 
 
 def shown(example: ResolutionExample) -> str:
-    """The passage with the anchor in brackets and heads behind a star."""
+    """The passage with the anchor in brackets and heads after a star."""
     passage, anchor = example.item.passage, example.item.anchor
     heads = example.gold.head_tokens()
     words = []

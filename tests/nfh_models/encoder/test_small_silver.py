@@ -183,7 +183,7 @@ def test_what_stands_around_a_number() -> None:
 
 
 class Tagger:
-    """A parser of a few words: adjectives and determiners hang on the noun behind them."""
+    """A parser of a few words: adjectives and determiners hang on the noun after them."""
 
     name = "tagger"
     layers = frozenset(ParseLayer)

@@ -241,7 +241,7 @@ def test_a_resolver_goes_with_its_pipeline(nlp: Language, folder: Path, tmp_path
 
 
 def test_two_processes(folder: Path) -> None:
-    """The network has run before the fork, and runs on behind it."""
+    """The network has run before the fork, and runs on after it."""
     language = made(folder)
     wanted = [said(language(text)) for text in TEXTS * 2]
     docs = list(language.pipe(TEXTS * 2, n_process=2, batch_size=2))

@@ -18,7 +18,7 @@ Call = Callable[..., Result]
 Process = subprocess.Popen[str]
 
 PATIENCE = 600.0
-"""Seconds; runners step back behind whatever else the machine does."""
+"""Seconds; runners step back after whatever else the machine does."""
 
 TRAIN = ("retrain", "identification", "--set", "features=anchor,window")
 

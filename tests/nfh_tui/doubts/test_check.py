@@ -246,7 +246,7 @@ def test_it_writes_in_short_stretches(
 def test_what_cannot_be_is_a_sentence(
     store: Store, more: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No parser is loaded for what fails before, or behind, it.
+    # No parser is loaded for what fails before, or after, it.
     monkeypatch.setattr(doubts, "loaded_parser", lambda *_: None)
     monkeypatch.setattr(doubts, "_parsed", lambda some, *_: list(some))
     number = store.jobs.add(doubts.new_doubts_job(**more))

@@ -123,7 +123,7 @@ def test_a_job_without_files_is_run_without_a_folder(queue: Queue, tmp_path: Pat
 
 
 def interrupted(queue: Queue) -> Job:
-    """A job that was stopped behind its first step."""
+    """A job that was stopped after its first step."""
     job_id = queue.add(steps=3)
 
     def stop(phase: str, done: int, total: int) -> None:

@@ -174,7 +174,7 @@ def test_words_of_anchors(corpus) -> None:
 
 
 def has_sign(item) -> bool:
-    """True for 1,150 and 17.5, and for 87 behind an apostrophe."""
+    """True for 1,150 and 17.5, and for 87 after an apostrophe."""
     before = item.passage.text[item.passage.tokens[item.row.anchor.start].start - 1]
     return bool(set(item.words) & set(",.")) or before in "'’"
 

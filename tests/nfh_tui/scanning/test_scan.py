@@ -30,7 +30,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Journals are written behind every block."""
+    """Journals are written after every block."""
     monkeypatch.setattr("nfh_tui.scanning.scan.SAVED_EVERY", -1.0)
 
 

@@ -1,4 +1,4 @@
-"""A number on a screen and the query behind it: they say the same."""
+"""A number on a screen and the query after it: they say the same."""
 
 import pytest
 

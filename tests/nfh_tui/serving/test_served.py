@@ -1,4 +1,4 @@
-"""The server as a process: drafts are kept, and it leaves no process behind."""
+"""The server as a process: drafts are kept, and it leaves no process after."""
 
 import asyncio
 import json

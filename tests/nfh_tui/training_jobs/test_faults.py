@@ -122,7 +122,7 @@ def test_a_full_disk_at_a_checkpoint_is_a_sentence_and_it_goes_on_when_there_is_
 
     def full(tensors: Any, place: Path, spelled: Any) -> None:
         saved.append("last" in Path(place).name)
-        if sum(saved) > 1:  # behind the first epoch
+        if sum(saved) > 1:  # after the first epoch
             Path(place).write_bytes(b"half a checkpoint")
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place))
         save(tensors, place, spelled)
@@ -198,7 +198,7 @@ def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
     try:
         while not last.exists():
             assert killed.poll() is None, "it ended by itself"
-            time.sleep(0.005)  # it steps back behind whoever spins
+            time.sleep(0.005)  # it steps back after whoever spins
     finally:
         killed.send_signal(signal.SIGKILL)
         killed.wait()
