@@ -610,7 +610,7 @@ def run(
 ) -> BulkDone:
     """Apply an operation to the anchors of a preview, as one act.
 
-    The plan is made anew: items that cannot be changed any more are left. seeing: what the
+    The plan is made again: items that cannot be changed any more are left. seeing: what the
     person had in view of each anchor. If the process is killed before the act is visible, the
     next start removes it; if later, the next start applies the rest. Raises StoreError while an
     import or another bulk operation is unfinished.

@@ -463,7 +463,7 @@ JOBS = (
 
 # Adds the flag `reject`: the annotator refused the task as shown. Other tools distinguish this
 # from a skipped task. From this version on, turns may have times. SQLite cannot alter a CHECK,
-# so the table is created anew and copied.
+# so the table is created again and copied.
 FORMATS = (
     """CREATE TABLE flag_anew (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
@@ -487,7 +487,7 @@ GOLD_INDICES = (
     "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
 )
 
-# Adds the rule `weighted`; the table is created anew for its CHECK, as in FORMATS.
+# Adds the rule `weighted`; the table is created again for its CHECK, as in FORMATS.
 WEIGHTED_VOTES = (
     f"""CREATE TABLE gold_anew (
         anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),

@@ -68,7 +68,7 @@ def plain_words(words: Iterable[str]) -> list[str]:
 Span = tuple[int, int]
 
 WORDS_KEPT = 100_000
-"""Distinct words that the tokenizer caches, 300 bytes each; then it is created anew, since
+"""Distinct words that the tokenizer caches, 300 bytes each; then it is created again, since
 endless texts have endlessly many words.
 """
 

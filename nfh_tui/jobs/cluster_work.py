@@ -49,7 +49,7 @@ class ResolverTools(msgspec.Struct, frozen=True):
     """The model and parser of a prediction."""
 
     run: str
-    """Identifies the prediction; each one loads the model anew."""
+    """Identifies the prediction; each one loads the model again."""
     recipe: str
     digest: str | None
     """Of the files of the model; None if it has none."""

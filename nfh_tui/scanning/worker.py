@@ -162,7 +162,7 @@ def read_text(data: bytes) -> tuple[TextFigures, str]:
 def loaded_processor(task: BlockTask, run: str) -> BlockProcessor:  # noqa: ARG001
     """The processor of this process: loaded for its first block, kept for the next.
 
-    run: identifier of the scan, part of the cache key. Each scan loads the model anew, since
+    run: identifier of the scan, part of the cache key. Each scan loads the model again, since
     it may have been trained again in the meantime.
     """
     return BlockProcessor(task)

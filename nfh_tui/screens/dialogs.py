@@ -391,7 +391,7 @@ class ListDialog(Tolerant, ModalScreen[ScreenResultType]):
         raise NotImplementedError
 
     def count_soon(self, queries: Iterable[str], count: Count) -> None:
-        """Count what each query finds, in the background; entries are formatted anew."""
+        """Count what each query finds, in the background; entries are formatted again."""
 
         async def count_all() -> None:
             for query in queries:

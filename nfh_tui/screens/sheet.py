@@ -574,7 +574,7 @@ class SheetScreen(Tolerant, Screen[int | None]):
             raise RefusedError(NONE_TICKED)
         drawn, pressed = self._drawn_at, self._pressed_at
         if self._least and (drawn is None or pressed - drawn < self._least):
-            # Each early key begins the time anew, so that a held key accepts nothing.
+            # Each early key starts the time again, so that a held key accepts nothing.
             self._drawn_at = None if drawn is None else max(drawn, pressed)
             raise RefusedError(EARLY)
         state, rows, following = self._bench.state, self.rows, self._following

@@ -78,7 +78,7 @@ class LabelSource:
     """Where labelled numbers come from.
 
     name: the file's, or the database's. format: the file's; None of a database. read: the
-    passages with their numbers, anew each time, in an order that is always alike; sentences
+    passages with their numbers, again each time, in an order that is always alike; sentences
     that a person should know are added to the list once all is read.
     """
 
@@ -143,7 +143,7 @@ class LabelledExamples:
         return None
 
     def _begin(self) -> None:
-        """Count anew."""
+        """Count again."""
         self.left_out: Counter[str] = Counter()
         self.in_sheet = 0
         self.warnings: list[str] = []
@@ -275,7 +275,7 @@ def labels_of_store(
 
 
 class Examples(LabelledExamples):
-    """Examples, read anew each time they are gone through, in an order that is always alike.
+    """Examples, read again each time they are gone through, in an order that is always alike.
 
     no_number: examples at words in which no number stands, as in some rows of the release;
     they are kept.
@@ -330,7 +330,7 @@ _LEFT_OUT = {Kind.BROKEN: BROKEN, Kind.NOT_NFH: NOT_NFH, Kind.NFH: NO_HEAD}
 
 
 class ResolutionExamples(LabelledExamples):
-    """Examples, read anew each time they are gone through, in an order that is always alike.
+    """Examples, read again each time they are gone through, in an order that is always alike.
 
     unknown: examples whose gold is UNKNOWN and counts as OTHER.
     """

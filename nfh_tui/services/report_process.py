@@ -69,7 +69,7 @@ async def report(arguments: Sequence[str], database: Path, kind: type[R]) -> R:
 
 
 def unwrapped(text: str) -> str:
-    """A text of commands with each of its paragraphs in one line, to be broken anew.
+    """A text of commands with each of its paragraphs in one line, to be wrapped again.
 
     Lines belong together where one was broken only since the next word did not fit into PRINTED
     cells. Columns, which have several blanks in a row, stay as they are.

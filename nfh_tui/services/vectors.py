@@ -1,7 +1,7 @@
 """Vectors of anchors in a file beside the database: an encoder's states, whose cosine says how
 similar two numbers in their passages are.
 
-The predictor makes the file for the active model of resolution, and anew for another one. A
+The predictor makes the file for the active model of resolution, and again for another one. A
 missing, damaged or foreign file is none. It has a header of HEADER bytes, JSON filled up with
 blanks, and rows of `row_type`.
 
@@ -100,7 +100,7 @@ def read_rows(path: Path, model: str) -> "tuple[Rows, Header]":
             if header.model == model and header.rows and path.stat().st_size == size:
                 return np.memmap(file, kind, "r", HEADER, (header.rows,)), header
     except (OSError, ValueError, TypeError, OverflowError):
-        pass  # made anew by the predictor
+        pass  # made again by the predictor
     return np.empty(0, row_type(1)), Header(model, 1, 0, 0)
 
 

@@ -438,7 +438,7 @@ class AnswerController(Controller):
         """Return True if the key to accept came before the item could be read.
 
         A key that gave or changed the answer shows that it was. Each early key begins the time
-        anew, so that a held key accepts one item.
+        again, so that a held key accepts one item.
         """
         state = self.state
         least, pressed, before = self.least_in_view, state.pressed_at, self._accept_pressed_at

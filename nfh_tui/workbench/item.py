@@ -80,7 +80,7 @@ class ItemController(Controller):
         self.run_latest(self._read_history, "history", "the history of an item")
 
     def await_drawing(self) -> None:
-        """Begin the time anew for which the item is in view: it is drawn, or seen again."""
+        """Restart the time for which the item is in view: it is drawn, or seen again."""
         state = self.state
         state.drawn_at = None
 

@@ -150,7 +150,7 @@ class WorkbenchState:
     """When the key was pressed that is being handled; infinite for an action of the palette."""
     drawn_at: float | None = None
     """Since when the item and its answer are on the screen; None until they are drawn. A key
-    that came too early begins the time anew."""
+    that came too early starts the time again."""
     answer_given: bool = False
     """A key has given or changed the answer since the item was shown."""
 

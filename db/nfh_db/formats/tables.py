@@ -53,7 +53,7 @@ ABOVE = frozenset(
     for more in ("", " id", " no", " number", " name")
 )
 """Names of columns that name a dialog together with the column of dialogs: scenes are counted
-anew in each episode.
+again in each episode.
 """
 
 DELIMITERS: Mapping[str, str] = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
