@@ -127,8 +127,9 @@ class OpenFiles:
         self._beside = {end: str(sidecar(path, end)) for end in (LOG, INDEX)}
         self._known: dict[str, Identity] = {}
         self._log = -1
-        self._size = 0
-        self._salt = b""
+        self._written = (0, b"")
+        """Size and salt of the log after the last commit, replaced together: other threads
+        compare the log with them without a lock."""
         self.lost = ""
         """Why nothing may be written any more, in a sentence; "" if writing is possible."""
         self._look()
@@ -160,7 +161,9 @@ class OpenFiles:
 
     def is_lost(self) -> bool:
         """Whether the log or its index has, or at any earlier check had, lost its name."""
-        self.lost = self.lost or self._look()
+        # Never back to "": another thread may have found a loss in the meantime.
+        if not self.lost and (found := self._look()):
+            self.lost = found
         return bool(self.lost)
 
     def check_written(self) -> None:
@@ -168,12 +171,13 @@ class OpenFiles:
         self.check()
         if self._log < 0:
             return
-        size, header = os.fstat(self._log).st_size, os.pread(self._log, LOG_HEADER, 0)
+        # The header first: a log that another program restarts in between has another salt.
+        header, size = os.pread(self._log, LOG_HEADER, 0), os.fstat(self._log).st_size
         # The log is empty if nothing was written since its creation or the last checkpoint.
-        if size and header[:4] not in MAGIC:
+        if header and header[:4] not in MAGIC:
             self.lost = self._sentence(LOG, "was emptied or overwritten")
             raise GoneError(self.lost)
-        self._size, self._salt = size, header[SALT]
+        self._written = (size, header[SALT])
 
     def _look(self) -> str:
         """Compare the sidecar files with those known, note new ones, and describe a loss."""
@@ -186,9 +190,11 @@ class OpenFiles:
             elif known != found:
                 return self._sentence(end, "has been deleted or replaced")
         if self._log >= 0:
+            # Before the size is asked for: a commit of another thread makes the log longer.
+            written, salt = self._written
             size = os.fstat(self._log).st_size
             # A log that another program emptied by a checkpoint restarts with another salt.
-            if 0 < size < self._size and os.pread(self._log, LOG_HEADER, 0)[SALT] == self._salt:
+            if 0 < size < written and os.pread(self._log, LOG_HEADER, 0)[SALT] == salt:
                 return self._sentence(LOG, "was cut short")
         return ""
 

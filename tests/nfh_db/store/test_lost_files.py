@@ -340,3 +340,24 @@ def test_a_log_lost_just_before_closing_is_not_written_over_what_others_did(
     assert not list(path.parent.glob("nfh-rescue-*.db"))
     assert not any(finding for finding in runner.examine(path).findings)
     assert kinds(path) == 200 * ["TIME"]
+
+
+def test_a_check_beside_a_commit_of_another_thread_finds_nothing_lost(
+    store: Store, path: Path, eva, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that opens the database looks at the log while another one makes it longer."""
+    write = next(writes(store, eva))
+    write()
+    real, begun = os.fstat, []
+
+    def fstat(file: int) -> os.stat_result:
+        found = real(file)
+        if not begun:
+            begun.append(True)
+            write()
+        return found
+
+    monkeypatch.setattr(connection.os, "fstat", fstat)
+    connection.check_others(path)
+    assert begun
+    write()
