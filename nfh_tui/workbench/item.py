@@ -145,10 +145,10 @@ class ItemController(Controller):
 
     def clear(self) -> None:
         """Show that there is no item."""
-        self.release()
+        self.deselect()
         self.ui.refresh_item()
 
-    def release(self) -> None:
+    def deselect(self) -> None:
         """Have no item; the screen changes only with the next one."""
         self.state.visible_item = self.state.stored_item = None
         self.state.edit = EditState()

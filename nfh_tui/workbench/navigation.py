@@ -83,7 +83,7 @@ class QueueController(Controller):
         self.state.query = query
         self.state.ids = ids = IdList()
         self.state.position = Position()
-        self.bench.item.release()
+        self.bench.item.deselect()
         self.bench.queue_list.show_ids(ids)
         self._first_ids, self.placed = asyncio.Event(), asyncio.Event()
         self._all_ids = asyncio.Event()
@@ -239,7 +239,7 @@ class QueueController(Controller):
         bench.queue_list.current = self.state.position.index
         self.ui.refresh_status()
         if self._step_waits():
-            bench.item.release()
+            bench.item.deselect()
             return
         anchor_id = self.state.ids[self.state.position.index]
         item = bench.item.cache.peek(anchor_id) or await bench.item.cache.get(anchor_id)
