@@ -175,8 +175,6 @@ async def _pause_until_idle(pilot: Pilot[Any], delay: float | None = None) -> No
         await wait_for_idle(ahead=delay + SOON)
         await asleep
     await _pause(pilot)
-    if delay is not None:
-        pilot.app.screen._on_timer_update()
 
 
 def install() -> None:

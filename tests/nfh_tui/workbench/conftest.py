@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from textual.pilot import Pilot
@@ -126,22 +124,16 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
-@cache
-def contents() -> bytes:
-    """A file with the passages above, one anchor each; the third is decided."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "shell.db")
-        with Store.open(path, create=True) as store:
-            store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
-        return path.read_bytes()
+def make(path: Path) -> None:
+    """Make a file with the passages above, one anchor each; the third is decided."""
+    with Store.open(path, create=True) as store:
+        store.imports.load(IncomingFile("shell.gold.jsonl", "0" * 64, "gold"), PASSAGES)
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
+def database(tmp_path: Path, built: Callable[..., Path]) -> Path:
     """A file of its own for each test, with the passages above."""
-    path = tmp_path / "shell.db"
-    path.write_bytes(contents())
-    return path
+    return built(make, tmp_path / "shell.db")
 
 
 class Desk:
@@ -182,6 +174,12 @@ class Desk:
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("the workbench does not come to rest")
+
+    async def next_second(self) -> None:
+        """What the workbench does every second; a check of its own may be under way."""
+        await self.settle()
+        self.screen.background.look_for_others()
+        await self.settle()
 
     def _laid_out(self) -> bool:
         """True once every pane that is shown has been given its size, and knows of it."""

@@ -17,9 +17,7 @@ def decide(database, anchor_id, name, kind=Kind.TIME):
 async def somebody_writes(desk, database, anchor_id):
     """Somebody decides another item, and the workbench has noticed."""
     decide(database, anchor_id, "otto")
-    await desk.settle()
-    desk.screen.background.look_for_others()
-    await desk.settle()
+    await desk.next_second()
 
 
 async def test_a_check_that_takes_longer_than_the_time_between_two_is_not_cancelled(
@@ -118,9 +116,7 @@ async def test_the_same_decision_made_by_two_keeps_its_author(open_desk, read, d
                 who = store.people.ensure(name)
                 answer = class_answer(Kind.TIME)
                 store.edits.commit_answer(read(1).anchor_id, who, Role.ANNOTATOR, answer)
-        await desk.settle()
-        desk.screen.background.look_for_others()
-        await desk.settle()
+        await desk.next_second()
         assert desk.state.edit.kind is Kind.TIME
         decide(database, read(1).anchor_id, "otto")
         await desk.press("enter")
