@@ -3,7 +3,7 @@ resolution.
 
 The anchor is marked in its passage, the passage is encoded once, and the six implicit classes
 and every word get a score. `small` is such a model with weights of 8 and 4 bits; it is part of
-the package, and runs without `transformers`.
+the package. Models on BERT or MPNet run without `transformers`.
 
 `settings` has the settings and loads no framework; `features` makes model input; `backbone`
 loads and implements encoders; `model` has the network, its use and its files; `quantization`

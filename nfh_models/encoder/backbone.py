@@ -1,16 +1,18 @@
 """Pretrained encoders: loaded from a folder or by name for training, and built for use; an own
-implementation of BERT and of several BERTs in parallel, which needs no `transformers`; and
-tokenizers.
+implementation of BERT, of several BERTs in parallel and of MPNet, which needs no
+`transformers`; and tokenizers.
 
 Only safetensors are read and no code of a model is run. The network is used only if the
 settings allow it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, cast
 
 import msgspec
 import torch
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-# --- BERT without `transformers`
+# --- BERT and MPNet without `transformers`
 # ---------------------------------------------------------------
 
 BERT_KIND = "bert"
@@ -82,7 +84,7 @@ class Bert(nn.Module):
     def __init__(self, shape: BertShape, *, words: bool = True) -> None:
         super().__init__()
         self.embeddings = _Embeddings(shape, words=words)
-        self.encoder = _Layers(shape)
+        self.encoder = _Layers(shape, _Attention)
 
     def get_input_embeddings(self) -> nn.Embedding:
         return self.embeddings.word_embeddings
@@ -115,16 +117,17 @@ class _Embeddings(nn.Module):
 
 
 class _Layers(nn.Module):
-    def __init__(self, shape: BertShape) -> None:
+    def __init__(self, shape: BertShape, attention: Callable[[BertShape], nn.Module]) -> None:
         super().__init__()
-        self.layer = nn.ModuleList(_Layer(shape) for _ in range(shape.num_hidden_layers))
+        layers = (_Layer(shape, attention(shape)) for _ in range(shape.num_hidden_layers))
+        self.layer = nn.ModuleList(layers)
 
 
 class _Layer(nn.Module):
-    def __init__(self, shape: BertShape) -> None:
+    def __init__(self, shape: BertShape, attention: nn.Module) -> None:
         super().__init__()
         width = shape.hidden_size
-        self.attention = _Attention(shape)
+        self.attention = attention
         self.intermediate = _Dense(width, shape.intermediate_size)
         self.output = _Closing(shape.intermediate_size, shape)
 
@@ -147,24 +150,29 @@ class _Attention(nn.Module):
 class AttentionHeads(nn.Module):
     """Multi-head attention without its output layer."""
 
+    projections: ClassVar[tuple[str, str, str]] = ("query", "key", "value")
+    """The names of the layers that make queries, keys and values."""
+
     def __init__(self, shape: BertShape) -> None:
         super().__init__()
         width = shape.hidden_size
         self.heads = shape.num_attention_heads
-        self.query = nn.Linear(width, width)
-        self.key = nn.Linear(width, width)
-        self.value = nn.Linear(width, width)
+        for name in self.projections:
+            self.add_module(name, nn.Linear(width, width))
         self.joined: nn.Module | None = None
 
     def join(self, layer: nn.Module) -> None:
         """Replace the three projections by one layer: queries, then keys, then values."""
         self.joined = layer
-        del self.query, self.key, self.value
+        for name in self.projections:
+            delattr(self, name)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """states: B x L x D. mask: B x 1 x 1 x L, False at padding."""
+        """states: B x L x D. mask: as of `scaled_dot_product_attention`, False at padding, or
+        a number that is added.
+        """
         if self.joined is None:
-            parts = [self.query(states), self.key(states), self.value(states)]
+            parts = [self.get_submodule(name)(states) for name in self.projections]
         else:
             parts = list(self.joined(states).chunk(3, -1))
         query, key, value = map(self._apart, parts)
@@ -193,6 +201,109 @@ class _Closing(nn.Module):
 
     def forward(self, states: Tensor, before: Tensor) -> Tensor:
         return cast("Tensor", self.LayerNorm(self.dense(states) + before))
+
+
+MPNET_KIND = "mpnet"
+"""The `model_type` of architectures that `Mpnet` can run."""
+
+PADDED_POSITIONS = 2
+"""Rows of MPNet's position table before that of the first piece."""
+
+FARTHEST = 128
+"""Pieces of distance from which on MPNet has one bias for all."""
+
+
+class MpnetShape(BertShape, frozen=True, kw_only=True):
+    """The sizes of one MPNet. It has no token types."""
+
+    relative_attention_num_buckets: Size = 32
+
+
+class Mpnet(nn.Module):
+    """MPNet's encoder for inference, without dropout.
+
+    Song et al. (2020), "MPNet: Masked and Permuted Pre-training for Language Understanding":
+    BERT's layers, with a bias for each head and each distance between two pieces that is added
+    in all layers (Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified
+    Text-to-Text Transformer", section 2.1). Parameters are named as in Hugging Face's
+    MPNetModel, and the results are the same.
+    """
+
+    def __init__(self, shape: MpnetShape) -> None:
+        super().__init__()
+        self.embeddings = _MpnetEmbeddings(shape)
+        self.encoder = _Layers(shape, _MpnetAttention)
+        self.encoder.relative_attention_bias = nn.Embedding(
+            shape.relative_attention_num_buckets, shape.num_attention_heads
+        )
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        return self.embeddings.word_embeddings
+
+    def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
+        table = cast("nn.Embedding", self.encoder.relative_attention_bias)
+        places = _distance_buckets(inputs_embeds.shape[1], table.num_embeddings)
+        bias = table(places.to(inputs_embeds.device)).permute(2, 0, 1).unsqueeze(0)
+        if not bool(attention_mask.all()):
+            bias = bias.masked_fill(attention_mask[:, None, None, :] == 0, -torch.inf)
+        states = self.embeddings(inputs_embeds)
+        for layer in self.encoder.layer:
+            states = layer(states, bias)
+        return States(states)
+
+
+@lru_cache(maxsize=256)
+def _distance_buckets(length: int, count: int) -> Tensor:
+    """The row of the bias table for each pair of pieces, L x L.
+
+    Half of the `count` rows are for pieces before, half for those after; of each half, half are
+    for one distance each, the others for distances that grow like a logarithm up to FARTHEST.
+    """
+    place = torch.arange(length)
+    distance = place[None, :] - place[:, None]
+    half = count // 2
+    single = half // 2
+    far = distance.abs()
+    logarithm = (far.clamp(min=single) / single).log() / math.log(FARTHEST / single)
+    shared = (single + (logarithm * (half - single)).long()).clamp(max=half - 1)
+    return (distance > 0) * half + torch.where(far < single, far, shared)
+
+
+class _MpnetEmbeddings(nn.Module):
+    def __init__(self, shape: MpnetShape) -> None:
+        super().__init__()
+        width = shape.hidden_size
+        self.word_embeddings = nn.Embedding(shape.vocab_size, width)
+        self.position_embeddings = nn.Embedding(shape.max_position_embeddings, width)
+        self.LayerNorm = nn.LayerNorm(width, eps=shape.layer_norm_eps)
+
+    def forward(self, words: Tensor) -> Tensor:
+        places = self.position_embeddings.weight[PADDED_POSITIONS:][: words.shape[1]]
+        return cast("Tensor", self.LayerNorm(words + places))
+
+
+class _MpnetAttention(nn.Module):
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        self.attn = _MpnetHeads(shape)
+        self.LayerNorm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        return cast("Tensor", self.LayerNorm(self.attn(states, mask) + states))
+
+
+class _MpnetHeads(AttentionHeads):
+    """Multi-head attention with its output layer."""
+
+    projections = ("q", "k", "v")
+
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__(shape)
+        self.o = nn.Linear(shape.hidden_size, shape.hidden_size)
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        return cast("Tensor", self.o(super().forward(states, mask)))
 
 
 COLUMNS_KIND = "bert-columns"
@@ -404,7 +515,7 @@ MOST_LAYERS = 1_000
 ROOM = 2
 """Positions that some architectures (RoBERTa, MPNet) reserve for padding."""
 
-OWN = (Bert, Columns)
+OWN = (Bert, Columns, Mpnet)
 """The encoders that run without `transformers`."""
 
 Architecture = Mapping[str, object]
@@ -616,7 +727,7 @@ def _quiet() -> Iterator[None]:
 def built(architecture: Architecture) -> nn.Module:
     """An encoder of that architecture without its weights. Raises EncoderError.
 
-    `Bert` and `Columns` where they can run it, else `transformers`.
+    Our own where they can run it, else `transformers`.
     """
     # More layers than anybody trained would all be allocated, if only to compare their shapes.
     for key, value in architecture.items():
@@ -625,6 +736,8 @@ def built(architecture: Architecture) -> nn.Module:
     shape = own_shape(architecture)
     if isinstance(shape, ColumnsShape):
         return Columns(shape)
+    if isinstance(shape, MpnetShape):
+        return Mpnet(shape)
     if shape is not None:
         return Bert(shape)
     from transformers import AutoConfig
@@ -649,8 +762,8 @@ def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:
     """The shape of an encoder that runs without `transformers`; None for others."""
     kind, given = architecture.get("model_type"), dict(architecture)
     try:
-        if kind == BERT_KIND:
-            shape = msgspec.convert(given, BertShape)
+        if kind in (BERT_KIND, MPNET_KIND):
+            shape = msgspec.convert(given, BertShape if kind == BERT_KIND else MpnetShape)
             return shape if shape.can_run else None
         if kind == COLUMNS_KIND:
             return msgspec.convert(given, ColumnsShape)

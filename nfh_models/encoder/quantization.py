@@ -324,7 +324,7 @@ def _in_bytes(name: str, arrays: Mapping[str, Array]) -> tuple[Array, Array]:
 
 def _joined(name: str, heads: AttentionHeads, arrays: Mapping[str, Array]) -> set[str]:
     """Query, key and value as one layer: they share their input, which is rounded once."""
-    parts = [f"{name}.{part}" for part in ("query", "key", "value")]
+    parts = [f"{name}.{part}" for part in heads.projections]
     if not all(f"{part}.weight{SCALE}" in arrays for part in parts):
         return set()
     whole, scales, bias = (

@@ -1,4 +1,4 @@
-"""Pretrained encoders by folder, with `transformers`, and our own BERT beside its."""
+"""Pretrained encoders by folder, with `transformers`, and our own BERT and MPNet beside its."""
 
 import json
 import shutil
@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
+from torch import nn
 
+from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import (
     Bert,
     EncoderError,
+    Mpnet,
     TokenizerError,
     built,
     limit_of,
@@ -28,6 +31,7 @@ from tests.nfh_models.encoder.handmade import (
     LESSONS,
     NUMBERS,
     featuriser,
+    item,
     tokenizer,
 )
 
@@ -84,16 +88,23 @@ def copied(folder: Path, to: Path) -> Path:
 
 
 @pytest.mark.long
-def test_our_own_bert_gives_the_same_numbers(bert: Path) -> None:
-    theirs = pretrained(str(bert))
+@pytest.mark.parametrize(("kind", "ours"), [("bert", Bert), ("mpnet", Mpnet)])
+def test_our_own_encoders_give_the_same_numbers(
+    kind: str, ours: type[nn.Module], request: pytest.FixtureRequest
+) -> None:
+    theirs = pretrained(str(request.getfixturevalue(kind)))
     settings = EncoderSettings(pair=8)
     network = network_of(theirs.architecture, theirs.module, settings).eval()
     own = built(theirs.architecture)
-    assert isinstance(own, Bert)
+    assert isinstance(own, ours)
     other = network_of(theirs.architecture, own, settings).eval()
+    if kind == "mpnet":
+        # Its weights by chance are too small to show which distance has which bias.
+        nn.init.normal_(network.encoder.encoder.relative_attention_bias.weight)
     other.load_state_dict(network.state_dict())
     made = featuriser()
-    rows = [made.row(one.passage, one.anchor) for one in ITEMS]
+    long = item(f"Ann: I have two dogs . Ben: He is [ six ] {'years old , ' * 11} .")
+    rows = [made.row(one.passage, one.anchor) for one in [*ITEMS, long]]
     first, second = (read(one, rows, made.pieces.pad) for one in (network, other))
     for one, two in zip(first.logits, second.logits, strict=True):
         assert np.allclose(one, two, atol=1e-4)
@@ -111,7 +122,7 @@ def test_a_pretrained_folder(bert: Path) -> None:
 
 
 def test_an_encoder_without_token_types(mpnet: Path, tmp_path: Path) -> None:
-    """It is trained, saved, and loaded with `transformers`."""
+    """It is trained and saved with `transformers`, and loaded without."""
     settings = EncoderSettings(pair=8, encoder=str(mpnet), weights=Weights.FULL)
     found = prepare(Material(LESSONS, NUMBERS, LESSONS, NUMBERS), settings)
     assert limit_of(found.bundle.architecture) == 62
@@ -120,9 +131,30 @@ def test_an_encoder_without_token_types(mpnet: Path, tmp_path: Path) -> None:
     found.bundle.network.eval()
     save(found.bundle, tmp_path / "m")
     again = load(tmp_path / "m")
+    assert isinstance(again.bundle.network.encoder, Mpnet)
     one = EncoderModel(found.bundle, "encoder").decide([NUMBERS[0].case])[0].score
     assert again.decide([NUMBERS[0].case])[0].score == pytest.approx(one, abs=0.05)
     assert again.bundle.base == "tiny-mpnet"
+
+
+def test_our_mpnet_computes_with_eight_bits(
+    mpnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = pretrained(str(mpnet))
+    settings = EncoderSettings(pair=8, weights=Weights.BYTE)
+    network = network_of(found.architecture, found.module, settings).eval()
+    save(ModelBundle(network, settings, found.architecture, found.pieces), tmp_path / "m")
+    scores = []
+    for fast in (True, False):
+        monkeypatch.setattr(quantization, "has_fast_int8", lambda fast=fast: fast)
+        model = load(tmp_path / "m")
+        heads = model.bundle.network.encoder.encoder.layer[0].attention.attn
+        assert (heads.joined is not None, hasattr(heads, "q")) == (fast, not fast)
+        assert isinstance(heads.o, quantization.ByteLinear) is fast
+        scores.append([one.scores for one in model.resolve(ITEMS)])
+        assert [model.resolve([one])[0].scores for one in ITEMS] == scores[-1] or not fast
+    for one, two in zip(*scores, strict=True):
+        assert one == pytest.approx(two, abs=0.02)
 
 
 def test_transformers_says_nothing(bert: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -237,12 +269,15 @@ def test_an_architecture_that_only_transformers_knows(bert: Path) -> None:
 
 
 @pytest.mark.long
-def test_whole_is_not_needed_to_be_trained_anew(bert: Path, tmp_path: Path) -> None:
-    """A model's directory runs our own BERT: `transformers` is not loaded for it."""
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_whole_is_not_needed_to_be_trained_anew(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """A model's directory runs our own encoder: `transformers` is not loaded for it."""
     import subprocess
     import sys
 
-    own = pretrained(str(bert))
+    own = pretrained(str(request.getfixturevalue(kind)))
     settings = EncoderSettings(pair=8, weights=Weights.BYTE)
     network = network_of(own.architecture, own.module, settings).eval()
     save(ModelBundle(network, settings, own.architecture, own.pieces), tmp_path / "m")
