@@ -55,6 +55,7 @@ from tools.small_model.data import (
     unnamed,
     words_of,
 )
+from tools.small_model.hard_items import Counts, counts_by_task, read_items, table
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -78,6 +79,7 @@ class BuildFigures:
     dev: ResolutionEvaluation
     held: DecisionCounts
     apart: ResolutionEvaluation | None
+    hard: Mapping[str, Counts]
 
 
 def measured(
@@ -90,7 +92,10 @@ def measured(
     decisions = model.decide([one.case for one in held])
     pairs = ((one.nfh, said.nfh) for one, said in zip(held, decisions, strict=True))
     return BuildFigures(
-        evaluated(model, dev), scores_count(pairs), evaluated(model, apart) if apart else None
+        evaluated(model, dev),
+        scores_count(pairs),
+        evaluated(model, apart) if apart else None,
+        counts_by_task(model, read_items()),
     )
 
 
@@ -268,6 +273,14 @@ The anchors with most mistakes:
 |---|---|---|
 {words}
 
+## Where it is known to fail
+
+Passages that were written for this purpose, in constructions that models fail on; nothing was
+learnt from them or chosen by them. Resolution is right where it chooses the noun or the class
+of a fused head, identification where it says whether the number is one.
+
+{hard}
+
 It reads {window} words around a number and cannot find a head that is farther away. It answers
 CURRENCY for money even where the passage has a word for money, as the data do. It has seen few
 real cases of two different heads. It knows film and television dialog best.
@@ -353,6 +366,7 @@ def card_of(
         apart=_apart_words(found),
         kinds="\n".join(f"| {a} | {b} | {n} |" for a, b, n in wrong_by_kind(dev)[:12]),
         words="\n".join(f"| {plain(w)} | {n} | {of} |" for w, n, of in wrong_by_word(dev)),
+        hard=table(found.hard),
         window=whole.settings.window,
     )
 
