@@ -32,9 +32,8 @@ from learning_svg import curve
 from nfh_models.parsing.base import load_parser
 from nfh_models.resolution.base import ResolutionExample, Resolver, parsing_items
 from nfh_models.resolution.linear import NEEDS as LINEAR_NEEDS
-from nfh_models.resolution.recipes import load_resolver
+from nfh_models.resolution.recipes import SMALL, load_resolver
 from nfh_models.resolution.scoring import figures, judge
-from nfh_models.small import load_small
 from nfh_tui.services.examples import ResolutionExamples
 from nfh_tui.services.training import TrainingSets, packaged_base, trainer_for
 
@@ -97,7 +96,7 @@ def ground(recipe: str, seed: int) -> Ground:
     cut = KEPT
     while ordered[cut].group == ordered[cut - 1].group:
         cut += 1
-    return Ground(recipe, load_small(), ordered[:cut], ordered[cut:])
+    return Ground(recipe, load_resolver(SMALL), ordered[:cut], ordered[cut:])
 
 
 def _examples(split: str) -> list[ResolutionExample]:
@@ -122,7 +121,7 @@ def trained(
         "resolution",
         recipe,
         [*words, f"seed={seed}"],
-        packaged_base() if encoder else None,
+        packaged_base(SMALL) if encoder else None,
         "cpu" if encoder else None,
     )
     apart = random.Random(seed)

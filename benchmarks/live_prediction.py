@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--busy", action="store_true", help="with two processes beside it")
     arguments = parser.parse_args()
-    if arguments.model == SMALL and not is_packaged():
+    if arguments.model == SMALL and not is_packaged(SMALL):
         sys.exit("there is no model in the package: --model cues measures the other recipe")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the child does
     made = list(passages(arguments.anchors + WARM_UP, arguments.turns))

@@ -1,6 +1,6 @@
-"""How fast the small model of the package is, beside the same weights in plain 32 bits.
+"""How fast a model of the package is, beside the same weights in plain 32 bits.
 
-    python benchmarks/small_model.py [FILE]
+    python benchmarks/small_model.py [small|base] [FILE]
 
 FILE: resolution examples, by default the development split in ../shared/data; without it
 passages made up on the spot. Both run in turns, so that what else the machine does meets both
@@ -22,13 +22,13 @@ SINGLE = 30
 DEV = Path(__file__).resolve().parents[2] / "shared/data/resolution/nfh_dev.jsonl"
 
 LOADING = """
-import resource, time
+import resource, sys, time
 begun = time.perf_counter()
 import torch
 torch.set_num_threads(1)
 imported = time.perf_counter()
-from nfh_models.small import load_small
-load_small()
+from nfh_models.resolution.recipes import load_resolver
+load_resolver(sys.argv[1])
 loaded = time.perf_counter()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(f"{imported - begun:.2f} {loaded - imported:.2f} {peak:.0f}")
@@ -74,29 +74,32 @@ def main() -> None:
     import torch
 
     from nfh_models.encoder.model import load
-    from nfh_models.small import load_small, small_folder
+    from nfh_models.model_files import PACKAGED, packaged_folder
 
+    given = sys.argv[1:]
+    recipe = given.pop(0) if given and given[0] in PACKAGED else "small"
+    folder = packaged_folder(recipe)
     took = subprocess.run(
-        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=True
+        [sys.executable, "-c", LOADING, recipe], capture_output=True, text=True, check=True
     ).stdout.split()
     print("import torch {} s, load {} s, {} MB at the peak".format(*took))
-    size = sum(path.stat().st_size for path in small_folder().iterdir() if path.is_file())
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     print(f"{size / 1e6:.1f} MB on the disk, the module's own files included")
-    items = items_of(Path(sys.argv[1]) if len(sys.argv) > 1 else DEV)
-    small, plain = load_small(), load(small_folder(), bytes_=False)
+    items = items_of(Path(given[0]) if given else DEV)
+    packaged, plain = load(folder), load(folder, bytes_=False)
     for threads in (1, 2):
         torch.set_num_threads(threads)
-        small.resolve(items[:8]), plain.resolve(items[:8])
+        packaged.resolve(items[:8]), plain.resolve(items[:8])
         own, other = [], []
         for _ in range(ROUNDS):
-            own.append(rate(small, items))
+            own.append(rate(packaged, items))
             other.append(rate(plain, items))
         print(
             f"{threads} threads: {max(own):.0f} anchors/s, in 32 bits {max(other):.0f}, "
             f"{max(own) / max(other):.1f} times as fast"
         )
     torch.set_num_threads(1)
-    alone, beside = single(small, items), single(plain, items)
+    alone, beside = single(packaged, items), single(plain, items)
     print(f"one anchor, one thread: {alone:.1f} ms, in 32 bits {beside:.1f} ms")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB in the end")
 

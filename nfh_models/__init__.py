@@ -9,7 +9,7 @@ vocabulary, and `spacy_component`, the entry point of spaCy.
     parsing            spaCy and stanza parsers behind one protocol
     identification     recipes that decide whether a number is a fused head
     resolution         recipes that choose its head or class, and their evaluation
-    encoder            recipes `encoder` and `small`, for both tasks
+    encoder            recipes `encoder`, `base` and `small`
     training           the training loop of all networks
     agreement          agreement coefficients, competence of annotators, audits
     label_checks       contradictions and doubtful labels of a corpus

@@ -47,6 +47,20 @@ METRICS = "metrics.json"
 CARD = "card.md"
 SEEN = "seen.bin"
 
+PACKAGED = {"base": "resolution", "small": "both"}
+"""The recipes of the models in the package, with their tasks; of two that serve one task, the
+first is the default.
+"""
+
+PACKAGE = Path(__file__).parent
+"""The folder with a folder for each of them."""
+
+
+def packaged_folder(recipe: str) -> Path:
+    """The folder of a model in the package; it may not exist, or hold no model."""
+    return PACKAGE / recipe
+
+
 LARGEST_TEXT = 64_000_000
 """Bytes of config.json, metrics.json or vocabulary.json; larger files are refused."""
 

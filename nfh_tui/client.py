@@ -250,11 +250,11 @@ class StoreClient:
 
         await self.read(check_at_hand, self.store, new)
 
-    async def packaged_figures(self) -> Mapping[str, object]:
-        """Return the metrics of the packaged model."""
+    async def packaged_figures(self, recipe: str) -> Mapping[str, object]:
+        """Return the metrics of a packaged model."""
         from nfh_tui.services.models import packaged_metrics
 
-        return await self.read(packaged_metrics)
+        return await self.read(packaged_metrics, recipe)
 
     async def job_log(self, job_id: int, known: LogMark | None = None) -> Log | None:
         """Return the last lines of a job's log and its mark; None if the log is as at `known`.

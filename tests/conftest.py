@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from nfh_models import model_files
 from nfh_models.parsing import spacy_parser
 
 from . import frames, idle, styles
@@ -190,11 +191,25 @@ def data_dir() -> Path:
 
 @pytest.fixture(autouse=True)
 def packaged(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No model in the package, so that tests are quick and of the recipes that they name."""
-    from nfh_tui.services import models
+    """No models in the package, so that tests are quick and of the recipes that they name."""
+    monkeypatch.setattr(model_files, "PACKAGE", tmp_path_factory.getbasetemp() / "no models")
 
-    nowhere = tmp_path_factory.getbasetemp() / "no model in the package"
-    monkeypatch.setattr(models, "packaged_folder", lambda: nowhere)
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a tiny model that stands for `small` of the package."""
+    from .nfh_models.parsing.tiny_small import write_small
+
+    monkeypatch.setattr(model_files, "PACKAGE", tmp_path / "package")
+    return write_small(tmp_path / "package" / "small")
+
+
+@pytest.fixture
+def base(package: Path) -> Path:
+    """The folder of a tiny model that stands for `base` of the package, beside `package`."""
+    from .nfh_models.parsing.tiny_small import write_base
+
+    return write_base(package.parent / "base")
 
 
 Make = Callable[[Path], object]
@@ -203,13 +218,12 @@ Make = Callable[[Path], object]
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Make, Path], Path]:
     """Copies a database to a path. The function that makes it is called once a session."""
-    from nfh_tui.services import models
 
     @cache
     def made(make: Make) -> Path:
         path = tmp_path_factory.mktemp("built") / "x.db"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(models, "packaged_folder", lambda: path.parent / "no model")
+            patch.setattr(model_files, "PACKAGE", path.parent / "no models")
             make(path)
         return path
 

@@ -15,7 +15,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Answer
 from nfh_tui.sample import corpus_path
 from nfh_tui.services.imports import ImportOptions, import_file
-from nfh_tui.services.models import ensure_small
+from nfh_tui.services.models import ensure_packaged
 from strokes.simulated import NAMES, Simulation
 
 ME = "editor"
@@ -72,7 +72,7 @@ def annotators(item: AnchorItem) -> tuple[Vote, ...]:
 def predict(corpus: Corpus) -> None:
     """Have the small model of the package answer every item."""
     with Store.open(corpus.path) as store:
-        ensure_small(store)
+        ensure_packaged(store)
     command = [sys.executable, "-m", "nfh_tui", "predict", "--db", str(corpus.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -295,10 +295,19 @@ RETIRE_IN_TASK = """
 UPDATE model SET state = 'retired'
 WHERE state = 'active' AND id <> :id AND (task = :task OR (task = 'both' AND :whole))"""
 ACTIVATE = "UPDATE model SET state = 'active' WHERE id = :id"
-STAND_IN = "UPDATE model SET state = 'active' WHERE name = :name AND task = :task"
+STAND_IN = """
+UPDATE model SET state = iif(name = :name, 'active', 'retired')
+WHERE (name = :name AND task IN (:task, 'both')) OR (state = 'active' AND task = :task)"""
+STOOD_IN_FOR = """
+SELECT before_id FROM activation WHERE task = :task AND reason = :reason
+ORDER BY id DESC LIMIT 1"""
+# Without what the program did while the model in use could not be used.
+LAST_CHANGE = """
+SELECT reason FROM activation WHERE task = :task AND reason NOT IN (:stood_in, :again)
+ORDER BY id DESC LIMIT 1"""
 
 STANDS_IN = "model that stands in for {task}"
-"""Setting: the built-in model that answers while the active one of both tasks cannot."""
+"""Setting: the model of the program that answers while the active one of it cannot."""
 
 FIRST = "no other model was in use"
 TAKES_OVER = "it comes with the program, and nobody chose the model before it"
@@ -369,20 +378,25 @@ def ensure(
 ) -> int:
     """The id of a model. A new one is registered, as active if its task has no active one.
 
-    in_place_of: built-in recipes, which a new model replaces if they are active. because: for
-    the activation log. Raises StoreError for an unknown task.
+    in_place_of: models that come with the program, which a new one replaces where they are
+    active and nobody chose them. because: for the activation log. Raises StoreError for an
+    unknown task.
     """
     known = find(connection, name)
     if known is not None:
         return known[0]
     if task not in TASKS:
         raise StoreError(f"{task!r} is not a task of models: use one of {', '.join(TASKS)}")
-    used = any(active(connection, one) is not None for one in tasks_of(task))
-    reason = TAKES_OVER if in_place_of and used else FIRST
+    used = {one: active(connection, one) for one in tasks_of(task)}
+    reason = TAKES_OVER if in_place_of and any(used.values()) else FIRST
     with record_activations(connection, because or ActivationReason(reason=reason)):
-        for built_in in in_place_of:
-            connection.execute(RETIRE_BUILT_IN, {"name": built_in, "task": task})
-        wanted = any(active(connection, one) is None for one in tasks_of(task))
+        wanted = False
+        for one, found in used.items():
+            if found is None:
+                wanted = True
+            elif found[1] in in_place_of and not _chosen(connection, one):
+                wanted = True
+                connection.execute(RETIRE_BUILT_IN, {"name": found[1], "task": one})
         row = {
             "name": name,
             "task": task,
@@ -392,7 +406,15 @@ def ensure(
             "at": system.now(),
         }
         model_id: int = connection.execute(INSERT, row).fetchone()[0]
+        connection.execute(RETIRE_UNUSED)
     return model_id
+
+
+def _chosen(connection: Connection, task: str) -> bool:
+    """Whether a person or a training chose the model that a task uses."""
+    row = {"task": task, "stood_in": STOOD_IN, "again": CAN_AGAIN}
+    found = connection.execute(LAST_CHANGE, row).fetchone()
+    return found is not None and found[0] not in (FIRST, TAKES_OVER)
 
 
 def tasks_of(task: str) -> tuple[str, ...]:
@@ -474,18 +496,23 @@ def standing_in(connection: Connection, task: str) -> str | None:
 
 
 def stand_in(connection: Connection, task: str, name: str) -> None:
-    """Let a built-in model answer in place of the active one of both tasks, until that can."""
+    """Let a model of the program answer in place of the active one of it, until that can."""
     with record_activations(connection, ActivationReason(reason=STOOD_IN)):
         connection.execute(STAND_IN, {"name": name, "task": task})
     db_passages.write_setting(connection, STANDS_IN.format(task=task), name)
 
 
 def stand_down(connection: Connection, task: str) -> None:
-    """Let the model of both tasks answer again that another stood in for."""
+    """Let the model answer again that another stood in for."""
     name = standing_in(connection, task)
     if name is not None:
+        row = {"task": task, "reason": STOOD_IN}
+        before = connection.execute(STOOD_IN_FOR, row).fetchone()
         with record_activations(connection, ActivationReason(reason=CAN_AGAIN)):
             connection.execute(RETIRE_BUILT_IN, {"name": name, "task": task})
+            if before is not None:
+                connection.execute(ACTIVATE, {"id": before[0]})
+            connection.execute(RETIRE_UNUSED)
         db_passages.write_setting(connection, STANDS_IN.format(task=task), "")
 
 
@@ -657,9 +684,8 @@ class Models(Repository):
     ) -> int:
         """A model's id, registered if unknown, as the active one if its task has none.
 
-        in_place_of: built-in recipes that a model new here retires, where they are active;
-        what they said stays. What another version under this name predicted and
-        identified is forgotten.
+        in_place_of: as of the function `ensure`; what these said stays. What another version
+        under this name predicted and identified is forgotten.
         """
         with self.connections.reading() as connection:
             found = find(connection, name)

@@ -1,9 +1,9 @@
-"""Recipes `encoder` and `small`: a pretrained encoder, fine-tuned for identification and
-resolution.
+"""Recipes `encoder`, `base` and `small`: a pretrained encoder, fine-tuned for resolution or
+both tasks.
 
 The anchor is marked in its passage, the passage is encoded once, and the six implicit classes
-and every word get a score. `small` is such a model with weights of 8 and 4 bits; it is part of
-the package. Models on BERT or MPNet run without `transformers`.
+and every word get a score. `base` and `small` are such models with weights of 8 and 4 bits;
+they are part of the package. Models on BERT or MPNet run without `transformers`.
 
 `settings` has the settings and loads no framework; `features` makes model input; `backbone`
 loads and implements encoders; `model` has the network, its use and its files; `quantization`
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def load_encoder(folder: Path) -> "EncoderModel":
-    """The model in a directory of recipe `encoder` or `small`, ready to resolve and to decide.
+    """The model in a directory of one of these recipes, ready to resolve and to decide.
 
     Raises ModelFileError for a damaged folder.
     """

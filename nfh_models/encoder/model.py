@@ -1,4 +1,4 @@
-"""The model of the recipes `encoder` and `small`: the network, class priors, scoring in
+"""The model of the recipes `encoder`, `base` and `small`: the network, class priors, scoring in
 batches, and the model directory.
 """
 
@@ -436,7 +436,7 @@ class EncoderModel:
 
     bundle: ModelBundle
     recipe: str
-    """Either encoder or small."""
+    """`encoder`, or one of the package."""
     on: torch.device = field(default_factory=lambda: torch.device("cpu"))
     """The device of its network."""
     precision: str = "fp32"
@@ -565,7 +565,6 @@ def choice_of(
 # --------------------------------------------------------------------------------------
 
 ENCODER = "encoder"
-SMALL = "small"
 
 TOKENIZER = "tokenizer.json"
 """As the `tokenizers` library reads it."""
@@ -651,9 +650,9 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     DeviceError.
     """
     config = model_files.read_config(folder)
-    if config.recipe not in (ENCODER, SMALL):
+    if config.recipe not in (known := (ENCODER, *model_files.PACKAGED)):
         raise model_files.ModelFileError(
-            f"{folder} is a model of {config.recipe!r}, not of {ENCODER!r} or {SMALL!r}"
+            f"{folder} is a model of {config.recipe!r}, not of {' or '.join(map(repr, known))}"
         )
     stored = model_files.settings_of(folder, config, StoredEncoderSettings)
     _check_task(folder, config, stored)

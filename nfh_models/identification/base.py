@@ -351,13 +351,10 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
 
 def _network(recipe: str, folder: Path | None) -> Identifier:
     try:
-        if folder is None:
-            from nfh_models.small import load_small
-
-            return load_small()
         from nfh_models.encoder import load_encoder
+        from nfh_models.model_files import packaged_folder
 
-        return load_encoder(folder)
+        return load_encoder(packaged_folder(recipe) if folder is None else folder)
     except ModuleNotFoundError as error:
         raise IdentificationRecipeError(
             f"the recipe {recipe} needs {error.name}, which is not installed here; {RULES} "

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from nfh_models import ModelsError
 from nfh_models.domain import Kind
+from nfh_models.model_files import PACKAGED, packaged_folder, read_config
 from nfh_models.parsing.base import Parsed
 from nfh_models.resolution import baselines
 from nfh_models.resolution.base import Resolver
@@ -36,14 +37,15 @@ CUES = "cues"
 LINEAR = "linear"
 BILSTM = "bilstm"
 ENCODER = "encoder"
+BASE = "base"
 SMALL = "small"
 
-RECIPES = (DETERMINISTIC, NEAREST, CUES, LINEAR, BILSTM, ENCODER, SMALL)
+RECIPES = (DETERMINISTIC, NEAREST, CUES, LINEAR, BILSTM, ENCODER, BASE, SMALL)
 
 TRAINED = (LINEAR, BILSTM, ENCODER)
 """Recipes that `retrain resolution` can fit; each of their models is a folder."""
 
-NETWORKS = (BILSTM, ENCODER, SMALL)
+NETWORKS = (BILSTM, ENCODER, BASE, SMALL)
 """Recipes that need torch."""
 
 
@@ -76,9 +78,9 @@ def load_resolver(
     """A resolver ready to choose.
 
     recipe: one of RECIPES, or with its kind, as in `split_spec`. folder: the model directory of
-    a trained recipe; `small` without a folder is the bundled model. spec: the kind, where
-    `recipe` does not have it: "first". Raises ResolutionRecipeError for an unknown name, a
-    trained recipe without a folder, a folder with a recipe that has no model, and a network
+    a trained recipe; `base` and `small` without one are the bundled models. spec: the kind,
+    where `recipe` does not have it: "first". Raises ResolutionRecipeError for an unknown name,
+    a trained recipe without a folder, a folder with a recipe that has no model, and a network
     without torch; ModelFileError for a damaged folder.
     """
     name, kind = split_spec(f"{recipe}:{spec}" if spec is not None else recipe)
@@ -101,12 +103,10 @@ def load_folder(folder: Path) -> Resolver:
     Raises ModelFileError for a damaged folder, ResolutionRecipeError for a model that does not
     resolve.
     """
-    from nfh_models.model_files import read_config
-
     config = read_config(folder)
     if config.task not in (TASK, "both"):
         raise ResolutionRecipeError(f"{folder} is a model of {config.task}, not of {TASK}")
-    if config.recipe not in TRAINED and config.recipe != SMALL:
+    if config.recipe not in (*TRAINED, *PACKAGED):
         raise ResolutionRecipeError(
             f"{folder} is a model of {config.recipe!r}, a recipe unknown here"
         )
@@ -136,12 +136,10 @@ def _network(name: str, folder: Path | None) -> Resolver:
             from nfh_models.resolution.bilstm import load_bilstm
 
             return load_bilstm(_needed(name, folder))
-        if name == SMALL and folder is None:
-            from nfh_models.small import load_small
-
-            return load_small()
         from nfh_models.encoder import load_encoder
 
+        if folder is None and name in PACKAGED:
+            return load_encoder(packaged_folder(name))
         return load_encoder(_needed(name, folder))
     except ModuleNotFoundError as error:
         raise ResolutionRecipeError(
@@ -159,7 +157,7 @@ def _needed(name: str, folder: Path | None) -> Path:
     return folder
 
 
-LEARNT = frozenset({LINEAR, BILSTM, ENCODER, SMALL})
+LEARNT = frozenset({LINEAR, BILSTM, ENCODER, BASE, SMALL})
 """Recipes trained on resolution data, from which the patterns' cases were removed."""
 
 

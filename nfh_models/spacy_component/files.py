@@ -199,7 +199,7 @@ CUES = resolution.CUES
 NONE = "none"
 
 IDENTIFIERS = (RULES, SMALL)
-RESOLVERS = (CUES, NONE, SMALL)
+RESOLVERS = (CUES, NONE, resolution.BASE, SMALL)
 """Settings that are no folder."""
 
 Model = TypeVar("Model")
@@ -257,7 +257,7 @@ def load(
             RESOLVERS,
             kept,
             resolution.load_folder,
-            lambda: resolution.load_resolver(SMALL),
+            lambda: resolution.load_resolver(settings.resolver),
         )
     if resolves is not None and settings.resolver == settings.identifier:
         return LoadedModels(_both(resolves, name), resolves, os.getpid())

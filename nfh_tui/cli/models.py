@@ -11,8 +11,7 @@ from msgspec import structs
 
 from nfh_db.messages import counted, quoted, visible
 from nfh_models import ModelsError
-from nfh_models.model_files import CARD
-from nfh_models.resolution.recipes import SMALL
+from nfh_models.model_files import CARD, PACKAGED
 from nfh_tui.cli import options
 from nfh_tui.cli.report import WIDTH, Steps
 from nfh_tui.cli.retrain import (
@@ -611,14 +610,14 @@ def _accuracy(model: "Model", name: str) -> float | None:
 
 
 def metrics_of(model: "Model") -> Mapping[str, object]:
-    """The figures of a model; those of the one in the package lie there."""
-    packaged = model.recipe == SMALL and model.path is None
-    return packaged_metrics() if packaged else model.metrics
+    """The figures of a model; those of one in the package lie there."""
+    packaged = model.recipe in PACKAGED and model.path is None
+    return packaged_metrics(model.recipe) if packaged else model.metrics
 
 
 def _is_gone(model: "Model", database: Path) -> bool:
     if model.path is None:
-        return model.recipe == SMALL and not is_packaged()
+        return model.recipe in PACKAGED and not is_packaged(model.recipe)
     try:
         return not folder_of(database, model).is_dir()
     except OSError:  # a folder without permission

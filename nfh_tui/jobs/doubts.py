@@ -21,6 +21,7 @@ from nfh_models.identification import svm
 from nfh_models.identification.base import Example, parse_cases
 from nfh_models.parsing.base import Parser
 from nfh_models.resolution.base import Choice, ResolutionExample
+from nfh_models.resolution.recipes import LINEAR, SMALL
 from nfh_tui.jobs.descriptions import (
     CHECK,
     KINDS,
@@ -42,7 +43,7 @@ from nfh_tui.jobs.snapshot import (
     take,
 )
 from nfh_tui.services.examples import resolution_gold
-from nfh_tui.services.models import is_packaged, packaged_folder, packaged_version
+from nfh_tui.services.models import is_packaged
 from nfh_tui.services.training import (
     WARM,
     Base,
@@ -51,6 +52,7 @@ from nfh_tui.services.training import (
     TrainingSets,
     base_for,
     general_of,
+    packaged_base,
     trainer_for,
 )
 
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
     from nfh_tui.jobs.reporting import JobReporter
 
 
-LINEAR = "linear"
 FOLDS = 5
 LEAST_PARTS, MOST_PARTS = 2, 50
 
@@ -205,8 +206,6 @@ def probabilities(scores: Sequence[float], labels: Sequence[bool]) -> list[float
 # or the sum over all words that count as correct in the inclusive accuracy (any word with the
 # form of a gold head). Northcutt et al. (2021) call this the self-confidence of a label.
 
-PACKAGED = "small"
-
 KEPT_PARSES = 20_000
 """Up to this many examples, parses are kept for all parts; with more, each part parses again.
 """
@@ -292,14 +291,13 @@ def start_of(store: "Store", given: DoubtRequest) -> Base | str | None:
         or (general.base is None and any(one.startswith("encoder=") for one in general.words))
     ):
         return general.base
-    if general.base in (None, PACKAGED):
-        packaged = Base(packaged_folder(), PACKAGED, packaged_version() or "")
-        return packaged if is_packaged() else None
+    if general.base in (None, SMALL):
+        return packaged_base(SMALL) if is_packaged(SMALL) else None
     found = base_for(store, given.recipe, general)
     if isinstance(found, Base) and not Path(general.base or "").is_dir():
         raise TrialError(
             f"'base={general.base}': {found.name} may have learnt from this gold, and would "
-            f"find none of it unlikely. Start from {PACKAGED}, or from a pretrained encoder"
+            f"find none of it unlikely. Start from {SMALL}, or from a pretrained encoder"
         )
     return found
 

@@ -36,7 +36,8 @@ from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_tui.jobs.reporting import Phase, held_out_splits
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.services.examples import BROKEN, NO_HEAD, NOT_NFH, LabelledNumber, resolution_gold
-from nfh_tui.services.training import BOTH, TrainingSets
+from nfh_tui.services.models import BOTH
+from nfh_tui.services.training import TrainingSets
 
 if TYPE_CHECKING:
     from nfh_db.store import Store

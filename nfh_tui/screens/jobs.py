@@ -12,6 +12,7 @@ from nfh_db.jobs import Job, JobState
 from nfh_db.models import Model
 from nfh_db.query import parse
 from nfh_db.system import now
+from nfh_models.model_files import PACKAGED
 from nfh_tui.actions import Access, Action
 from nfh_tui.client import LogMark, by
 from nfh_tui.jobs.descriptions import ACTIVE, PREDICT, job_name
@@ -20,8 +21,8 @@ from nfh_tui.screens.base import TWO_PANES, FigurePanes, Handlers, SideScreen, r
 from nfh_tui.screens.training_form import (
     ALL_GOLD,
     ANY_SPLIT,
+    BASES,
     USUAL,
-    WARM,
     Choices,
     TrainingForm,
     call_of,
@@ -51,7 +52,6 @@ STAYS = 0.15
 """Seconds on a model before it is compared."""
 
 LOOKING = "Reading the jobs…"
-SMALL = "small"
 IDENTIFICATION = "identification"
 PREDICTING = "no interval while a job predicts"
 
@@ -374,8 +374,9 @@ class JobWatch(ScreenPart):
         models = await self.client.read(self.store.models.all)
         metrics = before.metrics if before is not None else {}
         for model in models:
-            if model.recipe == SMALL and model.path is None and model.id not in metrics:
-                metrics = {**metrics, model.id: await self.client.packaged_figures()}
+            if model.recipe in PACKAGED and model.path is None and model.id not in metrics:
+                found = await self.client.packaged_figures(model.recipe)
+                metrics = {**metrics, model.id: found}
         every = before.every if before is not None else bool(self._screen.memory.get("every"))
         rounds = await self.client.trainings_that_come_round()
         self._screen.listed = job_figures.Listed(jobs, models, metrics, now(), every, rounds)
@@ -616,7 +617,7 @@ class JobActions(ScreenPart):
     def _bases(self) -> list[str]:
         """Return the models from which a training may start, the active one first."""
         models = () if self._screen.listed is None else self._screen.listed.models
-        warm = [model for model in models if model.recipe in WARM]
+        warm = [model for model in models if model.recipe in BASES]
         warm.sort(key=lambda model: (model.state != ACTIVE, -model.id))
         return [model.name for model in warm]
 

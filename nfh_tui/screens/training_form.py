@@ -22,6 +22,9 @@ WITHOUT_TORCH = "linear"
 WARM = ("encoder", "small")
 """Recipes that start from a model."""
 
+BASES = (*WARM, "base")
+"""Recipes of the models from which they may start."""
+
 TASKS = {
     "resolution": "which noun, or which class",
     "both": "the same, and whether a number is an NFH",
@@ -97,7 +100,7 @@ class TrainingForm:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values to choose from: bases for the recipes in WARM, splits, queries."""
+    """The values to choose from: bases, splits, queries."""
 
     bases: Sequence[str] = (USUAL,)
     queries: Sequence[str] = (ALL_GOLD,)

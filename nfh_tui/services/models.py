@@ -1,4 +1,4 @@
-"""Models: selection by name, recipe or folder, folders of trained models, the bundled model,
+"""Models: selection by name, recipe or folder, folders of trained models, the bundled models,
 and rollback to an earlier model.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from nfh_db.errors import FullError
 from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, former, last_changed, stacks
-from nfh_models import ModelsError, small
+from nfh_models import ModelsError
 from nfh_models.identification.base import (
     ENCODER,
     RULES,
@@ -23,8 +23,10 @@ from nfh_models.identification.base import (
 )
 from nfh_models.model_files import (
     CONFIG,
+    PACKAGED,
     ModelFileError,
     digest_of,
+    packaged_folder,
     read_config,
     read_metrics,
     read_seen,
@@ -130,77 +132,72 @@ def stored_path(database: Path, folder: Path) -> str:
     return real.relative_to(home).as_posix() if real.is_relative_to(home) else str(real)
 
 
-# The bundled model, registered in a database for both tasks and active at first. The functions
-# here read its config.json and do not load it.
+# The bundled models, registered in a database and active at first. The functions here read
+# their config.json and do not load them.
 
 BOTH = "both"
 
-IN_PLACE_OF = (RULES, CUES, NEAREST)
-"""Recipes that it replaces where they are active by default."""
-
-
-def packaged_folder() -> Path:
-    """The folder of the bundled model; it may not exist."""
-    return small.small_folder()
+IN_PLACE_OF = (RULES, CUES, NEAREST, SMALL)
+"""Recipes that a bundled model of their task replaces where they are active by default."""
 
 
 def files_of(database: Path, model: "Model") -> Path | None:
     """The folder of a registered model's files, unchecked; None of rules."""
     if model.path is not None:
         return folder_of(database, model)
-    return packaged_folder() if model.recipe == SMALL else None
+    return packaged_folder(model.recipe) if model.recipe in PACKAGED else None
 
 
-def is_packaged() -> bool:
-    """Whether the package contains a model."""
+def is_packaged(recipe: str) -> bool:
+    """Whether the package contains a model of this recipe."""
     try:
-        return (packaged_folder() / CONFIG).is_file()
+        return (packaged_folder(recipe) / CONFIG).is_file()
     except OSError:  # no permission to read the folder
         return False
 
 
 def set_up(store: "Store") -> None:
-    """Give a new database the model in the package and the first text of the guidelines."""
+    """Give a new database the models in the package and the first text of the guidelines."""
     from nfh_tui.services.guidelines import first_text
 
-    ensure_small(store)
+    ensure_packaged(store)
     store.guidelines.add_first(first_text())
 
 
-def ensure_small(store: "Store") -> int | None:
-    """Register the bundled model; its id, None if there is none.
+def ensure_packaged(store: "Store") -> None:
+    """Register the bundled models that are there.
 
-    A new one becomes active unless a model that somebody chose is active for either task.
+    A new one becomes active unless a model that somebody chose is active for its tasks.
     Results of another version are deleted. A damaged one is left as registered.
     """
-    if not is_packaged():
-        return None
-    version = packaged_version()
-    known = store.models.named(SMALL)
-    if known is not None and (version is None or known.version == version):
-        return known.id
-    return store.models.ensure(SMALL, BOTH, SMALL, version or "", in_place_of=IN_PLACE_OF)
+    for recipe, task in PACKAGED.items():
+        known = store.models.named(recipe)
+        version = packaged_version(recipe)
+        if is_packaged(recipe) and (known is None or version not in (None, known.version)):
+            store.models.ensure(recipe, task, recipe, version or "", in_place_of=IN_PLACE_OF)
 
 
-def packaged_version() -> str | None:
+def packaged_version(recipe: str) -> str | None:
     """Identifies the bundled model of a release; None for a damaged one."""
     try:
-        config = read_config(packaged_folder())
+        config = read_config(packaged_folder(recipe))
     except ModelsError:
         return None
     return f"{config.version} {config.created_at}".strip()
 
 
-def packaged_metrics() -> dict[str, object]:
+def packaged_metrics(recipe: str) -> dict[str, object]:
     """The bundled model's figures by the names that trained models use; {} if unreadable."""
+    folder = packaged_folder(recipe)
     try:
-        found, seen = read_metrics(packaged_folder()), read_seen(packaged_folder())
+        found, seen = read_metrics(folder), read_seen(folder)
     except ModelsError:
         return {}
-    resolution, identification = found.get("resolution"), found.get("identification")
+    resolution, identification = found.get("resolution"), found.get("identification", {})
     if not isinstance(resolution, dict) or not isinstance(identification, dict):
         return found
-    own = {name: identification.get(name) for name in ("precision", "recall", "f1")}
+    figures = ("precision", "recall", "f1")
+    own = {name: identification[name] for name in figures if name in identification}
     more = {"dev_examples": resolution.get("n"), "judged_on": "dev"}
     return resolution | own | more | ({} if seen is None else {"texts_seen": seen.count})
 
@@ -214,7 +211,7 @@ OUT_OF_USE = "rejected"
 """The state of models that are not selected by their recipe's name."""
 
 Loaded = MutableMapping[tuple[str, str], object]
-"""Models in memory, by recipe and folder ("" for the bundled one)."""
+"""Models in memory, by recipe and folder ("" for a bundled one)."""
 
 
 Made = TypeVar("Made", bound=Identifier | Resolver)
@@ -258,6 +255,12 @@ class ModelSelector(Generic[Made]):
     takes_over_from: tuple[str, ...] = ()
     """Built-in recipes that were the default in earlier releases."""
 
+    @property
+    def packaged(self) -> list[str]:
+        """The bundled models of the task that are there, the default first."""
+        tasks = (self.task, BOTH)
+        return [one for one, task in PACKAGED.items() if task in tasks and is_packaged(one)]
+
     def find(
         self,
         store: "Store | None",
@@ -266,14 +269,15 @@ class ModelSelector(Generic[Made]):
         register: bool = True,
         loaded: Loaded | None = None,
     ) -> SelectedModel[Made]:
-        """The model that `spec` names; by default the task's active model, else `small`.
+        """The model that `spec` names; by default the task's active model, else a bundled one.
 
         spec: a model's id or name, a recipe (its active model, else its newest; with its kind
         as "nearest-noun:first"), or the path of a model folder. store: None without a
         database. register: register built-in models, and versions of this program that
         differ from the registered ones; otherwise nothing is written. loaded: models in
-        memory, to which newly loaded ones are added. Where the bundled model cannot be used
-        and none was named, the first built-in recipe replaces it. Raises the task's error for
+        memory, to which newly loaded ones are added. Where a bundled model cannot be used and
+        none was named, the next one of the task replaces it, else the first built-in recipe.
+        Raises the task's error for
         a spec that selects nothing, ModelFileError for a model that is gone, damaged or
         changed.
         """
@@ -282,15 +286,15 @@ class ModelSelector(Generic[Made]):
                 return self._by_default(loaded)
             return self._without_store(spec, loaded)
         if register:
-            small = ensure_small(store)
-            # The bundled model takes back the place in which a recipe stood in for it.
+            ensure_packaged(store)
+            # A bundled model takes back the place in which a recipe stood in for it.
             if store.models.standing_in(self.task) is not None:
                 store.models.stand_down(self.task)
-            if spec is None and small is None and self.takes_over_from:
+            if spec is None and not self.packaged and self.takes_over_from:
                 self.ensure(store, self.built_in[0])
         if (found := self.named(store, spec)) is not None:
             return self._found(store, found, spec, register=register, loaded=loaded)
-        if spec is None and not register and is_packaged():
+        if spec is None and not register and self.packaged:
             return self._by_default(loaded)
         if spec is None or spec in self.registered:
             recipe = spec or self.built_in[0]
@@ -353,7 +357,7 @@ class ModelSelector(Generic[Made]):
         task's error if this program cannot use it.
         """
         folder = None
-        if not (model.path is None and model.recipe in (*self.built_in, SMALL)):
+        if not (model.path is None and model.recipe in (*self.built_in, *PACKAGED)):
             folder = checked_folder(store.path, model)
         made = self._made(model.recipe, folder, loaded)
         if register and not same_version(model.version, made.version):
@@ -382,39 +386,51 @@ class ModelSelector(Generic[Made]):
         try:
             made = self.load(store, model, register=register, loaded=loaded)
         except (ModelsError, ImportError) as error:
-            if spec is not None or model.path is not None or model.recipe != SMALL:
+            if spec is not None or model.path is not None or model.recipe not in PACKAGED:
                 raise
-            return self._fallback(store if register else None, error)
+            found = self._by_default(loaded, store if register else None, {model.recipe: error})
+            if register:
+                store.models.stand_in(self.task, found.name)
+            return found
         return SelectedModel(made, model.name, model.id, folder=files_of(store.path, model))
 
-    def _fallback(self, store: "Store | None", error: Exception) -> SelectedModel[Made]:
-        """The built-in recipe that replaces the bundled model; noted in the store, if any."""
-        recipe = self.built_in[0]
-        made = self.make(recipe, None)
-        model_id = None
-        if store is not None:
-            model_id = self.ensure(store, recipe)
-            store.models.stand_in(self.task, recipe)
-        why = f"the small model cannot be used, so {recipe} decides instead: {error}"
-        return SelectedModel(made, recipe, model_id, why)
+    def _by_default(
+        self,
+        loaded: Loaded | None,
+        store: "Store | None" = None,
+        failed: Mapping[str, Exception] | None = None,
+    ) -> SelectedModel[Made]:
+        """The first bundled model that can be used, else a built-in recipe.
 
-    def _by_default(self, loaded: Loaded | None) -> SelectedModel[Made]:
-        """The bundled model, unregistered; else a built-in recipe."""
+        store: where it is registered; None for nowhere. failed: bundled models that cannot be
+        used, with the reasons.
+        """
+        failed = dict(failed or {})
+        used = () if store is None else store.models.all()
+        own = {one.task for one in used if one.state == "active" and one.name not in PACKAGED}
+        for recipe in self.packaged:
+            # Of models of both tasks only one can be active.
+            if recipe in failed or (PACKAGED[recipe] == BOTH and BOTH in own):
+                continue
+            try:
+                made = self._made(recipe, None, loaded)
+            except (ModelsError, ImportError) as error:
+                failed[recipe] = error
+                continue
+            model_id = next((one.id for one in used if one.name == recipe), None)
+            why = _fallback_reason(failed, recipe)
+            return SelectedModel(made, recipe, model_id, why, packaged_folder(recipe))
         recipe = self.built_in[0]
-        if not is_packaged():
-            return SelectedModel(self.make(recipe, None), recipe)
-        try:
-            made = self._made(SMALL, None, loaded)
-            return SelectedModel(made, SMALL, folder=packaged_folder())
-        except (ModelsError, ImportError) as error:
-            return self._fallback(None, error)
+        model_id = None if store is None else self.ensure(store, recipe)
+        why = _fallback_reason(failed, recipe)
+        return SelectedModel(self.make(recipe, None), recipe, model_id, why)
 
     def _without_store(self, spec: str, loaded: Loaded | None) -> SelectedModel[Made]:
         """A model that is not registered: a recipe, or a model's folder."""
         folder = Path(spec)
         recipe = spec.partition(":")[0]
         if recipe in self.recipes and not folder.is_dir():
-            own = packaged_folder() if recipe == SMALL else None
+            own = packaged_folder(recipe) if recipe in PACKAGED else None
             return SelectedModel(self._made(spec, None, loaded), spec, folder=own)
         if not folder.is_dir():
             raise self.error(
@@ -426,6 +442,15 @@ class ModelSelector(Generic[Made]):
         self.check_task(config.task, str(folder))
         made = self._made(config.recipe, folder, loaded)
         return SelectedModel(made, config.name, folder=folder)
+
+
+def _fallback_reason(failed: Mapping[str, Exception], recipe: str) -> str:
+    """Why a recipe replaces bundled models that cannot be used; "" where it replaces none."""
+    if not failed:
+        return ""
+    names = f"{' and '.join(failed)} model{'s' if len(failed) > 1 else ''}"
+    error = next(iter(failed.values()))
+    return f"the {names} cannot be used, so {recipe} decides instead: {error}"
 
 
 def same_version(registered: str, made: str) -> bool:
@@ -448,7 +473,7 @@ identifier_for = IDENTIFICATION.find
 def ensure_built_in(store: "Store") -> None:
     """Register the models that need no training, unless the disk is full."""
     with suppress(FullError):
-        ensure_small(store)
+        ensure_packaged(store)
         IDENTIFICATION.ensure(store, RULES)
         RESOLUTION.ensure(store, RESOLUTION.built_in[0])
 

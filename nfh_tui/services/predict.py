@@ -31,7 +31,7 @@ from nfh_models.resolution import recipes
 from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolve_items
 from nfh_models.resolution.baselines import DeterministicResolver
 from nfh_models.resolution.heads import decode
-from nfh_models.resolution.recipes import ENCODER, SMALL, TASK, ResolutionRecipeError
+from nfh_models.resolution.recipes import BASE, ENCODER, SMALL, TASK, ResolutionRecipeError
 from nfh_tui.services.models import (
     RESOLUTION,
     Loaded,
@@ -595,10 +595,12 @@ class PredictRequest:
     """The options of a run over a file."""
 
     model: str | None = None
-    """Of resolution; None for the bundled model."""
+    """Of resolution; None for a bundled model."""
 
     identifier: str | None = None
-    """None for the same model where it identifies, else the rules."""
+    """None for the same model where it identifies, for the bundled one beside `base`, else for
+    the rules.
+    """
 
     identify: bool = True
     """False where all numbers are known to be fused heads."""
@@ -650,6 +652,8 @@ def _identifier(
 ) -> SelectedModel[Identifier]:
     if request.identifier is not None:
         return identifier_for(store, request.identifier, register=False, loaded=loaded)
+    if resolver.model.recipe == BASE:
+        return identifier_for(None, None, loaded=loaded)
     if resolver.model.recipe in BOTH:
         named = store if request.model is not None else None
         # An encoder may have been trained for resolution alone.

@@ -23,10 +23,12 @@ from nfh_models.encoder.settings import EncoderSettings, Weights, may_be_a_name
 from nfh_models.identification.base import Example
 from nfh_models.model_files import (
     CONFIG,
+    PACKAGED,
     ModelConfig,
     ModelFileError,
     SeenTexts,
     digest_of,
+    packaged_folder,
     pair_of,
     read_config,
     read_settings,
@@ -34,16 +36,15 @@ from nfh_models.model_files import (
 from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.bilstm_settings import WANTED, plan_of, settings_of
-from nfh_models.resolution.recipes import BILSTM, ENCODER, LINEAR, SMALL
+from nfh_models.resolution.recipes import BASE, BILSTM, ENCODER, LINEAR, SMALL, TASK
 from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.process_signals import when_done
 from nfh_tui.services import templates
 from nfh_tui.services.models import (
+    BOTH,
     IDENTIFICATION,
     RESOLUTION,
     checked_folder,
-    is_packaged,
-    packaged_folder,
     packaged_version,
 )
 
@@ -108,8 +109,6 @@ def outcome_metrics(outcome: "TrainingOutcome", on: "device") -> dict[str, objec
 
 # A trainer is created from the settings before any data is read, so that a wrong setting is
 # reported at once. Only `train` loads a framework.
-
-BOTH = "both"
 
 JUDGED_BY = ("dev_split", "dev")
 GENERAL = ("base", *JUDGED_BY, "device")
@@ -256,6 +255,9 @@ TORCH = "torch"
 WARM = (ENCODER, SMALL)
 """Recipes that can start from a model."""
 
+BASES = (*WARM, BASE)
+"""Recipes of the models from which they can start."""
+
 DEVICE = re.compile("auto|cpu|cuda(:[0-9]{1,3})?|mps")
 DEVICES = "auto, cpu, cuda, cuda:NUMBER or mps"
 
@@ -312,13 +314,16 @@ def _share(value: str) -> float:
     )
 
 
-def base_for(store: "Store", recipe: str, general: General) -> Base | str | None:
+def base_for(
+    store: "Store", recipe: str, general: General, task: str = TASK
+) -> Base | str | None:
     """The base of a training.
 
     A `Base` for "active", for a registered model's id, name or recipe, and for a model's
     folder; else the setting itself, the name or folder of a pretrained encoder. Without it,
-    `encoder` and `small` start from the active model where it is of these recipes, else from
-    the bundled one. Raises ModelsError for a model that is damaged or cannot be started from.
+    `encoder` and `small` start from the active model where it is one of BASES, else from a
+    bundled one; for both tasks not from `base`, which does not identify. Raises ModelsError for
+    a model that is damaged or cannot be started from.
     """
     word = general.base
     if recipe not in WARM:
@@ -327,9 +332,10 @@ def base_for(store: "Store", recipe: str, general: General) -> Base | str | None
         if any(one.startswith("encoder=") for one in general.words):
             return None
         active = RESOLUTION.named(store, None)
-        if active is not None and active.recipe in WARM:
+        if active is not None and active.recipe in (BASES if task == TASK else WARM):
             return _of_model(store, active)
-        return packaged_base() if is_packaged() else None
+        packaged = [one for one in RESOLUTION.packaged if PACKAGED[one] in (task, BOTH)]
+        return packaged_base(packaged[0]) if packaged else None
     if word == ACTIVE:
         if (active := RESOLUTION.named(store, None)) is None:
             raise TrainerError("there is no active model to start from: name another base")
@@ -363,24 +369,24 @@ def default_recipe(store: "Store") -> str:
     which needs neither.
     """
     active = RESOLUTION.named(store, None)
-    has_base = is_packaged() or (active is not None and active.recipe in WARM)
+    has_base = RESOLUTION.packaged or (active is not None and active.recipe in WARM)
     return ENCODER if has_base and find_spec(TORCH) is not None else LINEAR
 
 
 def _of_model(store: "Store", model: "Model") -> Base:
-    if model.recipe not in WARM:
+    if model.recipe not in BASES:
         raise TrainerError(
             f"{model.name} is of the recipe {model.recipe}: only a model of "
-            f"{' or '.join(WARM)} can be started from"
+            f"{' or '.join(BASES)} can be started from"
         )
     if model.path is None:
-        return packaged_base()
+        return packaged_base(model.recipe)
     return Base(checked_folder(store.path, model), model.name, model.digest or "")
 
 
-def packaged_base() -> Base:
-    """The bundled model, unchecked."""
-    return Base(packaged_folder(), SMALL, packaged_version() or "")
+def packaged_base(recipe: str) -> Base:
+    """A bundled model, unchecked."""
+    return Base(packaged_folder(recipe), recipe, packaged_version(recipe) or "")
 
 
 def _of_folder(folder: Path) -> Base | str:
@@ -392,9 +398,9 @@ def _of_folder(folder: Path) -> Base | str:
     if not isinstance(found, dict) or "format_version" not in found:
         return str(folder.resolve())
     config = read_config(folder)
-    if config.recipe not in WARM:
+    if config.recipe not in BASES:
         raise TrainerError(
-            f"{folder} is a model of {config.recipe}: only one of {' or '.join(WARM)} can be "
+            f"{folder} is a model of {config.recipe}: only one of {' or '.join(BASES)} can be "
             "started from"
         )
     return Base(folder.resolve(), config.name, digest_of(folder))

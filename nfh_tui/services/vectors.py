@@ -29,7 +29,8 @@ from nfh_db.records import Annotator, Role
 from nfh_db.similar_items import Near, Precedent, SimilarAnswer
 from nfh_models import ModelsError
 from nfh_models.domain import Answer, Passage
-from nfh_models.identification.base import ENCODER, SMALL
+from nfh_models.identification.base import ENCODER
+from nfh_models.model_files import PACKAGED
 from nfh_models.resolution.base import TASK, Item
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def path_of(database: Path) -> Path:
 
 def identity(model: "Model | None") -> str | None:
     """Tells the vectors of a model from all others; None for what is no encoder."""
-    if model is None or model.recipe not in (ENCODER, SMALL):
+    if model is None or model.recipe not in (ENCODER, *PACKAGED):
         return None
     return f"{model.id} {model.version} {model.digest or ''}"
 

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from nfh_models.encoder.model import ModelBundle, load, network_of, save
 from nfh_models.encoder.settings import EncoderSettings
 from nfh_models.encoder.training import key_of_item
-from nfh_models.model_files import ModelFileError, SeenTexts, read_seen
-from nfh_models.small import load_small, small_folder
+from nfh_models.model_files import ModelFileError, SeenTexts, packaged_folder, read_seen
 from nfh_tui.services.examples import ResolutionExamples
 from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.nfh_models.encoder.test_backbone import made
@@ -34,6 +33,8 @@ from tools.small_model.data import (
     stands_in,
 )
 from tools.small_model.overlap import HASHES, LINES
+
+PACKAGED = packaged_folder("small")
 
 # --- material -------------------------------------------------------------------------------
 
@@ -287,11 +288,11 @@ def test_it_is_put_in_the_place_of_nothing_else(tmp_path: Path) -> None:
 
 def test_the_model_in_the_package() -> None:
     """It loads, answers, is small enough, and names its licences."""
-    folder = small_folder()
+    folder = PACKAGED
     assert (folder / "NOTICE").is_file()
     assert (folder / "card.md").is_file()
     assert size_of(folder) < 25_000_000 or (folder / "__pycache__").is_dir()
-    made = load_small()
+    made = load(folder)
     assert made.recipe == "small"
     [choice] = made.resolve([DOGS])
     assert choice is not None

@@ -9,7 +9,15 @@ import torch
 from nfh_models.domain import Kind, Relation
 from nfh_models.encoder import quantization
 from nfh_models.encoder.features import CLASSES, pad
-from nfh_models.encoder.model import SHUT, EncoderNetwork, Scored, Tensors, network_of, read
+from nfh_models.encoder.model import (
+    SHUT,
+    EncoderNetwork,
+    Scored,
+    Tensors,
+    load,
+    network_of,
+    read,
+)
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Weights
 from nfh_models.encoder.training import (
     Targets,
@@ -19,8 +27,7 @@ from nfh_models.encoder.training import (
     loss_of,
     resolution,
 )
-from nfh_models.small import load_small
-from nfh_tui.services.models import is_packaged
+from nfh_models.model_files import CONFIG, packaged_folder
 from tests.nfh_models.encoder.handmade import (
     AGE,
     CATS,
@@ -34,6 +41,7 @@ from tests.nfh_models.encoder.handmade import (
 )
 
 SETTINGS = EncoderSettings(pair=8)
+PACKAGED = packaged_folder("small")
 
 
 def network(seed: int = 0) -> EncoderNetwork:
@@ -58,11 +66,11 @@ def test_alone_and_together_are_alike() -> None:
 
 
 @pytest.mark.skipif(
-    not (is_packaged() and quantization.has_fast_int8()),
+    not ((PACKAGED / CONFIG).is_file() and quantization.has_fast_int8()),
     reason="the package holds no model, or this processor has no products of 8 bits",
 )
 def test_the_small_model_says_the_same_alone_and_among_others() -> None:
-    model = load_small()
+    model = load(PACKAGED)
     ends = ("", " Please .", " He has three dogs and five cats , I think .")
     some = [
         item(f"Ann: I saw {words} yesterday . Ben: I saw [ two ] , too .{end}")

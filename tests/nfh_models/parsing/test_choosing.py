@@ -3,40 +3,37 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-import nfh_models.small
 from nfh_db.import_run import IncomingFile
-from nfh_db.models import NewModel
+from nfh_db.models import ActivationReason, NewModel
 from nfh_db.records import Annotator, IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
-from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.resolution.recipes import ResolutionRecipeError
-from nfh_tui.services import models
+from nfh_models import encoder
+from nfh_models.domain import IMPLICIT_KINDS, Kind
+from nfh_models.identification.base import IdentificationRecipeError
+from nfh_models.model_files import ModelFileError, digest_of
+from nfh_models.resolution.baselines import NUM_OF, Pattern
+from nfh_models.resolution.recipes import ResolutionRecipeError, goes_first
 from nfh_tui.services.models import (
+    NoEarlierModelError,
     check_usable,
     ensure_built_in,
-    ensure_small,
+    ensure_packaged,
     identifier_for,
+    models_folder,
     register_parser,
     resolver_for,
+    roll_back,
+    set_up,
 )
 from tests.nfh_models.encoder.handmade import DOGS
-from tests.nfh_models.parsing.tiny_small import damage, write_small
+from tests.nfh_models.parsing.tiny_small import damage, write_base, write_small
 
 NOBODY = Annotator(0, "", "model")
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a tiny model that stands for the one in the package."""
-    folder = write_small(tmp_path / "package")
-    monkeypatch.setattr(models, "packaged_folder", lambda: folder)
-    monkeypatch.setattr(nfh_models.small, "small_folder", lambda: folder)
-    return folder
 
 
 @pytest.fixture
@@ -46,6 +43,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
         passage = IncomingPassage(DOGS.passage, "test", (IncomingAnchor(1, DOGS.anchor),))
         store.imports.load(IncomingFile("made up", "0" * 64, "test"), [passage])
         yield store
+
+
+def number_of(store: Store, name: str) -> int:
+    model = store.models.named(name)
+    assert model is not None
+    return model.id
 
 
 def states(store: Store) -> dict[str, str]:
@@ -69,7 +72,8 @@ def predicted(store: Store) -> Prediction | None:
 def test_a_new_database_uses_the_small_model_for_both_tasks(
     store: Store, package: Path
 ) -> None:
-    number = ensure_small(store)
+    ensure_packaged(store)
+    number = number_of(store, "small")
     assert states(store) == {"small": "active"}
     loaded: dict[tuple[str, str], object] = {}
     resolver = resolver_for(store, loaded=loaded)
@@ -94,7 +98,7 @@ def test_it_takes_over_from_built_in_recipes_that_nobody_chose(
     assert states(store) == {"rules": "retired", "cues": "retired", "small": "active"}
     store.models.activate(1)
     assert used(store) == ("rules", "small")
-    ensure_small(store)
+    ensure_packaged(store)
     assert used(store) == ("rules", "small")
 
 
@@ -102,7 +106,7 @@ def test_it_leaves_a_model_of_ones_own_active(store: Store, package: Path) -> No
     store.models.ensure("cues", "resolution", "cues", "1")
     own = NewModel("svm-1", "identification", "svm", "1", "w-models/svm-1", "0")
     store.jobs.finish_training(store.jobs.begin("identification", {}), own)
-    ensure_small(store)
+    ensure_packaged(store)
     assert states(store) == {"cues": "retired", "svm-1": "active", "small": "active"}
     active = store.models.active("identification")
     assert active is not None
@@ -113,21 +117,23 @@ def test_it_leaves_a_model_of_ones_own_active(store: Store, package: Path) -> No
 def test_that_of_another_release_forgets_what_the_one_before_said(
     store: Store, package: Path
 ) -> None:
-    number = ensure_small(store)
-    assert number is not None
+    ensure_packaged(store)
+    number = number_of(store, "small")
     scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
     store.predictions.save(number, [(1, Prediction("small", "2", None, None, scores))])
-    assert ensure_small(store) == number
+    ensure_packaged(store)
+    assert number_of(store, "small") == number
     assert predicted(store) is not None
     shutil.rmtree(package)
     write_small(package, seed=1, made="2027-01-01")
-    assert ensure_small(store) == number
+    ensure_packaged(store)
+    assert number_of(store, "small") == number
     assert predicted(store) is None
     assert states(store) == {"small": "active"}
 
 
 def test_a_damaged_one_is_stood_in_for_until_it_is_whole(store: Store, package: Path) -> None:
-    ensure_small(store)
+    ensure_packaged(store)
     damage(package)
     resolver, identifier = resolver_for(store), identifier_for(store)
     assert (resolver.name, identifier.name) == ("cues", "rules")
@@ -144,7 +150,7 @@ def test_a_damaged_one_is_stood_in_for_until_it_is_whole(store: Store, package: 
 
 
 def test_what_somebody_activates_meanwhile_stays(store: Store, package: Path) -> None:
-    ensure_small(store)
+    ensure_packaged(store)
     damage(package)
     cues = resolver_for(store).model_id
     assert cues is not None
@@ -158,11 +164,11 @@ def test_what_somebody_activates_meanwhile_stays(store: Store, package: Path) ->
 def test_without_torch_the_built_in_recipes_work(
     store: Store, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing() -> None:
+    def missing(_: Path) -> None:
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
-    monkeypatch.setattr(nfh_models.small, "load_small", missing)
-    ensure_small(store)
+    monkeypatch.setattr(encoder, "load_encoder", missing)
+    ensure_packaged(store)
     assert used(store) == ("rules", "cues")
     assert "needs torch, which is not installed" in resolver_for(store).fallback_reason
 
@@ -178,8 +184,8 @@ def test_without_a_database_the_small_model_is_used(package: Path) -> None:
 
 def test_a_new_database_is_made_without_torch(package: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from nfh_tui.services import models; "
-        f"models.packaged_folder = lambda: Path({str(package)!r}); "
+        "import sys; from pathlib import Path; from nfh_models import model_files; "
+        f"model_files.PACKAGE = Path({str(package.parent)!r}); "
         "from nfh_tui.cli.main import commands; "
         f"commands(['init', '--db', {str(tmp_path / 'new.db')!r}], standalone_mode=False); "
         "print(*sorted(sys.modules))"
@@ -190,6 +196,201 @@ def test_a_new_database_is_made_without_torch(package: Path, tmp_path: Path) -> 
     assert {"torch", "transformers", "spacy", "sklearn"}.isdisjoint(told)
     with Store.open(tmp_path / "new.db") as made:
         assert states(made) == {"small": "active"}
+
+
+# --- one for resolution beside it -----------------------------------------------------------
+
+
+def test_a_new_database_resolves_by_base_and_identifies_by_small(
+    store: Store, base: Path
+) -> None:
+    set_up(store)
+    assert states(store) == {"base": "active", "small": "active"}
+    resolver, identifier = resolver_for(store), identifier_for(store)
+    assert (resolver.name, resolver.folder, resolver.fallback_reason) == ("base", base, "")
+    assert (identifier.name, identifier.fallback_reason) == ("small", "")
+    assert resolver_for(store, "small").name == "small"
+    with pytest.raises(IdentificationRecipeError, match="base is a model of resolution"):
+        identifier_for(store, "base")
+    with pytest.raises(NoEarlierModelError):
+        roll_back(store)
+    assert not goes_first(Pattern(NUM_OF, None), resolver.model.recipe)
+    assert goes_first(Pattern(NUM_OF, Kind.REFERENCE), resolver.model.recipe)
+    assert not goes_first(Pattern(NUM_OF, Kind.PEOPLE), resolver.model.recipe)
+
+
+def test_an_older_database_takes_base_and_keeps_what_small_said(
+    store: Store, package: Path
+) -> None:
+    ensure_packaged(store)
+    scores = (None,) * (len(IMPLICIT_KINDS) + len(DOGS.passage.tokens))
+    small = number_of(store, "small")
+    store.predictions.save(small, [(1, Prediction("small", "2", None, None, scores))])
+    write_base(package.parent / "base")
+    assert used(store) == ("small", "base")
+    assert predicted(store) is None
+    last = store.models.activations()[-1]
+    assert (last.task, last.model, last.before) == ("resolution", "base", "small")
+    assert roll_back(store).after == {"resolution": "small"}
+    found = predicted(store)
+    assert found is not None
+    assert (found.model, found.choice) == ("small", "2")
+    assert used(store) == ("small", "small")
+
+
+def choose_cues(store: Store) -> None:
+    store.models.activate(store.models.ensure("cues", "resolution", "cues", "1"))
+
+
+def choose_small(store: Store) -> None:
+    choose_cues(store)
+    store.models.activate(number_of(store, "small"), ActivationReason("ann"))
+
+
+def go_back_to_small(store: Store) -> None:
+    choose_cues(store)
+    roll_back(store)
+
+
+def have_one_trained(store: Store) -> None:
+    own = NewModel("linear-1", "resolution", "linear", "1", "w-models/linear-1", "0")
+    verdict = {"verdict": "promoted", "reason": "better"}
+    job = store.jobs.begin("resolution", {})
+    store.jobs.finish_training(job, own, verdict=verdict, promote=True)
+
+
+@pytest.mark.parametrize(
+    ("choose", "name"),
+    [
+        (choose_cues, "cues"),
+        (choose_small, "small"),
+        (go_back_to_small, "small"),
+        (have_one_trained, "linear-1"),
+    ],
+)
+def test_a_model_that_somebody_chose_stays(
+    store: Store, package: Path, choose: Callable[[Store], None], name: str
+) -> None:
+    ensure_packaged(store)
+    choose(store)
+    write_base(package.parent / "base")
+    ensure_packaged(store)
+    active = store.models.active("resolution")
+    assert active is not None
+    assert (active.name, states(store)["base"]) == (name, "candidate")
+    store.models.activate(number_of(store, "base"))
+    assert resolver_for(store).name == "base"
+
+
+def test_one_that_stood_in_for_small_gives_way_to_base(store: Store, package: Path) -> None:
+    ensure_packaged(store)
+    damage(package)
+    assert used(store) == ("rules", "cues")
+    write_base(package.parent / "base")
+    assert used(store) == ("rules", "base")
+    assert identifier_for(store).fallback_reason.startswith("the small model cannot be used")
+
+
+def test_small_stands_in_for_a_damaged_base_until_it_is_whole(
+    store: Store, package: Path, base: Path
+) -> None:
+    set_up(store)
+    damage(base)
+    for _ in range(2):
+        found = resolver_for(store)
+        assert (found.name, found.model_id) == ("small", number_of(store, "small"))
+        assert found.fallback_reason.startswith(
+            f"the base model cannot be used, so small decides instead: {base}/weights"
+        )
+        assert identifier_for(store).fallback_reason == ""
+        assert states(store) == {"base": "retired", "small": "active"}
+    with pytest.raises(ModelFileError, match=r"weights\.safetensors is damaged"):
+        resolver_for(store, "base")
+    shutil.rmtree(base)
+    assert resolver_for(store).name == "small"
+    write_base(base)
+    assert used(store) == ("small", "base")
+    assert states(store) == {"base": "active", "small": "active"}
+
+
+def test_where_both_are_damaged_cues_stand_in(store: Store, package: Path, base: Path) -> None:
+    set_up(store)
+    damage(base)
+    damage(package)
+    found = resolver_for(store)
+    assert found.name == "cues"
+    assert found.fallback_reason.startswith(
+        "the base and small models cannot be used, so cues decides instead: "
+    )
+    assert identifier_for(store).name == "rules"
+    shutil.rmtree(package)
+    write_small(package)
+    assert used(store) == ("small", "small")
+    shutil.rmtree(base)
+    write_base(base)
+    assert used(store) == ("small", "base")
+
+
+def test_small_that_nothing_uses_stands_in_all_the_same(
+    store: Store, package: Path, base: Path
+) -> None:
+    set_up(store)
+    store.models.activate(store.models.ensure("rules", "identification", "rules", "1"))
+    assert states(store)["small"] == "retired"
+    whole = (base / "weights.safetensors").read_bytes()
+    damage(base)
+    assert used(store) == ("rules", "small")
+    (base / "weights.safetensors").write_bytes(whole)
+    assert used(store) == ("rules", "base")
+    assert states(store) == {"base": "active", "small": "retired", "rules": "active"}
+
+
+def test_ones_own_model_of_both_tasks_is_not_replaced_by_small(
+    store: Store, package: Path, base: Path, tmp_path: Path
+) -> None:
+    set_up(store)
+    folder = write_small(models_folder(store.path) / "encoder-1", recipe="encoder")
+    own = NewModel("encoder-1", "both", "encoder", "1", str(folder), digest_of(folder))
+    store.jobs.finish_training(store.jobs.begin("both", {}), own)
+    store.models.activate(number_of(store, "encoder-1"))
+    store.models.activate(number_of(store, "base"))
+    assert used(store) == ("encoder-1", "base")
+    damage(base)
+    assert used(store) == ("encoder-1", "cues")
+
+
+def test_without_torch_neither_is_used(
+    store: Store, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: Path) -> None:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(encoder, "load_encoder", missing)
+    set_up(store)
+    assert used(store) == ("rules", "cues")
+    assert "the recipe base needs torch" in resolver_for(store).fallback_reason
+
+
+def test_without_a_database_base_resolves_and_small_identifies(
+    package: Path, base: Path
+) -> None:
+    assert (identifier_for(None).name, resolver_for(None).name) == ("small", "base")
+    assert resolver_for(None, "small").folder == package
+    damage(base)
+    found = resolver_for(None)
+    assert (found.name, found.model_id, found.folder) == ("small", None, package)
+    assert "so small decides instead" in found.fallback_reason
+
+
+def test_a_database_that_is_only_read_is_served_and_not_changed(
+    store: Store, package: Path, base: Path
+) -> None:
+    assert resolver_for(store, register=False).name == "base"
+    assert store.models.all() == ()
+    set_up(store)
+    damage(base)
+    assert resolver_for(store, register=False).name == "small"
+    assert states(store) == {"base": "active", "small": "active"}
 
 
 # --- without one ----------------------------------------------------------------------------

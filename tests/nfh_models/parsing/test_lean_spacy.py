@@ -58,6 +58,6 @@ print(spacy.info is spacy.cli.info, spacy.info(silent=True)["spacy_version"] != 
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not is_packaged(), reason="the package holds no model")
+@pytest.mark.skipif(not is_packaged("small"), reason="the package holds no model")
 def test_a_sentence_loads_no_parser_no_compiler_and_no_web_client() -> None:
     assert run(SENTENCE) == ["None", "False", "False", "False", "False", "True"]

@@ -10,6 +10,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from nfh_models import ModelsError
 from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.identification.base import Decision, IdentificationRecipeError, SentenceNumber
 from nfh_models.parsing.base import ParseLayer
@@ -82,6 +83,18 @@ def test_neither_tagger_nor_parser_is_needed(blank: Language) -> None:
         False,
     )
     assert (one._.nfh_cue, one._.is_deter_nfh, one._.nfh_scores) == ("no-one", True, {})
+
+
+def test_base_of_the_package_resolves_beside_small(blank: Language, base: Path) -> None:
+    component = NumericFusedHeads("nfh", identifier="small", resolver="base")
+    component(blank("I have dogs. She has three."))
+    loaded = component._loaded
+    assert loaded is not None
+    assert loaded.resolver is not None
+    assert (loaded.identifier.recipe, loaded.resolver.recipe) == ("small", "base")
+    both = NumericFusedHeads("nfh", identifier="base", resolver="base")
+    with pytest.raises(ModelsError, match="trained only for resolution"):
+        both(blank("She has three."))
 
 
 def test_scores_are_of_tokens_and_classes_the_best_first(blank: Language) -> None:

@@ -71,6 +71,25 @@ def test_built_in_recipes_are_models_of_a_new_database(call: Call, home: Path) -
     ]
 
 
+def test_models_of_the_package_are_listed_with_its_figures(
+    call: Call, home: Path, package: Path, base: Path
+) -> None:
+    call("init", "--db", "new.db")
+    listed = json.loads(call("models", "--db", "new.db", "--json").stdout)["models"]
+    assert [(one["name"], one["task"], one["state"], one["folder"]) for one in listed] == [
+        ("base", "resolution", "active", str(base)),
+        ("small", "both", "active", str(package)),
+        ("rules", "identification", "candidate", None),
+        ("cues", "resolution", "candidate", None),
+    ]
+    shown = call("models", "show", "base", "--db", "new.db").stdout
+    assert "base: base for resolution, active" in shown
+    assert " 82.0 " in call("models", "--db", "new.db").stdout
+    shutil.rmtree(base)
+    told = call("models", "--db", "new.db").stdout
+    assert "! missing folder; `nfh-tui models show` says which" in told
+
+
 def test_one_model_is_shown_by_number_or_name(call: Call, path: Path) -> None:
     by_name = call("models", "show", "svm-2", "--db", path)
     assert by_name.stdout == call("models", "--db", path, "show", "4").stdout

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import nfh_models.small
 from nfh_db.models import NewModel
 from nfh_db.records import AnchorItem, Annotator, Role
 from nfh_db.store import Store
@@ -14,19 +13,9 @@ from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
 from nfh_tui.jobs.protocol import AnchorReady, Ask, Notice, Ready, Reply
-from nfh_tui.services import models
-from tests.nfh_models.parsing.tiny_small import damage, write_small
+from tests.nfh_models.parsing.tiny_small import damage
 
 NOBODY = Annotator(0, "", "model")
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a tiny model that stands for the one in the package."""
-    folder = write_small(tmp_path / "package")
-    monkeypatch.setattr(models, "packaged_folder", lambda: folder)
-    monkeypatch.setattr(nfh_models.small, "small_folder", lambda: folder)
-    return folder
 
 
 @pytest.fixture

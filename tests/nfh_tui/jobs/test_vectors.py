@@ -207,7 +207,7 @@ def test_numbers_that_are_none_come_last(store: Store, me: Annotator) -> None:
 
 
 def test_a_full_disk_ends_the_work_and_is_told_once(
-    database: Path, monkeypatch: pytest.MonkeyPatch
+    database: Path, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path) -> None:
         raise ExportError(f"{path}: cannot be written: the disk is full.")
@@ -228,7 +228,7 @@ def test_a_full_disk_ends_the_work_and_is_told_once(
         assert not path_of(store.path).exists()
 
 
-def test_the_predictor_makes_them_with_the_model_in_use(database: Path) -> None:
+def test_the_predictor_makes_them_with_the_model_in_use(database: Path, package: Path) -> None:
     with Store.open(database) as store:
         me = store.people.ensure("edith")
         decide(store, me, 2, 4)

@@ -9,6 +9,7 @@ from click.testing import Result
 
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
+from nfh_models import model_files
 from nfh_models.domain import Kind
 from nfh_tui.cli.main import commands
 from nfh_tui.jobs.descriptions import IMPORT
@@ -95,10 +96,9 @@ def test_where_an_import_may_bring_gold_or_it_is_for_later_nothing_is_refused(
 def test_the_usual_recipe_goes_on_from_a_model_where_there_is_one(
     path: Path, started: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "is_packaged", lambda: False)
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "linear"
-    monkeypatch.setattr(training, "is_packaged", lambda: True)
-    monkeypatch.setattr(training, "packaged_folder", lambda: started)
+    monkeypatch.setattr(model_files, "PACKAGE", started.parent)
+    monkeypatch.setattr(model_files, "PACKAGED", {started.name: "both"})
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "encoder"
     monkeypatch.setattr(training, "find_spec", lambda _: None)
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "linear"

@@ -14,8 +14,9 @@ from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_metrics
 from nfh_tui.cli.main import commands
 from nfh_tui.cli.retrain import retrained_lines
-from nfh_tui.services.models import resolver_for
-from nfh_tui.services.training import TrainerError, base_for, general_of
+from nfh_tui.services.models import ensure_packaged, resolver_for
+from nfh_tui.services.training import Base, TrainerError, base_for, general_of
+from tests.nfh_models.parsing.tiny_small import write_base
 
 from .handmade import FAST, Add, made, train
 
@@ -175,3 +176,24 @@ def test_a_training_starts_from_a_registered_model(path: Path, add: Add, base: P
         assert second.config["window"] == 40
         with pytest.raises(TrainerError, match="cues is of the recipe cues"):
             base_for(store, "encoder", general_of(["base=cues"]))
+
+
+def test_a_training_starts_from_the_packages_model_of_its_task(
+    path: Path, package: Path
+) -> None:
+    def start(store: Store, task: str, *words: str) -> str:
+        found = base_for(store, "encoder", general_of(words), task)
+        assert isinstance(found, Base)
+        assert found.folder == package.parent / found.name
+        return found.name
+
+    with Store.open(path, create=True) as store:
+        assert start(store, "resolution") == start(store, "both") == "small"
+        write_base(package.parent / "base")
+        assert (start(store, "resolution"), start(store, "both")) == ("base", "small")
+        ensure_packaged(store)
+        assert (start(store, "resolution"), start(store, "both")) == ("base", "small")
+        assert start(store, "both", "base=active") == "base"
+        assert start(store, "resolution", "base=small") == "small"
+        store.models.activate(store.models.named("small").id)  # type: ignore[union-attr]
+        assert start(store, "resolution") == "small"

@@ -1,0 +1,5 @@
+"""The bundled model `base`, for resolution. This package is its model directory.
+
+See card.md for what it was made of and where it fails, and NOTICE for the licence of its
+encoder.
+"""
