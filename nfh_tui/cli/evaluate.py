@@ -38,7 +38,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     multiple=True,
     metavar="M",
     help="A model's number or name, a recipe, or a model's folder; else the active model, "
-    "else rules or small. Several models are compared.",
+    "else rules or that of the package. Several models are compared.",
 )
 @click.option(
     "--split",

@@ -440,7 +440,7 @@ DOES = {"identification": "identifies", "resolution": "resolves"}
 def models(db: Path | None, as_json: bool) -> None:
     """List the models of the database; with a command: show one, or activate one.
 
-    Models are made by `nfh-tui retrain`; the small model in the package is one, and so are
+    Models are made by `nfh-tui retrain`; those in the package are listed, too, and so are
     the recipes that need no training.
     """
     if click.get_current_context().invoked_subcommand is not None:

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     metavar="M",
-    help="A model's number, name, recipe or folder; else the active one, with --file the "
-    "small one of the package.",
+    help="A model's number, name, recipe or folder; else the active one, with --file that "
+    "of the package.",
 )
 @click.option(
     "--parser",

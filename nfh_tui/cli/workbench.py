@@ -139,8 +139,8 @@ def _theme_troubles(config: "Config") -> list[str]:
 def init(db: Path | None, as_json: bool) -> None:
     """Make a new, empty database: at --db, else at $NFH_TUI_DB, else nfh.db here.
 
-    The small model that comes with the program is active in it, and the guidelines begin
-    with the text that comes with it. An existing database is not changed.
+    The models that come with the program are active in it, and the guidelines begin with
+    the text that comes with it. An existing database is not changed.
     """
     from nfh_db.store import Store
     from nfh_tui.services.models import set_up

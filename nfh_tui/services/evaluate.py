@@ -501,7 +501,7 @@ def system_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
     """The system that `spec` names: a registered model's number or name, a recipe, a model's
     folder.
 
-    Without a spec the active model of resolution, else `small`, else `cues`. Nothing is
+    Without a spec the active model of resolution, else a packaged one, else `cues`. Nothing is
     written. Raises ModelsError for what names none or cannot be used.
     """
     from nfh_tui.services.models import resolver_for

@@ -20,9 +20,9 @@ from nfh_models.domain import Anchor, Kind, Mention, Passage, class_answer, refe
 from nfh_models.encoder import load_encoder
 from nfh_models.encoder.settings import Task
 from nfh_models.identification.base import cases_of
+from nfh_models.model_files import packaged_folder
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.resolution.scoring import judge
-from nfh_models.small import small_folder
 from nfh_tui.services.imports import passage_of_turns, tokenized_turns
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _sum(counts: Counts) -> tuple[int, int]:
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=small_folder())
+@click.argument("folder", type=click.Path(path_type=Path), default=packaged_folder("small"))
 def main(folder: Path) -> None:
     """Print the table of a model."""
     click.echo(table(counts_by_task(load_encoder(folder), read_items())))

@@ -9,7 +9,7 @@ import pytest
 from nfh_models.domain import Kind
 from nfh_models.encoder import load_encoder
 from nfh_models.identification.base import numbers_of
-from nfh_models.small import small_folder
+from nfh_models.model_files import PACKAGED, WEIGHTS, packaged_folder
 from tools.small_model.hard_items import ITEMS, counts_by_task, read_items, table
 
 RIGHT = msgspec.json.decode(
@@ -18,11 +18,7 @@ RIGHT = msgspec.json.decode(
 )
 """By model, task and phenomenon: how many items were right when the model was packaged."""
 
-PACKAGED = [
-    folder
-    for folder in (small_folder(), small_folder().with_name("base"))
-    if (folder / "weights.safetensors").is_file()
-]
+FOLDERS = [one for one in map(packaged_folder, PACKAGED) if (one / WEIGHTS).is_file()]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +70,7 @@ def test_a_malformed_line(tmp_path: Path, line: str):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("folder", PACKAGED, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_no_packaged_model_gets_fewer_right_than_when_it_was_packaged(items, folder: Path):
     found = counts_by_task(load_encoder(folder), items)
     right = {
@@ -91,5 +87,5 @@ def test_no_packaged_model_gets_fewer_right_than_when_it_was_packaged(items, fol
         if right[task][phenomenon] < n
     }
     assert not fewer, "right now, and then"
-    if folder == small_folder():
+    if folder.name == "small":
         assert table(found) in (folder / "card.md").read_text("utf-8")

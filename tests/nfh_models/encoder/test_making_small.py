@@ -13,7 +13,15 @@ from click.testing import CliRunner
 from nfh_models.encoder.model import ModelBundle, load, network_of, save
 from nfh_models.encoder.settings import EncoderSettings
 from nfh_models.encoder.training import key_of_item
-from nfh_models.model_files import ModelFileError, SeenTexts, packaged_folder, read_seen
+from nfh_models.model_files import (
+    CONFIG,
+    PACKAGED,
+    ModelFileError,
+    SeenTexts,
+    packaged_folder,
+    read_config,
+    read_seen,
+)
 from nfh_tui.services.examples import ResolutionExamples
 from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.nfh_models.encoder.test_backbone import made
@@ -33,8 +41,6 @@ from tools.small_model.data import (
     stands_in,
 )
 from tools.small_model.overlap import HASHES, LINES
-
-PACKAGED = packaged_folder("small")
 
 # --- material -------------------------------------------------------------------------------
 
@@ -283,17 +289,27 @@ def test_it_is_put_in_the_place_of_nothing_else(tmp_path: Path) -> None:
     assert (package / "metrics.json").read_text() == "mine"
 
 
-# --- the model in the package ---------------------------------------------------------------
+# --- the models in the package --------------------------------------------------------------
 
 
-def test_the_model_in_the_package() -> None:
+@pytest.mark.parametrize(
+    ("folder", "most"),
+    [
+        (packaged_folder("small"), 25_000_000),
+        pytest.param(packaged_folder("base"), 75_000_000, marks=pytest.mark.long),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_model_in_the_package(folder: Path, most: int) -> None:
     """It loads, answers, is small enough, and names its licences."""
-    folder = PACKAGED
+    if not (folder / CONFIG).is_file():
+        pytest.skip(f"{folder} holds no model")
     assert (folder / "NOTICE").is_file()
     assert (folder / "card.md").is_file()
-    assert size_of(folder) < 25_000_000 or (folder / "__pycache__").is_dir()
+    assert size_of(folder) < most or (folder / "__pycache__").is_dir()
+    assert read_seen(folder) is not None
     made = load(folder)
-    assert made.recipe == "small"
+    assert (made.recipe, read_config(folder).task) == (folder.name, PACKAGED[folder.name])
     [choice] = made.resolve([DOGS])
     assert choice is not None
     assert choice.choice == "2"
