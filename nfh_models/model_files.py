@@ -464,10 +464,10 @@ def _check_names(path: Path, found: set[str], wanted: set[str]) -> None:
 def damaged(path: Path, what: object) -> ModelFileError:
     """The error for a damaged file of a model. what: what is wrong with it."""
     first = (str(what).strip() or type(what).__name__).splitlines()[0]
-    return ModelFileError(
-        f"{path} is damaged, or not of a model: {first}. Train the model again, or copy its "
-        "folder again"
-    )
+    remedy = "Train the model again, or copy its folder again"
+    if path.parent.parent == PACKAGE:
+        remedy = "Install nfh-tui again"
+    return ModelFileError(f"{path} is damaged, or not of a model: {first}. {remedy}")
 
 
 def _json(path: Path) -> object:

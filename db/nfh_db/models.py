@@ -388,15 +388,16 @@ def ensure(
     if task not in TASKS:
         raise StoreError(f"{task!r} is not a task of models: use one of {', '.join(TASKS)}")
     used = {one: active(connection, one) for one in tasks_of(task)}
-    reason = TAKES_OVER if in_place_of and any(used.values()) else FIRST
+    replaced = {
+        one: found[1]
+        for one, found in used.items()
+        if found is not None and found[1] in in_place_of and not _chosen(connection, one)
+    }
+    reason = TAKES_OVER if replaced else FIRST
     with record_activations(connection, because or ActivationReason(reason=reason)):
-        wanted = False
-        for one, found in used.items():
-            if found is None:
-                wanted = True
-            elif found[1] in in_place_of and not _chosen(connection, one):
-                wanted = True
-                connection.execute(RETIRE_BUILT_IN, {"name": found[1], "task": one})
+        for one, built_in in replaced.items():
+            connection.execute(RETIRE_BUILT_IN, {"name": built_in, "task": one})
+        wanted = replaced or None in used.values()
         row = {
             "name": name,
             "task": task,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.import_run import IncomingFile
-from nfh_db.models import ActivationReason, NewModel
+from nfh_db.models import FIRST, TAKES_OVER, ActivationReason, NewModel
 from nfh_db.records import Annotator, IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
 from nfh_models import encoder
@@ -140,6 +140,7 @@ def test_a_damaged_one_is_stood_in_for_until_it_is_whole(store: Store, package: 
     for aside in (resolver.fallback_reason, identifier.fallback_reason):
         assert "the small model cannot be used" in aside
         assert "weights.safetensors is damaged" in aside
+        assert aside.endswith("Install nfh-tui again")
     active = store.models.active("resolution")
     assert active is not None
     assert (active.name, active.id) == ("cues", resolver.model_id)
@@ -212,6 +213,7 @@ def test_a_new_database_resolves_by_base_and_identifies_by_small(
     assert resolver_for(store, "small").name == "small"
     with pytest.raises(IdentificationRecipeError, match="base is a model of resolution"):
         identifier_for(store, "base")
+    assert {one.reason for one in store.models.activations()} == {FIRST}
     with pytest.raises(NoEarlierModelError):
         roll_back(store)
     assert not goes_first(Pattern(NUM_OF, None), resolver.model.recipe)
@@ -231,6 +233,7 @@ def test_an_older_database_takes_base_and_keeps_what_small_said(
     assert predicted(store) is None
     last = store.models.activations()[-1]
     assert (last.task, last.model, last.before) == ("resolution", "base", "small")
+    assert last.reason == TAKES_OVER
     assert roll_back(store).after == {"resolution": "small"}
     found = predicted(store)
     assert found is not None

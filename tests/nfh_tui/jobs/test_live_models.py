@@ -130,6 +130,22 @@ def test_where_the_small_model_is_damaged_cues_work_on_and_it_is_said_once(
     ]
 
 
+def test_base_resolves_beside_small_and_small_alone_where_base_is_damaged(
+    store: Store, base: Path, no_pipeline: None
+) -> None:
+    predictor = Predictor(store)
+    assert predictor.ready == Ready("base", "", "small")
+    asked(predictor, Ask(1, [1]))
+    assert said(store, 1) == ("base", "small")
+    damage(base)
+    predictor = Predictor(store)
+    assert predictor.ready == Ready("small", "")
+    heard = asked(predictor, Ask(2, [1, 2]))
+    assert {said(store, 1), said(store, 2)} == {("small", "small")}
+    (told,) = [one.message for one in heard if isinstance(one, Notice)]
+    assert told.startswith("The base model cannot be used, so small decides instead: ")
+
+
 def test_a_model_of_ones_own_that_is_gone_answers_nothing_and_says_so(
     store: Store, package: Path, no_pipeline: None
 ) -> None:
