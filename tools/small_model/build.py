@@ -14,7 +14,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -27,7 +27,7 @@ import msgspec
 from nfh_db.errors import FormatError, StoreError
 from nfh_db.system import now
 from nfh_models import ModelsError
-from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
+from nfh_models.encoder.settings import EncoderSettings, Task, Weights, settings_from
 from nfh_models.encoder.training import Silver
 from nfh_models.identification.base import SMALL, Example
 from nfh_models.identification.scores import DecisionCounts
@@ -38,6 +38,8 @@ from nfh_models.model_files import SeenTexts, read_config, read_seen
 from nfh_models.parsing.base import Parser, load_parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.evaluation import ResolutionEvaluation, evaluate
+from nfh_models.resolution.recipes import BASE
+from nfh_models.training.plan import FLOOR
 from nfh_tui.jobs.runner import write_whole
 from tools.small_model.constructions import Dialog, constructed
 from tools.small_model.data import (
@@ -73,11 +75,11 @@ with some 30 mistakes on a thousand rows, 420 of them fused heads."""
 @dataclass(frozen=True, slots=True)
 class BuildFigures:
     """Of a model in the form in which it ships. dev: resolution. held: identification on rows
-    that were kept out. apart: on the package's own passages about several heads, those kept
-    out; None where there are none."""
+    that were kept out; None of a model that only resolves. apart: on the package's own passages
+    about several heads, those kept out; None where there are none."""
 
     dev: ResolutionEvaluation
-    held: DecisionCounts
+    held: DecisionCounts | None
     apart: ResolutionEvaluation | None
     hard: Mapping[str, Counts]
 
@@ -89,14 +91,22 @@ def measured(
     apart: Sequence[ResolutionExample] = (),
 ) -> BuildFigures:
     """Run it on all of them."""
-    decisions = model.decide([one.case for one in held])
-    pairs = ((one.nfh, said.nfh) for one, said in zip(held, decisions, strict=True))
+    counts = None
+    if identifies(model.bundle.settings):
+        decisions = model.decide([one.case for one in held])
+        pairs = ((one.nfh, said.nfh) for one, said in zip(held, decisions, strict=True))
+        counts = scores_count(pairs)
     return BuildFigures(
         evaluated(model, dev),
-        scores_count(pairs),
+        counts,
         evaluated(model, apart) if apart else None,
         counts_by_task(model, read_items()),
     )
+
+
+def identifies(settings: EncoderSettings) -> bool:
+    """Whether a model decides what is a fused head, too."""
+    return settings.task is not Task.RESOLUTION
 
 
 def evaluated(model: Resolver, examples: Sequence[ResolutionExample]) -> ResolutionEvaluation:
@@ -192,7 +202,7 @@ FIGURES = (
 NOTICE = """\
 The weights of this model were made by fine-tuning those of
 
-    all-MiniLM-L6-v2, https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
+    {encoder}, https://huggingface.co/sentence-transformers/{encoder}
     by the authors of sentence-transformers (https://www.sbert.net)
 
 under the Apache License, Version 2.0 (https://www.apache.org/licenses/LICENSE-2.0). Changed
@@ -200,8 +210,8 @@ were all weights, by further training for another task; the vocabulary is theirs
 obtain a copy of that licence at the address above. It is distributed on an "AS IS" basis,
 without warranties or conditions of any kind, either express or implied.
 
-That model was made from MiniLM-L12-H384-uncased by Microsoft
-(https://huggingface.co/microsoft/MiniLM-L12-H384-uncased), which is under the MIT licence:
+That model was made from {origin} by Microsoft
+({address}), which is under the MIT licence:
 
     Copyright (c) Microsoft Corporation.
 
@@ -226,13 +236,45 @@ the MIT licence, Copyright (c) 2019 Yanai Elazar, and of Natural Instructions
 (https://github.com/allenai/natural-instructions), under the Apache License, Version 2.0.
 """
 
-CARD = """\
-# {name}
+ORIGINS = {
+    "all-MiniLM-L6-v2": (
+        "MiniLM-L12-H384-uncased",
+        "https://huggingface.co/microsoft/MiniLM-L12-H384-uncased",
+    ),
+    "all-mpnet-base-v2": ("MPNet", "https://github.com/microsoft/MPNet"),
+}
+"""What the encoders were made from, and where that is."""
 
+
+def notice_of(base: str) -> str:
+    """The licences of a model on an encoder and on the data."""
+    encoder = base.rpartition("/")[2]
+    origin, address = ORIGINS[encoder]
+    return NOTICE.format(encoder=encoder, origin=origin, address=address)
+
+
+DOES_BOTH = """\
 This model says whether the noun of a number in English dialog is missing (a numeric fused
 head), and which noun is meant: a word of the passage, or one of six classes. It needs no
 parser.
-{note}
+"""
+
+RESOLVES = """\
+This model says which noun a number in English dialog means whose noun is missing (a numeric
+fused head): a word of the passage, or one of six classes. It needs no parser, and does not
+decide what is a fused head: `small` does.
+"""
+
+IDENTIFIES = """
+Identification on {held:,} rows of the release's development split that were kept out of the
+training (the labels come from rules, about 2 % of them wrong): precision {precision}, recall
+{recall}, F1 {f1}.
+"""
+
+CARD = """\
+# {name}
+
+{task}{note}
 - Made {at} from {base}; {size:.1f} MB, weights in {bits}.
 {encoder}- Learned from {taught}.
 - Left out of that, because it shares words with the held-back tests or with dev: {dropped}.
@@ -245,7 +287,7 @@ Measured in the form in which the package has it.
 Resolution on the release's development split, {n:,} examples,
 by which the best epoch and the temperature were chosen; the intervals are of 95 %.
 
-| figure | small |
+| figure | {name} |
 |---|---|
 {figures}
 
@@ -253,11 +295,7 @@ Its classes are expected as often as {expected}.
 Its probabilities are off by {before} before and {after} after their temperature of
 {temperature:.2f} (expected calibration error; each half of dev by the temperature of the
 other).
-
-Identification on {held:,} rows of the release's development split that were kept out of the
-training (the labels come from rules, about 2 % of them wrong): precision {precision}, recall
-{recall}, F1 {f1}.
-
+{identification}
 {apart}## Errors
 
 Mistakes on the development split: the gold and the model's answer. REF-WRONG is a word that is
@@ -291,15 +329,11 @@ def metrics_of(found: BuildFigures, outcome: Mapping[str, object]) -> dict[str, 
     """The figures as JSON has them: fractions, null where there is none."""
     told: dict[str, object] = {
         "resolution": _resolution(found.dev),
-        "identification": {
-            "n": found.held.n,
-            "precision": found.held.precision,
-            "recall": found.held.recall,
-            "f1": found.held.f1,
-            "accuracy": found.held.accuracy,
-        },
         "training": dict(outcome),
     }
+    if found.held is not None:
+        names = ("n", "precision", "recall", "f1", "accuracy")
+        told["identification"] = {name: getattr(found.held, name) for name in names}
     if found.apart is not None:
         told["several_heads"] = _resolution(found.apart)
     return told
@@ -341,6 +375,7 @@ def card_of(
     dev, held = found.dev, found.held
     return CARD.format(
         name=name,
+        task=RESOLVES if held is None else DOES_BOTH,
         note=f"\n{note}\n" if note else "",
         at=at,
         base=whole.base,
@@ -359,10 +394,14 @@ def card_of(
         after=_percent(_off(uncalibrated, after=True)),
         expected=_expected(whole),
         temperature=whole.temperature,
-        held=held.n,
-        precision=_percent(held.precision),
-        recall=_percent(held.recall),
-        f1=_percent(held.f1),
+        identification=""
+        if held is None
+        else IDENTIFIES.format(
+            held=held.n,
+            precision=_percent(held.precision),
+            recall=_percent(held.recall),
+            f1=_percent(held.f1),
+        ),
         apart=_apart_words(found),
         kinds="\n".join(f"| {a} | {b} | {n} |" for a, b, n in wrong_by_kind(dev)[:12]),
         words="\n".join(f"| {plain(w)} | {n} | {of} |" for w, n, of in wrong_by_word(dev)),
@@ -468,7 +507,7 @@ FIRST = (
 )
 """What is other in the training of each column before it, on all silver."""
 
-BASE = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +530,7 @@ class BuildRequest:
     settings: EncoderSettings
     work: Path
     teachers: Sequence[Path] = ()
-    base: str = BASE
+    base: str = MINILM
     note: str = ""
     only: int | None = None
     times: int = 2
@@ -504,11 +543,13 @@ class BuildRequest:
     first: EncoderSettings | None = None
     columns: int = 0
     most: int | None = None
+    recipe: str = SMALL
 
     @property
     def notice(self) -> str:
         """The licences of what the model was made from."""
-        return f"{NOTICE}\n{self.credit}\n" if self.credit else NOTICE
+        notice = notice_of(self.base)
+        return f"{notice}\n{self.credit}\n" if self.credit else notice
 
 
 FUSED = "fused heads of sentences"
@@ -604,8 +645,8 @@ def material_of(data: Data, silver: list[Silver], asked: BuildRequest, say: Say)
     return Material(train, numbers, data.dev, data.tuning, silver, said.soft, said.shown)
 
 
-LARGEST = 25_000_000
-"""Bytes of the model in the package."""
+LARGEST = {BASE: 75_000_000, SMALL: 25_000_000}
+"""Bytes of a model in the package."""
 
 EVERY = 50
 """Steps between two lines of the log."""
@@ -702,8 +743,9 @@ def train(
     folder: Path,
     start: "ModelBundle | None",
     say: Say,
+    floor: float = FLOOR,
 ) -> TrainedEncoder:
-    """Train, or go on with what the folder holds."""
+    """Train, or go on with what the folder holds. floor: as of `TrainingPlan`."""
     from nfh_models.encoder.training import prepare, training
 
     backbone = None
@@ -714,7 +756,7 @@ def train(
     prepared = prepare(material, settings, backbone, start=start)
     left = ", ".join(f"{n:,} {why}" for why, n in prepared.training_examples.left_out.items())
     say(f"{len(prepared.training_examples.taught):,} lessons; left out: {left or 'none'}")
-    steps = training(prepared, folder)
+    steps = training(prepared, folder, floor=floor)
     judged = None
     while True:
         try:
@@ -740,30 +782,31 @@ def finished(
     asked: BuildRequest,
     say: Say,
 ) -> Path:
-    """Calibrate, keep in 8 bits, measure that, and write it with its card."""
+    """Calibrate, keep in few bits, measure that, and write it with its card."""
     from nfh_models.encoder.model import load, save
 
     whole = replace(trained.bundle, base=asked.base)
     whole.network.eval()
     with TemporaryDirectory(prefix="draft-", dir=asked.work) as above:
         draft = Path(above) / "first"
-        save(whole, draft, recipe=SMALL)
+        save(whole, draft, recipe=asked.recipe)
         whole = _calibrated(load(draft).bundle, trained.bundle, data, asked)
         say(f"temperature {whole.temperature}, threshold {whole.threshold}")
         draft = Path(above) / "second"
-        save(whole, draft, recipe=SMALL, notice=asked.notice, seen=seen)
+        save(whole, draft, recipe=asked.recipe, notice=asked.notice, seen=seen)
         model = load(draft)
         uncalibrated = evaluated(
             replace(model, bundle=replace(model.bundle, temperature=1.0)), data.dev
         )
         found = measured(model, data.dev, data.held, _apart_examples(asked))
-        say(f"identification, held out: {counts_line(found.held)}")
+        if found.held is not None:
+            say(f"identification, held out: {counts_line(found.held)}")
         at = now()
         card = card_of(
             whole,
             found,
             uncalibrated,
-            name=SMALL,
+            name=asked.recipe,
             at=at,
             size=size_of(draft),
             taught=_taught(material),
@@ -776,8 +819,8 @@ def finished(
     save(
         whole,
         out,
-        recipe=SMALL,
-        name=SMALL,
+        recipe=asked.recipe,
+        name=asked.recipe,
         created_at=at,
         metrics=metrics,
         card=card,
@@ -785,8 +828,8 @@ def finished(
         seen=seen,
     )
     say((out / CARD_FILE).read_text("utf-8"))
-    if size_of(out) > LARGEST:
-        raise TooLargeError(f"{out} has {size_of(out):,} bytes, more than {LARGEST:,}")
+    if size_of(out) > (largest := LARGEST[asked.recipe]):
+        raise TooLargeError(f"{out} has {size_of(out):,} bytes, more than {largest:,}")
     return out
 
 
@@ -794,11 +837,11 @@ def _calibrated(
     kept: "ModelBundle", whole: "ModelBundle", data: Data, asked: BuildRequest
 ) -> "ModelBundle":
     """The model in 32 bits with the temperature and threshold that suit it in 8."""
-    warm = with_temperature(kept, SMALL, data.dev)
-    sharp = with_threshold(kept, SMALL, data.tuning)
-    return replace(
-        whole, base=asked.base, temperature=warm.temperature, threshold=sharp.threshold
-    )
+    warm = with_temperature(kept, asked.recipe, data.dev)
+    whole = replace(whole, base=asked.base, temperature=warm.temperature)
+    if not identifies(whole.settings):
+        return whole
+    return replace(whole, threshold=with_threshold(kept, asked.recipe, data.tuning).threshold)
 
 
 def _apart_examples(asked: BuildRequest) -> Sequence[ResolutionExample]:
@@ -810,12 +853,13 @@ def _apart_examples(asked: BuildRequest) -> Sequence[ResolutionExample]:
 def _taught(material: "Material") -> list[str]:
     silver = material.silver
     told = sum(one.gold is not None for one in silver)
-    return [
-        f"{len(material.resolution):,} labelled fused heads",
-        f"{told:,} whose head a pattern says",
-        f"{len(silver) - told:,} whose head nobody marked",
-        f"{len(material.identification):,} numbers that are none",
-    ]
+    counts = {
+        "labelled fused heads": len(material.resolution),
+        "whose head a pattern says": told,
+        "whose head nobody marked": len(silver) - told,
+        "numbers that are none": len(material.identification),
+    }
+    return [f"{count:,} {what}" for what, count in counts.items() if count]
 
 
 def _outcome(trained: TrainedEncoder) -> dict[str, object]:
@@ -841,19 +885,19 @@ def _new_name(path: Path) -> Path:
     return next(one for one in chain([path], names) if not os.path.lexists(one))
 
 
-def check_package(package: Path) -> None:
-    """Raise ModelFileError where a folder holds something, and no small model. What
+def check_package(package: Path, recipe: str = SMALL) -> None:
+    """Raise ModelFileError where a folder holds something, and no model of that recipe. What
     every package has is not counted."""
     if package.is_dir() and any(not one.name.startswith("__") for one in package.iterdir()):
-        read_config(package, SMALL)
+        read_config(package, recipe)
 
 
-def install(made: Path, package: Path) -> None:
+def install(made: Path, package: Path, recipe: str = SMALL) -> None:
     """Put the files of a model in the place of those of another, in a package's folder.
 
     Raises ModelFileError where something else is in it, OSError.
     """
-    check_package(package)
+    check_package(package, recipe)
     package.mkdir(parents=True, exist_ok=True)
     for path in sorted(made.iterdir()):
         write_whole(package / path.name, path.read_bytes())
@@ -861,23 +905,23 @@ def install(made: Path, package: Path) -> None:
 
 # --- the command ----------------------------------------------------------------------------
 
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
 @click.command()
-@click.option("--data", type=_FOLDER, required=True, help="The release's files.")
+@click.option("--data", type=FOLDER, required=True, help="The release's files.")
 @click.option("--base", required=True, help="The encoder: a folder, or a name.")
-@click.option("--teacher", "teachers", type=_FOLDER, multiple=True, help="A model directory.")
-@click.option("--work", type=_FOLDER, default=Path("build/small"), help="For what is kept.")
-@click.option("--out", type=_FOLDER, help="Where the model is put in the end.")
+@click.option("--teacher", "teachers", type=FOLDER, multiple=True, help="A model directory.")
+@click.option("--work", type=FOLDER, default=Path("build/small"), help="For what is kept.")
+@click.option("--out", type=FOLDER, help="Where the model is put in the end.")
 @click.option("--set", "words", multiple=True, help="key=value, a setting of encoder.")
-@click.option("--base-name", default=BASE, help="The encoder's name, for the card.")
+@click.option("--base-name", default=MINILM, help="The encoder's name, for the card.")
 @click.option("--note", default="", help="A sentence for the card.")
 @click.option("--only", type=click.IntRange(8), help="Of each sort so many, to try it.")
 @click.option("--copies", "times", type=click.IntRange(0), default=1, help="Of each example.")
-@click.option("--dialogs", type=_FILE, multiple=True, help="Dialogs that nobody labelled.")
-@click.option("--start", type=_FOLDER, help="A model to train further.")
+@click.option("--dialogs", type=FILE, multiple=True, help="Dialogs that nobody labelled.")
+@click.option("--start", type=FOLDER, help="A model to train further.")
 @click.option("--most", type=click.IntRange(1), help="Of each sort of silver.")
 @click.option("--nouns", type=click.IntRange(0), default=0, help="Replaced in a passage.")
 @click.option(
@@ -909,17 +953,12 @@ def main(
     several: bool,
 ) -> None:
     """Make the small model."""
-    begun = time.monotonic()
+    given = [*SETTINGS, f"encoder={base}", *words]
 
-    def say(line: str) -> None:
-        click.echo(f"{time.monotonic() - begun:7.0f} s  {line}")
-
-    try:
-        given = [*SETTINGS, f"encoder={base}", *words]
-        settings = settings_from(given)
-        asked = BuildRequest(
+    def asked() -> BuildRequest:
+        return BuildRequest(
             data=data,
-            settings=settings,
+            settings=settings_from(given),
             work=work,
             teachers=teachers,
             base=base_name,
@@ -936,12 +975,29 @@ def main(
             first=settings_from([*given, *FIRST, *first]),
             columns=columns,
         )
-        say(msgspec.json.encode(settings).decode())
+
+    run(asked, make, out)
+
+
+def run(
+    asked: Callable[[], BuildRequest],
+    make: Callable[[BuildRequest, Say], Path],
+    out: Path | None,
+) -> None:
+    """Make a model and put it into `out`, with a log; an error ends the process."""
+    begun = time.monotonic()
+
+    def say(line: str) -> None:
+        click.echo(f"{time.monotonic() - begun:7.0f} s  {line}")
+
+    try:
+        request = asked()
+        say(msgspec.json.encode(request.settings).decode())
         if out is not None:
-            check_package(out)
-        folder = make(asked, say)
+            check_package(out, request.recipe)
+        folder = make(request, say)
         if out is not None:
-            install(folder, out)
+            install(folder, out, request.recipe)
             say(f"put in {out}")
     except (ModelsError, FormatError, StoreError, OSError) as error:
         click.echo(f"Error: {error}", err=True)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from nfh_models.encoder.model import ModelBundle, load, network_of, save
-from nfh_models.encoder.settings import EncoderSettings
+from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import key_of_item
 from nfh_models.model_files import (
     CONFIG,
@@ -26,6 +26,7 @@ from nfh_tui.services.examples import ResolutionExamples
 from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.nfh_models.encoder.test_backbone import made
 from tests.nfh_models.parsing.tiny_small import write_small
+from tools.small_model import base
 from tools.small_model.build import best_threshold, install, main, size_of
 from tools.small_model.data import (
     DEV,
@@ -259,6 +260,46 @@ def test_two_columns_trained_apart_then_together(tmp_path: Path) -> None:
     assert counts[0] == counts[1] > counts[2] > 0
     made_ = {path.name for path in (tmp_path / "work").iterdir() if path.is_dir()}
     assert made_ >= {"column-0", "column-1", "training"}
+
+
+@pytest.mark.long
+def test_base_is_made_in_phases(tmp_path: Path) -> None:
+    data, encoder = written(tmp_path / "data"), made(tmp_path / "encoder", "mpnet")
+    dialogs = tmp_path / "chat.txt"
+    dialogs.write_text("Ann: I saw two horses there.\nBen: Two horses?\n")
+    call = [
+        "--data", str(data), "--base", str(encoder), "--work", str(tmp_path / "work"),
+        "--out", str(tmp_path / "package"), "--only", "40", "--dialogs", str(dialogs),
+        "--set", "pair=8", "--set", "precision=fp32", "--credit", "Thanks to the talkers.",
+    ]  # fmt: skip
+    found = CliRunner().invoke(base.main, call, catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    sizes = re.findall(r"phase \d of 3: (\d+) examples", found.output)
+    assert len(sizes) == 3
+    assert sizes[0] > sizes[2], "the last phase has the labels alone"
+    model = load(tmp_path / "package")
+    assert (model.recipe, model.bundle.settings.task) == ("base", "resolution")
+    assert model.bundle.settings.weights is Weights.MIXED
+    assert any(model.bundle.shift)
+    assert model.resolve([DOGS])[0] is not None
+    card = (tmp_path / "package" / "card.md").read_text()
+    assert "decide what is a fused head" in card
+    assert "Identification" not in card
+    assert "| figure | base |" in card
+    metrics = json.loads((tmp_path / "package" / "metrics.json").read_text())
+    assert "identification" not in metrics
+    notice = (tmp_path / "package" / "NOTICE").read_text()
+    assert "all-mpnet-base-v2, https" in notice
+    assert "Thanks to the talkers." in notice
+    seen = read_seen(tmp_path / "package")
+    assert seen is not None
+    train, dev = (
+        [one.item.passage for one in ResolutionExamples.of_file(data / path)]
+        for path in (TRAIN, DEV)
+    )
+    assert seen.holds(train[-1])
+    assert seen.holds(dev[0])
+    assert not SeenTexts(seen.learnt).holds(dev[0])
 
 
 def test_a_folder_without_the_files(tmp_path: Path) -> None:
