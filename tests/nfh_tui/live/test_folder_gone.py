@@ -15,7 +15,7 @@ from nfh_tui.jobs.protocol import Ask, Notice
 from nfh_tui.services.models import checked_folder, is_there, models_folder, stored_path
 from tests.nfh_models.parsing.tiny_small import write_small
 from tests.nfh_tui.jobs.conftest import database  # noqa: F401
-from tests.nfh_tui.jobs.test_live_models import asked, package, said  # noqa: F401
+from tests.nfh_tui.jobs.test_live_models import asked, said
 
 
 @pytest.fixture
