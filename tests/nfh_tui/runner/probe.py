@@ -126,5 +126,7 @@ if __name__ == "__main__":
     learn()
     if "GROWN" in os.environ:
         runner.GROWN = int(os.environ["GROWN"])
-    runner.BETWEEN_BEATS, runner.GRACE = 0.05, 0.5
+    runner.BETWEEN_BEATS = 0.05
+    if "GRACE" in os.environ:
+        runner.GRACE = float(os.environ["GRACE"])
     sys.exit(runner.main())

@@ -36,8 +36,9 @@ def test_a_cancelled_job_stops_and_the_next_one_begins(queue: Queue) -> None:
 
 
 def test_what_cannot_be_interrupted_ends_with_its_process_and_a_new_runner_comes(
-    queue: Queue,
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GRACE", "0.5")
     first, second = queue.add("far away"), queue.add()
     runner = queue.start()
     until(lambda: queue.traced("begin"))
