@@ -23,6 +23,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
@@ -100,6 +101,9 @@ LONG_TURN = 8
 SEEN_BYTES = 6
 """Bytes of a hash: with 300,000 texts, one of a billion others is taken for one of them."""
 
+SEEN_VERSION = 1
+
+_SEEN_FORMAT = re.compile(rb"nfh-seen ([1-9][0-9]{0,5})[ \n]")
 _SEEN_HEADER = re.compile(rb"nfh-seen 1 ([0-9]{1,12}) ([0-9]{1,12})\n")
 
 
@@ -329,10 +333,7 @@ def read_config(folder: Path, recipe: str | None = None) -> ModelConfig:
     try:
         version = msgspec.json.decode(content, type=_Versioned).format_version
         if version > FORMAT_VERSION:
-            raise ModelFileError(
-                f"{path} has format {version} of a newer nfh-tui; this one reads up to "
-                f"{FORMAT_VERSION}. Update nfh-tui"
-            )
+            raise _newer(path, version, FORMAT_VERSION)
         config = msgspec.json.decode(content, type=ModelConfig)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise damaged(path, error) from error
@@ -395,6 +396,9 @@ def read_seen(folder: Path) -> SeenTexts | None:
     if not os.path.lexists(path):
         return None
     content = _read(path, LARGEST_WEIGHTS)
+    format_ = _SEEN_FORMAT.match(content)
+    if format_ is not None and int(format_[1]) > SEEN_VERSION:
+        raise _newer(path, int(format_[1]), SEEN_VERSION)
     body = content[: -hashlib.blake2b().digest_size]
     found = _SEEN_HEADER.match(body)
     if found is None or content != body + hashlib.blake2b(body).digest():
@@ -428,7 +432,7 @@ def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":
     try:
         arrays = load(content)
     except (SafetensorError, ValueError, LookupError, TypeError, OverflowError) as error:
-        raise damaged(path, error) from error
+        raise damaged(path, _cut_short(content) or error) from error
     _check_names(path, set(arrays), set(wanted))
     for name, kind in wanted.items():
         if arrays[name].dtype != np.dtype(kind):
@@ -436,6 +440,25 @@ def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":
         if not np.isfinite(arrays[name]).all():
             raise damaged(path, f"{name} has a value that is not a finite number")
     return dict(arrays)
+
+
+class _Place(msgspec.Struct):
+    """Where the header of safetensors says that an array is."""
+
+    data_offsets: tuple[int, int] = (0, 0)
+
+
+def _cut_short(content: bytes) -> str | None:
+    """What a file of arrays lacks of the size that its header gives; None if nothing."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    if len(content) < start:
+        return "it is cut short: its header is incomplete"
+    with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+        header = msgspec.json.decode(content[8:start], type=dict[str, _Place])
+        size = start + max((one.data_offsets[1] for one in header.values()), default=0)
+        if len(content) < size:
+            return f"it is cut short: {len(content):,} of its {size:,} bytes are there"
+    return None
 
 
 def check_summable(folder: Path, arrays: "Iterable[Array]", what: str) -> None:
@@ -464,10 +487,20 @@ def _check_names(path: Path, found: set[str], wanted: set[str]) -> None:
 def damaged(path: Path, what: object) -> ModelFileError:
     """The error for a damaged file of a model. what: what is wrong with it."""
     first = (str(what).strip() or type(what).__name__).splitlines()[0]
-    remedy = "Train the model again, or copy its folder again"
+    return ModelFileError(f"{path} is damaged, or not of a model: {first}. {_remedy(path)}")
+
+
+def _remedy(path: Path) -> str:
     if path.parent.parent == PACKAGE:
-        remedy = "Install nfh-tui again"
-    return ModelFileError(f"{path} is damaged, or not of a model: {first}. {remedy}")
+        return "Install nfh-tui again"
+    return "Train the model again, or copy its folder again"
+
+
+def _newer(path: Path, version: int, newest: int) -> ModelFileError:
+    return ModelFileError(
+        f"{path} has format {version} of a newer nfh-tui; this one reads up to {newest}. "
+        "Update nfh-tui"
+    )
 
 
 def _json(path: Path) -> object:
@@ -494,7 +527,7 @@ def _read(path: Path, largest: int) -> bytes:
         return path.read_bytes()
     except FileNotFoundError as error:
         raise ModelFileError(
-            f"{path} is missing: this is not a model, or it is damaged"
+            f"{path} is missing: this is not a model, or it is damaged. {_remedy(path)}"
         ) from error
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from nfh_db.messages import counted, quoted, visible
 from nfh_models import ModelsError
-from nfh_models.model_files import CARD, PACKAGED
+from nfh_models.model_files import CARD, PACKAGED, read_metrics, read_seen
 from nfh_tui.cli import options
 from nfh_tui.cli.report import WIDTH, Steps
 from nfh_tui.cli.retrain import (
@@ -559,10 +559,12 @@ def model_report(
 
 def find_problem(model: "Model", database: Path) -> str | None:
     """What is wrong with a model's folder, in a sentence; None where nothing is."""
-    if model.path is None:
-        return None
     try:
-        checked_folder(database, model)
+        if model.path is not None:
+            checked_folder(database, model)
+        elif (folder := files_of(database, model)) is not None:
+            read_metrics(folder)
+            read_seen(folder)
     except ModelsError as error:
         return str(error)
     return None
@@ -651,7 +653,8 @@ def full_lines(
         yield from _resolution_figures(metrics)
     if (found := find_problem(model, database)) is not None:
         yield ""
-        yield f"It cannot be used: {visible(found, 2000)}"
+        what = "It cannot be used" if model.path else "Its figures cannot be read"
+        yield f"{what}: {visible(found, 2000)}"
 
 
 def _verdict_lines(model: "Model") -> Iterator[str]:

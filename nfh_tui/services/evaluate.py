@@ -185,8 +185,10 @@ def hold_identification(
     """Let each system decide all examples, which are parsed once.
 
     progress: called while reading, parsing and deciding. Raises FormatError, StoreError
-    for examples that cannot be read, ParserError for a parser that gives too little.
+    for examples that cannot be read, ParserError for a parser that gives too little,
+    ModelFileError for a damaged list of texts.
     """
+    _check_lists(systems)
     examples = list(source)
     progress("read", len(examples), 0)
     watch = None if parser is None else Watched(parser)
@@ -453,8 +455,10 @@ def hold_resolution(
     """Let each system answer all examples, whose passages are parsed once for all of them.
 
     progress: called while reading and answering. Raises FormatError, StoreError for
-    examples that cannot be read, ParserError for a parser that gives too little.
+    examples that cannot be read, ParserError for a parser that gives too little,
+    ModelFileError for a damaged list of texts.
     """
+    _check_lists(systems)
     examples = list(source)
     progress("read", len(examples), 0)
     needs = layers_needed(systems)
@@ -530,6 +534,13 @@ def other_parser(model: Identifier | Resolver, name: str, parser: Parser | None)
 # --- what a model has seen --------------------------------------------------------------------
 
 Held = TypeVar("Held", IdentificationTrial, ResolutionTrial)
+
+
+def _check_lists(systems: Iterable[IdentificationSystem | ResolutionSystem]) -> None:
+    """Raise ModelFileError for a damaged list of texts before a long trial, not after it."""
+    for one in systems:
+        if one.folder is not None:
+            read_seen(one.folder)
 
 
 def with_seen(store: "Store | None", trial: Held) -> Held:

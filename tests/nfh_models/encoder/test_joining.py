@@ -211,7 +211,9 @@ BEHIND = "encoder.columns.1.encoder.layer.0.intermediate.dense.weight"
 ATTENTION = "encoder.columns.1.encoder.layer.0.attention.output.dense.weight"
 
 
-def test_weights_in_four_and_eight_bits_are_kept_and_read(tmp_path: Path) -> None:
+def test_weights_in_four_and_eight_bits_are_kept_and_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = mixed()
     save(whole, tmp_path / "m")
     kept = load_file(tmp_path / "m" / WEIGHTS)
@@ -227,6 +229,8 @@ def test_weights_in_four_and_eight_bits_are_kept_and_read(tmp_path: Path) -> Non
     ids = torch.tensor([[1, 5, 9]])
     there = widened.network.encoder.get_input_embeddings()(ids)
     assert torch.allclose(lookup(ids), there, atol=1e-6)
+    monkeypatch.setattr(quantization, "has_fast_int8", lambda: False)
+    assert alike(load(tmp_path / "m").bundle, widened, by=0), "a slow processor widens them"
 
 
 def test_scales_of_another_shape_are_refused(tmp_path: Path) -> None:

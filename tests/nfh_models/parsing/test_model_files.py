@@ -22,6 +22,7 @@ from nfh_models.model_files import (
     WEIGHTS,
     FolderTakenError,
     ModelFileError,
+    damaged,
     digest_of,
     read_config,
     read_metrics,
@@ -139,8 +140,27 @@ def test_missing_folder_and_files_are_named(folder: Path) -> None:
         load_svm(folder.parent / "svm-2")
     for name in (WEIGHTS, VOCABULARY, CONFIG):
         (folder / name).unlink()
-        with pytest.raises(ModelFileError, match=f"{name} is missing"):
+        with pytest.raises(ModelFileError, match=f"{name} is missing.* Train the model again"):
             load_svm(folder)
+
+
+@pytest.mark.parametrize(
+    ("left", "says"),
+    [
+        (0, "its header is incomplete"),
+        (40, "its header is incomplete"),
+        (-1, r"[0-9]+ of its [0-9]+ bytes are there\. Train the model again, or copy"),
+    ],
+)
+def test_weights_that_are_cut_short(folder: Path, left: int, says: str) -> None:
+    (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:left])
+    with pytest.raises(ModelFileError, match=f"it is cut short: {says}"):
+        load_svm(folder)
+
+
+def test_damaged_files_of_the_package(package: Path) -> None:
+    told = str(damaged(package / WEIGHTS, "it is cut short"))
+    assert told.endswith("it is cut short. Install nfh-tui again")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ WHOLE = SeenTexts.of([PASSAGE]).to_bytes()
         b"",
         b"nfh-seen 1 2 0",
         b"\x80\x04" + bytes(100),
-        WHOLE.replace(b"-seen 1", b"-seen 2"),
+        WHOLE.replace(b"-seen 1", b"-seen 0"),
         WHOLE[:-1],
         WHOLE + b"x",
         WHOLE.replace(b" 2 0", b" 1 1"),
@@ -74,6 +74,11 @@ def test_damaged_files(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(ModelFileError, match="is damaged") as caught:
         written(tmp_path, content)
     assert str(tmp_path / SEEN) in str(caught.value)
+
+
+def test_a_list_of_a_newer_program(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"seen\.bin has format 2 of a newer .* Update"):
+        written(tmp_path, b"nfh-seen 2 1 learnt\n" + bytes(100))
 
 
 def test_an_older_model_does_not_say(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from nfh_db.doctor import examine
 from nfh_db.models import NewModel
 from nfh_db.store import Store
 from nfh_models.identification.svm import Svm, SvmSettings, load_svm, save_svm
-from nfh_models.model_files import CONFIG, ModelFileError
+from nfh_models.model_files import CONFIG, SEEN, ModelFileError
 from nfh_tui.services import models
 
 Call = Callable[..., Result]
@@ -119,6 +119,18 @@ def test_a_folder_that_may_not_be_read_is_a_sentence(shut: Path, call: Call) -> 
     assert result.exit_code == 1
     assert "the model svm-1 cannot be read" in result.stderr
     assert "Permission denied" in result.stderr
+
+
+def test_a_damaged_list_of_texts_in_the_package_is_a_sentence(
+    call: Call, home: Path, package: Path
+) -> None:
+    call("init", "--db", home / "w.db")
+    (package / SEEN).write_bytes(b"nfh-seen 1 9 9\n")
+    shown = call("models", "show", "small", "--db", home / "w.db")
+    assert shown.exit_code == 0
+    words = " ".join(shown.stdout.split())
+    assert "Its figures cannot be read: " in words
+    assert "seen.bin is damaged" in words
 
 
 def test_weights_that_cannot_be_summed_are_refused(tmp_path: Path) -> None:

@@ -127,7 +127,9 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
         assert seen(ResolutionExamples.of_store(store, split="dev"), system) is None
 
 
-def test_what_a_folder_says_that_its_model_has_seen(write: Write, tmp_path: Path) -> None:
+def test_what_a_folder_says_that_its_model_has_seen(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both figures are in the warning: on all, and on those that it has not seen."""
     passages = [one.item.passage for one in ResolutionExamples.of_file(write(DEV))]
     system = ResolutionSystem("enc-1", Tiny("encoder"), folder=tmp_path)
@@ -156,5 +158,7 @@ def test_what_a_folder_says_that_its_model_has_seen(write: Write, tmp_path: Path
     assert found.judged[0].seen.on_others is None
     assert trial(SeenTexts().to_bytes()).judged[0].seen is None
     assert "has no list of the texts that it has seen" in trial(None).warnings[-1]
+    # It is told before the system answers.
+    monkeypatch.setattr(Tiny, "resolve", lambda *_: pytest.fail("it answers"))
     with pytest.raises(ModelFileError, match="damaged"):
         trial(SeenTexts().to_bytes()[:-1])
