@@ -36,8 +36,8 @@ class Decision:
 
     nfh: bool
     rule: str
-    """The name of the rule that decided, as in RULES of `rules`; the recipe's own name for
-    others.
+    """The name of the rule that decided, as in RULES of `rules`, or had a part in it; the
+    recipe's own name for recipes without rules.
     """
     score: float | None = None
     """Above 0 for an NFH; its absolute value is the confidence. None where a rule decided."""
@@ -52,7 +52,7 @@ class Identifier(Protocol):
 
     @property
     def recipe(self) -> str:
-        """ "rules", "svm", "encoder" or "small"."""
+        """ "rules", "svm", "encoder", "small" or "joint"."""
 
     @property
     def version(self) -> str:
@@ -311,6 +311,7 @@ RULES = "rules"
 SVM = "svm"
 ENCODER = "encoder"
 SMALL = "small"
+JOINT = "joint"
 
 TRAINED = (SVM,)
 """Recipes that `retrain identification` can fit."""
@@ -324,8 +325,9 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
     """An identifier ready to decide.
 
     folder: the model directory of a trained recipe; `small` without a folder is the bundled
-    model. Raises IdentificationRecipeError for an unknown name, a trained recipe without a
-    folder, and a network without torch; ModelFileError for a damaged folder.
+    model, which is a part of `joint`, too. Raises IdentificationRecipeError for an unknown
+    name, a trained recipe without a folder, and a network without torch; ModelFileError for a
+    damaged folder.
     """
     if recipe == RULES:
         from nfh_models.identification.rules import Rules
@@ -335,6 +337,12 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
         from nfh_models.identification.svm import load_svm
 
         return load_svm(folder)
+    if recipe == JOINT:
+        from nfh_models.identification.rules import Joint
+        from nfh_models.model_files import packaged_folder, read_config
+
+        small = packaged_folder(SMALL)
+        return Joint(_network(recipe, small), read_config(small).created_at)
     if recipe == SMALL or (recipe == ENCODER and folder is not None):
         return _network(recipe, folder)
     if recipe in (SVM, ENCODER):
@@ -344,8 +352,8 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
             "makes one"
         )
     raise IdentificationRecipeError(
-        f"{recipe!r} is not a recipe of identification: use {RULES}, {SVM}, {ENCODER} or "
-        f"{SMALL}"
+        f"{recipe!r} is not a recipe of identification: use {RULES}, {SVM}, {ENCODER}, "
+        f"{SMALL} or {JOINT}"
     )
 
 

@@ -426,9 +426,9 @@ def make_component(
 ) -> "NumericFusedHeads":
     """The factory that `nlp.add_pipe("nfh", config={...})` calls.
 
-    identifier: "rules", "small", or a model's folder. resolver: "cues", "small", "base", a
-    model's folder, or "none" for identification alone. Raises IdentificationRecipeError for an
-    empty setting.
+    identifier: "rules", "small", "joint", or a model's folder. resolver: "cues", "small",
+    "base", a model's folder, or "none" for identification alone. Raises
+    IdentificationRecipeError for an empty setting.
     """
     return NumericFusedHeads(name, identifier=identifier, resolver=resolver)
 

@@ -194,11 +194,12 @@ def _check(settings: ComponentSettings | None, where: str) -> None:
 
 
 RULES = identification.RULES
+JOINT = identification.JOINT
 SMALL = resolution.SMALL
 CUES = resolution.CUES
 NONE = "none"
 
-IDENTIFIERS = (RULES, SMALL)
+IDENTIFIERS = (RULES, SMALL, JOINT)
 RESOLVERS = (CUES, NONE, resolution.BASE, SMALL)
 """Settings that are no folder."""
 

@@ -328,12 +328,14 @@ def decided(decision: "Decision", name: str) -> str:
 
     said = "NFH: the noun is missing" if decision.nfh else "Not an NFH: the noun is there"
     by = visible(name, NAME_SHOWN)
+    why = SENTENCES.get(decision.rule, "")
     if decision.score is None:
-        why = SENTENCES.get(decision.rule, "")
         return f"{said} ({visible(decision.rule, NAME_SHOWN)}). {why}".rstrip()
-    if decision.rule in (ENCODER, SMALL):
+    if why or decision.rule in (ENCODER, SMALL):
         sure = 1 / (1 + math.exp(-abs(decision.score)))
-        return f"{said} ({by} is {certainty(sure)} sure)."
+        parts = "; ".join(f"{name} {weight:+.2f}" for name, weight in decision.weights)
+        both = f": {parts}" if parts else ""
+        return f"{said} ({by} is {certainty(sure)} sure{both}). {why}".rstrip()
     return f"{said} ({by} gives it a score of {decision.score:+.2f}, and above 0 is an NFH)."
 
 

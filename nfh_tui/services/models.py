@@ -14,6 +14,7 @@ from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, former, last_cha
 from nfh_models import ModelsError
 from nfh_models.identification.base import (
     ENCODER,
+    JOINT,
     RULES,
     SMALL,
     SVM,
@@ -145,7 +146,13 @@ def files_of(database: Path, model: "Model") -> Path | None:
     """The folder of a registered model's files, unchecked; None of rules."""
     if model.path is not None:
         return folder_of(database, model)
-    return packaged_folder(model.recipe) if model.recipe in PACKAGED else None
+    return _folder_in_package(model.recipe)
+
+
+def _folder_in_package(recipe: str) -> Path | None:
+    """The folder of the bundled model that a recipe is, or is made of; None of others."""
+    own = SMALL if recipe == JOINT else recipe
+    return packaged_folder(own) if own in PACKAGED else None
 
 
 def is_packaged(recipe: str) -> bool:
@@ -430,7 +437,7 @@ class ModelSelector(Generic[Made]):
         folder = Path(spec)
         recipe = spec.partition(":")[0]
         if recipe in self.recipes and not folder.is_dir():
-            own = packaged_folder(recipe) if recipe in PACKAGED else None
+            own = _folder_in_package(recipe)
             return SelectedModel(self._made(spec, None, loaded), spec, folder=own)
         if not folder.is_dir():
             raise self.error(
@@ -461,9 +468,9 @@ def same_version(registered: str, made: str) -> bool:
 
 IDENTIFICATION: ModelSelector[Identifier] = ModelSelector(
     TASK,
-    recipes=(RULES, SVM, ENCODER, SMALL),
-    built_in=(RULES,),
-    registered=(RULES,),
+    recipes=(RULES, SVM, ENCODER, SMALL, JOINT),
+    built_in=(RULES, JOINT),
+    registered=(RULES, JOINT),
     make=load_identifier,
     error=IdentificationRecipeError,
 )

@@ -938,7 +938,7 @@ def add_identification(
         return
     rows.heading("Identification", said.model)
     rows.text(parts, indent=1, hang=3)
-    if said.score is None and (sentence := rule_sentence(said.rule)):
+    if sentence := rule_sentence(said.rule):
         rows.text([(sentence, "note")], indent=3, hang=3)
     for figure, what in _summands(said):
         rows.text([(f"{figure:+.2f} ", "bar"), (what, "note")], indent=3, hang=5)
@@ -953,6 +953,8 @@ def _summands(said: Identified) -> list[tuple[float, str]]:
     if said.score is None or not shown:
         return shown
     rest = round(said.score, 2) - sum(weight for weight, _ in shown)
+    if not round(rest, 2):
+        return shown
     return [*shown, (round(rest, 2), "all other features and the bias")]
 
 

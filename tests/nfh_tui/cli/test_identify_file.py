@@ -153,6 +153,11 @@ def test_a_person_reads_sentences(
             Decision(True, "svm", 0.5),
             "NFH: the noun is missing (m gives it a score of +0.50, and above 0 is an NFH).",
         ),
+        (
+            Decision(False, "no-one", -1.0, (("small", -3.64), ("no-one", 2.64))),
+            "Not an NFH: the noun is there (m is 73 % sure: small -3.64; no-one +2.64). “No "
+            "one” means nobody: the missing noun is people.",
+        ),
     ],
 )
 def test_how_sure_a_model_is(decision: Decision, said: str) -> None:
