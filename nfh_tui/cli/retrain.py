@@ -209,7 +209,7 @@ def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, 
     with called_wrongly(ModelsError):
         general = general_of(settings)
     with called_wrongly(ModelsError, but=ModelFileError):
-        base = base_for(store, recipe, general, task)
+        base = base_for(store, recipe, general)
         trainer_for(task, recipe, general.words, base, general.device)
 
 

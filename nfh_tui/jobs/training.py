@@ -544,7 +544,7 @@ def spec_of(store: "Store", order: TrainingRequest) -> TrainSpec:
     general, which = order.general, order.which
     start = None
     if order.task != IDENTIFICATION:
-        start = base_for(store, order.recipe, general, order.task)
+        start = base_for(store, order.recipe, general)
     spec = TrainSpec(
         order.task,
         order.recipe,

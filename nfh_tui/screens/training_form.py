@@ -34,7 +34,7 @@ TASKS = {
 RECIPE_WORDS = {
     "linear": "features and a linear model, from scratch",
     "bilstm": "the paper's network; needs vectors=file:PATH below",
-    "encoder": "continues from the active model",
+    "encoder": "continues from a model trained before",
     "small": "the model in the package, fine-tuned",
     "svm": "the paper's support vector machine",
 }

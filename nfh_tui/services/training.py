@@ -23,7 +23,6 @@ from nfh_models.encoder.settings import EncoderSettings, Weights, may_be_a_name
 from nfh_models.identification.base import Example
 from nfh_models.model_files import (
     CONFIG,
-    PACKAGED,
     ModelConfig,
     ModelFileError,
     SeenTexts,
@@ -36,7 +35,7 @@ from nfh_models.model_files import (
 from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.bilstm_settings import WANTED, plan_of, settings_of
-from nfh_models.resolution.recipes import BASE, BILSTM, ENCODER, LINEAR, SMALL, TASK
+from nfh_models.resolution.recipes import BASE, BILSTM, ENCODER, LINEAR, SMALL
 from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.process_signals import when_done
 from nfh_tui.services import templates
@@ -45,6 +44,7 @@ from nfh_tui.services.models import (
     IDENTIFICATION,
     RESOLUTION,
     checked_folder,
+    is_packaged,
     packaged_version,
 )
 
@@ -314,16 +314,14 @@ def _share(value: str) -> float:
     )
 
 
-def base_for(
-    store: "Store", recipe: str, general: General, task: str = TASK
-) -> Base | str | None:
+def base_for(store: "Store", recipe: str, general: General) -> Base | str | None:
     """The base of a training.
 
     A `Base` for "active", for a registered model's id, name or recipe, and for a model's
     folder; else the setting itself, the name or folder of a pretrained encoder. Without it,
-    `encoder` and `small` start from the active model where it is one of BASES, else from a
-    bundled one; for both tasks not from `base`, which does not identify. Raises ModelsError for
-    a model that is damaged or cannot be started from.
+    `encoder` and `small` start from the active model where it is of these recipes, else from
+    the bundled `small`: from `base` a training takes far more memory and time, so that it has
+    to be named. Raises ModelsError for a model that is damaged or cannot be started from.
     """
     word = general.base
     if recipe not in WARM:
@@ -332,10 +330,9 @@ def base_for(
         if any(one.startswith("encoder=") for one in general.words):
             return None
         active = RESOLUTION.named(store, None)
-        if active is not None and active.recipe in (BASES if task == TASK else WARM):
+        if active is not None and active.recipe in WARM:
             return _of_model(store, active)
-        packaged = [one for one in RESOLUTION.packaged if PACKAGED[one] in (task, BOTH)]
-        return packaged_base(packaged[0]) if packaged else None
+        return packaged_base(SMALL) if is_packaged(SMALL) else None
     if word == ACTIVE:
         if (active := RESOLUTION.named(store, None)) is None:
             raise TrainerError("there is no active model to start from: name another base")
@@ -369,7 +366,7 @@ def default_recipe(store: "Store") -> str:
     which needs neither.
     """
     active = RESOLUTION.named(store, None)
-    has_base = RESOLUTION.packaged or (active is not None and active.recipe in WARM)
+    has_base = is_packaged(SMALL) or (active is not None and active.recipe in WARM)
     return ENCODER if has_base and find_spec(TORCH) is not None else LINEAR
 
 

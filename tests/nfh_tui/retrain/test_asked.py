@@ -1,6 +1,7 @@
 """Trainings that are asked for: which recipe, by whom, and whether there is gold at all."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def test_the_usual_recipe_goes_on_from_a_model_where_there_is_one(
 ) -> None:
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "linear"
     monkeypatch.setattr(model_files, "PACKAGE", started.parent)
-    monkeypatch.setattr(model_files, "PACKAGED", {started.name: "both"})
+    shutil.copytree(started, started.parent / "small")
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "encoder"
     monkeypatch.setattr(training, "find_spec", lambda _: None)
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "linear"

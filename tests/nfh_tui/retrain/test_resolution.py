@@ -14,7 +14,7 @@ from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_metrics
 from nfh_tui.cli.main import commands
 from nfh_tui.cli.retrain import retrained_lines
-from nfh_tui.services.models import ensure_packaged, resolver_for
+from nfh_tui.services.models import ensure_packaged, in_use, resolver_for
 from nfh_tui.services.training import Base, TrainerError, base_for, general_of
 from tests.nfh_models.parsing.tiny_small import write_base
 
@@ -178,22 +178,16 @@ def test_a_training_starts_from_a_registered_model(path: Path, add: Add, base: P
             base_for(store, "encoder", general_of(["base=cues"]))
 
 
-def test_a_training_starts_from_the_packages_model_of_its_task(
-    path: Path, package: Path
-) -> None:
-    def start(store: Store, task: str, *words: str) -> str:
-        found = base_for(store, "encoder", general_of(words), task)
+def test_a_training_starts_from_base_only_where_it_is_named(path: Path, package: Path) -> None:
+    def start(store: Store, *words: str) -> str:
+        found = base_for(store, "encoder", general_of(words))
         assert isinstance(found, Base)
         assert found.folder == package.parent / found.name
         return found.name
 
+    write_base(package.parent / "base")
     with Store.open(path, create=True) as store:
-        assert start(store, "resolution") == start(store, "both") == "small"
-        write_base(package.parent / "base")
-        assert (start(store, "resolution"), start(store, "both")) == ("base", "small")
         ensure_packaged(store)
-        assert (start(store, "resolution"), start(store, "both")) == ("base", "small")
-        assert start(store, "both", "base=active") == "base"
-        assert start(store, "resolution", "base=small") == "small"
-        store.models.activate(store.models.named("small").id)  # type: ignore[union-attr]
-        assert start(store, "resolution") == "small"
+        assert in_use(store)["resolution"] == "base"
+        assert start(store) == "small"
+        assert start(store, "base=active") == start(store, "base=base") == "base"
