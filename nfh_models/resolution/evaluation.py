@@ -2,6 +2,7 @@
 the comparison of two recipes.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -77,6 +78,10 @@ class Reliability:
     ece: float
     """Expected calibration error: the mean gap of confidence and accuracy, weighted by
     examples.
+    """
+    chance: float
+    """The error that exact probabilities show on so few examples, on average: the mean absolute
+    deviation of the normal distribution with the variance of each bin's sum.
     """
     nll: float | None
     """The mean of -log of the probability of the correct candidates, in nats, over the examples
@@ -175,7 +180,7 @@ def reliability(
     """Confidences in [0, 1] compared with correctness (0 or 1), in bins of equal width."""
     places = np.clip(np.ceil(confidences * bins).astype(int) - 1, 0, bins - 1)
     filled = []
-    gap = 0.0
+    gap = chance = 0.0
     for place in range(bins):
         inside = places == place
         n = int(np.count_nonzero(inside))
@@ -185,8 +190,11 @@ def reliability(
             continue
         mean, hit = float(confidences[inside].mean()), float(right[inside].mean())
         gap += n * abs(mean - hit)
+        variance = float((confidences[inside] * (1 - confidences[inside])).sum())
+        chance += math.sqrt(2 / math.pi * max(variance, 0.0))
         filled.append(Bin(low, high, n, mean, hit))
-    return Reliability(gap / len(confidences) if len(confidences) else 0.0, loss, tuple(filled))
+    n = max(len(confidences), 1)
+    return Reliability(gap / n, chance / n, loss, tuple(filled))
 
 
 # --- intervals --------------------------------------------------------------------------------

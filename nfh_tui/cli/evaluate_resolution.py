@@ -607,7 +607,7 @@ def _baselines_table(found: ResolutionResult) -> ReportTable:
 
 
 def _calibrations(pairs: Both) -> ReportTable:
-    columns = ("", "ECE:", "scaled:", "temperature:", "NLL:", "scaled:")
+    columns = ("", "ECE:", "scaled:", "chance:", "temperature:", "NLL:", "scaled:")
     table, notes = ReportTable("Calibration", columns), []
     for system, one in pairs:
         if one.calibration is not None:
@@ -617,7 +617,8 @@ def _calibrations(pairs: Both) -> ReportTable:
     if table.rows:
         notes.append(
             "ECE in points over 15 bins; scaled: each half of the passages by the temperature "
-            "that fits the other; by noun: all mentions of the chosen noun together"
+            "that fits the other; chance: the ECE that exact probabilities have on average on "
+            "so few; by noun: all mentions of the chosen noun together"
         )
     silent = [system.name for system, one in pairs if one.calibration is None]
     if silent:
@@ -631,6 +632,7 @@ def _calibration_row(one: Calibration) -> tuple[str, ...]:
     return (
         percent(one.before.ece),
         NONE if after is None else percent(after.ece),
+        percent((after or one.before).chance),
         NONE if one.temperature is None else f"{one.temperature:.2f}",
         _nats(one.before.nll),
         NONE if after is None else _nats(after.nll),

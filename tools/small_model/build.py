@@ -294,7 +294,7 @@ by which the best epoch and the temperature were chosen; the intervals are of 95
 Its classes are expected as often as {expected}.
 Its probabilities are off by {before} before and {after} after their temperature of
 {temperature:.2f} (expected calibration error; each half of dev by the temperature of the
-other).
+other). Exact probabilities would seem off by {chance} on so few examples.
 {identification}
 {apart}## Errors
 
@@ -372,7 +372,9 @@ def card_of(
     uncalibrated: dev at a temperature of 1. taught: what it learnt from, with numbers. size:
     bytes of its directory.
     """
-    dev, held = found.dev, found.held
+    dev, held, calibration = found.dev, found.held, uncalibrated.calibration
+    before = None if calibration is None else calibration.before
+    after = None if calibration is None else calibration.after
     return CARD.format(
         name=name,
         task=RESOLVES if held is None else DOES_BOTH,
@@ -390,8 +392,9 @@ def card_of(
         settings=_settings(whole),
         n=dev.figures.n,
         figures="\n".join(_figures(dev)),
-        before=_percent(_off(uncalibrated, after=False)),
-        after=_percent(_off(uncalibrated, after=True)),
+        before=_percent(before.ece if before else None),
+        after=_percent(after.ece if after else None),
+        chance=_percent(after.chance if after else None),
         expected=_expected(whole),
         temperature=whole.temperature,
         identification=""
@@ -408,15 +411,6 @@ def card_of(
         hard=table(found.hard),
         window=whole.settings.window,
     )
-
-
-def _off(found: ResolutionEvaluation, *, after: bool) -> float | None:
-    """The expected calibration error on dev; None without one."""
-    calibration = found.calibration
-    if calibration is None:
-        return None
-    reliability = calibration.after if after else calibration.before
-    return None if reliability is None else reliability.ece
 
 
 def _settings(whole: "ModelBundle") -> str:

@@ -46,6 +46,18 @@ def test_bins_by_hand() -> None:
     assert found.ece == pytest.approx(3 / 4 * abs(0.95 / 3 - 1 / 3))
 
 
+@pytest.mark.parametrize("n", [50, 1_000])
+def test_exact_probabilities_seem_off_by_chance(n: int) -> None:
+    random = np.random.default_rng(3)
+    confidences = random.beta(3, 1, n)
+    draws = (random.random((2_000, n)) < confidences).astype(float)
+    errors = [reliability(confidences, right).ece for right in draws]
+    found = reliability(confidences, draws[0])
+    assert found.chance == pytest.approx(np.mean(errors), rel=0.1)
+    assert reliability(np.array([1.0, 1.0 + 1e-12]), np.ones(2)).chance == 0
+    assert reliability(np.zeros(0), np.zeros(0)).chance == 0
+
+
 def test_an_empty_bin_has_no_means() -> None:
     found = reliability(np.array([0.9]), np.array([1.0]))
     assert len(found.bins) == BINS
