@@ -155,15 +155,18 @@ def test_it_says_what_it_assigns_and_needs(nlp: Language) -> None:
 
 def test_options_that_are_none() -> None:
     for config, message in (
-        ({"resolver": "best"}, r"resolver 'best' of .*neither cues nor none nor small nor a"),
-        ({"identifier": "no/such/folder"}, r"no/such/folder' .*neither rules nor small nor a"),
+        ({"resolver": "best"}, r"resolver 'best' of .*nor none nor base nor small nor a"),
+        (
+            {"identifier": "no/such/folder"},
+            r"no/such/folder' .*neither rules nor small nor joint nor a",
+        ),
     ):
         blank = spacy.blank("en")
         blank.add_pipe("nfh", config=config)
         with pytest.raises(ModelFileError, match=message):
             blank("I have two.")
     with pytest.raises(
-        IdentificationRecipeError, match="empty resolver: use cues, none, small, or a model"
+        IdentificationRecipeError, match="empty resolver: use cues, none, base, small, or"
     ):
         NumericFusedHeads("nfh", resolver="")
 
