@@ -153,6 +153,16 @@ def test_it_says_what_it_assigns_and_needs(nlp: Language) -> None:
     assert blank.analyze_pipes()["problems"]["nfh"] == []  # it depends on the settings
 
 
+def test_rules_and_small_decide_together(load: Loader, package: Path) -> None:
+    pipeline = load()
+    component = pipeline.add_pipe("nfh", config={"identifier": "joint", "resolver": "none"})
+    component.initialize(nlp=pipeline)
+    assert [number.text for number in pipeline("No one has 3 dogs.")._.nfh] == ["one"]
+    blank = spacy.blank("en")
+    with pytest.raises(IdentificationRecipeError, match="needs a parser before it"):
+        blank.add_pipe("nfh", config={"identifier": "joint"}).initialize(nlp=blank)
+
+
 def test_options_that_are_none() -> None:
     for config, message in (
         ({"resolver": "best"}, r"resolver 'best' of .*nor none nor base nor small nor a"),
