@@ -440,6 +440,7 @@ class ModelSelector(Generic[Made]):
             own = _folder_in_package(recipe)
             return SelectedModel(self._made(spec, None, loaded), spec, folder=own)
         if not folder.is_dir():
+            self.check_task(PACKAGED.get(spec, self.task), spec)
             raise self.error(
                 f"{spec!r} names no model of {self.task}: wanted, with --db, a model's number "
                 f"or name as `nfh-tui models` lists them, a recipe ({', '.join(self.recipes)}) "

@@ -379,6 +379,8 @@ def test_without_a_database_base_resolves_and_small_identifies(
 ) -> None:
     assert (identifier_for(None).name, resolver_for(None).name) == ("small", "base")
     assert resolver_for(None, "small").folder == package
+    with pytest.raises(IdentificationRecipeError, match="base is a model of resolution"):
+        identifier_for(None, "base")
     damage(base)
     found = resolver_for(None)
     assert (found.name, found.model_id, found.folder) == ("small", None, package)
