@@ -738,9 +738,11 @@ def _step_back() -> None:
         # Not os.nice: it would lower the priority further at each restart.
         mine = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, 0, max(mine, NICENESS))
-    # Linux' scheduler shares the CPU between sessions first: the group needs the value, too.
+    # Linux' scheduler shares the CPU between sessions first: the group needs the value, too. A
+    # runner that a shell has started shares its session with other programs.
     with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(NICENESS), "ascii")
+        if os.getsid(0) == os.getpid():
+            Path("/proc/self/autogroup").write_text(str(NICENESS), "ascii")
 
 
 def write_whole(path: Path, content: bytes) -> None:

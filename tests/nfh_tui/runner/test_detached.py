@@ -57,6 +57,28 @@ def test_the_terminal_is_closed_that_it_was_started_in(queue: Queue) -> None:
     assert queue.job(job_id).attempts == 1
 
 
+AUTOGROUP = Path("/proc/self/autogroup")
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="the scheduler knows no groups of sessions")
+@pytest.mark.parametrize(("leads", "niceness"), [(True, "10"), (False, "0")])
+def test_it_lowers_the_priority_of_its_own_session_alone(
+    queue: Queue, leads: bool, niceness: str
+) -> None:
+    """A shell's session, where other programs run, keeps its own."""
+    runs = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(queue.store.path)]
+    if leads:
+        script = "import sys; from nfh_tui.jobs.runner import main; main(sys.argv[1:]); "
+        script += f"print(open('{AUTOGROUP}').read())"
+        runs = [sys.executable, "-c", script, *runs[3:]]
+    else:
+        runs = ["sh", "-c", f'"$@"; cat {AUTOGROUP}', "sh", *runs]
+    said = subprocess.run(
+        runs, capture_output=True, text=True, start_new_session=True, check=True
+    )
+    assert said.stdout.split()[-2:] == ["nice", niceness]
+
+
 def test_one_that_was_killed_comes_back_by_the_way(queue: Queue) -> None:
     assert not ensure_runner(queue.store)
     job_id = queue.add(steps=40, each=0.02)
