@@ -697,7 +697,7 @@ LABELS = {
 }
 LABEL = 14
 NOTHING = "nothing: this recipe learns from scratch"
-USUAL_WORDS = "as usual: the active model if it is one of these, else the one in the package"
+USUAL_WORDS = "as usual: the active model, but small in place of base"
 HINT = "enter starts it · h l change · j k move · esc closes"
 TYPING = "key=value, separated by spaces · enter or esc: back to the form"
 CHECKING = "checking it…"
