@@ -32,7 +32,7 @@ from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import load_tagger
 from nfh_models.resolution.base import Item
-from nfh_models.resolution.recipes import CUES, SMALL, load_resolver
+from nfh_models.resolution.recipes import BASE, CUES, SMALL, load_resolver
 from nfh_tui.services.models import ensure_built_in, is_packaged
 from nfh_tui.services.predictor_client import PredictorClient, PredictorState
 
@@ -117,7 +117,7 @@ def memory(pid: int | None) -> str:
 
 def bare(made: list[tuple[Passage, Anchor]], model: str) -> list[float]:
     """Milliseconds of the bare model for each passage, after some that do not count."""
-    resolver = load_resolver(model) if model == SMALL else None
+    resolver = None if model == CUES else load_resolver(model)
     tagger = load_tagger() if resolver is None else None
     taken = []
     for passage, anchor in made:
@@ -152,11 +152,11 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--anchors", type=int, default=300)
-    parser.add_argument("--model", choices=(SMALL, CUES), default=SMALL)
+    parser.add_argument("--model", choices=(BASE, SMALL, CUES), default=SMALL)
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--busy", action="store_true", help="with two processes beside it")
     arguments = parser.parse_args()
-    if arguments.model == SMALL and not is_packaged(SMALL):
+    if arguments.model != CUES and not is_packaged(arguments.model):
         sys.exit("there is no model in the package: --model cues measures the other recipe")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the child does
     made = list(passages(arguments.anchors + WARM_UP, arguments.turns))
