@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, cast
 
@@ -253,7 +252,6 @@ class Mpnet(nn.Module):
         return States(states)
 
 
-@lru_cache(maxsize=256)
 def _distance_buckets(length: int, count: int) -> Tensor:
     """The row of the bias table for each pair of pieces, L x L.
 

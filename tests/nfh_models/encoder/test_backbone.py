@@ -137,6 +137,18 @@ def test_an_encoder_without_token_types(mpnet: Path, tmp_path: Path) -> None:
     assert again.bundle.base == "tiny-mpnet"
 
 
+def test_our_mpnet_is_trained_on_after_it_was_judged() -> None:
+    """Judging leaves nothing of its inference mode behind."""
+    own = built({"model_type": "mpnet", "vocab_size": 50, **SIZES})
+    assert isinstance(own, Mpnet)
+    words, mask = torch.randn(1, 9, 16), torch.ones(1, 9, dtype=torch.long)
+    with torch.inference_mode():
+        own(words, mask)
+    own(words, mask).last_hidden_state.sum().backward()
+    bias = own.encoder.relative_attention_bias.weight
+    assert bias.grad is not None
+
+
 def test_our_mpnet_computes_with_eight_bits(
     mpnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,13 +162,16 @@ def test_what_somebody_activates_meanwhile_stays(store: Store, package: Path) ->
     assert resolver_for(store).fallback_reason == ""
 
 
-def test_without_torch_the_built_in_recipes_work(
-    store: Store, package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: Path) -> None:
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
     monkeypatch.setattr(encoder, "load_encoder", missing)
+
+
+@pytest.mark.usefixtures("package", "without_torch")
+def test_without_torch_the_built_in_recipes_work(store: Store) -> None:
     ensure_packaged(store)
     assert used(store) == ("rules", "cues")
     assert "needs torch, which is not installed" in resolver_for(store).fallback_reason
@@ -362,13 +365,8 @@ def test_ones_own_model_of_both_tasks_is_not_replaced_by_small(
     assert used(store) == ("encoder-1", "cues")
 
 
-def test_without_torch_neither_is_used(
-    store: Store, base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(_: Path) -> None:
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
-
-    monkeypatch.setattr(encoder, "load_encoder", missing)
+@pytest.mark.usefixtures("base", "without_torch")
+def test_without_torch_neither_is_used(store: Store) -> None:
     set_up(store)
     assert used(store) == ("rules", "cues")
     assert "the recipe base needs torch" in resolver_for(store).fallback_reason
