@@ -32,7 +32,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-from nfh_db.errors import StoreError
+from nfh_db.errors import GoneError, StoreError
 from nfh_db.system import data_folder
 from nfh_models import ModelsError
 from nfh_models.domain import AnswerError, PassageError
@@ -113,11 +113,13 @@ class PredictorChanged(Message):
 class ErrorRaised(Message):
     """Something could not be read or saved.
 
-    sentence: what, where, and what to do. title: of the dialog; empty for the default.
+    sentence: what, where, and what to do. title: of the dialog; empty for the default. lost:
+    the cause is that files of the open database are gone.
     """
 
     sentence: str
     title: str = ""
+    lost: bool = False
 
 
 @dataclass
@@ -158,7 +160,8 @@ def start(
             # On exit the store may be closed under reads that are still running.
             if node.is_running and node.app.is_running:
                 note_fault(error)
-                node.post_message(ErrorRaised(f"{description}: {sentence_of(error)}"))
+                sentence = f"{description}: {sentence_of(error)}"
+                node.post_message(ErrorRaised(sentence, lost=isinstance(error, GoneError)))
 
     run: Callable[[], Coroutine[object, object, None]] = told
     node.run_worker(

@@ -87,11 +87,12 @@ def pytest_configure() -> None:
     if "TMPDIR" in os.environ or not IN_MEMORY.is_dir():
         return
     for left in IN_MEMORY.glob("nfh-tests-*"):
-        if not Path("/proc", left.name.rpartition("-")[2]).exists():
+        if not Path("/proc", left.name.rpartition("-")[2].lstrip("0")).exists():
             shutil.rmtree(left, ignore_errors=True)
     if shutil.disk_usage(IN_MEMORY).free < ROOM:
         return
-    folder = IN_MEMORY / f"nfh-tests-{os.getpid()}"
+    # As long for each process, since paths wrap in dialogs and are cut in lists.
+    folder = IN_MEMORY / f"nfh-tests-{os.getpid():07}"
     folder.mkdir(mode=0o700)
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     # Not at the end of the session: multiprocessing removes a folder of its own in it at exit.

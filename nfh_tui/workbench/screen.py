@@ -341,8 +341,12 @@ class Workbench(Tolerant, Screen[None]):
     # --- messages ---------------------------------------------------------------------------
 
     def on_error_raised(self, message: ErrorRaised) -> None:
-        """Show an error dialog, once while it is open."""
+        """Show an error dialog, once while it is open; a lost database is reported once."""
         message.stop()
+        if message.lost:
+            # Else each item would open a dialog, over the question that the user is answering.
+            self.enqueue(lambda: self.rescue.report_lost(message.sentence))
+            return
         if message.sentence in self._troubles:
             return
         self._troubles.add(message.sentence)

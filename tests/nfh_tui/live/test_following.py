@@ -44,7 +44,7 @@ async def test_a_promoted_model_is_shown_on_the_item_without_a_key(open_desk, st
         await desk.next_second()
         assert desk.state.visible_item.prediction.model == "linear-1"
         sentence = f"linear-1 now resolves in place of cues: {BETTER}"
-        assert sentence in " ".join(desk.text().split())
+        assert sentence in desk.words()
         assert desk.state.edit.kind is Kind.YEAR
         await desk.press("j", "k")
         assert desk.screen.status_line.status.news == (sentence,)
@@ -136,7 +136,7 @@ async def test_the_line_of_state_says_which_jobs_there_are(open_desk, store):
             said,
         )
         # One at a time, and that there are more.
-        shown = " ".join(desk.text().split())
+        shown = desk.words()
         assert "was cancelled by anna (+1 more)" in shown and said not in shown
 
 

@@ -69,7 +69,7 @@ async def test_a_job_of_another_installation_is_shown_with_the_command_that_runs
     async with open_desk(path=corpus) as desk:
         await opened(desk)
         await until(desk, lambda: "1 foreign" in desk.text())
-        assert "jobs run --accept 1" in " ".join(desk.text().split())
+        assert "jobs run --accept 1" in desk.words()
         await desk.press("y")
         assert store.jobs.all()[0].state is JobState.QUEUED
 

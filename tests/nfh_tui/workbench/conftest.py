@@ -1,6 +1,7 @@
 """A small database of dialogs, and ways to work the screen and look at what it stored."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -31,6 +32,8 @@ from nfh_tui.workbench.state import WorkbenchState
 AT = "2025-03-04T05:06:07.000Z"
 ISOLATES = dict.fromkeys((0x2066, 0x2069))
 """They take no cell."""
+EDGES = re.compile(r"[│╭╮╰╯─\s]+")
+FRAMED = re.compile(r"│([^│\n]*)│")
 
 
 def passage_of(*turns: tuple[str, str]) -> Passage:
@@ -201,6 +204,14 @@ class Desk:
         lines = self.app.screen._compositor.render_strips()
         texts = (strip.text.translate(ISOLATES)[:width] for strip in lines[:height])
         return "\n".join(texts)
+
+    def words(self) -> str:
+        """The same on one line, then once more what stands in frames: a sentence with a path in
+        it is wrapped where the length of the path has it.
+        """
+        text = self.text()
+        parts = (text, *FRAMED.findall(text))
+        return EDGES.sub(" ", " ".join(parts))
 
 
 Opened = Callable[..., "AsyncIterator[Desk]"]

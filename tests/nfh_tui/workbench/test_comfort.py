@@ -183,7 +183,7 @@ async def test_a_full_disk_is_named_and_nothing_is_left_there(open_desk, databas
     monkeypatch.setattr(Path, "open", full)
     async with open_desk() as desk:
         await desk.press("Y", "f")
-        text = " ".join(desk.text().split())
+        text = desk.words()
         assert "The disk is full" in text
         assert "Errno" not in text
         await desk.press("escape")

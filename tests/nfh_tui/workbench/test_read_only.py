@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import OptionList
 
 from nfh_db import database as db_database
-from nfh_db.errors import FullError, ReadOnlyError
+from nfh_db.errors import FullError, GoneError, ReadOnlyError
 from nfh_db.passages import People
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -54,7 +54,7 @@ async def test_what_has_no_key_says_so_too(open_desk, shut):
         desk.screen.action_act("theme")
         await until(desk, lambda: isinstance(desk.app.focused, OptionList))
         await desk.press("down", "enter")
-        await until(desk, lambda: "can only be read" in " ".join(desk.text().split()))
+        await until(desk, lambda: "can only be read" in desk.words())
         await desk.press("escape")
 
 
@@ -104,7 +104,7 @@ async def test_an_answer_that_is_lost_is_not_called_saved_and_can_be_rescued(
         await desk.settle()
         assert "The draft is not saved." in desk.text()
         await desk.press("escape", "n", "enter")
-        text = " ".join(desk.text().split())
+        text = desk.words()
         assert "The answer is not saved." in text
         await desk.press("escape")
         assert "to another file?" in desk.text()
@@ -127,16 +127,39 @@ def kinds_elsewhere(database: Path) -> list[str]:
     return kinds(copy, "edith")
 
 
+async def notice_loss(desk) -> None:
+    for _ in range(100):
+        await desk.pilot.pause(0.05)
+        if "A file of the database is missing" in desk.text():
+            return
+    raise AssertionError("the loss was not noticed")
+
+
+async def test_failed_reads_of_a_lost_database_open_no_dialog_over_the_question(
+    open_desk, database, monkeypatch
+):
+    monkeypatch.setattr("nfh_tui.workbench.screen.POLL", 0.05)
+
+    async def read() -> None:
+        raise GoneError("nfh.db-shm is gone")
+
+    async with open_desk() as desk:
+        lost(database)
+        await notice_loss(desk)
+        await desk.press("escape")
+        assert "to another file?" in desk.text()
+        desk.screen.item.run_latest(read, "history", "the history of an item")
+        await desk.settle()
+        await desk.press("y")
+        assert "Everything is written" in desk.text()
+        await desk.press("escape", "q")
+
+
 async def test_the_loss_is_noticed_before_anything_is_written(open_desk, database, monkeypatch):
     monkeypatch.setattr("nfh_tui.workbench.screen.POLL", 0.05)
     async with open_desk() as desk:
         lost(database)
-        for _ in range(100):
-            await desk.pilot.pause(0.05)
-            if "A file of the database is missing" in desk.text():
-                break
-        else:
-            raise AssertionError("the loss was not noticed")
+        await notice_loss(desk)
         await desk.press("escape", "n")
         assert "nothing can be saved" in desk.text()
         await desk.press("q")
