@@ -78,12 +78,14 @@ small: $(VENV)/.pipeline
 		$(MORE) \
 		--out nfh_models/small
 
-# The other one: make base DATA=... BASE=... DIALOGS="..." CREDIT="..." SET="...".
+# The other one: make base DATA=... BASE=... DIALOGS="..." CREDIT="..." SET="..."
+# TEACHER="..." START=...
 base: BASE = sentence-transformers/all-mpnet-base-v2
 base: WORK = build/base
 base: $(VENV)/.pipeline
 	@$(BIN)/python -m tools.small_model.base --data "$(DATA)" --base "$(BASE)" --work "$(WORK)" \
 		$(foreach one,$(SET),--set "$(one)") $(foreach one,$(DIALOGS),--dialogs "$(one)") \
+		$(foreach one,$(TEACHER),--teacher "$(one)") $(if $(START),--start "$(START)") \
 		$(if $(CREDIT),--credit "$(CREDIT)") --out nfh_models/base
 
 # The pictures in docs/, from the app itself.

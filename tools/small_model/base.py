@@ -5,6 +5,10 @@
 MPNet learns resolution alone, in phases. The first two have labels and constructions, and a
 third of the labelled passages stands among turns of other dialogs, as long as those of dev. The
 last has the labels alone, with a falling rate. The weights are the averages of the last phase.
+
+With `--teacher`, the last phase has also the mean probabilities of these models, for the labels
+and for anchors that nobody labelled, and lasts one epoch. With `--start`, a model is trained
+further, by the last phase alone.
 """
 
 import random
@@ -17,9 +21,10 @@ import msgspec
 
 from nfh_db.formats.registry import DIALOG
 from nfh_models.domain import Passage
-from nfh_models.encoder.model import shift_to_paper
+from nfh_models.encoder.model import ModelBundle, shift_to_paper
 from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
 from nfh_models.encoder.training import Material, Silver
+from nfh_models.model_files import SeenTexts, read_seen
 from nfh_models.parsing.base import load_parser
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.resolution.recipes import BASE
@@ -31,9 +36,13 @@ from tools.small_model.build import (
     FOLDER,
     BuildRequest,
     TrainedEncoder,
+    begun,
+    drawn,
     finished,
+    material_of,
     run,
     seen_texts,
+    silver_of,
     train,
 )
 from tools.small_model.constructions import Construction, Dialog, constructed, padded
@@ -70,6 +79,11 @@ PADDED = 0.3
 
 MIXED_PHASES = 2
 LAST_EPOCHS = 2
+
+UNLABELLED = 2_000
+"""Of each sort of anchors that nobody labelled in the last phase, with teachers; of fused heads
+of sentences all.
+"""
 
 Constructed = Mapping[Construction, Sequence[ResolutionExample]]
 
@@ -144,14 +158,16 @@ def _material(train: Sequence[ResolutionExample], data: Data) -> Material:
     return Material(train, dev_resolution=data.dev)
 
 
-def learn(parts: Sequence[Phase], work: Path, say: Say) -> TrainedEncoder:
+def learn(
+    parts: Sequence[Phase], start: ModelBundle | None, work: Path, say: Say
+) -> TrainedEncoder:
     """Train in phases, each from the weights of the one before."""
     trained = None
     for number, phase in enumerate(parts, 1):
         say(f"phase {number} of {len(parts)}: {len(phase.material.resolution):,} examples")
-        start = None if trained is None else trained.bundle
         folder = work / f"phase-{number}"
         trained = train(phase.material, phase.settings, folder, start, say, phase.floor)
+        start = trained.bundle
     assert trained is not None  # noqa: S101 - there are phases
     return trained
 
@@ -165,23 +181,39 @@ def make(asked: BuildRequest, say: Say) -> Path:
     data = read_data(asked.data, say, asked.only)
     made = constructions_of(data, asked.dialogs, asked.only, say)
     parts = phases(data, made, asked.settings, asked.only)
-    trained = learn(parts, asked.work, say)
-    return packed(trained, data, made, asked, say)
+    silver: list[Silver] = []
+    if asked.teachers:
+        some = drawn(silver_of(data, asked, say), UNLABELLED)
+        silver = [replace(one, nfh=None) for one in some]
+        once = msgspec.structs.replace(asked.settings, epochs=1)
+        parts[-1] = Phase(material_of(data, silver, asked, say), once)
+    if asked.start is not None:
+        parts = parts[MIXED_PHASES:]
+    trained = learn(parts, begun(asked), asked.work, say)
+    return packed(trained, data, made, silver, asked, say)
 
 
 def packed(
-    trained: TrainedEncoder, data: Data, made: Constructed, asked: BuildRequest, say: Say
+    trained: TrainedEncoder,
+    data: Data,
+    made: Constructed,
+    silver: Sequence[Silver],
+    asked: BuildRequest,
+    say: Say,
 ) -> Path:
     """A trained model in 4 and 8 bits, with its figures, its card and the texts it has seen."""
     kept = msgspec.structs.replace(trained.bundle.settings, weights=Weights.MIXED)
     # The classes are expected as often as in the paper's corpus: the labels say what was
     # learnt, for the last phase has nothing else.
     bundle = replace(trained.bundle, settings=kept, shift=shift_to_paper(data.train))
-    silver = {
+    every = {
         how.value: [Silver(one.item, one.gold) for one in some] for how, some in made.items()
     }
-    learnt = Material(data.train, silver=[one for some in silver.values() for one in some])
-    seen = seen_texts(replace(data, sentences=(), tuning=()), silver)
+    every["unlabelled"] = list(silver)
+    learnt = Material(data.train, silver=[one for some in every.values() for one in some])
+    seen = seen_texts(replace(data, sentences=(), tuning=()), every)
+    if asked.start is not None:
+        seen |= read_seen(asked.start) or SeenTexts()
     return finished(replace(trained, bundle=bundle), data, learnt, seen, asked, say)
 
 
@@ -195,6 +227,10 @@ def packed(
 @click.option("--only", type=click.IntRange(8), help="Of each sort so many, to try it.")
 @click.option("--dialogs", type=FILE, multiple=True, help="Dialogs that nobody labelled.")
 @click.option("--credit", default="", help="Whose the dialogs are, and their licence.")
+@click.option(
+    "--teacher", "teachers", multiple=True, type=FOLDER, help="A model to learn from."
+)
+@click.option("--start", type=FOLDER, help="A model that is trained further.")
 def main(
     data: Path,
     base: str,
@@ -205,6 +241,8 @@ def main(
     only: int | None,
     dialogs: tuple[Path, ...],
     credit: str,
+    teachers: tuple[Path, ...],
+    start: Path | None,
 ) -> None:
     """Make the model `base`."""
 
@@ -213,9 +251,12 @@ def main(
             data=data,
             settings=settings_from([*SETTINGS, f"encoder={base}", *words]),
             work=work,
+            teachers=teachers,
+            start=start,
             base=MPNET,
             note=note,
             only=only,
+            times=0,
             several=False,
             dialogs=dialogs,
             credit=credit,

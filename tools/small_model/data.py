@@ -11,7 +11,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain, pairwise
 from pathlib import Path
@@ -340,9 +340,12 @@ def _of_one(
 
 
 def _load(folder: Path) -> "EncoderModel":
+    """A teacher without its class priors: what learns from it is shifted to them in the end."""
     from nfh_models.encoder import load_encoder
+    from nfh_models.encoder.model import NO_SHIFT
 
-    return load_encoder(folder)
+    model = load_encoder(folder)
+    return replace(model, bundle=replace(model.bundle, shift=NO_SHIFT))
 
 
 @dataclass(frozen=True, slots=True)

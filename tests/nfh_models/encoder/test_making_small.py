@@ -300,6 +300,21 @@ def test_base_is_made_in_phases(tmp_path: Path) -> None:
     assert seen.holds(train[-1])
     assert seen.holds(dev[0])
     assert not SeenTexts(seen.learnt).holds(dev[0])
+    # From there on, taught by itself: what is new are the passages that nobody labelled.
+    call[call.index("--work") + 1] = str(tmp_path / "further")
+    call[call.index("--out") + 1] = str(tmp_path / "second")
+    first = str(tmp_path / "package")
+    call += ["--start", first, "--teacher", first]
+    found = CliRunner().invoke(base.main, call, catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    assert "phase 1 of 1" in found.output
+    silver = re.search(r"(\d+) fused heads of sentences", found.output)
+    assert silver is not None and int(silver[1]) > 0
+    lessons = re.search(r"(\d+) lessons", found.output)
+    assert lessons is not None and int(lessons[1]) > int(sizes[2])
+    assert "Its teachers: package." in (tmp_path / "second" / "card.md").read_text()
+    second = read_seen(tmp_path / "second")
+    assert second is not None and second.holds(train[-1])
 
 
 def test_a_folder_without_the_files(tmp_path: Path) -> None:
