@@ -496,25 +496,34 @@ def standing_in(connection: Connection, task: str) -> str | None:
     return db_passages.read_setting(connection, STANDS_IN.format(task=task)) or None
 
 
-def stand_in(connection: Connection, task: str, name: str) -> None:
-    """Let a model of the program answer in place of the active one of it, until that can."""
-    with record_activations(connection, ActivationReason(reason=STOOD_IN)):
-        connection.execute(STAND_IN, {"name": name, "task": task})
-    db_passages.write_setting(connection, STANDS_IN.format(task=task), name)
+def stood_in_for(connection: Connection, task: str) -> "Model | None":
+    """The model that another stands in for; None if none does."""
+    if standing_in(connection, task) is None:
+        return None
+    row = {"task": task, "reason": STOOD_IN}
+    before = connection.execute(STOOD_IN_FOR, row).fetchone()
+    return None if before is None or before[0] is None else read(connection, before[0])
 
 
 def stand_down(connection: Connection, task: str) -> None:
     """Let the model answer again that another stood in for."""
     name = standing_in(connection, task)
     if name is not None:
-        row = {"task": task, "reason": STOOD_IN}
-        before = connection.execute(STOOD_IN_FOR, row).fetchone()
+        before = stood_in_for(connection, task)
         with record_activations(connection, ActivationReason(reason=CAN_AGAIN)):
             connection.execute(RETIRE_BUILT_IN, {"name": name, "task": task})
             if before is not None:
-                connection.execute(ACTIVATE, {"id": before[0]})
+                connection.execute(ACTIVATE, {"id": before.id})
             connection.execute(RETIRE_UNUSED)
         db_passages.write_setting(connection, STANDS_IN.format(task=task), "")
+
+
+def stand_in(connection: Connection, task: str, name: str) -> None:
+    """Let a model of the program answer in place of the active one of it, until that can."""
+    stand_down(connection, task)
+    with record_activations(connection, ActivationReason(reason=STOOD_IN)):
+        connection.execute(STAND_IN, {"name": name, "task": task})
+    db_passages.write_setting(connection, STANDS_IN.format(task=task), name)
 
 
 def read(connection: Connection, model_id: int) -> Model | None:
@@ -655,6 +664,7 @@ class Models(Repository):
     active = reads(read_active)
     named = reads(read_named)
     standing_in = reads(standing_in)
+    stood_in_for = reads(stood_in_for)
     stand_in = writes_fast(stand_in)
     stand_down = writes_fast(stand_down)
     activations = reads(read_activations)

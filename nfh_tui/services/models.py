@@ -294,9 +294,8 @@ class ModelSelector(Generic[Made]):
             return self._without_store(spec, loaded)
         if register:
             ensure_packaged(store)
-            # A bundled model takes back the place in which a recipe stood in for it.
-            if store.models.standing_in(self.task) is not None:
-                store.models.stand_down(self.task)
+            if spec is None and (waiting := store.models.stood_in_for(self.task)) is not None:
+                return self._found(store, waiting, None, register=True, loaded=loaded)
             if spec is None and not self.packaged and self.takes_over_from:
                 self.ensure(store, self.built_in[0])
         if (found := self.named(store, spec)) is not None:
@@ -396,9 +395,11 @@ class ModelSelector(Generic[Made]):
             if spec is not None or model.path is not None or model.recipe not in PACKAGED:
                 raise
             found = self._by_default(loaded, store if register else None, {model.recipe: error})
-            if register:
+            if register and store.models.standing_in(self.task) != found.name:
                 store.models.stand_in(self.task, found.name)
             return found
+        if register and spec is None and store.models.standing_in(self.task) is not None:
+            store.models.stand_down(self.task)
         return SelectedModel(made, model.name, model.id, folder=files_of(store.path, model))
 
     def _by_default(

@@ -310,6 +310,8 @@ def test_small_stands_in_for_a_damaged_base_until_it_is_whole(
         )
         assert identifier_for(store).fallback_reason == ""
         assert states(store) == {"base": "retired", "small": "active"}
+    acts = [(one.before, one.model) for one in store.models.activations()]
+    assert acts.count(("base", "small")) == 1, "one that stands in is noted once"
     with pytest.raises(ModelFileError, match=r"weights\.safetensors is damaged"):
         resolver_for(store, "base")
     shutil.rmtree(base)
