@@ -203,8 +203,8 @@ def packed(
 ) -> Path:
     """A trained model in 4 and 8 bits, with its figures, its card and the texts it has seen."""
     kept = msgspec.structs.replace(trained.bundle.settings, weights=Weights.MIXED)
-    # The classes are expected as often as in the paper's corpus: the labels say what was
-    # learnt, for the last phase has nothing else.
+    # The classes are expected as often as in the paper's corpus, not as among the labels, which
+    # the last phase has, and teachers without their class shares.
     bundle = replace(trained.bundle, settings=kept, shift=shift_to_paper(data.train))
     every = {
         how.value: [Silver(one.item, one.gold) for one in some] for how, some in made.items()
