@@ -36,6 +36,7 @@ UPDATE assignment SET finished_at = NULL, verdict = NULL, state = iif(EXISTS (
     SELECT 1 FROM annotator AS n WHERE n.id = :annotator
         AND (n.merged_into IS NOT NULL OR n.retired_at IS NOT NULL)), 'returned', 'open')
 WHERE {KEY} AND state = 'done'"""  # noqa: S608 - made of constants
+REPLACED_BY = "SELECT replaced_by FROM anchor WHERE id = :id"
 PASSAGE_OF = "SELECT passage_id FROM anchor WHERE id = :id"
 
 BLIND = """
@@ -110,13 +111,17 @@ def keep_in_step(
     role: str,
     value: AnswerValue | None,
 ) -> None:
-    """Close an assignment because its answer is written, or reopen it for None.
+    """Close an assignment because its answer is written, or reopen it for None, at the anchor
+    that has replaced its own meanwhile.
 
     A check or an audit also gets its verdict.
     """
     key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
     if value is None:
         connection.execute(REOPEN, key)
+        while new := connection.execute(REPLACED_BY, {"id": anchor_id}).fetchone()[0]:
+            follow(connection, anchor_id, new)
+            anchor_id = new
         return
     row = connection.execute(FINISH, key | {"at": value.at}).fetchone()
     if row is not None and row[1] is not None:

@@ -285,6 +285,23 @@ def test_what_is_open_goes_along_with_a_corrected_span(store: Store, kit) -> Non
     assert states(store)[new, "eva"] == "done"
 
 
+def test_an_answer_undone_after_its_span_was_corrected_is_asked_for_there(
+    store: Store, kit
+) -> None:
+    kit.load(store, kit.one(WORDS, 3))
+    assign(store, ("bob",))
+    answer(store, 1, "bob")
+    eva, bob = store.people.ensure("eva"), store.people.ensure("bob")
+    new = store.edits.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.edits.stale_labels(1, eva)
+    ).anchor_id
+    store.edits.undo(bob)
+    assert states(store) == {(new, "bob"): "open"}
+    assert list(next(store.queue.ids(parse("todo:me"), bob))) == [new]
+    store.edits.undo(eva)
+    assert states(store) == {(1, "bob"): "open"}
+
+
 # --- whatever happens -----------------------------------------------------------------------
 
 
