@@ -36,7 +36,12 @@ UPDATE assignment SET finished_at = NULL, verdict = NULL, state = iif(EXISTS (
     SELECT 1 FROM annotator AS n WHERE n.id = :annotator
         AND (n.merged_into IS NOT NULL OR n.retired_at IS NOT NULL)), 'returned', 'open')
 WHERE {KEY} AND state = 'done'"""  # noqa: S608 - made of constants
-REPLACED_BY = "SELECT replaced_by FROM anchor WHERE id = :id"
+# UNION ends at a circle, which only a damaged database has.
+LATEST = """
+WITH RECURSIVE link(id, next) AS (
+    SELECT id, replaced_by FROM anchor WHERE id = :id
+    UNION SELECT a.id, a.replaced_by FROM link JOIN anchor AS a ON a.id = link.next)
+SELECT id FROM link WHERE next IS NULL AND id <> :id"""
 PASSAGE_OF = "SELECT passage_id FROM anchor WHERE id = :id"
 
 BLIND = """
@@ -119,9 +124,8 @@ def keep_in_step(
     key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
     if value is None:
         connection.execute(REOPEN, key)
-        while new := connection.execute(REPLACED_BY, {"id": anchor_id}).fetchone()[0]:
-            follow(connection, anchor_id, new)
-            anchor_id = new
+        for (latest,) in connection.execute(LATEST, {"id": anchor_id}).fetchall():
+            follow(connection, anchor_id, latest)
         return
     row = connection.execute(FINISH, key | {"at": value.at}).fetchone()
     if row is not None and row[1] is not None:
