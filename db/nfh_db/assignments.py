@@ -41,7 +41,7 @@ LATEST = """
 WITH RECURSIVE link(id, next) AS (
     SELECT id, replaced_by FROM anchor WHERE id = :id
     UNION SELECT a.id, a.replaced_by FROM link JOIN anchor AS a ON a.id = link.next)
-SELECT id FROM link WHERE next IS NULL AND id <> :id"""
+SELECT id FROM link WHERE next IS NULL"""
 PASSAGE_OF = "SELECT passage_id FROM anchor WHERE id = :id"
 
 BLIND = """
@@ -123,9 +123,10 @@ def keep_in_step(
     """
     key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
     if value is None:
-        connection.execute(REOPEN, key)
-        for (latest,) in connection.execute(LATEST, {"id": anchor_id}).fetchall():
-            follow(connection, anchor_id, latest)
+        if connection.execute(REOPEN, key).rowcount:
+            new = latest(connection, anchor_id)
+            if new != anchor_id:
+                follow(connection, anchor_id, new)
         return
     row = connection.execute(FINISH, key | {"at": value.at}).fetchone()
     if row is not None and row[1] is not None:
@@ -149,6 +150,12 @@ def verdict_of(
     words = passages.lemmas(connection, passage_id)
     found = compare(answer_of(value), answer_of(gold), words)
     return "right" if found.blocking is None else "wrong"
+
+
+def latest(connection: Connection, anchor_id: int) -> int:
+    """Return the anchor that has replaced an anchor in the end; itself if none has."""
+    row = connection.execute(LATEST, {"id": anchor_id}).fetchone()
+    return anchor_id if row is None else int(row[0])
 
 
 def follow(connection: Connection, old: int, new: int) -> None:

@@ -39,7 +39,6 @@ SELECT :target, annotator_id, role, body, drafted_at FROM draft
 WHERE anchor_id = :source AND annotator_id = :me"""
 READ_PLACE = """
 SELECT query, anchor_id, token FROM place WHERE annotator_id = :me AND mode = :mode"""
-SUCCESSOR = "SELECT replaced_by FROM anchor WHERE id = :id"
 UPSERT_PLACE = """
 INSERT OR REPLACE INTO place (annotator_id, mode, query, anchor_id, token, left_at)
 VALUES (:me, :mode, :query, :anchor, :token, :at)"""
@@ -83,11 +82,8 @@ def position(connection: Connection, me: Annotator, mode: str) -> QueuePosition:
     if row is None:
         return QueuePosition()
     query, anchor_id, token = row
-    after, seen = anchor_id, set()  # in a damaged file one may replace itself
-    while after is not None and after not in seen:
-        anchor_id = after
-        seen.add(after)
-        after = connection.execute(SUCCESSOR, {"id": anchor_id}).fetchone()[0]
+    if anchor_id is not None:
+        anchor_id = assignments.latest(connection, anchor_id)
     return QueuePosition(query, anchor_id, token)
 
 

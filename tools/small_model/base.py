@@ -24,7 +24,6 @@ from nfh_models.domain import Passage
 from nfh_models.encoder.model import ModelBundle, shift_to_paper
 from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
 from nfh_models.encoder.training import Material, Silver
-from nfh_models.model_files import SeenTexts, read_seen
 from nfh_models.parsing.base import load_parser
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.resolution.recipes import BASE
@@ -212,8 +211,6 @@ def packed(
     every["unlabelled"] = list(silver)
     learnt = Material(data.train, silver=[one for some in every.values() for one in some])
     seen = seen_texts(replace(data, sentences=(), tuning=()), every)
-    if asked.start is not None:
-        seen |= read_seen(asked.start) or SeenTexts()
     return finished(replace(trained, bundle=bundle), data, learnt, seen, asked, say)
 
 

@@ -678,9 +678,7 @@ def make(asked: BuildRequest, say: Say) -> Path:
     trained = train(material, asked.settings, asked.work / "training", start, say)
     if state is not None:
         trained = replace(trained, bundle=between(state, trained.bundle))
-    seen = seen_texts(data, silver)
-    before = None if asked.start is None else read_seen(asked.start)
-    return finished(trained, data, material, seen | (before or SeenTexts()), asked, say)
+    return finished(trained, data, material, seen_texts(data, silver), asked, say)
 
 
 def seen_texts(data: Data, silver: Sorts) -> SeenTexts:
@@ -776,9 +774,14 @@ def finished(
     asked: BuildRequest,
     say: Say,
 ) -> Path:
-    """Calibrate, keep in few bits, measure that, and write it with its card."""
+    """Calibrate, keep in few bits, measure that, and write it with its card.
+
+    seen: what was learnt from; what a model that was trained further had seen is added.
+    """
     from nfh_models.encoder.model import load, save
 
+    if asked.start is not None:
+        seen |= read_seen(asked.start) or SeenTexts()
     whole = replace(trained.bundle, base=asked.base)
     whole.network.eval()
     with TemporaryDirectory(prefix="draft-", dir=asked.work) as above:

@@ -16,6 +16,7 @@ from nfh_tui.app import WorkbenchApp, run_workbench
 from tests.nfh_tui.screens.conftest import until
 
 REASON = "its disk is full"
+LOST = "A file of the database is missing"
 
 
 @pytest.fixture
@@ -127,14 +128,6 @@ def kinds_elsewhere(database: Path) -> list[str]:
     return kinds(copy, "edith")
 
 
-async def notice_loss(desk) -> None:
-    for _ in range(100):
-        await desk.pilot.pause(0.05)
-        if "A file of the database is missing" in desk.text():
-            return
-    raise AssertionError("the loss was not noticed")
-
-
 async def test_failed_reads_of_a_lost_database_open_no_dialog_over_the_question(
     open_desk, database, monkeypatch
 ):
@@ -145,7 +138,7 @@ async def test_failed_reads_of_a_lost_database_open_no_dialog_over_the_question(
 
     async with open_desk() as desk:
         lost(database)
-        await notice_loss(desk)
+        await until(desk, lambda: LOST in desk.text())
         await desk.press("escape")
         assert "to another file?" in desk.text()
         desk.screen.item.run_latest(read, "history", "the history of an item")
@@ -159,7 +152,7 @@ async def test_the_loss_is_noticed_before_anything_is_written(open_desk, databas
     monkeypatch.setattr("nfh_tui.workbench.screen.POLL", 0.05)
     async with open_desk() as desk:
         lost(database)
-        await notice_loss(desk)
+        await until(desk, lambda: LOST in desk.text())
         await desk.press("escape", "n")
         assert "nothing can be saved" in desk.text()
         await desk.press("q")
