@@ -78,6 +78,9 @@ class Bert(nn.Module):
 
     Devlin et al. (2019), "BERT: Pre-training of Deep Bidirectional Transformers". Parameters
     are named as in Hugging Face's BertModel, and the results are the same.
+
+    Layers read the pieces of all rows one after another, P x D, without padding; only attention
+    takes each row by itself.
     """
 
     def __init__(self, shape: BertShape, *, words: bool = True) -> None:
@@ -89,14 +92,8 @@ class Bert(nn.Module):
         return self.embeddings.word_embeddings
 
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
-        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
-        mask = None
-        if not bool(attention_mask.all()):
-            mask = attention_mask[:, None, None, :].bool()
-        states = self.embeddings(inputs_embeds)
-        for layer in self.encoder.layer:
-            states = layer(states, mask)
-        return States(states)
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding, which ends a row."""
+        return self.encoder.read(self.embeddings(inputs_embeds), attention_mask)
 
 
 class _Embeddings(nn.Module):
@@ -121,6 +118,19 @@ class _Layers(nn.Module):
         layers = (_Layer(shape, attention(shape)) for _ in range(shape.num_hidden_layers))
         self.layer = nn.ModuleList(layers)
 
+    def read(
+        self, states: Tensor, attention_mask: Tensor, bias: Tensor | None = None
+    ) -> States:
+        """states: B x L x D. bias: heads x L x L, added to the attention of every row."""
+        kept = attention_mask.bool()
+        lengths = kept.sum(1).tolist()
+        pieces = states[kept]
+        for layer in self.layer:
+            pieces = layer(pieces, lengths, bias)
+        made = pieces.new_zeros(states.shape)
+        made[kept] = pieces
+        return States(made)
+
 
 class _Layer(nn.Module):
     def __init__(self, shape: BertShape, attention: nn.Module) -> None:
@@ -130,8 +140,8 @@ class _Layer(nn.Module):
         self.intermediate = _Dense(width, shape.intermediate_size)
         self.output = _Closing(shape.intermediate_size, shape)
 
-    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        states = self.attention(states, mask)
+    def forward(self, states: Tensor, lengths: list[int], bias: Tensor | None) -> Tensor:
+        states = self.attention(states, lengths, bias)
         wide = functional.gelu(self.intermediate.dense(states))
         return cast("Tensor", self.output(wide, states))
 
@@ -142,8 +152,8 @@ class _Attention(nn.Module):
         self.self = AttentionHeads(shape)
         self.output = _Closing(shape.hidden_size, shape)
 
-    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        return cast("Tensor", self.output(self.self(states, mask), states))
+    def forward(self, states: Tensor, lengths: list[int], bias: Tensor | None) -> Tensor:
+        return cast("Tensor", self.output(self.self(states, lengths, bias), states))
 
 
 class AttentionHeads(nn.Module):
@@ -166,22 +176,29 @@ class AttentionHeads(nn.Module):
         for name in self.projections:
             delattr(self, name)
 
-    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """states: B x L x D. mask: as of `scaled_dot_product_attention`, False at padding, or
-        a number that is added.
+    def forward(self, states: Tensor, lengths: list[int], bias: Tensor | None) -> Tensor:
+        """states: P x D, the pieces of rows of these lengths. bias: heads x L x L, added to the
+        scores of a row; L may be more than its length.
         """
         if self.joined is None:
             parts = [self.get_submodule(name)(states) for name in self.projections]
         else:
             parts = list(self.joined(states).chunk(3, -1))
-        query, key, value = map(self._apart, parts)
+        queries, keys, values = (torch.split(part, lengths) for part in parts)
+        rows = zip(queries, keys, values, strict=True)
+        return torch.cat([self._mixed(*row, bias) for row in rows])
+
+    def _mixed(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+        """The values of one row, L x D, mixed by attention."""
+        length = len(query)
+        mask = None if bias is None else bias[None, :, :length, :length]
+        query, key, value = map(self._apart, (query, key, value))
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        return mixed.transpose(1, 2).flatten(2)
+        return mixed[0].transpose(0, 1).flatten(1)
 
     def _apart(self, states: Tensor) -> Tensor:
-        """B x L x D to B x heads x L x width of a head."""
-        batch, length, _ = states.shape
-        return states.view(batch, length, self.heads, -1).transpose(1, 2)
+        """L x D to 1 x heads x L x width of a head."""
+        return states.view(1, len(states), self.heads, -1).transpose(1, 2)
 
 
 class _Dense(nn.Module):
@@ -240,16 +257,12 @@ class Mpnet(nn.Module):
         return self.embeddings.word_embeddings
 
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
-        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding, which ends a row."""
         table = cast("nn.Embedding", self.encoder.relative_attention_bias)
         places = _distance_buckets(inputs_embeds.shape[1], table.num_embeddings)
-        bias = table(places.to(inputs_embeds.device)).permute(2, 0, 1).unsqueeze(0)
-        if not bool(attention_mask.all()):
-            bias = bias.masked_fill(attention_mask[:, None, None, :] == 0, -torch.inf)
-        states = self.embeddings(inputs_embeds)
-        for layer in self.encoder.layer:
-            states = layer(states, bias)
-        return States(states)
+        # Contiguous, since every layer reads it.
+        bias = table(places.to(inputs_embeds.device)).permute(2, 0, 1).contiguous()
+        return self.encoder.read(self.embeddings(inputs_embeds), attention_mask, bias)
 
 
 def _distance_buckets(length: int, count: int) -> Tensor:
@@ -287,8 +300,9 @@ class _MpnetAttention(nn.Module):
         self.attn = _MpnetHeads(shape)
         self.LayerNorm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
 
-    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        return cast("Tensor", self.LayerNorm(self.attn(states, mask) + states))
+    def forward(self, states: Tensor, lengths: list[int], bias: Tensor | None) -> Tensor:
+        mixed = self.attn(states, lengths, bias)
+        return cast("Tensor", self.LayerNorm(mixed + states))
 
 
 class _MpnetHeads(AttentionHeads):
@@ -300,8 +314,8 @@ class _MpnetHeads(AttentionHeads):
         super().__init__(shape)
         self.o = nn.Linear(shape.hidden_size, shape.hidden_size)
 
-    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        return cast("Tensor", self.o(super().forward(states, mask)))
+    def forward(self, states: Tensor, lengths: list[int], bias: Tensor | None) -> Tensor:
+        return cast("Tensor", self.o(super().forward(states, lengths, bias)))
 
 
 COLUMNS_KIND = "bert-columns"
@@ -367,7 +381,7 @@ class Columns(nn.Module):
         return self.words
 
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
-        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding."""
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at padding, which ends a row."""
         shares = inputs_embeds.chunk(len(self.columns), -1)
         states = [
             column(share.contiguous(), attention_mask).last_hidden_state

@@ -302,13 +302,15 @@ def by_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def by_equal_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
-    """Row indices in batches of at most `size` rows with as many pieces, shortest first."""
-    lengths: dict[int, list[int]] = {}
-    for place, row in enumerate(rows):
-        lengths.setdefault(len(row.ids), []).append(place)
-    return [
-        places[start : start + size]
-        for _, places in sorted(lengths.items())
-        for start in range(0, len(places), size)
-    ]
+def by_pieces(rows: Sequence[EncoderRow], most: int) -> list[list[int]]:
+    """Row indices in batches of at most `most` pieces or one row, shortest first."""
+    batches: list[list[int]] = []
+    room = 0
+    for place in sorted(range(len(rows)), key=lambda place: len(rows[place].ids)):
+        pieces = len(rows[place].ids)
+        if not batches or pieces > room:
+            batches.append([])
+            room = most
+        batches[-1].append(place)
+        room -= pieces
+    return batches

@@ -1,12 +1,14 @@
 """The network, its losses, and the same numbers in other arithmetic."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from nfh_models.domain import Kind, Relation
+from nfh_models.encoder import model as encoder_model
 from nfh_models.encoder import quantization
 from nfh_models.encoder.features import CLASSES, pad
 from nfh_models.encoder.model import (
@@ -27,7 +29,7 @@ from nfh_models.encoder.training import (
     loss_of,
     resolution,
 )
-from nfh_models.model_files import CONFIG, packaged_folder
+from nfh_models.model_files import CONFIG, PACKAGED, packaged_folder
 from tests.nfh_models.encoder.handmade import (
     AGE,
     CATS,
@@ -41,7 +43,7 @@ from tests.nfh_models.encoder.handmade import (
 )
 
 SETTINGS = EncoderSettings(pair=8)
-PACKAGED = packaged_folder("small")
+FOLDERS = [packaged_folder(recipe) for recipe in PACKAGED]
 
 
 def network(seed: int = 0) -> EncoderNetwork:
@@ -66,11 +68,13 @@ def test_alone_and_together_are_alike() -> None:
 
 
 @pytest.mark.skipif(
-    not ((PACKAGED / CONFIG).is_file() and quantization.has_fast_int8()),
-    reason="the package holds no model, or this processor has no products of 8 bits",
+    not quantization.has_fast_int8(), reason="this processor has no products of 8 bits"
 )
-def test_the_small_model_says_the_same_alone_and_among_others() -> None:
-    model = load(PACKAGED)
+@pytest.mark.parametrize("folder", FOLDERS, ids=list(PACKAGED))
+def test_a_packaged_model_says_the_same_alone_and_among_others(folder: Path) -> None:
+    if not (folder / CONFIG).is_file():
+        pytest.skip(f"the package has no model {folder.name}")
+    model = load(folder)
     ends = ("", " Please .", " He has three dogs and five cats , I think .")
     some = [
         item(f"Ann: I saw {words} yesterday . Ben: I saw [ two ] , too .{end}")
@@ -261,10 +265,11 @@ def test_reading_leaves_torchs_threads_as_they_were(monkeypatch: pytest.MonkeyPa
         return plain(batch)
 
     monkeypatch.setattr(made, "read", watched)
+    monkeypatch.setattr(encoder_model, "PIECES", 1)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        found = read(made, ROWS, 0, batch=1)
+        found = read(made, ROWS, 0)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

@@ -11,6 +11,7 @@ from nfh_models.encoder.features import (
     bounds,
     buckets,
     by_length,
+    by_pieces,
     pad,
     window_of,
     window_of_case,
@@ -168,3 +169,14 @@ def test_batches_by_length_hold_each_row_once() -> None:
     rows = [made.row(one.passage, one.anchor) for one in (CATS, AGE, DOGS)]
     found = by_length(rows, 2)
     assert found == [[1, 2], [0]]
+
+
+def test_batches_by_pieces_hold_each_row_once() -> None:
+    made = featuriser()
+    rows = [made.row(one.passage, one.anchor) for one in (CATS, AGE, DOGS)]
+    cats, age, dogs = (len(row.ids) for row in rows)
+    assert age < dogs < cats
+    assert by_pieces(rows, age + dogs) == [[1, 2], [0]]
+    assert by_pieces(rows, age + dogs - 1) == by_pieces(rows, 1) == [[1], [2], [0]]
+    assert by_pieces(rows, 1_000) == [[1, 2, 0]]
+    assert by_pieces([], 9) == []
