@@ -357,18 +357,21 @@ def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int
 
     Threads that share one product wait for each other many times a batch, and spin while they
     do: beside another busy process that made a batch ten times as slow (measured on 2 cores).
+    One batch is scored here: a new thread would have to plan each product anew.
     """
     threads = torch.get_num_threads()
-    if not batches:
-        return
+    # The setting is per thread, but threads that are created later inherit it.
+    torch.set_num_threads(1)
     try:
+        if len(batches) == 1:
+            score(batches[0])
+            return
         with ThreadPoolExecutor(
-            min(threads, len(batches)), initializer=torch.set_num_threads, initargs=(1,)
+            threads, initializer=torch.set_num_threads, initargs=(1,)
         ) as pool:
             for _ in pool.map(score, batches):
                 pass
     finally:
-        # The setting is per thread, but threads that are created later inherit it.
         torch.set_num_threads(threads)
 
 

@@ -266,13 +266,17 @@ def test_reading_leaves_torchs_threads_as_they_were(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(made, "read", watched)
     monkeypatch.setattr(encoder_model, "PIECES", 1)
+    here = threading.current_thread().name
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        found = read(made, ROWS, 0)
+        assert len(read(made, ROWS, 0).logits) == 3
         assert torch.get_num_threads() == 2
+        assert {count for _, count in seen} == {1}
+        assert here not in {name for name, _ in seen}
+        seen.clear()
+        read(made, ROWS[:1], 0)
+        assert torch.get_num_threads() == 2
+        assert seen == [(here, 1)]
     finally:
         torch.set_num_threads(before)
-    assert len(found.logits) == 3
-    assert {count for _, count in seen} == {1}
-    assert threading.current_thread().name not in {name for name, _ in seen}
