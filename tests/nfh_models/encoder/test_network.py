@@ -225,6 +225,21 @@ def test_kernels_of_eight_bits_give_about_the_same() -> None:
         assert np.allclose(read(made, [row], 0).logits[0], together.logits[place], atol=0.02)
 
 
+@pytest.mark.skipif(
+    not quantization.has_fast_int8(), reason="this processor has no products of 8 bits"
+)
+def test_products_of_the_largest_numbers_of_eight_bits_are_exact() -> None:
+    """Some instructions keep two products in 16 bits, and cut off what does not fit."""
+    whole = np.full((64, 256), 127, np.int8)
+    whole[::2] = -127
+    layer = quantization.ByteLinear(
+        whole, np.ones(64, np.float32), np.full(64, 0.5, np.float32)
+    )
+    found = layer(torch.full((3, 256), 127.0))
+    wanted = whole.astype(np.float32).sum(1) * 127 + 0.5
+    assert found.tolist() == [wanted.tolist()] * 3
+
+
 def test_padding_changes_nothing_in_the_network() -> None:
     made = network()
     narrow = Tensors.of(pad(ROWS[1:2], 0))
