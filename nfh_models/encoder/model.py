@@ -258,7 +258,7 @@ def shift_to_paper(examples: Iterable[ResolutionExample]) -> Shift:
 Floats = NDArray[np.float32]
 States = NDArray[np.float16]
 
-PIECES = 256
+PIECES = 512
 """Pieces at a time for our own encoders on a CPU: fewer make products slower, more do not fit
 into its cache.
 """

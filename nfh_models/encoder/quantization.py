@@ -222,6 +222,11 @@ LEAST = 1e-8
 ZERO_POINT = 128
 """Added to whole numbers from -127 to 127, so that they have no sign."""
 
+ROWS = 16
+"""Products have a multiple of so many rows: oneDNN plans a product for each number of rows, and
+keeps the plans.
+"""
+
 
 def has_fast_int8() -> bool:
     """Whether products of 8-bit integers are fast here; elsewhere weights are widened."""
@@ -256,12 +261,15 @@ class ByteLinear(nn.Module):
         """values: P x inputs, in 32 bits."""
         largest = values.abs().amax(-1, keepdim=True)
         steps = largest.clamp_(min=LEAST).mul_(1 / LARGEST_EIGHT_BIT)
-        rounded = (values / steps).round_().add_(ZERO_POINT).to(torch.uint8)
+        count, inputs = values.shape
+        # What the rows after the last piece hold does not matter.
+        rounded = torch.empty(count + -count % ROWS, inputs, dtype=torch.uint8)
+        rounded[:count] = (values / steps).round_().add_(ZERO_POINT)
         weights = (self._packed, self._scales, self._zeros)
         sums = torch.ops.onednn.qlinear_pointwise(
             rounded, 1.0, ZERO_POINT, *weights, None, 1.0, 0, torch.float32, "none", [], ""
         )
-        return torch.addcmul(self._bias, sums, steps)
+        return torch.addcmul(self._bias, sums[:count], steps)
 
 
 class ByteTable(nn.Module):
