@@ -298,7 +298,7 @@ def buckets(row: EncoderRow) -> Ints:
 
 def by_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
     """Row indices in batches of `size` rows of similar length, shortest first."""
-    order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
+    order = _shortest_first(rows)
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
@@ -306,7 +306,7 @@ def by_pieces(rows: Sequence[EncoderRow], most: int) -> list[list[int]]:
     """Row indices in batches of at most `most` pieces or one row, shortest first."""
     batches: list[list[int]] = []
     room = 0
-    for place in sorted(range(len(rows)), key=lambda place: len(rows[place].ids)):
+    for place in _shortest_first(rows):
         pieces = len(rows[place].ids)
         if not batches or pieces > room:
             batches.append([])
@@ -314,3 +314,7 @@ def by_pieces(rows: Sequence[EncoderRow], most: int) -> list[list[int]]:
         batches[-1].append(place)
         room -= pieces
     return batches
+
+
+def _shortest_first(rows: Sequence[EncoderRow]) -> list[int]:
+    return sorted(range(len(rows)), key=lambda place: len(rows[place].ids))

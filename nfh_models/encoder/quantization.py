@@ -210,8 +210,8 @@ def widened_array(name: str, arrays: Mapping[str, Array]) -> Floats:
 # Products of 8-bit integers are several times as fast as those of 32-bit floats where the CPU
 # has instructions for them. Inputs are rounded to 8 bits dynamically, each piece by its own
 # largest number, so that other rows of a batch change nothing. Torch's own dynamic kernels
-# round a whole batch by one number: about a tenth faster, but with three times the error, and
-# the answer for an anchor depends on the batch.
+# round a whole batch by one number: with three times the error, and the answer for an anchor
+# depends on the batch.
 
 FAST = ("avx512_vnni", "avx_vnni", "amx_int8")
 """CPU instructions for dot products of 8-bit integers, as torch.cpu names them."""
